@@ -1,0 +1,110 @@
+"""Rates of a list of weighted pairs, written as their definitions read: the twin's second half."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+UNKNOWN = "unknown"
+TOLERANCE = 1 + 1e-12
+
+
+@dataclass(frozen=True)
+class PairList:
+    """Scores and weights of pairs of one kind, with the groups of their two sides."""
+
+    score: np.ndarray
+    weight: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    def within(self, mask) -> "PairList":
+        """The pairs that the mask selects."""
+        return PairList(self.score[mask], self.weight[mask], self.left[mask], self.right[mask])
+
+    def cell(self, left, right, symmetric) -> "PairList":
+        """The pairs between two groups; in a symmetric matrix whichever side each group is on."""
+        there = (self.left == left) & (self.right == right)
+        back = (self.left == right) & (self.right == left)
+        return self.within(there | back if symmetric else there)
+
+    def accepted(self, threshold) -> np.ndarray:
+        """Share of the weight with score > threshold, for one threshold or an array of them."""
+        return self._share(self.score > np.asarray(threshold)[..., None], threshold)
+
+    def rejected(self, threshold) -> np.ndarray:
+        """Share of the weight with score <= threshold, for one threshold or an array of them."""
+        return self._share(self.score <= np.asarray(threshold)[..., None], threshold)
+
+    def _share(self, counted, threshold) -> np.ndarray:
+        total = self.weight.sum()
+        share = counted @ self.weight / (total if total > 0 else np.nan)
+        return np.where(np.isnan(threshold), np.nan, share)
+
+    def distinct(self) -> np.ndarray:
+        """The scores that some positive weight has, ascending."""
+        return np.unique(self.score[self.weight > 0])
+
+
+def pseudo_inverse(impostor, alpha) -> float:
+    """D.1: the smallest observed impostor score v with FAR(v) <= alpha, equality with a tolerance."""
+    candidates = impostor.distinct()
+    candidates = candidates[impostor.accepted(candidates) <= alpha * TOLERANCE]
+    return candidates.min() if len(candidates) else np.nan
+
+
+def equal_error(impostor, genuine) -> tuple[float, float]:
+    """EER and its threshold: where FAR and FRR cross, interpolated between neighbouring distinct scores."""
+    if not impostor.weight.sum() > 0 or not genuine.weight.sum() > 0:
+        return np.nan, np.nan
+    distinct = np.union1d(impostor.distinct(), genuine.distinct())
+    t0, far0, frr0 = distinct[0], 1.0, 0.0
+    for t, far, frr in zip(distinct, impostor.accepted(distinct), genuine.rejected(distinct), strict=True):
+        if frr >= far:
+            break
+        t0, far0, frr0 = t, far, frr
+    part = (far0 - frr0) / ((far0 - frr0) + (frr - far))
+    return far0 + part * (far - far0), t0 + part * (t - t0)
+
+
+def auc(impostor, genuine) -> float:
+    """P(genuine score > impostor score), a tie counting half."""
+    if not impostor.weight.sum() > 0 or not genuine.weight.sum() > 0:
+        return np.nan
+    wins = (genuine.score[:, None] > impostor.score) + 0.5 * (genuine.score[:, None] == impostor.score)
+    return genuine.weight @ wins @ impostor.weight / (genuine.weight.sum() * impostor.weight.sum())
+
+
+def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all", symmetric=True) -> dict:
+    """All variables of an evaluation, in its dims: level, then group, then reference group."""
+    impostor, genuine = pairs
+    if impostors == "same-group":
+        entering = impostor.within((impostor.left == impostor.right) & (impostor.left != UNKNOWN))
+    else:
+        entering = impostor
+    if threshold is None:
+        threshold = [pseudo_inverse(entering, alpha) for alpha in far]
+    result = {
+        "threshold": np.array(threshold, float),
+        "far": entering.accepted(threshold),
+        "frr": genuine.rejected(threshold),
+        "auc": auc(entering, genuine),
+    }
+    result["eer"], result["eer_threshold"] = equal_error(entering, genuine)
+    return result | (group_summary(impostor, genuine, threshold, groups, symmetric) if groups else {})
+
+
+def group_summary(impostor, genuine, threshold, groups, symmetric) -> dict:
+    """The variables of each group (eq. 21-22) and of each pair of groups."""
+    cross = [[impostor.cell(a, b, symmetric) for b in groups] for a in groups]
+    own = [(cross[index][index], genuine.cell(a, a, symmetric)) for index, a in enumerate(groups)]
+    crossing = [equal_error(*pair) for pair in own]
+    return {
+        "far_group": np.stack([imp.accepted(threshold) for imp, _ in own], -1),
+        "frr_group": np.stack([gen.rejected(threshold) for _, gen in own], -1),
+        "far_cross": np.moveaxis(
+            np.array([[cell.accepted(threshold) for cell in row] for row in cross]), -1, 0
+        ),
+        "eer_group": np.array([eer for eer, _ in crossing]),
+        "eer_threshold_group": np.array([t for _, t in crossing]),
+        "auc_group": np.array([auc(*pair) for pair in own]),
+    }
