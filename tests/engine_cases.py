@@ -43,7 +43,7 @@ def table(sizes="unequal", *, seed=0, decimals=2):
 
 
 def looked_up(score, faces, **options) -> xr.DataArray:
-    """A score tensor with these very scores: an embedding is a row number, the similarity reads the matrix."""
+    """A score tensor with these very scores: an embedding is a row number, the similarity looks it up."""
     rows = np.repeat(np.arange(1.0, 1 + len(score))[:, None], 2, 1)
     labels = {"gender": faces.gender.values}
     faces = fk.faces(rows, faces.identity.values, image=faces.image.values, **labels)
