@@ -1,4 +1,4 @@
-"""The figures that are known for real scores. The data stay outside the project; without them the tests skip."""
+"""The figures known for real scores; the data stay outside the project, without them the tests skip."""
 
 from pathlib import Path
 

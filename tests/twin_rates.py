@@ -29,16 +29,19 @@ class PairList:
 
     def accepted(self, threshold) -> np.ndarray:
         """Share of the weight with score > threshold, for one threshold or an array of them."""
-        return self._share(self.score > np.asarray(threshold)[..., None], threshold)
+        order = np.argsort(-self.score)
+        so_far = np.concatenate([[0.0], np.cumsum(self.weight[order])])
+        return self._share(so_far[np.searchsorted(-self.score[order], -np.asarray(threshold))], threshold)
 
     def rejected(self, threshold) -> np.ndarray:
         """Share of the weight with score <= threshold, for one threshold or an array of them."""
-        return self._share(self.score <= np.asarray(threshold)[..., None], threshold)
+        order = np.argsort(self.score)
+        so_far = np.concatenate([[0.0], np.cumsum(self.weight[order])])
+        return self._share(so_far[np.searchsorted(self.score[order], threshold, side="right")], threshold)
 
     def _share(self, counted, threshold) -> np.ndarray:
         total = self.weight.sum()
-        share = counted @ self.weight / (total if total > 0 else np.nan)
-        return np.where(np.isnan(threshold), np.nan, share)
+        return np.where(np.isnan(threshold), np.nan, counted / (total if total > 0 else np.nan))
 
     def distinct(self) -> np.ndarray:
         """The scores that some positive weight has, ascending."""
@@ -70,8 +73,10 @@ def auc(impostor, genuine) -> float:
     """P(genuine score > impostor score), a tie counting half."""
     if not impostor.weight.sum() > 0 or not genuine.weight.sum() > 0:
         return np.nan
-    wins = (genuine.score[:, None] > impostor.score) + 0.5 * (genuine.score[:, None] == impostor.score)
-    return genuine.weight @ wins @ impostor.weight / (genuine.weight.sum() * impostor.weight.sum())
+    won = [impostor.weight[impostor.score < s].sum() for s in genuine.score]
+    tied = [impostor.weight[impostor.score == s].sum() for s in genuine.score]
+    wins = genuine.weight @ (np.array(won) + 0.5 * np.array(tied))
+    return wins / (genuine.weight.sum() * impostor.weight.sum())
 
 
 def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all", symmetric=True) -> dict:
