@@ -179,43 +179,6 @@ def test_the_whole_matrix_is_never_in_memory():
     assert peak < 0.5 * 4 * n * n, f"peak {peak / 1e6:.0f} MB, the matrix has {4 * n * n / 1e6:.0f} MB"
 
 
-# --- data made to mislead a plan that looks at a few images ----------------------------------------------
-
-
-def misleading(which, shift, seed=9):
-    """Ten people of eight images; the scores between the special images of different people are shifted."""
-    identity = np.repeat([f"id{index}" for index in range(10)], 8)
-    special = np.isin(np.arange(80) % 8, which)
-    rng = np.random.default_rng(seed)
-    score = rng.normal(size=(80, 80)) + 3 * (identity[:, None] == identity)
-    score = np.maximum(score, score.T) + shift * (special[:, None] & special)
-    np.fill_diagonal(score, 99)
-    gender = np.where(identity < "id5", "f", "m")
-    faces = fk.faces(np.ones((80, 2)), identity, gender=gender)
-    return looked_up(score.astype(np.float32), faces, chunks=16)
-
-
-@pytest.mark.parametrize("shift", [-30.0, 30.0])
-@pytest.mark.parametrize("which", [[0], [7], [3, 4], [0, 1, 2, 3], range(1, 8)], ids=str)
-def test_a_level_that_the_kept_pairs_do_not_cover_is_swept_again(which, shift):
-    scores = misleading(list(which), shift)
-    far = [1e-3, 1e-2, 0.1]
-    options = dict(by="gender", resampling=fk.Resampling("image", n=3))
-    check_evaluation(fk.evaluate(scores, far=far, **options), scores, far=far, **options)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("outlier", [0.0, 1e9])
-def test_the_scale_of_the_scores_does_not_matter(scale, outlier):
-    score, faces = table("unequal", seed=10, decimals=6)
-    score = score * np.float32(scale)
-    positions = np.flatnonzero(faces.identity.values != faces.identity.values[0])
-    score[0, positions[0]] = score[positions[0], 0] = outlier
-    scores = looked_up(score, faces, chunks=9)
-    options = dict(by="gender", resampling=fk.Resampling("image", n=3))
-    check_evaluation(fk.evaluate(scores, far=FAR, **options), scores, far=FAR, **options)
-
-
 def test_impostors_that_all_score_the_same():
     score, faces = table("unequal", seed=11)
     identity = faces.identity.values
@@ -225,16 +188,3 @@ def test_impostors_that_all_score_the_same():
     ev = fk.evaluate(scores, far=FAR, **options)
     check_evaluation(ev, scores, far=FAR, **options)
     assert (ev["replicates"].threshold == 0.5).all()
-
-
-@pytest.mark.parametrize("scheme", ["identity", "image"])
-def test_replicates_far_from_the_data(scheme):
-    """One person makes nearly all false accepts, so replicates need scores far from the point's."""
-    identity = np.repeat([f"id{index}" for index in range(12)], 3)
-    rng = np.random.default_rng(12)
-    score = rng.normal(size=(36, 36))
-    wolf = (identity == "id0")[:, None] | (identity == "id0")
-    score = np.maximum(score, score.T) + 20 * wolf + 40 * (identity[:, None] == identity)
-    scores = looked_up(score.astype(np.float32), fk.faces(np.ones((36, 2)), identity, gender=identity))
-    options = dict(resampling=fk.Resampling(scheme, n=20, seed=1))
-    check_evaluation(fk.evaluate(scores, far=[1e-2, 0.1], **options), scores, far=[1e-2, 0.1], **options)
