@@ -102,6 +102,15 @@ def check_node(node, expected, where) -> None:
             np.testing.assert_allclose(found, expected[name], rtol=1e-12, atol=1e-12, err_msg=label)
 
 
+def check_coordinates(node, groups, far=None, threshold=None) -> None:
+    """Levels and groups stand as coordinates."""
+    dim, levels = ("far_level", far) if threshold is None else ("threshold_level", threshold)
+    np.testing.assert_array_equal(node[dim], np.asarray(levels, float))
+    assert (
+        groups is None or node["group"].values.tolist() == node["reference_group"].values.tolist() == groups
+    )
+
+
 def check_evaluation(
     ev, scores, *, by=None, resampling=None, weighting="identity", impostors="all", **levels
 ):
@@ -112,6 +121,7 @@ def check_evaluation(
     )
     plain = summary(empirical(twin, weighting), **options)
     assert set(RATES if by else RATES[:3]) | {"threshold", "eer_threshold"} <= set(ev["empirical"].data_vars)
+    check_coordinates(ev["empirical"].dataset, options["groups"], **levels)
     check_node(ev["empirical"].dataset, plain, "empirical")
     if resampling is None:
         return

@@ -11,7 +11,7 @@ from engine_cases import FAR, people
 import frkit as fk
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.faces.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, looked_up, p
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.faces.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
 

@@ -7,7 +7,7 @@ from engine_cases import check_evaluation, looked_up, people
 import frkit as fk
 from frkit.sweep import plan
 
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.faces.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = (2e-4, 1e-3, 1e-2, 0.1)
 UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
 
@@ -46,7 +46,7 @@ def test_fixed_thresholds():
 
 
 def misleading(which, shift, seed=9):
-    """Sixteen people of eight images; the scores between the special images of different people are shifted."""
+    """Sixteen people of eight images; scores between special images of different people are shifted."""
     identity = np.repeat([f"id{index:02d}" for index in range(16)], 8)
     special = np.isin(np.arange(128) % 8, which)
     rng = np.random.default_rng(seed)

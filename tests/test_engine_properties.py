@@ -13,7 +13,7 @@ from twin import every_image_resample, symmetric_scores, vstatistic
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.faces.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NODES = ("empirical", "vstatistic", "replicates")
 slow = settings(max_examples=15, deadline=None, derandomize=True)
 

@@ -10,7 +10,7 @@ import frkit as fk
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 pytestmark = [
     pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data are not here: {DATA}"),
-    pytest.mark.filterwarnings("ignore::frkit.faces.DataWarning"),
+    pytest.mark.filterwarnings("ignore::frkit.DataWarning"),
 ]
 FAR = [1e-3, 1e-2]
 KNOWN = {"facenet": (0.0138, [0.074, 0.018]), "insightface": (0.0449, [0.1466, 0.0724])}
