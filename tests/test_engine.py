@@ -11,10 +11,11 @@ SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
 
 
-def evaluate_and_check(scores, *, far=FAR, threshold=None, mode="tail", **options):
+def evaluate_and_check(scores, *, far=FAR, threshold=None, mode=None, **options):
     """Evaluate, compare with the twin, return the evaluation."""
     levels = {"far": far} if threshold is None else {"threshold": threshold}
-    ev = fk.evaluate(scores, mode=mode, **levels, **options)
+    how = {} if mode is None else {"mode": mode}
+    ev = fk.evaluate(scores, **how, **levels, **options)
     check_evaluation(ev, scores, **levels, **options)
     return ev
 

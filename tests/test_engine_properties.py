@@ -31,11 +31,11 @@ def assert_same(one, other, tolerance=0.0):
                 np.testing.assert_array_equal(left[name].values, right[name].values, err_msg=where)
 
 
-def evaluation(faces, chunks, *, seed=0, scheme="image", mode="tail", **options):
+def evaluation(faces, chunks, *, seed=0, scheme="image", **options):
     """An evaluation by gender with five replicates."""
     scores = fk.score_tensor(faces, chunks=chunks)
     resampling = fk.Resampling(scheme, n=5, seed=seed)
-    return fk.evaluate(scores, far=FAR, by="gender", resampling=resampling, mode=mode, **options)
+    return fk.evaluate(scores, far=FAR, by="gender", resampling=resampling, **options)
 
 
 @pytest.mark.parametrize(("sizes", "tolerance"), [("equal", 0.0), ("unequal", 1e-12)])

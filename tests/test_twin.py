@@ -130,7 +130,7 @@ def test_counts_and_literal_resample_agree(weighting, person, ordered, seed):
     copied = weighting
     if isinstance(weighting, dict):
         copied = {f"{k}#{copy}": p for k, p in weighting.items() for copy in range(9)}
-    options = dict(far=[0.5, 0.2, 0.05], groups=["f", "m"], symmetric=not ordered)
+    options = dict(far=[0.5, 0.2, 0.05], groups=["f", "m"])
     literal = summary(empirical(resample(scores, c, w), copied), **options)
     counted = summary(weighted(scores, c, w, weighting), **options)
     for name, value in literal.items():
@@ -171,8 +171,10 @@ def pairs_of(score, weight=None):
 
 def test_equal_error_interpolates_between_the_points_of_the_steps():
     impostor, genuine = pairs_of([0.1, 0.2, 0.3, 0.6]), pairs_of([0.4, 0.5, 0.7, 0.8, 0.9])
-    # t=.4: FAR 1/4, FRR 1/5; t=.5: FAR 1/4, FRR 2/5 -> they meet at FAR 1/4, a quarter of the way
-    assert equal_error(impostor, genuine) == pytest.approx((0.25, 0.425))
+    # t=.4: FAR 1/4, FRR 1/5; t=.5: FAR 1/4, FRR 2/5: they meet at FAR 1/4
+    assert equal_error(impostor, genuine) == pytest.approx((0.25, 0.5))
+    # t=.3: FAR 2/3, FRR 1/2; t=.5: 1/3, 1/2 and t=.6: 0: the crossing is half way between the first two
+    assert equal_error(pairs_of([0.2, 0.5, 0.6]), pairs_of([0.3, 0.9])) == pytest.approx((0.5, 0.5))
 
 
 def test_equal_error_at_the_ends():

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 UNKNOWN = "unknown"
-TOLERANCE = 1 + 1e-12
+TOLERANCE = 1 + 1e-12  # a FAR within this factor of a level keeps to it
+EQUAL = 1e-12  # FAR and FRR this close have crossed
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,11 @@ class PairList:
         """The pairs that the mask selects."""
         return PairList(self.score[mask], self.weight[mask], self.left[mask], self.right[mask])
 
-    def cell(self, left, right, symmetric) -> "PairList":
-        """The pairs between two groups; in a symmetric matrix whichever side each group is on."""
+    def cell(self, left, right) -> "PairList":
+        """The pairs between two groups, whichever side each group is on."""
         there = (self.left == left) & (self.right == right)
         back = (self.left == right) & (self.right == left)
-        return self.within(there | back if symmetric else there)
+        return self.within(there | back)
 
     def accepted(self, threshold) -> np.ndarray:
         """Share of the weight with score > threshold, for one threshold or an array of them."""
@@ -56,17 +57,18 @@ def pseudo_inverse(impostor, alpha) -> float:
 
 
 def equal_error(impostor, genuine) -> tuple[float, float]:
-    """EER and its threshold: where FAR and FRR cross, interpolated between neighbouring distinct scores."""
+    """EER and its threshold: the smallest observed score at which FRR >= FAR.
+
+    The EER is where the lines from the rates at the score before it to the rates at it cross.
+    """
     if not impostor.weight.sum() > 0 or not genuine.weight.sum() > 0:
         return np.nan, np.nan
     distinct = np.union1d(impostor.distinct(), genuine.distinct())
-    t0, far0, frr0 = distinct[0], 1.0, 0.0
-    for t, far, frr in zip(distinct, impostor.accepted(distinct), genuine.rejected(distinct), strict=True):
-        if frr >= far:
-            break
-        t0, far0, frr0 = t, far, frr
+    fars, frrs = np.append(1.0, impostor.accepted(distinct)), np.append(0.0, genuine.rejected(distinct))
+    at = np.argmax(frrs >= fars - EQUAL)
+    far0, frr0, far, frr = fars[at - 1], frrs[at - 1], fars[at], frrs[at]
     part = (far0 - frr0) / ((far0 - frr0) + (frr - far))
-    return far0 + part * (far - far0), t0 + part * (t - t0)
+    return far0 + part * (far - far0), distinct[at - 1]
 
 
 def auc(impostor, genuine) -> float:
@@ -79,7 +81,7 @@ def auc(impostor, genuine) -> float:
     return wins / (genuine.weight.sum() * impostor.weight.sum())
 
 
-def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all", symmetric=True) -> dict:
+def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all") -> dict:
     """All variables of an evaluation, in its dims: level, then group, then reference group."""
     impostor, genuine = pairs
     if impostors == "same-group":
@@ -95,13 +97,13 @@ def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all", sy
         "auc": auc(entering, genuine),
     }
     result["eer"], result["eer_threshold"] = equal_error(entering, genuine)
-    return result | (group_summary(impostor, genuine, threshold, groups, symmetric) if groups else {})
+    return result | (group_summary(impostor, genuine, threshold, groups) if groups else {})
 
 
-def group_summary(impostor, genuine, threshold, groups, symmetric) -> dict:
+def group_summary(impostor, genuine, threshold, groups) -> dict:
     """The variables of each group (eq. 21-22) and of each pair of groups."""
-    cross = [[impostor.cell(a, b, symmetric) for b in groups] for a in groups]
-    own = [(cross[index][index], genuine.cell(a, a, symmetric)) for index, a in enumerate(groups)]
+    cross = [[impostor.cell(a, b) for b in groups] for a in groups]
+    own = [(cross[index][index], genuine.cell(a, a)) for index, a in enumerate(groups)]
     crossing = [equal_error(*pair) for pair in own]
     return {
         "far_group": np.stack([imp.accepted(threshold) for imp, _ in own], -1),
