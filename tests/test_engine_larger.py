@@ -5,6 +5,7 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people
 
 import frkit as fk
+from frkit import tallies
 from frkit.sweep import plan
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -13,8 +14,9 @@ UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
 
 
 @pytest.fixture(autouse=True, params=[20, 500])
-def few_pairs_kept(request, monkeypatch):
-    """Keep hardly any pair, so that data of a hundred images go the way of data of ten thousand."""
+def small_plan(request, monkeypatch):
+    """Look at few pairs and keep few, so that data of a hundred images go the way of data of ten thousand."""
+    monkeypatch.setattr(tallies, "PILOT", 16)
     monkeypatch.setattr(plan, "TOP_PAIRS", request.param)
 
 
