@@ -1,6 +1,7 @@
 """A cluster of two worker processes gives the same bits as threads, also when a worker dies in mid-sweep."""
 
 import os
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +15,8 @@ distributed = pytest.importorskip("distributed", reason="distributed is not inst
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
 
-@pytest.fixture
-def client():
+@contextmanager
+def two_workers():
     """Two processes of one thread each; the dashboard listens on loopback only."""
     options = dict(n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1")
     with (
@@ -39,12 +40,12 @@ def assert_same_bits(one, other):
             np.testing.assert_array_equal(values, other[node][name], err_msg=f"{name} in {node}")
 
 
-def test_two_workers_give_the_same_bits(client):
+def test_two_workers_give_the_same_bits():
     faces = people([5] * 20, dim=40)
-    on_cluster = evaluation(faces)
-    blocks = client.run(lambda dask_worker: len(dask_worker.state.log))
-    assert len(blocks) == 2 and all(blocks.values()), "the sweep did not run on both workers"
-    client.close()
+    with two_workers() as client:
+        on_cluster = evaluation(faces)
+        tasks = client.run(lambda dask_worker: len(dask_worker.state.log))
+    assert len(tasks) == 2 and all(tasks.values()), "the sweep did not run on both workers"
     assert_same_bits(on_cluster, evaluation(faces))
 
 
@@ -59,10 +60,10 @@ def dying(probe, reference, *, folder, survivor, calls):
     return probe @ reference.T
 
 
-def test_a_worker_killed_in_mid_sweep_changes_nothing(client, tmp_path):
+def test_a_worker_killed_in_mid_sweep_changes_nothing(tmp_path):
     faces = people([5] * 20, dim=16, ties=True)
     options = dict(folder=str(tmp_path), survivor=os.getpid())
-    killed = evaluation(faces, partial(dying, calls=12, **options))
+    with two_workers():
+        killed = evaluation(faces, partial(dying, calls=12, **options))
     assert (tmp_path / "dead").exists(), "no worker died"
-    client.close()
     assert_same_bits(killed, evaluation(faces, partial(dying, calls=10**9, **options)))
