@@ -24,7 +24,9 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "frkit-stamp"
 # JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
-LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+}
 
 
 def stop(message):
@@ -34,8 +36,8 @@ def stop(message):
 def check_python():
     """Say what is missing before anything is made."""
     if sys.version_info < (3, 11):
-        stop("frkit needs Python 3.11 or later, and this is {}.{}; "
-             "start it with a newer one, as in: python3.11 binder/local.py".format(*sys.version_info))
+        found = "{}.{}".format(*sys.version_info)
+        stop("frkit needs Python 3.11 or later, not " + found + "; for example: python3.11 binder/local.py")
     if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
         stop("this Python has no venv; on Debian or Ubuntu: sudo apt install python3-venv")
 

@@ -2,10 +2,10 @@
 
     python3 binder/local.py execute                       every notebook, and the README's picture
     python3 binder/local.py execute notebooks/01_*.ipynb  these only, no picture
-    python3 binder/local.py execute --fast ...            with the small parameters the tests use; writes nothing
+    python3 binder/local.py execute --fast                with the tests' small parameters; writes nothing
 
-A notebook has one code cell tagged "parameters". Its metadata may hold `{"frkit": {"fast": {"n": 20}}}`: values
-for some of those parameters that make it run in seconds.
+A notebook has one code cell tagged "parameters". Its metadata hold `{"frkit": {"fast": {"n": 20}}}`: values of
+some of those parameters that make it run in seconds.
 """
 
 import argparse
@@ -66,11 +66,12 @@ def execute(notebook, folder, timeout=900):
 
 
 def normalise_output(output):
-    """Take out what differs from run to run: object addresses, places of warnings, hints for the front end."""
+    """Take out what differs from run to run: addresses of objects, places of warnings."""
     if "metadata" in output:
         output.metadata = nbformat.from_dict({})
     data = output.get("data", {})
-    texts = [(output, "text")] if "text" in output else [(data, key) for key in data if key.startswith("text/")]
+    texts = [(output, "text")] if "text" in output else []
+    texts += [(data, key) for key in data if key.startswith("text/")]
     for holder, key in texts:
         holder[key] = WARNED_AT.sub("", ADDRESS.sub("0x...", holder[key]))
     return output
@@ -108,7 +109,7 @@ def readme_example():
 
 def draw_picture():
     """Run the README's example, which leaves its Axes in `ax`, and store the figure the README shows."""
-    save = f"\nax.figure.savefig({str(PICTURE)!r}, dpi=110, bbox_inches='tight', metadata={{'Software': None}})\n"
+    save = f"\nax.figure.savefig({str(PICTURE)!r}, dpi=110, bbox_inches='tight')\n"
     environment = os.environ | {"MPLBACKEND": "agg"}
     subprocess.run([sys.executable, "-c", readme_example() + save], cwd=ROOT, env=environment, check=True)
     print(f"{PICTURE.relative_to(ROOT)}: drawn")
@@ -125,9 +126,9 @@ def run(path, fast):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fast", action="store_true", help="small parameters; write nothing")
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
+    parser = argparse.ArgumentParser(description="Execute notebooks and write them back.")
+    parser.add_argument("--fast", action="store_true", help="with the tests' small parameters; writes nothing")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="all, and the README's picture, by default")
     arguments = parser.parse_args()
     for path in arguments.notebooks or paths():
         run(path.resolve(), arguments.fast)
