@@ -4,8 +4,8 @@
     python3 binder/local.py execute notebooks/01_*.ipynb  these only, no picture
     python3 binder/local.py execute --fast                with the tests' small parameters; writes nothing
 
-A notebook has one code cell tagged "parameters". Its metadata hold `{"frkit": {"fast": {"n": 20}}}`: values of
-some of those parameters that make it run in seconds.
+A notebook has one code cell tagged "parameters". Its metadata hold `{"frkit": {"fast": {"n": 20}}}`: values
+of some of those parameters that make it run in seconds.
 """
 
 import argparse
@@ -127,7 +127,7 @@ def run(path, fast):
 
 def main():
     parser = argparse.ArgumentParser(description="Execute notebooks and write them back.")
-    parser.add_argument("--fast", action="store_true", help="with the tests' small parameters; writes nothing")
+    parser.add_argument("--fast", action="store_true", help="small parameters; write nothing")
     parser.add_argument("notebooks", nargs="*", type=Path, help="all, and the README's picture, by default")
     arguments = parser.parse_args()
     for path in arguments.notebooks or paths():

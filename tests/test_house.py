@@ -17,6 +17,8 @@ PACKAGE = ROOT / "frkit"
 
 # A room may import from rooms on lower lines only, and from itself.
 STOREYS = [
+    {"base"},
+    {"checks", "labels"},
     {"faces"},
     {"vmf", "resampling", "io", "scores"},
     {"sweep"},
@@ -30,7 +32,7 @@ STOREYS = [
 ]
 STOREY_OF = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}
 COMPUTING = {"vmf", "scores", "resampling", "sweep", "tallies", "evaluation", "intervals", "studies"}
-HEAVY = ["seaborn", "ipywidgets", "sklearn", "matplotlib", "IPython", "pandas.plotting"]
+HEAVY = ["seaborn", "ipywidgets", "sklearn", "matplotlib", "IPython"]
 TOP_LEVEL = {
     "README.md", "LICENSE", "CITATION.cff", "pyproject.toml", "requirements.txt",
     "binder", "data", "frkit", "notebooks", "tests",
@@ -84,7 +86,7 @@ def test_imports_run_one_way():
 
 
 def test_the_public_module_loads_the_bottom_room_only():
-    assert rooms_imported(PACKAGE / "__init__.py") == {"faces"}
+    assert rooms_imported(PACKAGE / "__init__.py") <= {"base", "faces"}
 
 
 def test_kernels_know_numpy_only():
@@ -126,7 +128,8 @@ def test_top_level_is_tidy():
 
 def test_code_is_in_ruffs_good_books():
     pytest.importorskip("ruff")
-    answer = subprocess.run([sys.executable, "-m", "ruff", "check", "."], cwd=ROOT, capture_output=True, text=True)
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", str(ROOT)]
+    answer = subprocess.run(command, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stdout
 
 
