@@ -13,7 +13,10 @@ def checked_embedding(embedding, model) -> np.ndarray:
         f"embedding must have shape (images, features), or (models, images, features) together with model= names, "
         f"got shape {original.shape} {'without' if model is None else 'with'} model names",
     )
-    require(original.size > 0, f"embedding is empty: shape {original.shape}; give at least one image and one feature")
+    require(
+        original.size > 0,
+        f"embedding is empty: shape {original.shape}; give at least one image and one feature",
+    )
     with np.errstate(over="ignore"):
         values = np.array(original, dtype=np.float32, order="C", copy=True)
     _check_finite(values, original, model)

@@ -123,7 +123,10 @@ def _model_names(model, n_models: int) -> np.ndarray:
     require(not isinstance(model, str), f"model must be a list with one name per encoder, got the text {model!r}")
     names = np.array([str(name) for name in model], str)
     require(len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models in embedding")
-    require(len(set(names.tolist())) == n_models and "" not in names, f"model names must be distinct, got {listed(names)}")
+    require(
+        len(set(names.tolist())) == n_models and "" not in names,
+        f"model names must be distinct, got {listed(names)}",
+    )
     return names
 
 
@@ -141,7 +144,10 @@ def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
 
 def _rules(varying, names) -> dict:
     rules = {} if isinstance(varying, str) else varying
-    require(isinstance(rules, Mapping), f"varying must be a rule or a mapping of attribute to rule, got {varying!r}")
+    require(
+        isinstance(rules, Mapping),
+        f"varying must be a rule or a mapping of attribute to rule, got {varying!r}",
+    )
     extra = [name for name in rules if name not in names]
     require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(names) or 'none'}")
     rules = {name: varying if isinstance(varying, str) else rules.get(name, "error") for name in names}
@@ -214,7 +220,10 @@ def _check_single(one, name: str) -> None:
     good = isinstance(one, xr.Dataset) and "embedding" in one and IDENTITY in one.coords
     require(good, f"model {name!r} is not a faces Dataset; make it with frkit.faces or frkit.open_faces")
     dims = one["embedding"].dims
-    require(set(dims) == {IMAGE, FEATURE}, f"model {name!r} has dims {dims}; give one encoder with (image, feature)")
+    require(
+        set(dims) == {IMAGE, FEATURE},
+        f"model {name!r} has dims {dims}; give one encoder with (image, feature)",
+    )
 
 
 def _aligned(other: xr.Dataset, name: str, first: xr.Dataset, first_name: str) -> xr.Dataset:
@@ -222,7 +231,10 @@ def _aligned(other: xr.Dataset, name: str, first: xr.Dataset, first_name: str) -
     both = f"models {first_name!r} and {name!r}"
     mine, theirs = first[IMAGE].values, other[IMAGE].values
     alone = sorted(set(mine.tolist()) ^ set(theirs.tolist()))
-    require(not alone, f"{both} must hold the same images, but only one of them has {listed(alone)}; select the common ones")
+    require(
+        not alone,
+        f"{both} must hold the same images, but only one of them has {listed(alone)}; select the common ones",
+    )
     other = other.sel({IMAGE: mine})
     alone = sorted(set(first.coords) ^ set(other.coords))
     require(not alone, f"{both} must hold the same attributes, but only one of them has {listed(alone)}")

@@ -190,7 +190,11 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
         return labels, identity, person
     require(rule != "error", _varying_message(pairs, varies, identity, name))
     if rule == "split":
-        return labels, _split(labels, identity, varies[pairs.identity_code], len(pairs.owner)), _or(person, identity)
+        return (
+            labels,
+            _split(labels, identity, varies[pairs.identity_code], len(pairs.owner)),
+            _or(person, identity),
+        )
     return _chosen(pairs, rule)[pairs.identity_code], identity, person
 
 
