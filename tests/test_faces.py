@@ -95,13 +95,13 @@ def test_a_bad_embedding_is_refused_with_its_place(case):
 
 
 BAD_LABELS = {
-    "identity missing": ({"identity": ["anna", None, "bo", "bo", " "]}, "identity is missing in 2 row.s.: 1, 4"),
+    "identity missing": ({"identity": ["anna", None, "bo", "unknown", " "]}, "identity is missing or .unknown. in 3 row.s.: 1, 3, 4"),
     "one identity": ({"identity": ["anna"] * 5}, "at least two identities are needed, got 1: 'anna'"),
     "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
     "identity a matrix": ({"identity": np.array(IDENTITY)[:, None]}, r"got shape \(5, 1\); flatten it"),
     "identity ragged": ({"identity": [["a"], ["a", "b"], "c", "d", "e"]}, "flat list"),
     "image twice": ({"image": list("vwxwv")}, "'w' stands in rows 1, 3"),
-    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing in 1 row.s.: 2"),
+    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .unknown. in 1 row.s.: 2"),
     "attribute length": ({"gender": ["f"]}, "gender has 1 labels but embedding has 5 images"),
     "attribute one word": ({"gender": "female"}, r"gender must have one dimension.*got shape \(\)"),
     "attribute varies": ({"age": ["20", "30", "20", "20", "20"]},
