@@ -70,9 +70,9 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     ------
     InputError
         If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths differ, an
-        identity or an image name is missing (or "unknown"), an image name stands twice, there are fewer than two identities
-        or none with two images, an attribute has a reserved name, or an attribute varies and `varying` is
-        "error". Messages count rows and columns from 0.
+        identity or an image name is missing (or "unknown"), an image name stands twice, there are fewer than
+        two identities or none with two images, an attribute has a reserved name, or an attribute varies and
+        `varying` is "error". Messages count rows and columns from 0.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _complete(values, n_images: int, name: str) -> np.ndarray:
     rows = np.flatnonzero(missing | (labels == UNKNOWN))
     require(
         len(rows) == 0,
-        f"{name} is missing or 'unknown' in {len(rows)} row(s): {_rows(rows)}; label these images or remove them",
+        f"{name} is missing or 'unknown' in {len(rows)} row(s): {_rows(rows)}; label or remove these images",
     )
     return labels
 

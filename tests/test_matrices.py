@@ -1,6 +1,8 @@
 """Score matrices: values, ids of both sides, and failed comparisons."""
 
 import gzip
+import pickle
+import tracemalloc
 from pathlib import Path
 
 import dask.array as da
@@ -20,7 +22,8 @@ PROBES, REFERENCES = ["anna", "bo"], ["anna", "bo", "anna"]
 
 def write_csv(path, values=SCORES, probes=PROBES, references=REFERENCES):
     lines = ["," + ",".join(references)]
-    lines += [f"{probe}," + ",".join(map(str, row)) for probe, row in zip(probes, values.tolist(), strict=True)]
+    rows = zip(probes, values.tolist(), strict=True)
+    lines += [f"{probe}," + ",".join(map(str, row)) for probe, row in rows]
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "wt", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
@@ -62,6 +65,19 @@ def test_an_npy_matrix_stays_on_disk_until_it_is_computed(tmp_path, dtype):
     assert (probes.tolist(), references.tolist()) == (PROBES, REFERENCES)
     expected = np.where(SCORES == -1, np.nan, SCORES * 10)
     np.testing.assert_allclose(values.compute(), expected, rtol=1e-6)
+
+
+def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
+    np.save(tmp_path / "s.npy", np.zeros((2000, 2000)))
+    (tmp_path / "ids.txt").write_text("\n".join(map(str, range(2000))))
+    tracemalloc.start()
+    values = read_matrix(tmp_path / "s.npy", labels=tmp_path / "ids.txt")[0]
+    task = pickle.dumps(values)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8e6 < values.nbytes
+    assert len(task) < 1e5
+    np.testing.assert_array_equal(pickle.loads(task)[:3, 1990:].compute(), np.zeros((3, 10)))
 
 
 def test_one_file_of_ids_serves_both_sides(tmp_path):

@@ -38,7 +38,8 @@ def _load_netcdf(path: Path) -> xr.Dataset:
 
 def _load_zarr(path: Path) -> xr.Dataset:
     zarr = need("zarr", "reading Zarr")
-    require(path.is_dir() or zipfile.is_zipfile(path), "cannot be read as Zarr: neither a directory nor a zip")
+    good = path.is_dir() or zipfile.is_zipfile(path)
+    require(good, "cannot be read as Zarr: it is neither a directory nor a zip")
     storage = zarr.storage
     store = storage.LocalStore(path, read_only=True) if path.is_dir() else storage.ZipStore(path, mode="r")
     try:

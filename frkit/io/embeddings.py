@@ -160,5 +160,3 @@ def _with_person(ds: xr.Dataset, person) -> xr.Dataset:
     person = clean_labels(person, ds.sizes[IMAGE], PERSON)[0]
     resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
     return ds.assign_coords({PERSON: (IMAGE, person)})
-
-

@@ -76,10 +76,24 @@ def _from_text(path: Path) -> tuple:
     return np.array(values), np.array(probes, str), np.array(references, str)
 
 
+class _OnDisk:
+    """An .npy that is mapped anew for each block: tasks that travel to other processes carry its name only."""
+
+    def __init__(self, path: Path) -> None:
+        array = read_npy(path, mmap_mode="r")
+        self.path, self.shape, self.dtype, self.ndim = path.resolve(), array.shape, array.dtype, array.ndim
+
+    def __getitem__(self, index) -> np.ndarray:
+        return np.array(read_npy(self.path, mmap_mode="r")[index])
+
+    def __dask_tokenize__(self) -> tuple:
+        return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
+
+
 def _from_npy(path: Path, labels) -> tuple:
     import dask.array as da
 
-    values = read_npy(path, mmap_mode="r")
+    values = _OnDisk(path)
     require(values.ndim == 2, f"a score matrix has two dimensions, got shape {values.shape}")
     require(values.dtype.kind in "fiu", f"scores must be real numbers, got dtype {values.dtype}")
     probe_path, reference_path = _label_paths(path, labels)
