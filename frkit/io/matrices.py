@@ -77,7 +77,7 @@ def _from_text(path: Path) -> tuple:
 
 
 class _OnDisk:
-    """An .npy that is mapped anew for each block: tasks that travel to other processes carry its name only."""
+    """An .npy that is mapped anew for each block: tasks sent to other processes carry its name only."""
 
     def __init__(self, path: Path) -> None:
         array = read_npy(path, mmap_mode="r")
