@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import frkit as fk
 from frkit.faces import InputError
 from frkit.io import read_matrix
 from frkit.labels import numbered
@@ -85,6 +86,18 @@ def test_one_file_of_ids_serves_both_sides(tmp_path):
     (tmp_path / "ids.txt").write_text("a\nb\n")
     _, probes, references = read_matrix(tmp_path / "s.npy", labels=tmp_path / "ids.txt")
     assert probes.tolist() == references.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(("missing", "n_missing"), [(-1, 1), (None, 0), (0.2, 1)])
+def test_the_public_door_takes_marks_and_files_of_ids(tmp_path, missing, n_missing):
+    np.save(tmp_path / "s.npy", SCORES)
+    (tmp_path / "p.txt").write_text("\n".join(PROBES))
+    (tmp_path / "r.txt").write_text("\n".join(REFERENCES))
+    labels = (tmp_path / "p.txt", tmp_path / "r.txt")
+    scores = fk.open_scores(tmp_path / "s.npy", missing=missing, labels=labels)
+    assert scores.dims == ("probe", "reference")
+    assert scores.reference_identity.values.tolist() == REFERENCES
+    assert int(np.isnan(scores).sum()) == n_missing
 
 
 BAD = {
