@@ -1,9 +1,11 @@
 """One reader per file format: each returns a plain dict of column name to array. Nothing is unpickled."""
 
 import zipfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -24,7 +26,7 @@ PICKLED = (
 
 
 @contextmanager
-def named(path):
+def named(path) -> Iterator[None]:
     """Put the file's name in front of every message about it."""
     try:
         yield
@@ -44,7 +46,7 @@ def file_kind(path: Path) -> str:
     return kind
 
 
-def need(module: str, purpose: str):
+def need(module: str, purpose: str) -> ModuleType:
     """Import an optional package, or say what to install."""
     try:
         return import_module(module)
