@@ -298,7 +298,7 @@ def _image_names(given, size: int, side: str) -> np.ndarray:
     return names
 
 
-def open_scores(path: str | Path, *, missing: float | None = -1, **options) -> xr.DataArray:
+def open_scores(path: str | Path, *, missing: float | None = -1, labels=None, **options) -> xr.DataArray:
     """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with label files.
 
     Parameters
@@ -307,6 +307,8 @@ def open_scores(path: str | Path, *, missing: float | None = -1, **options) -> x
         `.csv`, `.csv.gz`, or `.npy` with label files beside it (see `frkit.io.read_matrix`).
     missing : float, optional
         The value that marks a failed comparison (-1 by default; None where there is none).
+    labels : path or pair of paths, optional
+        For .npy: the files with the ids of probes and of references, where they do not stand beside it.
     **options
         As in `score_matrix`.
 
@@ -327,8 +329,8 @@ def open_scores(path: str | Path, *, missing: float | None = -1, **options) -> x
     """
     from frkit.io import read_matrix
 
-    values, probe_identity, reference_identity = read_matrix(path)
-    return score_matrix(values, probe_identity, reference_identity, missing=missing, **options)
+    values, probe_identity, reference_identity = read_matrix(path, missing, labels=labels)
+    return score_matrix(values, probe_identity, reference_identity, **options)
 
 
 def persons(scores: xr.DataArray, side: str) -> np.ndarray:
