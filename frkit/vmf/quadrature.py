@@ -43,6 +43,11 @@ def _log_cosh(z: np.ndarray) -> np.ndarray:
     return size + np.log1p(np.exp(-2 * size)) - math.log(2)
 
 
+def _radial_mode(concentration, slope):
+    """Where the density of z = artanh <X, mu>, proportional to exp(kappa tanh z) / cosh(z)^slope, is largest (as t)."""
+    return 2 * concentration / (np.sqrt(slope**2 + 4 * concentration**2) + slope)
+
+
 def genuine_log_density(z: np.ndarray, concentration: np.ndarray, dim: int) -> np.ndarray:
     """Log density, in z = artanh of the score, of two images of one identity; arguments broadcast.
 
@@ -64,8 +69,8 @@ class GenuineScores:
         self.concentration, place = np.unique(concentration, return_inverse=True)
         self.weight = np.bincount(place, weight) / np.sum(weight)
         spread, tail = 1 / math.sqrt(dim - 1), 40 / (dim - 1)
-        reach = max(0.0, 0.5 * math.log(2 * self.concentration[-1] / (dim - 1)))
-        low, high = -9 * spread - tail, reach + 9 * spread + tail
+        highest = math.atanh(_radial_mode(self.concentration[-1], dim - 1) ** 2)
+        low, high = -9 * spread - tail, highest + 9 * spread + tail
         self.edges = np.linspace(low, high, 1 + math.ceil((high - low) / (0.5 * spread)))
         self.nodes, self.mass = panel_rule(self.edges[:-1], self.edges[1:])
         self.mass = self.mass * self.density(self.nodes)
@@ -99,7 +104,7 @@ class RadialInverse:
 
     def __init__(self, concentration: np.ndarray, dim: int):
         self.kappa, self.slope = np.asarray(concentration, np.float64), dim - 1
-        mode = (np.sqrt(self.slope**2 + 4 * self.kappa**2) - self.slope) / (2 * self.kappa)
+        mode = _radial_mode(self.kappa, self.slope)
         spread = 1 / np.sqrt((1 - mode**2) * (self.slope + 2 * self.kappa * mode))
         self.centre, reach = np.arctanh(mode), 9 * spread + 40 / self.slope
         n_panels = math.ceil(np.max(4 * reach / spread))
