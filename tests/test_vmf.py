@@ -13,7 +13,9 @@ from frkit.vmf import quadrature, series
 @pytest.fixture(scope="module")
 def small():
     """120 identities in dimension 32 with two unlike groups."""
-    return vmf.mixture(120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3)
+    return vmf.mixture(
+        120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3
+    )
 
 
 # ---- the sampler
@@ -21,7 +23,9 @@ def small():
 
 @pytest.mark.parametrize(("dim", "kappa"), [(3, 0.5), (4, 7.0), (32, 60.0), (128, 400.0), (512, 3000.0)])
 def test_radial_part_follows_its_distribution(dim, kappa):
-    z = quadrature.RadialInverse(np.array([kappa]), dim)(np.linspace(0.0005, 0.9995, 1000), np.zeros(1000, int))
+    z = quadrature.RadialInverse(np.array([kappa]), dim)(
+        np.linspace(0.0005, 0.9995, 1000), np.zeros(1000, int)
+    )
     log_norm = special.gammaln(dim / 2 - 0.5) + 0.5 * np.log(np.pi) - special.gammaln(dim / 2)
     log_norm += float(quadrature.log_mean_exp(np.array([kappa]), dim)[0])
     density = lambda t: np.exp(kappa * t + (dim - 3) / 2 * np.log1p(-t * t) - log_norm)  # noqa: E731
@@ -72,7 +76,9 @@ def test_encoders_are_correlated_and_each_is_exact():
     x, y = faces.embedding.sel(model=["x", "y"]).values.astype(float)
     own = np.repeat(np.eye(40)[:4], 5000, axis=0)
     radial_x, radial_y = (np.einsum("ip,ip->i", points, own) for points in (x, y))
-    assert stats.spearmanr(radial_x, radial_y).statistic == pytest.approx(6 / np.pi * np.arcsin(0.4), abs=0.02)
+    assert stats.spearmanr(radial_x, radial_y).statistic == pytest.approx(
+        6 / np.pi * np.arcsin(0.4), abs=0.02
+    )
     assert np.corrcoef(x[:, 30], y[:, 30])[0, 1] == pytest.approx(0.8, abs=0.03)
     alone = vmf.Mixture(np.eye(40)[:4], [45.0] * 4).sample(5000, seed=8).embedding.values.astype(float)
     assert stats.ks_2samp(radial_y, np.einsum("ip,ip->i", alone, own)).pvalue > 0.01
@@ -121,14 +127,18 @@ def test_survival_terms_against_mpmath():
     norm = mpmath.quad(lambda x: (1 - x * x) ** ((dim - 3) / 2), [-1, 1])
     for m in (0, 1, 5, 8):
         copies = 1 if m == 0 else mpmath.binomial(m + dim - 1, m) - mpmath.binomial(m + dim - 3, m - 2)
-        tail = mpmath.quad(lambda x: (1 - x * x) ** ((dim - 3) / 2) * _gegenbauer(m, dim / 2 - 1, x), [t, 1])  # noqa: B023
+        tail = mpmath.quad(lambda x, m=m: (1 - x * x) ** 3.5 * _gegenbauer(m, 4, x), [t, 1])
         assert terms[m] == pytest.approx(float(copies * tail / norm), rel=1e-12)
 
 
-@pytest.mark.parametrize(("dim", "radius"), [(3, 1e-3), (128, 30.0), (128, 800.0), (1024, 60.0), (2048, 200.0)])
+@pytest.mark.parametrize(
+    ("dim", "radius"), [(3, 1e-3), (128, 30.0), (128, 800.0), (1024, 60.0), (2048, 200.0)]
+)
 def test_log_mean_exp_against_mpmath(dim, radius):
     exact = mpmath.log(mpmath.hyp0f1(mpmath.mpf(dim) / 2, mpmath.mpf(radius) ** 2 / 4))
-    assert quadrature.log_mean_exp(np.array([radius]), dim)[0] == pytest.approx(float(exact), rel=1e-9, abs=1e-11)
+    assert quadrature.log_mean_exp(np.array([radius]), dim)[0] == pytest.approx(
+        float(exact), rel=1e-9, abs=1e-11
+    )
 
 
 # ---- exact rates against what else is known
@@ -155,7 +165,7 @@ def test_genuine_scores_against_the_series():
 
 
 def test_impostor_scores_on_the_ordinary_sphere():
-    """P(<X, Y> > t) by integrating over X: Y lies in the cap around X with a probability that scipy can integrate."""
+    """P(<X, Y> > t) by integrating over X the probability that Y lies in the cap around it."""
     mix = vmf.Mixture([[0, 0, 1.0], [0, 1.0, 1.0]], [6.0, 3.0])
     t, (first, second) = 0.4, mix.mean_directions
     frame = np.linalg.svd(first[None])[2]
@@ -201,7 +211,9 @@ def test_groups_make_up_the_whole(small):
     roc = small.population_roc([1e-5, 1e-2], by="group", cross=True)
     n = np.array([60, 60])
     pairs = np.where(np.eye(2, dtype=bool), n[:, None] * (n - 1) / 2, n[:, None] * n / 2)
-    np.testing.assert_allclose((roc.far_cross * pairs).sum(("group", "reference_group")) / pairs.sum(), roc.far)
+    np.testing.assert_allclose(
+        (roc.far_cross * pairs).sum(("group", "reference_group")) / pairs.sum(), roc.far
+    )
     np.testing.assert_allclose(roc.frr_group.mean("group"), roc.frr)
     np.testing.assert_array_equal(roc.far_cross.isel(group=1, reference_group=1), roc.far_group.isel(group=1))
     assert np.all(roc.far_group.sel(group="b") > roc.far_group.sel(group="a"))
@@ -210,7 +222,9 @@ def test_groups_make_up_the_whole(small):
 
 def test_group_rates_are_those_of_the_group_alone(small):
     threshold, inside = [0.3, 0.5], small.groups["group"] == "b"
-    alone = vmf.Mixture(small.mean_directions[inside], small.concentrations[inside]).population_rates(threshold)
+    alone = vmf.Mixture(small.mean_directions[inside], small.concentrations[inside]).population_rates(
+        threshold
+    )
     rates = small.population_rates(threshold, by="group").sel(group="b")
     np.testing.assert_allclose(rates.far_group, alone.far)
     np.testing.assert_allclose(rates.frr_group, alone.frr)
@@ -235,8 +249,7 @@ def test_summary_meets_the_rates(small):
     np.testing.assert_allclose([rates.far[0], rates.frr[0]], float(found.eer), rtol=1e-9)
     group = small.population_rates(found.eer_threshold_group.values, by="group")
     np.testing.assert_allclose(np.diag(group.frr_group), found.eer_group, rtol=1e-9)
-    grid = np.linspace(-0.999, 0.999, 20001)
-    roc = small.population_rates(grid[np.abs(grid) < 0.9])
+    roc = small.population_rates(np.linspace(-0.9, 0.9, 1001))
     assert float(found.auc) == pytest.approx(1 - integrate.trapezoid(roc.far, roc.frr), abs=1e-6)
 
 
@@ -266,13 +279,16 @@ def _precise_coefficients(mix, n_terms):
     before, now, found = np.zeros_like(cosine), np.ones_like(cosine), []
     for m in range(n_terms):
         found.append(np.mean(ratios[rows, m] * ratios[columns, m] * now))
-        before, now = now, ((2 * m + mix.dim - 2) * cosine * now - m * before) / (m + np.longdouble(mix.dim) - 2)
+        before, now = (
+            now,
+            ((2 * m + mix.dim - 2) * cosine * now - m * before) / (m + np.longdouble(mix.dim) - 2),
+        )
     return np.array(found)
 
 
-def test_a_level_that_cannot_be_computed_raises(small):
+def test_a_level_that_cannot_be_computed_raises():
     with pytest.raises(InputError, match="cannot be trusted"):
-        small.population_roc([1e-2, 1e-40])
+        vmf.mixture(20, 128).population_roc([1e-2, 1e-30])
     with pytest.raises(InputError, match="group 'a'.*leave out by="):
         apart = vmf.Mixture(np.eye(60)[[0, 1, 2, 2]], [3e3, 3e3, 300, 300], ["a", "a", "b", "b"])
         apart.population_rates([0.9], by="group")

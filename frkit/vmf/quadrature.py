@@ -1,7 +1,8 @@
-"""Radial and genuine densities of the von Mises-Fisher distribution, integrated in Fisher's z = artanh(t). NumPy only.
+"""Radial and genuine densities of the von Mises-Fisher distribution, integrated in Fisher's z = artanh(t).
 
-In z both densities are smooth on the whole line and fall exponentially on both sides, for every concentration and
-dimension >= 3, so Gauss-Legendre panels about half a standard deviation wide are exact to machine precision.
+In z both densities are smooth on the whole line and fall exponentially on both sides, for every concentration
+and dimension >= 3, so Gauss-Legendre panels about half a standard deviation wide are exact to machine
+precision.
 """
 
 import math
@@ -15,7 +16,7 @@ NEWTON_STEPS = 8
 
 
 def log_mean_exp(radius: np.ndarray, dim: int) -> np.ndarray:
-    """log E exp(radius U_1) for U uniform on the sphere of R^dim: Gamma(a+1) (2/r)^a I_a(r), a = dim/2 - 1."""
+    """log E exp(r U_1) for U uniform on the sphere of R^p: Gamma(a+1) (2/r)^a I_a(r), a = p/2 - 1."""
     order = dim / 2 - 1
     scaled = ive(order, radius)
     with np.errstate(divide="ignore"):
@@ -26,7 +27,7 @@ def log_mean_exp(radius: np.ndarray, dim: int) -> np.ndarray:
 
 
 def _log_bessel_large_order(order: float, x: np.ndarray) -> np.ndarray:
-    """log I_order(x) by Debye's uniform expansion with three corrections (DLMF 10.41.3), for values that underflow."""
+    """log I_order(x) by Debye's uniform expansion, three corrections (DLMF 10.41.3): for what underflows."""
     root = np.hypot(1, x / order)
     q = 1 / root
     correction = (
@@ -44,7 +45,7 @@ def _log_cosh(z: np.ndarray) -> np.ndarray:
 
 
 def _radial_mode(concentration, slope):
-    """Where the density of z = artanh <X, mu>, proportional to exp(kappa tanh z) / cosh(z)^slope, is largest (as t)."""
+    """The t = tanh z at which exp(kappa tanh z) / cosh(z)^slope, the density of artanh <X, mu>, peaks."""
     return 2 * concentration / (np.sqrt(slope**2 + 4 * concentration**2) + slope)
 
 
@@ -81,7 +82,9 @@ class GenuineScores:
         flat, total = np.ravel(z)[None, :], np.zeros(np.size(z))
         for start in range(0, self.concentration.size, 256):
             part = slice(start, start + 256)
-            total += self.weight[part] @ np.exp(genuine_log_density(flat, self.concentration[part, None], self.dim))
+            total += self.weight[part] @ np.exp(
+                genuine_log_density(flat, self.concentration[part, None], self.dim)
+            )
         return total.reshape(np.shape(z))
 
     def frr(self, threshold: np.ndarray) -> np.ndarray:
@@ -122,7 +125,7 @@ class RadialInverse:
         return np.exp(rise)
 
     def __call__(self, probability: np.ndarray, identity: np.ndarray) -> np.ndarray:
-        """artanh of the radial part, for `probability` (n,) in (0, 1) and the identity number (n,) of each draw."""
+        """artanh of the radial parts (n,) at probabilities (n,) in (0, 1) of the identities numbered (n,)."""
         target = probability * self.total[identity]
         below = self.below[identity]
         panel = np.clip((below <= target[:, None]).sum(1) - 1, 0, below.shape[1] - 2)

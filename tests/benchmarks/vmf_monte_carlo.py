@@ -1,8 +1,8 @@
 """Exact population rates of a mixture against Monte Carlo: python tests/benchmarks/vmf_monte_carlo.py [pairs]
 
-Draws independent data sets until more than `pairs` (default 1.2e9) impostor pairs are counted and prints FAR and FRR,
-exact and counted, overall, per group and across groups. The standard error comes from the spread between data sets,
-so it is right although pairs that share an image are not independent.
+Draws independent data sets until more than `pairs` (default 1.2e9) impostor pairs are counted and prints FAR
+and FRR, exact and counted, overall, per group and across groups. The standard error comes from the spread
+between data sets, so it is right although pairs that share an image are not independent.
 """
 
 import sys
@@ -24,8 +24,10 @@ def population(n_identities: int = 1000) -> vmf.Mixture:
 
 
 def count_data_set(mix: vmf.Mixture, thresholds: np.ndarray, seed) -> tuple[np.ndarray, np.ndarray]:
-    """FAR by cell (3, L) and FRR by group (2, L) of one data set with PER_IDENTITY images of each identity."""
-    points = mix.sample(PER_IDENTITY, seed).embedding.values.reshape(2, mix.n_identities // 2, PER_IDENTITY, mix.dim)
+    """FAR by cell (3, L) and FRR by group (2, L) of one data set, PER_IDENTITY images of each identity."""
+    points = mix.sample(PER_IDENTITY, seed).embedding.values.reshape(
+        2, mix.n_identities // 2, PER_IDENTITY, mix.dim
+    )
     inner = np.einsum("gkip,gkjp->gkij", points, points)
     upper = np.triu_indices(PER_IDENTITY, 1)
     frr = [[np.mean(scores[:, *upper] <= t) for t in thresholds] for scores in inner]
@@ -33,13 +35,15 @@ def count_data_set(mix: vmf.Mixture, thresholds: np.ndarray, seed) -> tuple[np.n
     for g, h in CELLS.values():
         scores = points[g].reshape(-1, mix.dim) @ points[h].reshape(-1, mix.dim).T
         own = inner[g].size if g == h else 0
-        accepted = [np.count_nonzero(scores > t) - (np.count_nonzero(inner[g] > t) if own else 0) for t in thresholds]
+        accepted = [
+            np.count_nonzero(scores > t) - (np.count_nonzero(inner[g] > t) if own else 0) for t in thresholds
+        ]
         far.append(np.array(accepted) / (scores.size - own))
     return np.array(far), np.array(frr)
 
 
 def compare(n_pairs: float, n_identities: int = 1000, levels: np.ndarray = LEVELS) -> tuple[list, float]:
-    """Rows (rate, cell, level, exact, counted, standard error, z) and the number of impostor pairs counted."""
+    """Rows (rate, cell, level, exact, counted, standard error, z), and the number of impostor pairs."""
     mix = population(n_identities)
     exact = mix.population_roc(levels, by="group", cross=True)
     half, size = n_identities // 2, PER_IDENTITY**2
