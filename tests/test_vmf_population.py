@@ -231,3 +231,19 @@ def test_a_group_of_one_identity_is_named():
     mix = vmf.Mixture(np.eye(3), [9, 9, 9], ["a", "a", "b"])
     with pytest.raises(InputError, match=r"groups \['b'\]"):
         mix.population_roc(0.1, by="group")
+
+
+@pytest.mark.parametrize("n_terms", [40, 64])
+def test_error_bound_covers_the_cut_tail(n_terms):
+    mix, t = vmf.mixture(60, 128), np.linspace(-0.6, 0.8, 15)
+    side = (mix.mean_directions, mix.concentrations, np.ones(60))
+    coefficients = series.pair_coefficients(side, None, 256)
+    far, bound = series.survival(t, 128, coefficients[:, :n_terms])
+    assert np.all(np.abs(far - series.survival(t, 128, coefficients)[0]) <= bound)
+
+
+def test_the_number_of_terms_is_found(monkeypatch):
+    levels = [1e-8, 1e-4, 1e-1]
+    found = vmf.mixture(60, 128).population_roc(levels)
+    monkeypatch.setattr("frkit.vmf.population.FIRST_TERMS", 512)
+    np.testing.assert_allclose(found.threshold, vmf.mixture(60, 128).population_roc(levels).threshold, rtol=1e-12)
