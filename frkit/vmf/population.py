@@ -15,7 +15,7 @@ from frkit.vmf.quadrature import GenuineScores
 from frkit.vmf.series import TAIL, pair_coefficients, pair_weight, survival
 
 LARGEST_ERROR = 1e-6
-FIRST_TERMS, MOST_TERMS = 64, 4096
+FIRST_TERMS, MOST_TERMS = 96, 4096
 REFERENCE_GROUP, THRESHOLD_LEVEL = "reference_group", "threshold_level"
 
 
@@ -154,7 +154,8 @@ class _Population:
         sides = [(mix.mean_directions[m], mix.concentrations[m], weights[m]) for m in members]
         self.cells, self.total = _series(sides)
         self.genuine = GenuineScores(mix.concentrations, weights, mix.dim)
-        self.group_genuine = [GenuineScores(kappa, weight, mix.dim) for _, kappa, weight in sides]
+        parts = [] if by is None else sides
+        self.group_genuine = [GenuineScores(kappa, weight, mix.dim) for _, kappa, weight in parts]
         for genuine in (self.genuine, *self.group_genuine):
             require(
                 abs(genuine.below[-1] - 1) < 1e-9,
@@ -189,7 +190,7 @@ def _series(sides: list) -> tuple[np.ndarray, np.ndarray]:
         ends[:, :-TAIL] = 0
         if np.max(survival(grid, dim, ends)[1]) < 1e-25:
             return cells, total
-        n_terms *= 2
+        n_terms += n_terms // 2
     raise InputError(
         f"the impostor series needs more than {MOST_TERMS} terms: the concentrations are too large for "
         f"dimension {dim}; use smaller concentrations"
