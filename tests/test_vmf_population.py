@@ -161,6 +161,16 @@ def test_group_rates_are_those_of_the_group_alone(small):
     np.testing.assert_allclose(picked.frr, alone.frr)
 
 
+def test_identities_of_weight_zero_do_not_count():
+    mix = vmf.Mixture(np.eye(200), np.arange(1, 201) * 2.0, np.repeat(["a", "b"], 100))
+    chosen = np.arange(200) < 50
+    rates = mix.population_rates(0.1, weights=chosen)
+    alone = vmf.Mixture(np.eye(200)[:50], mix.concentrations[:50]).population_rates(0.1)
+    np.testing.assert_allclose([rates.far, rates.frr], [alone.far, alone.frr])
+    with pytest.raises(InputError, match=r"groups \['b'\] have fewer"):
+        mix.population_rates(0.1, by="group", weights=chosen)
+
+
 def test_rotated_copies_have_equal_rates(small):
     twins = small.rotated_copies(("x", "y"), by="copy")
     rates = twins.population_rates([0.3, 0.5], by="copy")

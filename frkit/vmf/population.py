@@ -16,6 +16,7 @@ from frkit.vmf.series import TAIL, pair_coefficients, pair_weight, survival
 
 LARGEST_ERROR = 1e-6
 FIRST_TERMS, MOST_TERMS = 96, 4096
+SAMPLE = 100  # identities of each group that tell how many terms are needed
 REFERENCE_GROUP, THRESHOLD_LEVEL = "reference_group", "threshold_level"
 
 
@@ -145,12 +146,13 @@ class _Population:
         labels = np.zeros(mix.n_identities, str) if by is None else mix.labels(by)
         self.dim, self.by = mix.dim, by
         self.groups, number = np.unique(labels, return_inverse=True)
-        sizes = np.bincount(number)
+        sizes = np.bincount(number[weights > 0], minlength=len(self.groups))
         lonely = self.groups[sizes < 2].tolist()
         require(
-            not lonely, f"by={by!r}: groups {lonely} have one identity and so no impostor pair; merge them"
+            not lonely,
+            f"by={by!r}: groups {lonely} have fewer than two identities of positive weight; merge them",
         )
-        members = [np.flatnonzero(number == g) for g in range(len(self.groups))]
+        members = [np.flatnonzero((number == g) & (weights > 0)) for g in range(len(self.groups))]
         sides = [(mix.mean_directions[m], mix.concentrations[m], weights[m]) for m in members]
         self.cells, self.total = _series(sides)
         self.genuine = GenuineScores(mix.concentrations, weights, mix.dim)
@@ -181,9 +183,18 @@ def _population(mix, by, weights) -> _Population:
 
 
 def _series(sides: list) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of every cell (group, group, 2, m) and of all pairs (2, m), with the terms they need."""
-    dim, n_terms = sides[0][0].shape[1], FIRST_TERMS
-    grid = np.linspace(-0.999, 0.999, 101)
+    """Coefficients of every cell (group, group, 2, m) and of all pairs (2, m), with the terms they need.
+
+    The identities with the largest concentrations need the most terms, so those tell first how many.
+    """
+    sharpest = [tuple(part[np.argsort(-side[1])[:SAMPLE]] for part in side) for side in sides]
+    n_terms = _grown(sharpest, FIRST_TERMS)[1].shape[1]
+    return _grown(sides, n_terms)
+
+
+def _grown(sides: list, n_terms: int) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients with `n_terms` terms, or more until the last ones are negligible at every threshold."""
+    dim, grid = sides[0][0].shape[1], np.linspace(-0.999, 0.999, 101)
     while n_terms <= MOST_TERMS:
         cells, total = _cells(sides, n_terms)
         ends = total.copy()
