@@ -36,7 +36,7 @@ class Resampling:
     strata : str, optional
         Name of an attribute: identities are drawn within its groups, so that group sizes stay.
     subset_size : int, optional
-        People in a subset (default: all).
+        People in a subset, drawn from each stratum where there are strata (default: all of them).
 
     Raises
     ------
@@ -167,5 +167,4 @@ class _Draw:
         return people[self.unit], images
 
     def _with_replacement(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        wanted = n if self.size is None else max(1, round(self.size * n / sum(map(len, self.members))))
-        return np.bincount(rng.integers(0, n, wanted), minlength=n)
+        return np.bincount(rng.integers(0, n, n if self.size is None else self.size), minlength=n)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import dask.array as da
@@ -22,8 +22,24 @@ def _padded(rows: np.ndarray) -> np.ndarray:
     return np.pad(rows, ((0, short), (0, 0))) if short else rows
 
 
+@cache
+def _same_bits_everywhere() -> bool:
+    """Whether float32 products of equal rows are equal wherever they stand: not so with some BLAS kernels."""
+    pairs = np.random.default_rng(0).normal(size=(4, 2, 515)).astype(np.float32)
+    return all(len(np.unique(np.tile(x, (192, 1)) @ np.tile(y, (192, 1)).T)) == 1 for x, y in pairs)
+
+
 def inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """All inner products of two sets of rows, shape (probe, reference), with the same bits for any split."""
+    """All inner products of two sets of rows, shape (probe, reference), with the same bits for any split.
+
+    Where the processor's float32 kernel does not grant that, products are formed in float64 and rounded.
+    """
+    if probe.dtype == np.float32 and not _same_bits_everywhere():
+        return _products(probe.astype(np.float64), reference.astype(np.float64)).astype(np.float32)
+    return _products(probe, reference)
+
+
+def _products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
     a, b = _padded(probe), _padded(reference)
     out = np.empty((len(a), len(b)), a.dtype)
     for i in range(0, len(a), TILE):
@@ -101,6 +117,7 @@ class ScoreArray:
         if isinstance(self.similarity, str):
             return SIMILARITIES[self.similarity][1](probe, reference)
         scores = np.asarray(self.similarity(probe, reference), np.float32)
+        require(not np.isnan(scores).any(), "similarity returned NaN; it must return a number for every pair of rows")
         require(
             scores.shape == (len(probe), len(reference)),
             f"similarity must return one score for every pair: shape {(len(probe), len(reference))} was "

@@ -17,8 +17,10 @@ STOREYS = [
     {"base"},
     {"checks", "labels"},
     {"faces"},
-    {"vmf", "resampling", "io", "scores"},
+    {"io", "vmf"},
+    {"scores", "resampling"},
     {"sweep"},
+    {"cohort"},
     {"tallies"},
     {"evaluation"},
     {"measures"},
@@ -28,7 +30,7 @@ STOREYS = [
     {"explore"},
 ]
 STOREY_OF = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}
-COMPUTING = {"vmf", "scores", "resampling", "sweep", "tallies", "evaluation", "intervals", "studies"}
+COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 HEAVY = ["seaborn", "ipywidgets", "sklearn", "matplotlib", "IPython"]
 TOP_LEVEL = {
     "README.md", "LICENSE", "CITATION.cff", "pyproject.toml", "requirements.txt",

@@ -62,6 +62,18 @@ def select_pairs(scores, first, persons, groups, cell_of, ladder, out):
 
 
 @njit(**_COMPILE)
+def gather_pairs(scores, row0, col0, rows, cols, kept):
+    """Row, column (in the whole tensor) and score of the kept pairs of a patch."""
+    n = kept.shape[0]
+    row, col, score = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, scores.dtype)
+    for u in range(n):
+        at = np.uintp(kept[u])
+        row[u], col[u] = row0 + rows[at], col0 + cols[at]
+        score[u] = scores[np.uintp(rows[at]), np.uintp(cols[at])]
+    return row, col, score
+
+
+@njit(**_COMPILE)
 def sort_by_slot(rows, cols, slots, n, start, sorted_rows, sorted_cols):
     """Counting sort: pairs of slot s stand in start[s] : start[s + 1]."""
     start[:] = 0
