@@ -177,3 +177,19 @@ def test_group_lost_by_a_replicate_is_nan_and_not_zero():
     ev = evaluate_and_check(scores, by="gender", resampling=fk.Resampling("identity", n=30))
     lost = np.isnan(ev["replicates"].far_group.sel(group="m").isel(far_level=0))
     assert 0 < int(lost.sum()) < 30
+
+
+@pytest.mark.parametrize("levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"])
+def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(levels):
+    """Of three people a replicate may hold one alone, or only those with one image."""
+    scores = fk.score_tensor(people([1, 2, 1], seed=2), chunks=3)
+    resampling = fk.Resampling("identity", n=40)
+    replicates = evaluate_and_check(scores, resampling=resampling, by="gender", **levels)["replicates"]
+    assert 0 < int(np.isnan(replicates.far.values[:, 0]).sum()) < 40
+    assert 0 < int(np.isnan(replicates.frr.values[:, 0]).sum()) < 40
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, 23])
+def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
+    score, faces = table("unequal", seed=2)
+    evaluate_and_check(looked_up(score, faces, chunks=chunks), resampling=fk.Resampling(n=2))

@@ -176,7 +176,7 @@ def test_the_whole_matrix_is_never_in_memory():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 0.5 * 4 * n * n, f"peak {peak / 1e6:.0f} MB, the matrix has {4 * n * n / 1e6:.0f} MB"
+    assert peak < 0.6 * 4 * n * n, f"peak {peak / 1e6:.0f} MB, the matrix has {4 * n * n / 1e6:.0f} MB"
 
 
 def test_impostors_that_all_score_the_same():
