@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from twin import (
     empirical,
     every_image_resample,
