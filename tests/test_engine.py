@@ -11,11 +11,10 @@ SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
 
 
-def evaluate_and_check(scores, *, far=FAR, threshold=None, mode=None, **options):
+def evaluate_and_check(scores, *, far=FAR, threshold=None, **options):
     """Evaluate, compare with the twin, return the evaluation."""
     levels = {"far": far} if threshold is None else {"threshold": threshold}
-    how = {} if mode is None else {"mode": mode}
-    ev = fk.evaluate(scores, **how, **levels, **options)
+    ev = fk.evaluate(scores, **levels, **options)
     check_evaluation(ev, scores, **levels, **options)
     return ev
 
@@ -29,12 +28,10 @@ def test_schemes_and_weightings(sizes, ties, weighting, scheme):
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
-@pytest.mark.parametrize("mode", ["tail", "all"])
-def test_similarities_and_modes(similarity, mode):
-    scores = fk.score_tensor(people("unequal", seed=4), similarity, chunks=10)
-    ev = evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=3), mode=mode)
-    assert (mode == "all") == ({"auc", "auc_group"} <= set(ev["empirical"].data_vars))
+def test_distances():
+    scores = fk.score_tensor(people("unequal", seed=4), "euclidean", chunks=10)
+    assert scores.attrs["self_score"] == 0
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=3))
 
 
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
