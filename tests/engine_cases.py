@@ -2,7 +2,7 @@
 
 import numpy as np
 import xarray as xr
-from twin import Scores, empirical, vstatistic, weighted
+from twin import Scores, empirical, urns, vstatistic, weighted
 from twin_rates import UNKNOWN, summary
 
 import frkit as fk
@@ -72,17 +72,17 @@ def as_twin(scores, by=None) -> Scores:
 
 def counts(twin, resampling, replicate) -> tuple[dict, dict]:
     """Identity and image counts of one replicate, by name, over the images of both sides."""
-    people_of = dict(
-        zip(twin.probe + twin.reference, twin.probe_identity + twin.reference_identity, strict=True)
+    urn = urns(twin)
+    names, apart = sorted(urn), any(sides != "both" for _, sides in urn.values())
+    identity = [urn[name][0] for name in names]
+    drawn_from = ["\x1f".join(urn[name]) for name in names] if apart else identity
+    strata = [twin.group[k] for k in identity] if resampling.strata else None
+    people = [twin.person.get(k, k) for k in identity]
+    drawn = resampling.weights(drawn_from, image=names, strata=strata, person=people).isel(
+        replicate=replicate
     )
-    names, identity = sorted(people_of), [people_of[name] for name in sorted(people_of)]
-    extra = {}
-    if twin.person:
-        extra["person"] = [twin.person[k] for k in identity]
-    if resampling.strata:
-        extra["strata"] = [twin.group[k] for k in identity]
-    drawn = resampling.weights(identity, image=names, **extra).isel(replicate=replicate)
-    by_identity = dict(zip(drawn.identity.values.tolist(), drawn.identity_count.values.tolist(), strict=True))
+    of_urn = dict(zip(drawn.identity.values.tolist(), drawn.identity_count.values.tolist(), strict=True))
+    by_identity = {k: of_urn[source] for k, source in zip(identity, drawn_from, strict=True)}
     return by_identity, dict(zip(names, drawn.image_count.values.tolist(), strict=True))
 
 

@@ -11,11 +11,10 @@ SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
 
 
-def evaluate_and_check(scores, *, far=FAR, threshold=None, mode=None, **options):
+def evaluate_and_check(scores, *, far=FAR, threshold=None, **options):
     """Evaluate, compare with the twin, return the evaluation."""
     levels = {"far": far} if threshold is None else {"threshold": threshold}
-    how = {} if mode is None else {"mode": mode}
-    ev = fk.evaluate(scores, **how, **levels, **options)
+    ev = fk.evaluate(scores, **levels, **options)
     check_evaluation(ev, scores, **levels, **options)
     return ev
 
@@ -29,12 +28,10 @@ def test_schemes_and_weightings(sizes, ties, weighting, scheme):
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
-@pytest.mark.parametrize("mode", ["tail", "all"])
-def test_similarities_and_modes(similarity, mode):
-    scores = fk.score_tensor(people("unequal", seed=4), similarity, chunks=10)
-    ev = evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=3), mode=mode)
-    assert (mode == "all") == ({"auc", "auc_group"} <= set(ev["empirical"].data_vars))
+def test_distances():
+    scores = fk.score_tensor(people("unequal", seed=4), "euclidean", chunks=10)
+    assert scores.attrs["self_score"] == 0
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=3))
 
 
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
@@ -177,3 +174,19 @@ def test_group_lost_by_a_replicate_is_nan_and_not_zero():
     ev = evaluate_and_check(scores, by="gender", resampling=fk.Resampling("identity", n=30))
     lost = np.isnan(ev["replicates"].far_group.sel(group="m").isel(far_level=0))
     assert 0 < int(lost.sum()) < 30
+
+
+@pytest.mark.parametrize("levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"])
+def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(levels):
+    """Of three people a replicate may hold one alone, or only those with one image."""
+    scores = fk.score_tensor(people([1, 2, 1], seed=2), chunks=3)
+    resampling = fk.Resampling("identity", n=40)
+    replicates = evaluate_and_check(scores, resampling=resampling, by="gender", **levels)["replicates"]
+    assert 0 < int(np.isnan(replicates.far.values[:, 0]).sum()) < 40
+    assert 0 < int(np.isnan(replicates.frr.values[:, 0]).sum()) < 40
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, 23])
+def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
+    score, faces = table("unequal", seed=2)
+    evaluate_and_check(looked_up(score, faces, chunks=chunks), resampling=fk.Resampling(n=2))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from twin import (
     empirical,
     every_image_resample,
@@ -143,16 +142,34 @@ def test_mean_over_all_resamples_is_far_and_vstatistic(weighting, ordered):
     """E*[FAR*(t)] = FAR(t) and E*[FRR*(t)] = V-statistic, exactly, over every resample of a tiny set."""
     scores = random_example(np.random.default_rng(5), ordered=ordered, images=(2, 3, 1))
     levels = np.unique(scores.score)
+    far, frr = mean_over_resamples(scores, weighting, levels)
+    np.testing.assert_allclose(far, empirical(scores, weighting)[0].accepted(levels), atol=1e-14)
+    np.testing.assert_allclose(frr, vstatistic(scores, weighting)[1].rejected(levels), atol=1e-14)
+    assert np.abs(frr - empirical(scores, weighting)[1].rejected(levels)).max() > 0.1
+
+
+def mean_over_resamples(scores, weighting, levels):
+    """The mean of FAR* and of FRR* at some thresholds over all draws of the image scheme."""
     far, frr, total = 0, 0, 0
     for counts, probability in every_image_resample(scores):
         impostor, genuine = weighted(scores, dict.fromkeys(scores.probe_identity, 1), counts, weighting)
         far, frr = far + probability * impostor.accepted(levels), frr + probability * genuine.rejected(levels)
         total += probability
-    impostor, genuine = vstatistic(scores, weighting)
     assert total == pytest.approx(1)
-    np.testing.assert_allclose(far, empirical(scores, weighting)[0].accepted(levels), atol=1e-14)
-    np.testing.assert_allclose(frr, genuine.rejected(levels), atol=1e-14)
-    assert np.abs(frr - empirical(scores, weighting)[1].rejected(levels)).max() > 0.1
+    return far, frr
+
+
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+def test_without_a_diagonal_the_centre_is_the_estimate(weighting):
+    """Probes are drawn from probes and references from references: then the mean is the estimate itself."""
+    score = np.random.default_rng(6).integers(0, 9, (5, 5)) / 10
+    scores = ordered_scores(score, ["a", "a", "a", "b", "b"], ["a", "a", "b", "b", "b"])
+    levels = np.unique(score)
+    far, frr = mean_over_resamples(scores, weighting, levels)
+    plain = empirical(scores, weighting)
+    np.testing.assert_allclose(far, plain[0].accepted(levels), atol=1e-14)
+    np.testing.assert_allclose(frr, plain[1].rejected(levels), atol=1e-14)
+    np.testing.assert_allclose(vstatistic(scores, weighting)[1].rejected(levels), plain[1].rejected(levels))
 
 
 def test_equal_images_scale_frr_below_the_self_score():

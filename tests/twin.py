@@ -149,25 +149,35 @@ def empirical(scores, weighting="identity") -> tuple[PairList, PairList]:
     return pair_list(scores, impostor), pair_list(scores, genuine)
 
 
-def vstatistic(scores, weighting="identity") -> tuple[PairList, PairList]:
-    """Impostor and genuine pairs of the V-statistic (eq. 19).
+def urns(scores) -> dict:
+    """What each image is drawn from, by name: the images of its identity that stand on the same sides."""
+    identity = dict(zip(scores.probe + scores.reference, scores.probe_identity + scores.reference_identity))
+    probes, references = set(scores.probe), set(scores.reference)
 
-    An identity keeps its weight, but spreads it evenly over its ordered pairs and its diagonal; an identity
-    without a genuine pair stays out.
+    def sides(name):
+        return "both" if name in probes & references else "probe" if name in probes else "reference"
+
+    return {name: (k, sides(name)) for name, k in identity.items()}
+
+
+def vstatistic(scores, weighting="identity") -> tuple[PairList, PairList]:
+    """Impostor and genuine pairs of the V-statistic (eq. 19), each with its mean weight over all resamples.
+
+    In an urn of n images, n drawn with replacement, E[w_i w_j] = E[w_i (w_i - 1)] = 1 - 1/n: an identity of
+    n images weighs its n² cells evenly, and one image has none. Two urns are drawn apart: E[w_i w_j] = 1.
     """
     impostor, _ = empirical(scores, weighting)
-    share, pairs = genuine_share(scores, weighting), genuine_pairs(scores)
-    orders = {"genuine": 2 if scores.symmetric else 1, "self": 1}
-    inside = [
-        cell for cell in cells(scores) if cell[2] != "impostor" and pairs[scores.probe_identity[cell[0]]]
-    ]
-    total = Counter()
-    for i, _, what in inside:
-        total[scores.probe_identity[i]] += orders[what]
+    share, pairs, urn = genuine_share(scores, weighting), genuine_pairs(scores), urns(scores)
+    size = Counter(urn.values())
     genuine = []
-    for i, j, what in inside:
+    for i, j, what in cells(scores):
         k = scores.probe_identity[i]
-        genuine.append((i, j, pairs[k] * share(k) * orders[what] / total[k]))
+        if what == "impostor" or not pairs[k]:
+            continue
+        mine, other = urn[scores.probe[i]], urn[scores.reference[j]]
+        mean = 1 - 1 / size[mine] if mine == other else 1.0
+        half = 0.5 if what == "self" and scores.symmetric else 1.0
+        genuine.append((i, j, share(k) * mean * half))
     return impostor, pair_list(scores, genuine)
 
 
@@ -204,8 +214,8 @@ def resample(scores, identity_count, image_count) -> Scores:
 def every_image_resample(scores):
     """All equally likely draws of the image scheme, as (image counts, probability)."""
     images = {}
-    for name, k in zip(scores.probe, scores.probe_identity, strict=True):
-        images.setdefault(k, []).append(name)
+    for name, urn in urns(scores).items():
+        images.setdefault(urn, []).append(name)
 
     def outcomes(names):
         drawn = Counter()
