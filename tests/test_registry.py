@@ -16,7 +16,9 @@ def test_a_plain_variable_is_a_measure_that_keeps_its_dimensions():
     np.testing.assert_array_equal(found, [0.2, 0.1])
 
 
-@pytest.mark.parametrize("name", ["frr", "far", "threshold", "eer", "auc", "far_cross", "eer_threshold_group"])
+@pytest.mark.parametrize(
+    "name", ["frr", "far", "threshold", "eer", "auc", "far_cross", "eer_threshold_group"]
+)
 def test_variables_of_an_evaluation_are_registered(name):
     assert name in names()
     assert measure(name).scale == "identity"
@@ -29,7 +31,7 @@ def test_a_missing_variable_says_what_to_do():
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(fk.InputError, match="'fnr'.*eer.*frr"):
+    with pytest.raises(fk.InputError, match=r"'fnr'.*eer.*frr"):
         measure("fnr")
 
 

@@ -34,12 +34,12 @@ def node(frr, **variables) -> xr.Dataset:
     return xr.Dataset({**data, **variables}, coords={"far_level": FAR})
 
 
-def tree(empirical=EMPIRICAL, centre=None, replicates=None, *, resolved=None, seed=0, **known) -> xr.DataTree:
+def tree(empirical=EMPIRICAL, centre=None, replicates=None, *, resolved=None, **known) -> xr.DataTree:
     """An evaluation with 50 replicates around a centre below the empirical curve, as the naive fan is."""
     empirical = np.asarray(empirical, float)
     centre = 0.9 * empirical if centre is None else np.asarray(centre, float)
     if replicates is None:
-        noise = np.random.default_rng(seed).normal(1, 0.1, (50, FAR.size))
+        noise = np.random.default_rng(0).normal(1, 0.1, (50, FAR.size))
         replicates = centre * noise
     resolved = np.ones(FAR.size, bool) if resolved is None else np.asarray(resolved)
     found = node(empirical, resolved=("far_level", resolved))
