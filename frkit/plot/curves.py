@@ -137,7 +137,7 @@ def fan(
     centre = "V-statistic: centre of the naive fan"
     ax.plot(x, np.maximum(found.centre, floor), "-.", color=NAIVE, linewidth=1.6, label=centre, zorder=5)
     draw_truth(ax, truth)
-    print_captions(ax, [caption(found.attrs)])
+    print_captions(ax, [caption({**found.attrs, "level": None})])
     ax.autoscale_view()
     return finish_rates(ax, along, found.attrs.get("label", "FRR"), floor)
 

@@ -5,8 +5,18 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from frkit.faces import MODEL, require
-from frkit.plot.style import COLOURS, NAIVE, SMALL, TRUTH, new_axes, plain, print_captions
+from frkit.faces import FAR_LEVEL, MODEL, require
+from frkit.plot.style import (
+    COLOURS,
+    NAIVE,
+    SMALL,
+    TRUTH,
+    finish_rates,
+    log_floor,
+    new_axes,
+    plain,
+    print_captions,
+)
 
 
 def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -61,11 +71,63 @@ def _draw_distances(ax: Axes, result: xr.Dataset, colour: str, prefix: str) -> N
     """Dots for the seeds, a line for the typical distance, a dashed one for the expected slope."""
     n = result.n_images.values
     for place, seed in enumerate(result.seed.values):
-        name = f"{prefix}one seed each" if place == 0 else None
+        name = f"{prefix}one dot a seed" if place == 0 else None
         ax.plot(n, result.distance.sel(seed=seed), "o", color=colour, alpha=0.35, markersize=4, label=name)
     ax.plot(n, result.typical, color=colour, linewidth=2, label=f"{prefix}root mean square")
     expected = f"{prefix}{result.attrs['slope']}"
     ax.plot(n, result.reference, "--", color=colour, linewidth=1, label=plain(expected))
+
+
+def growth(
+    result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tuple[float, float] | None = None
+) -> Axes:
+    """Draw the empirical ROC curves of all seeds at one size, beside the curve they tend to.
+
+    Parameters
+    ----------
+    result : what `studies.consistency` returned, of one model.
+    size : one of its sizes.
+    ax : matplotlib Axes; a new figure when left out.
+    far : range of FAR to shade, lowest and highest level, in (0, 1).
+
+    Returns
+    -------
+    matplotlib Axes on log scales.
+
+    Raises
+    ------
+    InputError : several models at once, or a size that is not there.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Proposition 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
+    >>> len(fk.plot.growth(result, size=4).lines)
+    3
+    """
+    require(MODEL not in result.dims, "growth shows one model: select it with .sel(model=...)")
+    require(size in result["size"], f"no size {size} in this study; it has {result['size'].values.tolist()}")
+    ax = new_axes(ax)
+    one = result.sel(size=size)
+    floor = log_floor([one.frr.values, one.truth.values])
+    for place, seed in enumerate(one.seed.values):
+        name = f"empirical, {int(one.n_images):,} images, one curve a seed" if place == 0 else None
+        curve = np.maximum(one.frr.sel(seed=seed), floor)
+        ax.plot(one.far_level, curve, color=COLOURS[0], alpha=0.55, linewidth=1.1, label=name)
+    goal = (
+        "exact truth of the mixture"
+        if result.attrs["exact"]
+        else f"full set, {result.attrs['n_full']:,} images"
+    )
+    ax.plot(one.far_level, np.maximum(one.truth, floor), "--", color=TRUTH, linewidth=1.6, label=goal)
+    if far is not None:
+        ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
+    return finish_rates(ax, FAR_LEVEL, "FRR (share of genuine pairs rejected)", floor)
 
 
 def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
@@ -120,5 +182,5 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     ax.set_ylabel(f"FRR at FAR {float(one.far_level):.2g} (share of genuine pairs)")
     ax.grid(True, axis="y", color="#E5E5E5", linewidth=0.6)
     print_captions(ax, [study.attrs["words"]])
-    ax.legend(fontsize=SMALL, frameon=False)
+    ax.legend(fontsize=SMALL, frameon=False, loc="lower right")
     return ax

@@ -50,7 +50,7 @@ def one_curves(result: xr.Dataset, variable: str) -> Iterator[tuple[str, xr.Data
 def caption(attrs: dict) -> str:
     """What a band is, and about whose rates it speaks."""
     parts = []
-    if "level" in attrs:
+    if attrs.get("level"):
         parts.append(f"{100 * attrs['level']:.4g} % {attrs['method']} band")
     if attrs.get("scheme"):
         parts.append(f"{attrs['scheme']} scheme")

@@ -71,7 +71,7 @@ def bootstrap_bias(
     numbers = xr.Variable("per_identity", np.asarray(per_identity, int))
     result = xr.concat(one_size, dim=numbers).assign(truth=mixture.population_roc(far).frr)
     words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {one_size[0].attrs['target']}"
-    result.attrs = {**one_size[0].attrs, "level": level, "words": words}
+    result.attrs = {**one_size[0].attrs, "level": level, "seed": seed, "words": words}
     return result
 
 

@@ -124,7 +124,7 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     distance = abs(kept.frr - kept.truth).max(FAR_LEVEL)
     typical = np.sqrt((distance**2).mean("seed"))
     rate = _rate(result)
-    constant = np.exp(np.log(typical / rate).mean("size"))
+    constant = (typical * rate).sum("size") / (rate**2).sum("size")
     levels = kept[FAR_LEVEL].values
     what = "the exact truth of the mixture" if result.attrs["exact"] else "the full set of images"
     return xr.Dataset(
@@ -150,7 +150,7 @@ def _sizes(sizes: tuple | None, exact: bool) -> tuple:
     if exact:
         require(min(sizes) >= 2, f"sizes are images per identity, at least 2, got {min(sizes)}")
     else:
-        inside = 0 < min(sizes) and max(sizes) < 1
+        inside = min(sizes) > 0 and max(sizes) < 1
         require(inside, f"sizes are shares of the images, in (0, 1), got {tuple(sizes)}")
     return tuple(sorted(sizes))
 

@@ -37,7 +37,7 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     >>> [part.sizes["image"] for part in fk.studies.split(faces, seed=0)]
     [70, 70]
     """
-    names, codes, counts = np.unique(faces[IDENTITY].values, return_inverse=True, return_counts=True)
+    _, codes, counts = np.unique(faces[IDENTITY].values, return_inverse=True, return_counts=True)
     require(bool((counts >= 2).any()), "no identity has two images: there is nothing to split")
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     first, extra_to_first = np.zeros(codes.size, bool), True
