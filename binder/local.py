@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Set up and start frkit on this machine.
+
+    python3 binder/local.py                 open the notebooks in JupyterLab
+    python3 binder/local.py lab [ARGS]      the same; ARGS go to JupyterLab
+    python3 binder/local.py test [ARGS]     run the tests; ARGS go to pytest
+    python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
+    python3 binder/local.py python [ARGS]   the Python that has everything
+
+The first call makes .venv beside the README and installs into it; later calls do so again only when
+requirements.txt or pyproject.toml has changed. Needs nothing but Python 3.11 or later with venv.
+"""
+
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "frkit-stamp"
+# JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+}
+
+
+def stop(message):
+    sys.exit("local.py: " + message)
+
+
+def check_python():
+    """Say what is missing before anything is made."""
+    if sys.version_info < (3, 11):
+        found = "{}.{}".format(*sys.version_info)
+        stop("frkit needs Python 3.11 or later, not " + found + "; for example: python3.11 binder/local.py")
+    if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
+        stop("this Python has no venv; on Debian or Ubuntu: sudo apt install python3-venv")
+
+
+def run(*command):
+    print("+", *command, file=sys.stderr, flush=True)
+    if subprocess.call([str(part) for part in command], cwd=str(ROOT)):
+        stop("the command above failed; nothing was started")
+
+
+def wanted(extra):
+    """What a finished environment is stamped with; its own place counts, because it cannot be moved."""
+    digest = hashlib.sha256(str(ROOT).encode())
+    for name in ("requirements.txt", "pyproject.toml"):
+        digest.update((ROOT / name).read_bytes())
+    return "{} {}".format(digest.hexdigest(), extra).strip()
+
+
+def environment(extra=""):
+    """Make .venv, or bring it up to date; `extra` is one of pyproject's extras."""
+    stamp = STAMP.read_text() if PYTHON.exists() and STAMP.exists() else ""
+    if stamp.startswith(wanted(extra)):
+        return
+    if not PYTHON.exists():
+        run(sys.executable, "-m", "venv", "--clear", VENV)
+    print("local.py: installing into .venv; this takes some minutes the first time", file=sys.stderr)
+    more = ["-e", ".[{}]".format(extra)] if extra else []
+    run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-q", "-r", "requirements.txt", *more)
+    settings = VENV / "share/jupyter/lab/settings/overrides.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(json.dumps(LAB_SETTINGS))
+    STAMP.write_text(wanted(extra))
+
+
+def lab(arguments):
+    """JupyterLab's command line: only this machine can reach it, and it opens on the notebooks."""
+    command = ["-m", "jupyterlab", "--ip=127.0.0.1", *arguments]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container, say; Lab refuses root otherwise
+        command.append("--allow-root")
+    if all(argument.startswith("-") for argument in arguments):
+        command.append("notebooks")
+    return command
+
+
+def main(verb="lab", *arguments):
+    commands = {
+        "lab": lab(arguments),
+        "test": ["-m", "pytest", *arguments],
+        "execute": ["binder/run_notebooks.py", *arguments],
+        "python": list(arguments),
+    }
+    if verb not in commands:
+        sys.exit(__doc__)
+    check_python()
+    environment("test" if verb == "test" else "")
+    os.chdir(str(ROOT))
+    command = [str(PYTHON), *commands[verb]]
+    if os.name == "nt":  # there, exec would hand the prompt back at once
+        sys.exit(subprocess.call(command))
+    os.execv(command[0], command)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,140 @@
+"""Execute notebooks and write them back so that two runs give the same bytes.
+
+    python3 binder/local.py execute                       every notebook, and the README's picture
+    python3 binder/local.py execute notebooks/01_*.ipynb  these only, no picture
+    python3 binder/local.py execute --fast                with the tests' small parameters; writes nothing
+
+A notebook has one code cell tagged "parameters". Its metadata hold `{"frkit": {"fast": {"n": 20}}}`: values
+of some of those parameters that make it run in seconds.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+PICTURE = ROOT / "data/readme_roc.png"
+WIDGET = "application/vnd.jupyter.widget-view+json"
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
+
+
+def paths():
+    """All notebooks of the kit, in their order."""
+    return sorted(NOTEBOOKS.glob("*.ipynb"))
+
+
+def read(path):
+    """The notebook in this file, as nbformat's newest form."""
+    return nbformat.read(path, as_version=4)
+
+
+def tagged(notebook, tag):
+    """Positions of the cells that carry the tag."""
+    return [at for at, cell in enumerate(notebook.cells) if tag in cell.metadata.get("tags", [])]
+
+
+def with_fast_parameters(notebook):
+    """Add a cell behind the parameters cell that sets the small values; the notebook itself is changed."""
+    values = notebook.metadata.get("frkit", {}).get("fast", {})
+    source = "\n".join(f"{name} = {value!r}" for name, value in values.items())
+    cell = nbformat.v4.new_code_cell(source, id="fast-parameters")
+    [at] = tagged(notebook, "parameters")
+    notebook.cells.insert(at + 1, cell)
+    return notebook
+
+
+def kernel_environment():
+    """This process's environment, without what would change the pictures in a notebook."""
+    return {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+
+
+def execute(notebook, folder, timeout=900):
+    """Run all cells in a fresh kernel whose working folder is `folder`; the first error is raised."""
+    client = NotebookClient(
+        notebook, timeout=timeout, resources={"metadata": {"path": str(folder)}}, coalesce_streams=True
+    )
+    return client.execute(env=kernel_environment())
+
+
+def normalise_output(output):
+    """Take out what differs from run to run: addresses of objects, places of warnings."""
+    if "metadata" in output:
+        output.metadata = nbformat.from_dict({})
+    data = output.get("data", {})
+    texts = [(output, "text")] if "text" in output else []
+    texts += [(data, key) for key in data if key.startswith("text/")]
+    for holder, key in texts:
+        holder[key] = WARNED_AT.sub("", ADDRESS.sub("0x...", holder[key]))
+    return output
+
+
+def normalise(notebook):
+    """Keep sources, tags, pictures and texts; drop times, widget state and all that a page without a kernel
+    cannot show. Cells are numbered from 1."""
+    kept = {"frkit": notebook.metadata["frkit"]} if "frkit" in notebook.metadata else {}
+    notebook.metadata = nbformat.from_dict({
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+        **kept,
+    })
+    number = 0
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {})
+        if cell.cell_type != "code":
+            continue
+        number += 1
+        cell.execution_count = number
+        cell.outputs = [normalise_output(o) for o in cell.outputs if WIDGET not in o.get("data", {})]
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = number
+    return notebook
+
+
+def readme_example():
+    """The README's Python example, as one string."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [source] = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return source
+
+
+def draw_picture():
+    """Run the README's example, which leaves its Axes in `ax`, and store the figure the README shows."""
+    save = f"\nax.figure.savefig({str(PICTURE)!r}, dpi=110, bbox_inches='tight')\n"
+    environment = os.environ | {"MPLBACKEND": "agg"}
+    subprocess.run([sys.executable, "-c", readme_example() + save], cwd=ROOT, env=environment, check=True)
+    print(f"{PICTURE.relative_to(ROOT)}: drawn")
+
+
+def run(path, fast):
+    """Execute one notebook file; write it back unless the parameters were the fast ones."""
+    start = time.monotonic()
+    notebook = read(path)
+    execute(with_fast_parameters(notebook) if fast else notebook, path.parent)
+    if not fast:
+        nbformat.write(normalise(notebook), path)
+    print(f"{path.name}: {time.monotonic() - start:.0f} s, {path.stat().st_size // 1000} kB", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Execute notebooks and write them back.")
+    parser.add_argument("--fast", action="store_true", help="small parameters; write nothing")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="all, and the README's picture, by default")
+    arguments = parser.parse_args()
+    for path in arguments.notebooks or paths():
+        run(path.resolve(), arguments.fast)
+    if not arguments.notebooks and not arguments.fast:
+        draw_picture()
+
+
+if __name__ == "__main__":
+    main()

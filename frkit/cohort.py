@@ -1,0 +1,261 @@
+"""Who stands on each side of a score tensor, as integer codes and counts that the sweep can take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from frkit.faces import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require, resolve_varying
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+from frkit.sweep.design import WHOLE_LIMIT, Design, GenuinePairs, Side, genuine_pairs
+from frkit.sweep.resolve import Genuine
+
+CROSSED = " & "  # between the labels of crossed attributes
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The images on both sides together, and what is known of each.
+
+    names, identity, person, group: labels, (image,). probe, reference: (side,) index of each side's images.
+    groups: the group labels, without "unknown".
+    """
+
+    names: np.ndarray
+    identity: np.ndarray
+    person: np.ndarray
+    group: np.ndarray
+    groups: np.ndarray
+    probe: np.ndarray
+    reference: np.ndarray
+
+
+def people(scores: xr.DataArray, by, varying: str) -> People:
+    """Collect the images of both sides, and apply the rule for attributes that vary within an identity."""
+    sides = [scores[side].values.astype(str) for side in (PROBE, REFERENCE)]
+    if scores.attrs.get("symmetric"):
+        names, index = sides[0], [np.arange(len(sides[0]))] * 2
+    else:
+        names, inverse = np.unique(np.concatenate(sides), return_inverse=True)
+        index = [inverse[: len(sides[0])], inverse[len(sides[0]) :]]
+    identity = _on_images(scores, IDENTITY, index, len(names))
+    has_person = f"{PROBE}_{PERSON}" in scores.coords
+    person = _on_images(scores, PERSON, index, len(names)) if has_person else identity
+    group = np.full(len(names), UNKNOWN)
+    if by is not None:
+        group = _crossed([_on_images(scores, name, index, len(names)) for name in _attributes(by)])
+        group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(_attributes(by)))
+        if split is not None and not has_person:
+            person = split
+    groups = np.unique(group[group != UNKNOWN])
+    require(by is None or len(groups) > 0, f"attribute {by!r} has no label other than {UNKNOWN!r}: there is no group")
+    return People(names, identity, person, group, groups, *index)
+
+
+def _attributes(by) -> list[str]:
+    return [by] if isinstance(by, str) else list(by)
+
+
+def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarray:
+    """One label per image; a label that differs between the two sides is an error."""
+    for side in (PROBE, REFERENCE):
+        known = sorted(c.removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
+        require(f"{side}_{name}" in scores.coords, f"there is no attribute {name!r}; the scores carry {', '.join(known)}")
+    labels = [scores[f"{side}_{name}"].values.astype(str) for side in (PROBE, REFERENCE)]
+    out = np.empty(n, max(labels[0].dtype, labels[1].dtype))
+    out[index[1]] = labels[1]
+    out[index[0]] = labels[0]
+    differs = out[index[1]] != labels[1]
+    require(
+        not differs.any(),
+        f"reference {int(np.argmax(differs))} has {name} {labels[1][np.argmax(differs)]!r}, but the probe of the same "
+        f"image name has {out[index[1]][np.argmax(differs)]!r}; give different images different names",
+    )
+    return out
+
+
+def _crossed(labels: list[np.ndarray]) -> np.ndarray:
+    """One flat label from several; unknown where any is."""
+    flat = labels[0]
+    for more in labels[1:]:
+        flat = np.char.add(np.char.add(flat, CROSSED), more)
+    unknown = np.any([part == UNKNOWN for part in labels], axis=0)
+    return np.where(unknown, UNKNOWN, flat)
+
+
+@dataclass(frozen=True, eq=False)
+class Cohort:
+    """Everything about the images that an evaluation needs, without a score.
+
+    design: both sides for the sweep. asked: pairs whose scores are collected: the first `n_genuine` are
+    genuine, the rest images with themselves. groups: labels. diagonal: whether replicates hold copies of
+    images. image_count (column, image), identity_count (column, identity): column 0 is the data themselves.
+    """
+
+    people: People
+    design: Design
+    asked: GenuinePairs
+    n_genuine: int
+    diagonal: bool
+    image_count: np.ndarray
+    identity_count: np.ndarray
+    identity: np.ndarray
+    share: np.ndarray
+    weighting: str
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Labels of the groups."""
+        return self.people.groups
+
+    @property
+    def own_cell(self) -> np.ndarray:
+        """The cell of pairs within each group."""
+        return np.arange(len(self.groups))
+
+
+def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: Resampling | None) -> Cohort:
+    """Labels and options to codes, counts and weights."""
+    who = people(scores, by, varying)
+    labels, identity = np.unique(who.identity, return_inverse=True)
+    share = _shares(weighting, labels)
+    image_count, identity_count = _counts(who, by, resampling)
+    symmetric = bool(scores.attrs.get("symmetric"))
+    person = np.unique(who.person, return_inverse=True)[1].astype(np.int32)
+    group = np.searchsorted(who.groups, who.group)
+    group[who.group == UNKNOWN] = len(who.groups)
+    image_weight = image_count.astype(np.int64) * identity_count[:, identity]
+    kind = np.uint8 if image_weight.max() <= WHOLE_LIMIT else np.uint16
+
+    def side(images: np.ndarray) -> Side:
+        many = np.bincount(identity[images], minlength=len(labels))[identity[images]]
+        scale = np.ones(len(images)) if weighting == "pair" else share[identity[images]] / many
+        weight = np.ascontiguousarray(image_weight[:, images].T.astype(kind))
+        return Side(person[images], identity[images].astype(np.int32), group[images].astype(np.uint16), weight, scale)
+
+    probe = side(who.probe)
+    reference = probe if symmetric else side(who.reference)
+    design = Design(probe, reference, symmetric, _cells(len(who.groups), impostors))
+    pairs = genuine_pairs(probe.identity, reference.identity, symmetric)
+    if not symmetric:
+        other = who.probe[pairs.row] != who.reference[pairs.col]
+        pairs = GenuinePairs(pairs.row[other], pairs.col[other], pairs.identity[other])
+    require(len(pairs) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
+    diagonal = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+    itself = _same_image(who, symmetric)
+    asked = pairs if "self_score" in scores.attrs or not diagonal else _joined(pairs, itself, identity[who.probe])
+    return Cohort(who, design, asked, len(pairs), diagonal and len(itself[0]) > 0, image_count, identity_count,
+                  identity, share, "pair" if isinstance(weighting, str) and weighting == "pair" else "identity")
+
+
+def _shares(weighting, labels: np.ndarray) -> np.ndarray:
+    """p_k of every identity, with mean 1 (section 2.1)."""
+    if isinstance(weighting, str):
+        require(weighting in ("identity", "pair"), f"weighting must be 'identity', 'pair' or p_k; got {weighting!r}")
+        return np.ones(len(labels))
+    if isinstance(weighting, Mapping):
+        lost = [name for name in labels if name not in weighting]
+        require(not lost, f"weighting has no p_k for identities {lost[:3]}; it must name all {len(labels)}")
+        weighting = [weighting[name] for name in labels]
+    share = np.asarray(weighting, float)
+    fits = share.shape == labels.shape and np.all(np.isfinite(share)) and np.all(share > 0)
+    require(fits, f"weighting must hold one positive p_k for each of the {len(labels)} identities, sorted by name")
+    return share / share.mean()
+
+
+def _counts(who: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
+    """(column, image) and (column, identity) counts; column 0 counts everything once."""
+    n_identities = len(np.unique(who.identity))
+    ones = np.ones((1, len(who.names)), np.uint16), np.ones((1, n_identities), np.uint16)
+    if resampling is None:
+        return ones
+    strata = None
+    if resampling.strata is not None:
+        same = by is not None and CROSSED.join(_attributes(by)) == resampling.strata or resampling.strata == "group"
+        require(
+            by is not None and same,
+            f"strata={resampling.strata!r} must name the attribute given as by= (or be 'group'); got by={by!r}",
+        )
+        strata = who.group
+    drawn = resampling.weights(who.identity, who.names, strata, who.person)
+    counts = drawn["image_count"].values, drawn["identity_count"].values
+    return tuple(np.concatenate(pair) for pair in zip(ones, counts, strict=True))
+
+
+def _cells(n_groups: int, impostors: str) -> np.ndarray:
+    """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
+    require(impostors in ("all", "same-group"), f"impostors must be 'all' or 'same-group', got {impostors!r}")
+    require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
+    cells = np.full((n_groups + 1, n_groups + 1), -1, np.int16)
+    cells[np.arange(n_groups), np.arange(n_groups)] = np.arange(n_groups)
+    if impostors == "all":
+        a, b = np.triu_indices(n_groups, 1)
+        cells[a, b] = cells[b, a] = n_groups + np.arange(len(a))
+        cells[-1, :] = cells[:, -1] = n_groups + len(a)
+    return cells
+
+
+def _same_image(who: People, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, columns) at which an image meets itself."""
+    if symmetric:
+        return who.probe, who.probe
+    _, row, col = np.intersect1d(who.probe, who.reference, return_indices=True)
+    return row, col
+
+
+def _joined(pairs: GenuinePairs, itself: tuple, identity: np.ndarray) -> GenuinePairs:
+    row, col = itself
+    both = [(pairs.row, row), (pairs.col, col), (pairs.identity, identity[row])]
+    return GenuinePairs(*(np.concatenate(part).astype(np.int32) for part in both))
+
+
+def genuine_tally(who: Cohort, score: np.ndarray, self_score: float | None, centre: bool = False) -> Genuine:
+    """Weighted genuine pairs, sorted by score; `centre` gives the weights of the V-statistic (eq. 19) instead.
+
+    score: of the pairs in `who.asked`, NaN where the comparison failed.
+    """
+    n, symmetric = who.n_genuine, who.design.symmetric
+    row, col, identity = (part[:n] for part in (who.asked.row, who.asked.col, who.asked.identity))
+    here = ~np.isnan(score[:n])
+    present = np.bincount(identity[here], minlength=len(who.share))
+    mass = who.share**2 * (present if who.weighting == "pair" else 1.0)
+    per_pair = np.divide(mass, present, out=np.zeros(len(present)), where=present > 0)
+    parts = [(score[:n][here], row[here], col[here], identity[here], per_pair[identity[here]])]
+    if who.diagonal:
+        itself, own = _same_image(who.people, symmetric), who.design.probe.identity
+        same = score[n:] if self_score is None else np.full(len(itself[0]), self_score)
+        keep = (present[own[itself[0]]] > 0) & ~np.isnan(same)
+        kin = own[itself[0]][keep]
+        half = 0.5 if symmetric else 1.0
+        if centre:
+            images = [np.bincount(side.identity, minlength=len(mass)) for side in (who.design.probe, who.design.reference)]
+            each = np.divide(mass, images[0] * images[1], out=np.zeros(len(mass)), where=present > 0)
+            parts[0] = (*parts[0][:4], each[identity[here]] / half)
+            parts.append((same[keep], itself[0][keep], itself[1][keep], kin, each[kin]))
+        else:
+            parts.append((same[keep], np.full(len(kin), -1), itself[1][keep], kin, half * per_pair[kin]))
+    return _sorted_genuine(who, parts, centre)
+
+
+def _sorted_genuine(who: Cohort, parts: list, centre: bool) -> Genuine:
+    score, row, col, identity, factor = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.argsort(score, kind="stable")
+    group = who.design.reference.group[col].astype(np.int64)
+    pairs = tuple(np.ascontiguousarray(part[order]) for part in (score, row, col, identity, group, factor))
+    columns = slice(0, 1) if centre else slice(None)
+    weight = tuple(
+        np.ascontiguousarray(who.image_count[columns][:, images].astype(np.uint8 if who.image_count.max() < 256 else np.uint16))
+        for images in (who.people.probe, who.people.reference)
+    )
+    identity_count = who.identity_count[columns].astype(float)
+    totals = np.stack([_genuine_total(pairs, weight, identity_count, c, len(who.groups) + 1) for c in range(len(weight[0]))], 1)
+    return Genuine(pairs, weight, identity_count, totals)
+
+
+def _genuine_total(pairs: tuple, weight: tuple, identity_count: np.ndarray, column: int, n_groups: int) -> np.ndarray:
+    """Weight of all genuine pairs of one column, by group."""
+    _, row, col, identity, group, factor = pairs
+    w = weight[1][column][col].astype(float)
+    w *= np.where(row < 0, w - 1, weight[0][column][row])
+    return np.bincount(group, factor * w * identity_count[column][identity], minlength=n_groups)

@@ -1,0 +1,243 @@
+"""Labels of images: cleaned text, and what to do where an attribute varies within an identity."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from frkit.base import UNKNOWN, InputError, listed, require
+
+VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
+_MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
+
+
+def clean_labels(values, n_images: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Turn labels of any kind into text, and say which are missing.
+
+    Text is stripped, bytes are decoded as UTF-8, and whole floats lose their ".0" (a column of ages with one
+    gap arrives as floats). None, NaN, NaT, pd.NA, masked entries, blank text, and the words "nan", "NaN",
+    "NaT" and "<NA>" that NumPy and pandas write for them are missing.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_images,)
+        One label per image.
+    n_images : int
+        How many labels there must be.
+    name : str
+        What the labels are, for messages.
+
+    Returns
+    -------
+    labels : np.ndarray of str, shape (n_images,)
+        Clean text, in a new array; "unknown" where missing.
+    missing : np.ndarray of bool, shape (n_images,)
+
+    Raises
+    ------
+    InputError
+        If `values` is not one label per image, or holds something that is no label.
+
+    Examples
+    --------
+    >>> labels, missing = clean_labels(["male", None, " female "], 3, "gender")
+    >>> labels.tolist(), missing.tolist()
+    (['male', 'unknown', 'female'], [False, True, False])
+    """
+    masked = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else False
+    array = _one_per_image(values, n_images, name)
+    text = np.strings.strip(_as_text(array, name))
+    missing = np.isin(text, _MISSING_WORDS) | masked
+    return np.where(missing, UNKNOWN, text), missing
+
+
+def _one_per_image(values, n_images: int, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} must be a flat list with one label per image: {error}") from None
+    require(
+        array.ndim == 1,
+        f"{name} must have one dimension with one label per image, got shape {array.shape}; "
+        "flatten it first, e.g. with .ravel()",
+    )
+    require(
+        len(array) == n_images,
+        f"lengths differ: {name} has {len(array)} labels but embedding has {n_images} images; give one label per image",
+    )
+    return array
+
+
+def _as_text(array: np.ndarray, name: str) -> np.ndarray:
+    """Labels as a str array; missing ones become blank."""
+    kind = array.dtype.kind
+    require(kind not in "Vc", f"{name} holds {array.dtype} values, which are no labels; give text or numbers")
+    if kind in "Ubiu":
+        return array.astype(str)
+    if kind == "M":
+        return np.where(np.isnat(array), "", array.astype(str))
+    return np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
+
+
+def _word(value, name: str, row: int) -> str:
+    """One label as text; blank where missing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return _decoded(value, name, row)
+    require(np.ndim(value) == 0, f"{name}, row {row}: expected one label, got {value!r}")
+    if pd.isna(value):
+        return ""
+    return str(int(value)) if isinstance(value, (float, np.floating)) and value == np.floor(value) else str(value)
+
+
+def _decoded(value: bytes, name: str, row: int) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use") from None
+
+
+def numbered(ids) -> np.ndarray:
+    """Make image names from ids that may repeat: the second `anna` becomes `anna#2`.
+
+    Parameters
+    ----------
+    ids : array-like of str, shape (n,)
+
+    Returns
+    -------
+    np.ndarray of str, shape (n,)
+        Distinct names in the same order.
+
+    Raises
+    ------
+    InputError
+        If a made name is itself among the ids.
+
+    Examples
+    --------
+    >>> numbered(["anna", "bo", "anna"]).tolist()
+    ['anna', 'bo', 'anna#2']
+    """
+    ids = pd.Series(np.asarray(ids, str), dtype=object)
+    place = ids.groupby(ids, sort=False).cumcount().to_numpy() + 1
+    names = np.array([f"{word}#{k}" if k > 1 else word for word, k in zip(ids, place, strict=True)], str)
+    clash = names[pd.Series(names).duplicated().to_numpy()]
+    require(len(clash) == 0, f"cannot number repeated ids: {listed(clash)} would stand twice; rename these ids")
+    return names
+
+
+class _Pairs(NamedTuple):
+    """The distinct (identity, label) pairs, in the order in which they first occur."""
+
+    identity_code: np.ndarray  # per image
+    owner: np.ndarray  # per pair: code of its identity
+    label: np.ndarray  # per pair
+    count: np.ndarray  # per pair: images
+    first: np.ndarray  # per pair: row of its first image
+
+
+def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tuple:
+    """Apply the rule for an attribute that varies within an identity (DEFINITIONS.md, section 3).
+
+    An image without a label ("unknown") among labelled images of the same identity counts as varying.
+    Identities within which nothing varies are left as they are, whatever the rule, so applying a rule
+    twice changes nothing. Where probes and references are different images, resolve both sides in one call
+    (concatenated), because an identity may stand on both sides.
+
+    Parameters
+    ----------
+    labels : array-like of str, shape (n_images,)
+        The attribute's label of each image.
+    identity : array-like of str, shape (n_images,)
+    rule : {"error", "keep", "split", "first", "most frequent"}
+        "keep" leaves everything as it is (the attribute belongs to the image). "split" makes one sub-identity
+        per value, e.g. "anna|20-29". "first" gives all images of an identity its first known label, "most
+        frequent" the one most images have (of equals, the first to occur).
+    name : str
+        The attribute, for messages.
+    person : array-like of str, shape (n_images,), optional
+        Who each image shows, where an earlier split has renamed identities already.
+
+    Returns
+    -------
+    labels, identity : np.ndarray of str, shape (n_images,)
+    person : np.ndarray of str, shape (n_images,), or None
+        The identities before the first split; None where nothing was split. Images of the same person with
+        different identities make no pair.
+
+    Raises
+    ------
+    InputError
+        If the rule is unknown, if the rule is "error" and the attribute varies, or if a sub-identity would
+        take the name of another identity.
+
+    Examples
+    --------
+    >>> labels, identity, person = resolve_varying(["20-29", "30-39", "20-29"], ["anna", "anna", "bo"], "split", "age")
+    >>> identity.tolist(), person.tolist()
+    (['anna|20-29', 'anna|30-39', 'bo'], ['anna', 'anna', 'bo'])
+    """
+    require(rule in VARYING_RULES, f"varying must be one of {listed(VARYING_RULES)}, got {rule!r} for {name!r}")
+    labels, identity = np.asarray(labels, str), np.asarray(identity, str)
+    person = None if person is None else np.asarray(person, str)
+    if rule == "keep":
+        return labels, identity, person
+    pairs = _label_pairs(labels, identity)
+    varies = np.bincount(pairs.owner) > 1
+    if not varies.any():
+        return labels, identity, person
+    require(rule != "error", _varying_message(pairs, varies, identity, name))
+    if rule == "split":
+        return labels, _split(labels, identity, varies[pairs.identity_code], len(pairs.owner)), _or(person, identity)
+    return _chosen(pairs, rule)[pairs.identity_code], identity, person
+
+
+def _or(person, identity: np.ndarray) -> np.ndarray:
+    return identity if person is None else person
+
+
+def _label_pairs(labels: np.ndarray, identity: np.ndarray) -> _Pairs:
+    identity_code = pd.factorize(identity.astype(object))[0]
+    label_code, words = pd.factorize(labels.astype(object))
+    pair_code, pairs = pd.factorize(identity_code.astype(np.int64) * max(len(words), 1) + label_code)
+    owner, word = np.divmod(pairs, max(len(words), 1))
+    first = np.full(len(pairs), len(labels))
+    np.minimum.at(first, pair_code, np.arange(len(labels)))
+    return _Pairs(identity_code, owner, np.asarray(words, str)[word], np.bincount(pair_code), first)
+
+
+def _chosen(pairs: _Pairs, rule: str) -> np.ndarray:
+    """One label per identity code: known before unknown, then by count if asked, then by first occurrence."""
+    count = -pairs.count if rule == "most frequent" else np.zeros_like(pairs.count)
+    order = np.lexsort((pairs.first, count, pairs.label == UNKNOWN, pairs.owner))
+    best = np.unique(pairs.owner[order], return_index=True)[1]
+    return pairs.label[order[best]]
+
+
+def _split(labels: np.ndarray, identity: np.ndarray, varies: np.ndarray, n_expected: int) -> np.ndarray:
+    rows = np.flatnonzero(varies)
+    parts = np.strings.add(np.strings.add(identity[rows], "|"), labels[rows])
+    new = identity.astype(np.result_type(identity, parts))
+    new[rows] = parts
+    distinct, taken = pd.unique(new.astype(object)), pd.Index(pd.unique(identity.astype(object)))
+    clash = taken.intersection(pd.Index(pd.unique(parts.astype(object)))).tolist()
+    require(
+        len(distinct) == n_expected and not clash,
+        f"splitting makes names that are taken already ({listed(clash) or 'two parts of the same name'}); "
+        "rename these identities, or use no '|' in identities and labels",
+    )
+    return new
+
+
+def _varying_message(pairs: _Pairs, varies: np.ndarray, identity: np.ndarray, name: str) -> str:
+    who = np.flatnonzero(varies)[0]
+    mine = np.flatnonzero(pairs.owner == who)
+    seen = ", ".join(f"{pairs.label[k]!s} (row {pairs.first[k]})" for k in mine[:4])
+    return (
+        f"attribute {name!r} varies within {varies.sum()} of {len(varies)} identities; the first is "
+        f"{str(identity[pairs.first[mine[0]]])!r}: {seen}. Say what it means: varying='split' (one sub-identity per value), "
+        "'first' or 'most frequent' (one label per identity; these also fill in unknown labels), 'keep' (the label "
+        "belongs to the image), or leave the attribute out"
+    )

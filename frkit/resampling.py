@@ -1,0 +1,171 @@
+"""Resampling schemes as counts: how often each identity, and each image, stands in a replicate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from frkit.faces import IDENTITY, IMAGE, REPLICATE, require
+
+# scheme -> whose rates the interval is about
+TARGETS = {
+    "image": "these {n} identities, new images",
+    "identity": "new identities",
+    "two-level": "new identities, new images",
+    "double-or-nothing": "new identities",
+    "subset": "subsets of {m} people drawn from these {n}",
+}
+DIAGONAL_SCHEMES = ("image", "two-level")  # replicates hold copies of images: the centre is the V-statistic
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How replicates of the data are drawn.
+
+    Parameters
+    ----------
+    scheme : {"image", "identity", "two-level", "double-or-nothing", "subset"}
+        "image" draws n_k images with replacement within each identity (Conti & Clémençon 2024, Algorithm 1);
+        "identity" draws identities with replacement; "two-level" draws identities, then images, the copies of
+        an identity sharing one draw; "double-or-nothing" counts each identity 0 or 2 times; "subset" draws
+        `subset_size` people with replacement (DeAlcala et al. 2023).
+    n : int
+        Number of replicates, at least 2.
+    seed : int
+        Replicate b uses the b-th child of this seed: 200 replicates are the first 200 of 1,000.
+    strata : str, optional
+        Name of an attribute: identities are drawn within its groups, so that group sizes stay.
+    subset_size : int, optional
+        People in a subset (default: all).
+
+    Raises
+    ------
+    InputError
+        For an unknown scheme, n below 2, a negative seed, or a subset size with another scheme.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> draws = fk.Resampling("image", n=3, seed=0).weights(["ann", "ann", "bob", "bob"])
+    >>> draws.image_count.sum("image").values.tolist()
+    [4, 4, 4]
+    """
+
+    scheme: str = "image"
+    n: int = 200
+    seed: int = 0
+    strata: str | None = None
+    subset_size: int | None = None
+
+    def __post_init__(self) -> None:
+        known = ", ".join(TARGETS)
+        require(self.scheme in TARGETS, f"scheme must be one of {known}; got {self.scheme!r}")
+        require(isinstance(self.n, (int, np.integer)) and self.n >= 2, f"n must be at least 2 replicates, got {self.n!r}")
+        whole = isinstance(self.seed, (int, np.integer)) and self.seed >= 0
+        require(whole, f"seed must be a whole number of at least 0, got {self.seed!r}")
+        only_subset = self.subset_size is None or (self.scheme == "subset" and self.subset_size >= 1)
+        require(only_subset, f"subset_size needs scheme 'subset' and at least 1 person, got {self.subset_size!r}")
+        drawn = self.strata is None or self.scheme != "image"
+        require(drawn, "strata draw identities within groups; scheme 'image' keeps every identity: leave strata out")
+
+    def target(self, n_identities: int) -> str:
+        """Whose rates an interval from these replicates is about, in words."""
+        return TARGETS[self.scheme].format(n=n_identities, m=self.subset_size or n_identities)
+
+    def weights(self, identity, image=None, strata=None, person=None) -> xr.Dataset:
+        """Counts of every replicate.
+
+        Parameters
+        ----------
+        identity : sequence of str, (image,)
+        image : sequence of str, (image,), optional
+            Image names; draws follow the names, so that the order of the images does not matter.
+        strata : sequence of str, (image,), optional
+            The group of each image's identity, within which identities are drawn.
+        person : sequence of str, (image,), optional
+            Where identities were split by an attribute: people are drawn, with all their identities.
+
+        Returns
+        -------
+        xr.Dataset
+            `identity_count` (replicate, identity) and `image_count` (replicate, image), small unsigned
+            integers, dims in the order given (identities sorted by name).
+
+        Raises
+        ------
+        InputError
+            Where lengths differ or a stratum is not a property of the person.
+        """
+        identity = np.asarray(identity, str)
+        given = {"image": image, "strata": strata, "person": person}
+        for name, values in given.items():
+            same = values is None or len(values) == len(identity)
+            require(same, f"{name} has {0 if same else len(values)} entries for {len(identity)} images")
+        names, code = np.unique(identity, return_inverse=True)
+        image = np.char.zfill(np.arange(len(identity)).astype(str), 12) if image is None else np.asarray(image, str)
+        unit = _units(code, len(names), person)
+        draw = _Draw(self, code, np.lexsort((image, code)), unit, _stratum_of_units(unit, code, strata))
+        seeds = np.random.SeedSequence(self.seed).spawn(self.n)
+        counts = [draw.replicate(np.random.Generator(np.random.SFC64(seed))) for seed in seeds]
+        identity_count, image_count = (np.stack(side) for side in zip(*counts, strict=True))
+        return xr.Dataset(
+            {"identity_count": ((REPLICATE, IDENTITY), identity_count), "image_count": ((REPLICATE, IMAGE), image_count)},
+            coords={IDENTITY: names, REPLICATE: np.arange(self.n)},
+            attrs={"scheme": self.scheme, "seed": self.seed, "target": self.target(int(unit.max()) + 1)},
+        )
+
+
+def _units(code: np.ndarray, n_identities: int, person) -> np.ndarray:
+    """Index of the person of each identity (the identity itself where no person is given)."""
+    if person is None:
+        return np.arange(n_identities)
+    unit = np.empty(n_identities, int)
+    unit[code] = np.unique(np.asarray(person, str), return_inverse=True)[1]
+    return unit
+
+
+def _stratum_of_units(unit: np.ndarray, code: np.ndarray, strata) -> np.ndarray:
+    """Index of the stratum of each person."""
+    n_units = int(unit.max()) + 1
+    if strata is None:
+        return np.zeros(n_units, int)
+    labels, stratum = np.unique(np.asarray(strata, str), return_inverse=True)
+    of_unit = np.zeros(n_units, int)
+    of_unit[unit[code]] = stratum
+    mixed = of_unit[unit[code]] != stratum
+    require(
+        not mixed.any(),
+        f"strata must be a property of the person: image {int(np.argmax(mixed))} is {labels[stratum[np.argmax(mixed)]]!r}, "
+        "another of the same person is not; draw without strata or by another attribute",
+    )
+    return of_unit
+
+
+class _Draw:
+    """Draws one replicate at a time, in an order of identities and images that follows their names."""
+
+    def __init__(self, resampling, code, order, unit, stratum) -> None:
+        self.scheme, self.size = resampling.scheme, resampling.subset_size
+        self.unit, self.order = unit, order
+        self.images = np.bincount(code)
+        first = np.cumsum(self.images) - self.images
+        self.first, self.n_k = first[code[order]], self.images[code[order]]
+        self.members = [np.flatnonzero(stratum == s) for s in range(stratum.max() + 1)]
+
+    def replicate(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """(identity counts, image counts) of one replicate."""
+        people = np.ones(int(self.unit.max()) + 1, np.uint16)
+        if self.scheme == "double-or-nothing":
+            people = (2 * rng.integers(0, 2, len(people))).astype(np.uint16)
+        elif self.scheme != "image":
+            for members in self.members:
+                people[members] = self._with_replacement(rng, len(members))
+        images = np.ones(len(self.order), np.uint16)
+        if self.scheme in DIAGONAL_SCHEMES:
+            picked = self.first + (rng.random(len(images)) * self.n_k).astype(np.int64)
+            images[self.order] = np.bincount(picked, minlength=len(images))
+        return people[self.unit], images
+
+    def _with_replacement(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        wanted = n if self.size is None else max(1, round(self.size * n / sum(map(len, self.members))))
+        return np.bincount(rng.integers(0, n, wanted), minlength=n)

@@ -1,0 +1,301 @@
+"""Lazy score tensors: building one computes nothing, and none is ever whole in memory."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+
+from frkit.faces import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, PROBE, REFERENCE, require
+
+CHUNK = 1024  # images along each side of a block: 4 MB of scores, small enough to stay in cache
+TILE = 512  # the block is filled by products of this size, so that each stays in the second-level cache
+_PAD = 64  # a product's shape is padded to multiples of this: then no score depends on the chunking
+_DEPTH = 512  # features summed in one call: longer rows are cut here and not where the BLAS library likes
+
+
+def _padded(rows: np.ndarray) -> np.ndarray:
+    short = -len(rows) % _PAD
+    return np.pad(rows, ((0, short), (0, 0))) if short else rows
+
+
+def inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """All inner products of two sets of rows, shape (probe, reference), with the same bits for any split."""
+    a, b = _padded(probe), _padded(reference)
+    out = np.empty((len(a), len(b)), a.dtype)
+    for i in range(0, len(a), TILE):
+        for j in range(0, len(b), TILE):
+            tile = out[i : i + TILE, j : j + TILE]
+            np.matmul(a[i : i + TILE, :_DEPTH], b[j : j + TILE, :_DEPTH].T, out=tile)
+            for k in range(_DEPTH, a.shape[1], _DEPTH):
+                tile += a[i : i + TILE, k : k + _DEPTH] @ b[j : j + TILE, k : k + _DEPTH].T
+    return out[: len(probe), : len(reference)]
+
+
+def minus_distances(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Minus the Euclidean distances of two sets of float64 rows, in float32."""
+    squares = (probe**2).sum(1)[:, None] + (reference**2).sum(1)[None, :]
+    squares -= 2 * inner_products(probe, reference)
+    return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
+
+
+def _unit_rows(embedding: np.ndarray) -> np.ndarray:
+    norm = np.linalg.norm(embedding.astype(np.float64), axis=-1, keepdims=True)
+    return (embedding / norm).astype(np.float32)
+
+
+def _centred_rows(embedding: np.ndarray) -> np.ndarray:
+    rows = embedding.astype(np.float64)
+    return rows - rows.mean(-2, keepdims=True)  # distances stay, cancellation shrinks
+
+
+# name -> (what is done once to all rows, scores of two sets of rows, score of an image with itself)
+SIMILARITIES = {
+    "cosine": (_unit_rows, inner_products, 1.0),
+    "euclidean": (_centred_rows, minus_distances, 0.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreArray:
+    """An array of scores that computes the part that is asked for; `rows` has shape ([model,] image, feature)."""
+
+    embedding: np.ndarray
+    similarity: str | Callable
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The embedding, made ready for the similarity (unit length, say), once per process."""
+        prepare = SIMILARITIES[self.similarity][0] if isinstance(self.similarity, str) else np.asarray
+        return prepare(self.embedding)
+
+    def __getstate__(self) -> dict:
+        return {"embedding": self.embedding, "similarity": self.similarity}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """([model,] image, image)."""
+        return (*self.embedding.shape[:-1], self.embedding.shape[-2])
+
+    @property
+    def ndim(self) -> int:
+        """2, or 3 where encoders are stacked."""
+        return self.embedding.ndim
+
+    dtype = np.dtype(np.float32)
+
+    def __getitem__(self, key: tuple) -> np.ndarray:
+        *model, probe, reference = key
+        rows = self.rows[model[0]] if model else self.rows
+        if rows.ndim == 3:
+            return np.stack([self._block(one[probe], one[reference]) for one in rows])
+        return self._block(rows[probe], rows[reference])
+
+    def _block(self, probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        if isinstance(self.similarity, str):
+            return SIMILARITIES[self.similarity][1](probe, reference)
+        scores = np.asarray(self.similarity(probe, reference), np.float32)
+        require(
+            scores.shape == (len(probe), len(reference)),
+            f"similarity must return one score for every pair: shape {(len(probe), len(reference))} was "
+            f"expected for rows of shapes {probe.shape} and {reference.shape}, got {scores.shape}",
+        )
+        return scores
+
+
+def score_tensor(
+    faces: xr.Dataset, similarity: str | Callable = "cosine", *, chunks: int | str = "auto", symmetric: bool = True
+) -> xr.DataArray:
+    """Scores of every image with every image, as a lazy tensor.
+
+    Parameters
+    ----------
+    faces : xr.Dataset
+        From `faces`, `open_faces` or `stack_models`: `embedding` over ([model,] image, feature).
+    similarity : {"cosine", "euclidean"} or callable
+        "euclidean" is minus the distance. A callable takes two float32 arrays of rows, (a, feature) and
+        (b, feature), and returns (a, b) scores; larger means more alike.
+    chunks : int or "auto"
+        Images along each side of a block (auto: 1024). No result depends on it.
+    symmetric : bool
+        False for a callable whose score depends on which image is the probe.
+
+    Returns
+    -------
+    xr.DataArray
+        `score` over ([model,] probe, reference), float32, dask-backed. Coordinates of both sides carry
+        identity and attributes (`probe_identity`, `reference_gender`, ...). The attribute `self_score` is
+        the exact score of an image with itself; without it (callables) the diagonal is read.
+
+    Raises
+    ------
+    InputError
+        For an unknown similarity, chunks below 1, or a Dataset without `embedding`.
+
+    Examples
+    --------
+    >>> import numpy as np, frkit as fk
+    >>> people = fk.faces(np.eye(4) + 0.1, ["ann", "ann", "bob", "bob"])
+    >>> fk.score_tensor(people).sizes["probe"]
+    4
+    """
+    known = ", ".join(SIMILARITIES)
+    require("embedding" in faces, f"faces must hold a variable 'embedding', got {list(faces)}; make it with fk.faces")
+    require(
+        callable(similarity) or similarity in SIMILARITIES,
+        f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}",
+    )
+    embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
+    source = ScoreArray(embedding.values, similarity)
+    attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
+    attrs |= {"symmetric": int(symmetric), "long_name": "similarity score"}
+    if isinstance(similarity, str):
+        attrs["self_score"] = SIMILARITIES[similarity][2]
+    labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE}
+    return _tensor(source, chunks, faces[IMAGE].values, faces[IMAGE].values, labels, labels, attrs, faces.get(MODEL))
+
+
+def _tensor(source, chunks, probe, reference, probe_labels, reference_labels, attrs, model=None) -> xr.DataArray:
+    """Label a lazy array; one side's labels become `probe_...`, the other's `reference_...`."""
+    size = CHUNK if chunks == "auto" else chunks
+    whole = isinstance(size, (int, np.integer)) and size >= 1
+    require(whole, f"chunks must be 'auto' or a whole number of images of at least 1, got {chunks!r}")
+    sizes = (1,) * (source.ndim - 2) + (int(size), int(size))
+    lazy = source.rechunk(sizes) if isinstance(source, da.Array) else da.from_array(
+        source, chunks=sizes, asarray=False, fancy=True, meta=np.empty((0,) * source.ndim, source.dtype)
+    )
+    coords = {PROBE: probe, REFERENCE: reference}
+    coords |= {f"{PROBE}_{name}": (PROBE, values) for name, values in probe_labels.items()}
+    coords |= {f"{REFERENCE}_{name}": (REFERENCE, values) for name, values in reference_labels.items()}
+    if model is not None:
+        coords[MODEL] = model.values
+    dims = (MODEL, PROBE, REFERENCE)[-source.ndim :]
+    return xr.DataArray(lazy, dims=dims, coords=coords, name="score", attrs=attrs)
+
+
+def score_matrix(
+    values,
+    probe_identity,
+    reference_identity,
+    *,
+    probe=None,
+    reference=None,
+    missing: float | None = None,
+    distance: bool = False,
+    attributes: Mapping[str, tuple] | None = None,
+    chunks: int | str = "auto",
+) -> xr.DataArray:
+    """A score tensor from scores that exist already: rectangular, asymmetric, with failed comparisons.
+
+    Parameters
+    ----------
+    values : array, (probe, reference)
+        NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy.
+    probe_identity, reference_identity : sequences of str
+        Who is on each row and each column; a genuine pair has equal ones.
+    probe, reference : sequences of str, optional
+        Image names. A row and a column of the same name are the same image: that comparison is the
+        diagonal, not a genuine pair. By default every row and column is an image of its own.
+    missing : float, optional
+        The value that marks a failed comparison; those pairs are left out of every rate and counted.
+    distance : bool
+        True where smaller means more alike: the sign is changed.
+    attributes : mapping of name to (probe labels, reference labels), optional
+    chunks : int or "auto"
+
+    Returns
+    -------
+    xr.DataArray
+        `score` over (probe, reference), lazy, NaN where missing; attribute `symmetric` is 0.
+
+    Raises
+    ------
+    InputError
+        Where lengths differ, or image names repeat within a side.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> fk.score_matrix([[9.0, 1.0], [-1.0, 7.0]], ["ann", "bob"], ["ann", "bob"], missing=-1).shape
+    (2, 2)
+    """
+    values = values if hasattr(values, "shape") else np.asarray(values, float)
+    sides = [np.asarray(probe_identity, str), np.asarray(reference_identity, str)]
+    shape = tuple(len(side) for side in sides)
+    require(
+        tuple(values.shape) == shape,
+        f"the matrix has shape {tuple(values.shape)}, but there are {shape[0]} probe identities (rows) and "
+        f"{shape[1]} reference identities (columns)",
+    )
+    names = [_image_names(given, len(side), label) for given, side, label in
+             zip((probe, reference), sides, (PROBE, REFERENCE), strict=True)]
+    labels = [{IDENTITY: side} for side in sides]
+    for name, both in (attributes or {}).items():
+        for side, given, size in zip(labels, both, shape, strict=True):
+            require(len(given) == size, f"attribute {name!r} has {len(given)} labels for {size} images")
+            side[name] = np.asarray(given, str)
+    size = CHUNK if chunks == "auto" else chunks
+    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=size)
+    lazy = da.map_blocks(_clean, lazy, missing, distance, dtype=float)
+    attrs = {"similarity": "given", "symmetric": 0, "long_name": "similarity score"}
+    return _tensor(lazy, chunks, *names, *labels, attrs)
+
+
+def _clean(block: np.ndarray, missing: float | None, distance: bool) -> np.ndarray:
+    scores = np.array(block, float)
+    if missing is not None:
+        scores[block == missing] = np.nan
+    return -scores if distance else scores
+
+
+def _image_names(given, size: int, side: str) -> np.ndarray:
+    names = np.char.add(f"{side} ", np.arange(size).astype(str)) if given is None else np.asarray(given, str)
+    require(len(names) == size, f"{side} names {len(names)} images, but the matrix has {size} there")
+    first, count = np.unique(names, return_counts=True)
+    require(len(first) == size, f"{side} image name {first[count > 1][:1]} stands more than once; names must be unique")
+    return names
+
+
+def open_scores(path: str | Path, *, missing: float | None = -1, **options) -> xr.DataArray:
+    """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with label files.
+
+    Parameters
+    ----------
+    path : str or Path
+        `.csv`, `.csv.gz`, or `.npy` with label files beside it (see `frkit.io.read_matrix`).
+    missing : float, optional
+        The value that marks a failed comparison (-1 by default; None where there is none).
+    **options
+        As in `score_matrix`.
+
+    Returns
+    -------
+    xr.DataArray
+        As from `score_matrix`.
+
+    Raises
+    ------
+    InputError
+        For a malformed file, with its name and line number.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.open_scores("scores.csv.gz", missing=-1)  # doctest: +SKIP
+    """
+    from frkit.io import read_matrix
+
+    values, probe_identity, reference_identity = read_matrix(path)
+    return score_matrix(values, probe_identity, reference_identity, missing=missing, **options)
+
+
+def persons(scores: xr.DataArray, side: str) -> np.ndarray:
+    """Who is on one side: the person where identities were split by an attribute, else the identity."""
+    name = f"{side}_{PERSON}" if f"{side}_{PERSON}" in scores.coords else f"{side}_{IDENTITY}"
+    return scores[name].values

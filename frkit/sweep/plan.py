@@ -1,0 +1,156 @@
+"""The plan of a sweep: a score floor, bins that are narrow near each level, and which bins' pairs to keep.
+
+A plan is a guess from a pilot of the scores. A wrong guess costs time (a second sweep), never correctness.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+CELLS = 1 << 15  # fine score cells; a bin is a run of them
+TOP_PAIRS = 8_000  # about so many of the highest impostor pairs are kept whatever the levels
+BINS_PER_ZONE = 12
+COARSE_STEP = 1.25  # ratio of FARs across a bin between two zones
+SAFETY = 3.2  # half-width of a zone, in standard deviations of a replicate's FAR
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """Score bins: `bin_of_cell[(score - low) * scale]`; pairs of bins marked `keep` are kept one by one."""
+
+    low: float
+    floor: float
+    scale: float
+    bin_of_cell: np.ndarray
+    keep: np.ndarray
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins; the last is open to the top."""
+        return len(self.keep)
+
+    def arrays(self, dtype: np.dtype) -> tuple:
+        """The ladder as the kernels take it, in the scores' own precision."""
+        as_score = np.dtype(dtype).type
+        return as_score(self.low), as_score(self.floor), as_score(self.scale), self.bin_of_cell, self.keep
+
+    def keeping(self, bins: np.ndarray) -> "Ladder":
+        """The same bins, of which only these are kept."""
+        keep = np.zeros(self.n_bins, bool)
+        keep[bins] = True
+        return replace(self, keep=keep)
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """A sample of the scores: (row, col) scores of impostor pairs, NaN elsewhere, and the images' weights."""
+
+    scores: np.ndarray
+    row_weight: np.ndarray
+    col_weight: np.ndarray
+
+    def tail(self) -> tuple[np.ndarray, np.ndarray]:
+        """Impostor scores from the highest down, and the FAR just below each."""
+        own = ~np.isnan(self.scores)
+        weight = (self.row_weight[:, :1] * self.col_weight[:, :1].T)[own]
+        order = np.argsort(-self.scores[own], kind="stable")
+        far = np.cumsum(weight[order])
+        return self.scores[own][order], far / max(far[-1], np.finfo(float).tiny) if len(far) else far
+
+    def spread(self, threshold: float) -> float:
+        """Relative standard deviation of the replicates' FAR at a threshold, as far as the pilot can tell."""
+        above = (self.scores > threshold).astype(np.float32)
+        sums = np.einsum("rb,rb->b", self.row_weight, above @ self.col_weight)
+        present = (~np.isnan(self.scores)).astype(np.float32)
+        totals = np.einsum("rb,rb->b", self.row_weight, present @ self.col_weight)
+        rate = sums[1:] / np.maximum(totals[1:], np.finfo(np.float32).tiny)
+        return float(rate.std() / rate.mean()) if rate.size > 1 and rate.mean() > 0 else 0.5
+
+
+def make_plan(
+    pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarray, zones=(), everything: bool = False
+) -> Ladder:
+    """A ladder for FAR levels, fixed thresholds and further zones (low FAR, high FAR).
+
+    n_pairs: pairs in all. everything: no floor, for measures that need every pair.
+    """
+    scores, rate = pilot.tail()
+    if len(scores) < 100:
+        return keep_all()
+    top = min(TOP_PAIRS / n_pairs, 0.5)
+    zones = [z for z in [*_level_zones(pilot, scores, rate, far, top), *zones] if z[1] > top]
+    lowest = max([top, *(high for _, high in zones)])
+    low = _score_at(scores, rate, lowest) if lowest < 0.95 else float(scores[-1])
+    if thresholds.size:
+        low = min(low, float(thresholds.min()))
+    high = max(_score_at(scores, rate, top), float(thresholds.max()) if thresholds.size else -np.inf)
+    if not high > low:
+        return keep_all()
+    low, high = low - 1e-3 * (high - low), high + 1e-3 * (high - low)
+    scale = CELLS / (high - low)
+    edges = low + np.arange(CELLS + 1) / scale
+    label, wanted = _labels(_far_at(scores, rate, edges), zones, top)
+    isolated = np.clip(((thresholds - low) * scale).astype(int), 0, CELLS)
+    _isolate(label, wanted, isolated)
+    new = np.concatenate([[True], label[1:] != label[:-1]])
+    bin_of_cell = (np.cumsum(new) - 1).astype(np.int16)
+    keep = wanted[new]
+    floor = -np.inf if everything or lowest >= 0.95 else low
+    return Ladder(low, floor, scale, bin_of_cell, keep)
+
+
+def keep_all() -> Ladder:
+    """For few pairs: one bin, all of it kept."""
+    return Ladder(0.0, -np.inf, 1.0, np.zeros(2, np.int16), np.ones(1, bool))
+
+
+def even_ladder(pilot: Pilot, n_bins: int = 2048) -> Ladder:
+    """Equal bins over all scores, none kept: where every level lies, when the pilot has misled the plan."""
+    scores, _ = pilot.tail()
+    low, high = (float(scores[-1]), float(scores[0])) if len(scores) else (0.0, 1.0)
+    scale = CELLS / max(high - low, np.finfo(np.float32).tiny)
+    bin_of_cell = (np.arange(CELLS + 1) * n_bins // (CELLS + 1)).astype(np.int16)
+    return Ladder(low, -np.inf, min(scale, 1e30), bin_of_cell, np.zeros(n_bins, bool))
+
+
+def _level_zones(pilot, scores, rate, far, top) -> list[tuple[float, float]]:
+    """(low FAR, high FAR) around every level that is not in the top bin anyway."""
+    levels = far[far > top / 2]
+    if not levels.size:
+        return []
+    anchors = np.unique(np.array([levels.min(), np.sqrt(levels.min() * levels.max()), levels.max()]))
+    spread = [pilot.spread(_score_at(scores, rate, a)) for a in anchors]
+    half = 1 + np.clip(SAFETY * np.interp(np.log(levels), np.log(anchors), spread), 0.01, 3.0)
+    return list(zip(levels / half, levels * half, strict=True))
+
+
+def _score_at(scores: np.ndarray, rate: np.ndarray, far: float) -> float:
+    return float(scores[min(np.searchsorted(rate, far), len(scores) - 1)])
+
+
+def _far_at(scores: np.ndarray, rate: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Pilot FAR at thresholds."""
+    above = np.searchsorted(-scores, -edges, side="left")
+    return np.where(above > 0, rate[np.maximum(above - 1, 0)], 0.0)
+
+
+def _labels(far: np.ndarray, zones: list, top: float) -> tuple[np.ndarray, np.ndarray]:
+    """A label for every cell (a change of label starts a bin), and whether its pairs are kept."""
+    logs = -np.log(np.maximum(far, 1e-12))
+    label = np.floor(logs / np.log(COARSE_STEP)).astype(np.int64)
+    wanted = np.zeros(len(far), bool)
+    for z, (low, high) in enumerate(sorted(zones, key=lambda zone: -zone[1])):
+        inside = (far >= low) & (far <= high)
+        step = np.log(high / low) / BINS_PER_ZONE
+        label[inside] = (z + 1) * 1_000_000 + np.floor(logs[inside] / step).astype(np.int64)
+        wanted |= inside
+    in_top = far <= top
+    label[in_top], wanted[in_top] = -1, True
+    return label, wanted
+
+
+def _isolate(label: np.ndarray, wanted: np.ndarray, cells: np.ndarray) -> None:
+    """Give each of these cells a bin of its own, kept; the cells on either side fall into different bins."""
+    for offset, cell in enumerate(np.unique(cells)):
+        label[cell] = -2 - offset
+        wanted[cell] = True

@@ -1,0 +1,140 @@
+"""Every notebook runs, is stored executed, and keeps the form of a teaching notebook."""
+
+import ast
+
+import nbformat
+import pytest
+import run_notebooks
+
+PATHS = run_notebooks.paths()
+each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def tree_of(cell):
+    """The cell's syntax tree; lines that only IPython understands are left out."""
+    lines = [line for line in cell.source.splitlines() if not line.lstrip().startswith(("%", "!"))]
+    return ast.parse("\n".join(lines))
+
+
+def assigned_names(cell):
+    stored = (node for node in ast.walk(tree_of(cell)) if isinstance(node, ast.Name))
+    return {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+
+
+def has_picture(cell):
+    return any("image/png" in output.get("data", {}) for output in cell.outputs)
+
+
+@each_notebook
+def test_runs_with_fast_parameters(path):
+    notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
+    executed = run_notebooks.execute(notebook, path.parent, timeout=300)
+    errors = [o for cell in code_cells(executed) for o in cell.outputs if o.output_type == "error"]
+    assert errors == []
+    assert any(has_picture(cell) for cell in code_cells(executed))
+
+
+@each_notebook
+def test_is_stored_executed(path):
+    cells = code_cells(run_notebooks.read(path))
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert [o for cell in cells for o in cell.outputs if o.output_type == "error"] == []
+    assert any(has_picture(cell) for cell in cells)
+
+
+@each_notebook
+def test_is_stored_normalised(path):
+    """What is stored is what the command writes: normalising it once more changes no byte."""
+    stored = path.read_text(encoding="utf-8")
+    again = nbformat.writes(run_notebooks.normalise(run_notebooks.read(path)))
+    assert stored.rstrip("\n") == again.rstrip("\n")
+
+
+@each_notebook
+def test_holds_no_place_of_a_machine(path):
+    stored = path.read_text(encoding="utf-8")
+    assert [word for word in ("/tmp/", "/home/", "/root/", "site-packages") if word in stored] == []
+
+
+@each_notebook
+def test_is_small(path):
+    assert path.stat().st_size < 300_000
+
+
+@each_notebook
+def test_cells_are_short_and_define_nothing(path):
+    cells = code_cells(run_notebooks.read(path))
+    assert max(len(cell.source.splitlines()) for cell in cells) <= 12
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    nodes = (node for cell in cells for node in ast.walk(tree_of(cell)))
+    assert [node.name for node in nodes if isinstance(node, definitions)] == []
+
+
+@each_notebook
+def test_uses_public_names_only(path):
+    nodes = [node for cell in code_cells(run_notebooks.read(path)) for node in ast.walk(tree_of(cell))]
+    private = [node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")]
+    imported = [alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert private + [name for name in imported if name.startswith("_")] == []
+
+
+@each_notebook
+def test_begins_with_words(path):
+    first = run_notebooks.read(path).cells[0]
+    assert first.cell_type == "markdown"
+    assert first.source.startswith("# ")
+
+
+@each_notebook
+def test_fast_values_are_parameters(path):
+    notebook = run_notebooks.read(path)
+    [at] = run_notebooks.tagged(notebook, "parameters")
+    assert set(notebook.metadata["frkit"]["fast"]) <= assigned_names(notebook.cells[at])
+
+
+@each_notebook
+def test_controls_stand_behind_a_static_figure(path):
+    """A reader without a kernel sees the point too, because widgets are not stored in the file."""
+    cells = code_cells(run_notebooks.read(path))
+    controls = [at for at, cell in enumerate(cells) if "explore." in cell.source]
+    assert controls
+    assert [at for at in controls if not any(map(has_picture, cells[:at]))] == []
+
+
+TRIAL = """\
+import warnings, ipywidgets, matplotlib.pyplot as plt
+warnings.warn("few images per identity", UserWarning)
+ipywidgets.IntSlider()
+plt.plot([0, 1]); plt.show()
+object()"""
+
+
+def trial_run(folder):
+    """A notebook with everything in it that could differ between two runs, executed and normalised."""
+    cells = [nbformat.v4.new_code_cell(line, id=f"cell{n}") for n, line in enumerate(TRIAL.splitlines())]
+    notebook = run_notebooks.execute(nbformat.v4.new_notebook(cells=cells), folder, timeout=120)
+    return run_notebooks.normalise(notebook)
+
+
+def test_two_runs_store_the_same_bytes(tmp_path):
+    first, second = trial_run(tmp_path), trial_run(tmp_path)
+    assert nbformat.writes(first) == nbformat.writes(second)
+    _, warned, widget, figure, shown = first.cells
+    assert warned.outputs[0].text.startswith("UserWarning: few images per identity")
+    assert widget.outputs == []
+    assert has_picture(figure)
+    assert shown.outputs[0].data["text/plain"] == "<object at 0x...>"
+    assert set(first.metadata) == {"kernelspec", "language_info"}
+
+
+def test_fast_parameters_follow_the_parameters_cell():
+    cell = nbformat.v4.new_code_cell("n = 1000")
+    cell.metadata["tags"] = ["parameters"]
+    notebook = nbformat.v4.new_notebook(cells=[cell, nbformat.v4.new_code_cell("n")])
+    notebook.metadata["frkit"] = {"fast": {"n": 20, "far": [0.01, 0.1]}}
+    run_notebooks.with_fast_parameters(notebook)
+    assert [cell.source for cell in notebook.cells] == ["n = 1000", "n = 20\nfar = [0.01, 0.1]", "n"]
