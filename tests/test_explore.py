@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import xarray as xr
 from test_plot import biased, growing
+from trees import FAR, provenance, tree, two_models
 
 import frkit as fk
 from frkit.explore import bias, curves, growth
 from frkit.explore.panel import Panel
-from trees import FAR, provenance, tree, two_models
 
 
 def find(box, description):

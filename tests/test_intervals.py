@@ -6,10 +6,10 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 import xarray as xr
+from trees import EMPIRICAL, FAR, node, tree, two_models
 
 import frkit as fk
 from frkit.measures import register
-from trees import EMPIRICAL, FAR, node, tree, two_models
 
 METHODS = ["recentered", "naive", "gaussian", "pivotal"]
 

@@ -1,17 +1,14 @@
 """Figures draw the numbers they are given: the drawn data is tested, not the pixels."""
 
-import matplotlib
 import numpy as np
 import pytest
 import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
+from trees import EMPIRICAL, FAR, tree, two_models
 
 import frkit as fk
 from frkit.plot.style import UNRESOLVED
-from trees import EMPIRICAL, FAR, tree, two_models
-
-matplotlib.use("Agg")
 
 
 @pytest.fixture
@@ -115,7 +112,7 @@ def test_a_new_figure_is_made_where_no_axes_are_given():
 # --- fan ----------------------------------------------------------------------------------------------------
 def test_the_fan_draws_every_replicate_the_empirical_curve_and_its_centre(ax):
     evaluation = tree()
-    fk.plot.fan(evaluation, ax=ax)
+    fk.plot.fan(fk.fan(evaluation), ax=ax)
     (bundle,) = [found for found in ax.collections if isinstance(found, LineCollection)]
     assert len(bundle.get_segments()) == 50
     np.testing.assert_allclose(bundle.get_segments()[7][:, 1], evaluation["replicates"].frr[7])
@@ -131,7 +128,9 @@ def test_the_recentered_fan_says_so(ax):
 
 def test_a_fan_shows_one_model(ax):
     with pytest.raises(fk.InputError, match="select one along"):
-        fk.plot.fan(two_models(), ax=ax)
+        fk.plot.fan(fk.fan(two_models()), ax=ax)
+    with pytest.raises(fk.InputError, match=r"what frkit.fan\(evaluation\) collected"):
+        fk.plot.fan(tree(), ax=ax)
     fk.plot.fan(fk.fan(two_models()).sel(model="B"), ax=ax)
     np.testing.assert_allclose(labelled(ax, "empirical").get_ydata(), 1.2 * EMPIRICAL)
 

@@ -6,7 +6,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from frkit.faces import FAR_LEVEL, REPLICATE, require
-from frkit.intervals import fan as collect_fan
 from frkit.plot.style import (
     COLOURS,
     FAN,
@@ -84,15 +83,12 @@ def roc(
     return finish_rates(ax, along, first.attrs.get("label", "FRR"), floor)
 
 
-def fan(
-    evaluation: xr.DataTree | xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None
-) -> Axes:
+def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None) -> Axes:
     """Draw every replicate curve in light blue, with the empirical curve and the V-statistic they surround.
 
     Parameters
     ----------
-    evaluation : what `evaluate(..., resampling=...)` returned, or `fan` of it, which can be recentered and of
-        which one model can be selected.
+    replicates : what `frkit.fan` collected from an evaluation, naive or recentered, of one model.
     ax : matplotlib Axes; a new figure when left out.
     truth : what `Mixture.population_roc` returned, drawn dashed.
 
@@ -102,7 +98,7 @@ def fan(
 
     Raises
     ------
-    InputError : several models or groups at once.
+    InputError : an evaluation itself, or several models or groups at once.
 
     References
     ----------
@@ -113,33 +109,40 @@ def fan(
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
     >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
-    >>> ax = fk.plot.fan(fk.evaluate(fk.score_tensor(faces), **how))
+    >>> ax = fk.plot.fan(fk.fan(fk.evaluate(fk.score_tensor(faces), **how)))
     >>> len(ax.collections[0].get_segments())
     50
     """
-    found = collect_fan(evaluation) if isinstance(evaluation, xr.DataTree) else evaluation
-    along = level_dimension(found.estimate)
-    extra = [dim for dim in found.estimate.dims if dim != along]
-    require(not extra, f"a fan shows one curve; select one along {extra}: fan(evaluation).sel({extra}=...)")
+    require(
+        isinstance(replicates, xr.Dataset), "plot.fan draws what frkit.fan(evaluation) collected: pass that"
+    )
+    along = level_dimension(replicates.estimate)
+    extra = [dim for dim in replicates.estimate.dims if dim != along]
+    require(not extra, f"a fan shows one curve; select one along {', '.join(map(str, extra))} with .sel")
     ax = new_axes(ax)
-    x, curves = found[along].values, found.replicates.transpose(REPLICATE, along).values
+    x, curves = replicates[along].values, replicates.replicates.transpose(REPLICATE, along).values
     floor = log_floor(
-        [found.estimate.values, found.centre.values, curves.max(axis=0), curves.mean(axis=0) / 2]
+        [replicates.estimate.values, replicates.centre.values, curves.max(axis=0), curves.mean(axis=0) / 2]
     )
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
-    method = found.attrs.get("method", "naive")
+    method = replicates.attrs.get("method", "naive")
     label = f"{len(lines)} {method} bootstrap curves"
     bundle = LineCollection(lines, colors=FAN, linewidths=0.6, alpha=0.6, label=label, zorder=1)
     ax.add_collection(bundle)
     ax.plot(
-        x, np.maximum(found.estimate, floor), color="#08306B", linewidth=2, label="empirical curve", zorder=5
+        x,
+        np.maximum(replicates.estimate, floor),
+        color="#08306B",
+        linewidth=2,
+        label="empirical curve",
+        zorder=5,
     )
     centre = "V-statistic: centre of the naive fan"
-    ax.plot(x, np.maximum(found.centre, floor), "-.", color=NAIVE, linewidth=1.6, label=centre, zorder=5)
+    ax.plot(x, np.maximum(replicates.centre, floor), "-.", color=NAIVE, linewidth=1.6, label=centre, zorder=5)
     draw_truth(ax, truth)
-    print_captions(ax, [caption({**found.attrs, "level": None})])
+    print_captions(ax, [caption({**replicates.attrs, "level": None})])
     ax.autoscale_view()
-    return finish_rates(ax, along, found.attrs.get("label", "FRR"), floor)
+    return finish_rates(ax, along, replicates.attrs.get("label", "FRR"), floor)
 
 
 def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
