@@ -87,6 +87,15 @@ def test_the_truth_is_drawn_dashed(ax):
     assert ax.get_ylim()[0] < EMPIRICAL.min() / 2
 
 
+def test_curves_of_a_second_data_set_are_dashed_in_the_colours_of_the_first(ax):
+    second = two_models()["empirical"]
+    fk.plot.roc({"first": fk.band(two_models(), "frr")}, ax=ax, curves={"second": second})
+    dashed = labelled(ax, "second, B")
+    np.testing.assert_allclose(dashed.get_ydata(), 1.2 * EMPIRICAL)
+    assert dashed.get_linestyle() == "--"
+    assert dashed.get_color() == labelled(ax, "first, B").get_color()
+
+
 def test_names_from_data_are_drawn_as_they_are(ax):
     fk.plot.roc({"_a $x$": fk.band(tree(), "frr")}, ax=ax)
     ax.figure.canvas.draw()

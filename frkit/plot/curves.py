@@ -28,7 +28,11 @@ GREY_WORDS = "not resolved: fewer than 10 errors"
 
 
 def roc(
-    bands: xr.Dataset | dict[str, xr.Dataset], ax: Axes | None = None, *, truth: xr.Dataset | None = None
+    bands: xr.Dataset | dict[str, xr.Dataset],
+    ax: Axes | None = None,
+    *,
+    curves: dict[str, xr.Dataset] | None = None,
+    truth: xr.Dataset | None = None,
 ) -> Axes:
     """Draw ROC curves with their bands on log axes, one colour for each band, model and group.
 
@@ -39,7 +43,9 @@ def roc(
     ----------
     bands : what `band` returned, over far_level (FAR, in (0, 1)); or several of them by name.
     ax : matplotlib Axes; a new figure when left out.
-    truth : what `Mixture.population_roc` returned, drawn dashed.
+    curves : empirical nodes of further evaluations by name, drawn dashed and without a band; their colours
+        begin anew, so that the models of a second data set have the colours they have in the first.
+    truth : what `Mixture.population_roc` returned, drawn dashed and black.
 
     Returns
     -------
@@ -64,23 +70,36 @@ def roc(
     """
     named = bands if isinstance(bands, dict) else {"": bands}
     require(len(named) > 0, "there is no band to draw: the mapping of bands is empty")
-    curves = [
-        (", ".join(part for part in (name, words) if part), curve)
-        for name, result in named.items()
-        for words, curve in one_curves(result, "estimate")
-    ]
+    solid = _named_curves(named, "estimate")
+    dashed = _named_curves({name: _dataset(node) for name, node in (curves or {}).items()}, "frr")
     first = next(iter(named.values()))
-    along = level_dimension(first.estimate)
-    ax = new_axes(ax)
-    shown = [curve.estimate.values for _, curve in curves] + [curve.upper.values for _, curve in curves]
-    floor = log_floor(shown if truth is None else [*shown, truth.frr.values])
-    for place, (words, curve) in enumerate(curves):
+    shown = [curve[name].values for _, curve in solid for name in ("estimate", "upper")]
+    shown += [curve.frr.values for _, curve in dashed] + ([] if truth is None else [truth.frr.values])
+    ax, floor = new_axes(ax), log_floor(shown)
+    for place, (words, curve) in enumerate(solid):
         label = plain(words or "empirical curve")
         _draw_band(ax, curve, floor, COLOURS[place % len(COLOURS)], label, first_grey=place == 0)
-    _draw_zero_words(ax, [curve for _, curve in curves])
+    for place, (words, curve) in enumerate(dashed):
+        style = {"color": COLOURS[place % len(COLOURS)], "label": plain(words), "linewidth": 1.4}
+        ax.plot(curve[level_dimension(curve.frr)], np.maximum(curve.frr, floor), "--", **style)
+    _draw_zero_words(ax, [curve for _, curve in solid])
     draw_truth(ax, truth)
     print_captions(ax, [caption(result.attrs) for result in named.values()])
-    return finish_rates(ax, along, first.attrs.get("label", "FRR"), floor)
+    return finish_rates(ax, level_dimension(first.estimate), first.attrs.get("label", "FRR"), floor)
+
+
+def _dataset(node: xr.DataTree | xr.Dataset) -> xr.Dataset:
+    """A node of an evaluation as a Dataset."""
+    return node.to_dataset() if isinstance(node, xr.DataTree) else node
+
+
+def _named_curves(results: dict[str, xr.Dataset], variable: str) -> list[tuple[str, xr.Dataset]]:
+    """All single curves of several results, each with the words of its legend entry."""
+    return [
+        (", ".join(part for part in (name, words) if part), curve)
+        for name, result in results.items()
+        for words, curve in one_curves(result, variable)
+    ]
 
 
 def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None) -> Axes:

@@ -51,10 +51,10 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     require("distance" in result, "this result holds no distances: pass what studies.sup_distance returned")
     ax = new_axes(ax)
-    models = result[MODEL].values if MODEL in result.dims else [None]
+    models = [str(model) for model in result[MODEL].values] if MODEL in result.dims else [None]
     for place, model in enumerate(models):
         one = result if model is None else result.sel({MODEL: model})
-        _draw_distances(ax, one, COLOURS[place % len(COLOURS)], "" if model is None else f"{plain(model)}: ")
+        _draw_distances(ax, one, COLOURS[place % len(COLOURS)], model, describe=place == 0)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xticks(result.n_images.values, [f"{n:,}" for n in result.n_images.values])
@@ -67,15 +67,16 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _draw_distances(ax: Axes, result: xr.Dataset, colour: str, prefix: str) -> None:
+def _draw_distances(ax: Axes, result: xr.Dataset, colour: str, model: str | None, *, describe: bool) -> None:
     """Dots for the seeds, a line for the typical distance, a dashed one for the expected slope."""
     n = result.n_images.values
     for place, seed in enumerate(result.seed.values):
-        name = f"{prefix}one dot a seed" if place == 0 else None
+        name = "one dot a seed" if place == 0 and describe else None
         ax.plot(n, result.distance.sel(seed=seed), "o", color=colour, alpha=0.35, markersize=4, label=name)
-    ax.plot(n, result.typical, color=colour, linewidth=2, label=f"{prefix}root mean square")
-    expected = f"{prefix}{result.attrs['slope']}"
-    ax.plot(n, result.reference, "--", color=colour, linewidth=1, label=plain(expected))
+    typical = "root mean square" if model is None else plain(f"{model}: root mean square")
+    ax.plot(n, result.typical, color=colour, linewidth=2, label=typical)
+    slope = result.attrs["slope"] if describe else None
+    ax.plot(n, result.reference, "--", color=colour, linewidth=1, label=slope)
 
 
 def growth(
