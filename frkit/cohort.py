@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.faces import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require, resolve_varying
+from frkit.faces import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require
+from frkit.labels import resolve_varying
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.sweep.design import WHOLE_LIMIT, Design, GenuinePairs, Side, genuine_pairs
 from frkit.sweep.resolve import Genuine
@@ -45,9 +46,9 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     group = np.full(len(names), UNKNOWN)
     if by is not None:
         group = _crossed([_on_images(scores, name, index, len(names)) for name in _attributes(by)])
-        group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(_attributes(by)))
-        if split is not None and not has_person:
-            person = split
+        known = person if has_person else None
+        group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(_attributes(by)), known)
+        person = identity if split is None and not has_person else (person if split is None else split)
     groups = np.unique(group[group != UNKNOWN])
     require(by is None or len(groups) > 0, f"attribute {by!r} has no label other than {UNKNOWN!r}: there is no group")
     return People(names, identity, person, group, groups, *index)
@@ -235,10 +236,10 @@ def genuine_tally(who: Cohort, score: np.ndarray, self_score: float | None, cent
             parts.append((same[keep], itself[0][keep], itself[1][keep], kin, each[kin]))
         else:
             parts.append((same[keep], np.full(len(kin), -1), itself[1][keep], kin, half * per_pair[kin]))
-    return _sorted_genuine(who, parts, centre)
+    return _sorted_genuine(who, parts, centre, not here.all())
 
 
-def _sorted_genuine(who: Cohort, parts: list, centre: bool) -> Genuine:
+def _sorted_genuine(who: Cohort, parts: list, centre: bool, lost: bool) -> Genuine:
     score, row, col, identity, factor = (np.concatenate(part) for part in zip(*parts, strict=True))
     order = np.argsort(score, kind="stable")
     group = who.design.reference.group[col].astype(np.int64)
@@ -249,8 +250,23 @@ def _sorted_genuine(who: Cohort, parts: list, centre: bool) -> Genuine:
         for images in (who.people.probe, who.people.reference)
     )
     identity_count = who.identity_count[columns].astype(float)
-    totals = np.stack([_genuine_total(pairs, weight, identity_count, c, len(who.groups) + 1) for c in range(len(weight[0]))], 1)
+    whole = who.design.symmetric and not centre and len(np.unique(identity)) > 0 and not lost
+    columns = range(len(weight[0]))
+    n_groups = len(who.groups) + 1
+    totals = _whole_totals(pairs, identity_count, n_groups) if whole else np.stack(
+        [_genuine_total(pairs, weight, identity_count, c, n_groups) for c in columns], 1
+    )
     return Genuine(pairs, weight, identity_count, totals)
+
+
+def _whole_totals(pairs: tuple, identity_count: np.ndarray, n_groups: int) -> np.ndarray:
+    """Weight of all genuine pairs, (group, column), where every pair is present: resampling the images of an
+    identity only moves its weight about."""
+    _, row, _, identity, group, factor = pairs
+    own = row >= 0
+    mass = np.zeros((n_groups, identity_count.shape[1]))
+    np.add.at(mass, (group[own], identity[own]), factor[own])
+    return mass @ identity_count.T
 
 
 def _genuine_total(pairs: tuple, weight: tuple, identity_count: np.ndarray, column: int, n_groups: int) -> np.ndarray:

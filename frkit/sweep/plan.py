@@ -4,6 +4,7 @@ A plan is a guess from a pilot of the scores. A wrong guess costs time (a second
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -49,6 +50,7 @@ class Pilot:
     row_weight: np.ndarray
     col_weight: np.ndarray
 
+    @cached_property
     def tail(self) -> tuple[np.ndarray, np.ndarray]:
         """Impostor scores from the highest down, and the FAR just below each."""
         own = ~np.isnan(self.scores)
@@ -74,7 +76,7 @@ def make_plan(
 
     n_pairs: pairs in all. everything: no floor, for measures that need every pair.
     """
-    scores, rate = pilot.tail()
+    scores, rate = pilot.tail
     if len(scores) < 100:
         return keep_all()
     top = min(TOP_PAIRS / n_pairs, 0.5)
@@ -106,11 +108,27 @@ def keep_all() -> Ladder:
 
 def even_ladder(pilot: Pilot, n_bins: int = 2048) -> Ladder:
     """Equal bins over all scores, none kept: where every level lies, when the pilot has misled the plan."""
-    scores, _ = pilot.tail()
+    scores, _ = pilot.tail
     low, high = (float(scores[-1]), float(scores[0])) if len(scores) else (0.0, 1.0)
     scale = CELLS / max(high - low, np.finfo(np.float32).tiny)
     bin_of_cell = (np.arange(CELLS + 1) * n_bins // (CELLS + 1)).astype(np.int16)
     return Ladder(low, -np.inf, min(scale, 1e30), bin_of_cell, np.zeros(n_bins, bool))
+
+
+def crossing_zones(pilot: Pilot, genuine: list[np.ndarray]) -> list[tuple[float, float]]:
+    """FAR ranges in which FAR and FRR of each set of genuine scores should cross."""
+    scores, rate = pilot.tail
+    zones = []
+    for values in genuine:
+        if len(values) < 20 or not len(scores):
+            continue
+        ascending = np.sort(values)
+        frr = np.arange(1, len(values) + 1) / len(values)
+        far = _far_at(scores, rate, ascending)
+        at = float(far[np.argmax(frr >= far)])
+        half = 1 + np.clip(3 / np.sqrt(max(len(values) * at, 1e-9)), 0.15, 3.0)
+        zones.append((at / half, min(at * half, 1.0)))
+    return zones
 
 
 def _level_zones(pilot, scores, rate, far, top) -> list[tuple[float, float]]:

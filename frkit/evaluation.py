@@ -1,0 +1,330 @@
+"""`evaluate`: from a score tensor to a labelled tree of rates, for the data, their V-statistic and replicates."""
+
+import hashlib
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from frkit.cohort import Cohort, cohort
+from frkit.faces import FAR_LEVEL, GROUP, MODEL, PROBE, REFERENCE, REPLICATE, InputError, require, warn
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+from frkit.tallies import Rates, tally_rates
+
+THRESHOLD_LEVEL = "threshold_level"
+OTHER_GROUP = "reference_group"
+RESOLVED = 10  # errors that a level needs before its band means something
+FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
+LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
+
+
+def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
+    """FAR levels at equal steps of the logarithm, both ends included.
+
+    Parameters
+    ----------
+    lowest, highest : float
+        In (0, 1).
+    per_decade : int
+        Levels in a factor of ten, at least 1.
+
+    Returns
+    -------
+    np.ndarray
+        (far_level,), ascending.
+
+    Raises
+    ------
+    InputError
+        Unless 0 < lowest < highest < 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> fk.far_levels(1e-3, 1e-1, per_decade=1).round(6).tolist()
+    [0.001, 0.01, 0.1]
+    """
+    require(0 < lowest < highest < 1, f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}")
+    require(per_decade >= 1, f"per_decade must be at least 1, got {per_decade}")
+    decades = np.log10(highest / lowest)
+    levels = np.logspace(np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1))
+    levels[[0, -1]] = lowest, highest
+    return levels
+
+
+def evaluate(
+    scores: xr.DataArray,
+    *,
+    far=None,
+    threshold=None,
+    by: str | list[str] | None = None,
+    resampling: Resampling | None = None,
+    weighting="identity",
+    impostors: str = "all",
+    varying: str = "error",
+    progress: bool | None = None,
+) -> xr.DataTree:
+    """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
+
+    Accept means score > threshold. FAR is the mean over pairs of identities of the share of their image
+    pairs that are accepted (Conti & Clémençon 2024, eq. 2), FRR the mean over identities of the share of
+    their genuine pairs that are rejected (eq. 3); ISO/IEC 19795-1 calls them FMR and FNMR.
+
+    Parameters
+    ----------
+    scores : xr.DataArray
+        From `score_tensor`, `score_matrix` or `open_scores`; with a `model` dim every model is evaluated on
+        the same replicates.
+    far : sequence of float in (0, 1), optional
+        FAR levels; the threshold at each is the smallest observed impostor score that keeps to it (D.1).
+        Default: 1e-5 to 0.1, four a decade, unless `threshold` is given.
+    threshold : sequence of float, optional
+        Fixed thresholds in place of FAR levels.
+    by : str or list of str, optional
+        Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
+    resampling : Resampling, optional
+        Without it there are no replicates.
+    weighting : "identity", "pair", or p_k per identity
+        "identity": all identities weigh the same; "pair": all pairs do; a mapping or array (identities
+        sorted by name) gives p_k of section 2.1.
+    impostors : {"all", "same-group"}
+        Which impostor pairs enter the global FAR.
+    varying : {"error", "split", "first", "most frequent"}
+        For an attribute in `by` that varies within an identity.
+    progress : bool, optional
+        A progress bar; by default for long sweeps only.
+
+    Returns
+    -------
+    xr.DataTree
+        Nodes `empirical`, `vstatistic` (the centre of the replicates, eq. 19) and, with resampling,
+        `replicates`. Variables: `threshold`, `far`, `frr` over far_level (or threshold_level); `far_group`,
+        `frr_group` over (far_level, group); `far_cross` over (far_level, group, reference_group); `eer`,
+        `eer_threshold`, and per group `eer_group`, `eer_threshold_group`. `empirical` also has raw counts
+        `false_accepts`, `false_rejects` and `resolved` (both at least 10). Further dims: `model` in front,
+        then `replicate`. The tree's attribute `provenance` is one JSON text.
+
+    Raises
+    ------
+    InputError
+        For levels outside (0, 1), both far and threshold, unknown options or attributes, or scores without a
+        genuine or an impostor pair.
+
+    Warns
+    -----
+    DataWarning
+        For FAR levels below the weight of one pair, and for the image scheme with few images per identity.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(4, seed=1)
+    >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.01, 0.1], resampling=fk.Resampling(n=10))
+    >>> dict(ev["replicates"].frr.sizes)
+    {'replicate': 10, 'far_level': 2}
+    """
+    levels, fixed = _levels(far, threshold)
+    require(isinstance(scores, xr.DataArray) and {PROBE, REFERENCE} <= set(scores.dims),
+            "scores must be a tensor over (probe, reference): make it with fk.score_tensor or fk.score_matrix")
+    _check_attributes(scores, by)
+    one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
+    who = cohort(one, by, varying, weighting, impostors, resampling)
+    _check_impostors(who)
+    bar = scores.size > LONG_SWEEP if progress is None else progress
+    models = [scores.isel({MODEL: m}) for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [scores]
+    results = [tally_rates(model, who, levels, fixed, progress=bar) for model in models]
+    _warn(who, resampling, levels, results)
+    trees = [_nodes(rates, who, levels, fixed, impostors) for rates in results]
+    names = scores[MODEL] if MODEL in scores.dims else None
+    nodes = {key: _stacked([tree[key] for tree in trees], names) for key in trees[0]}
+    if resampling is None:
+        nodes.pop("replicates")
+    tree = xr.DataTree.from_dict(nodes)
+    tree.attrs["provenance"] = json.dumps(_provenance(scores, who, resampling, weighting, impostors, by, results))
+    return tree
+
+
+def _levels(far, threshold) -> tuple[np.ndarray | None, np.ndarray | None]:
+    require(far is None or threshold is None, "give far= or threshold=, not both")
+    if threshold is not None:
+        fixed = np.atleast_1d(np.asarray(threshold, float))
+        require(fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)), f"threshold must be finite numbers, got {threshold!r}")
+        return None, np.unique(fixed)
+    levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(np.asarray(far, float))
+    inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
+    require(inside, f"far must lie in (0, 1), got {far!r}")
+    return np.unique(levels), None
+
+
+def _check_attributes(scores: xr.DataArray, by) -> None:
+    names = [] if by is None else [by] if isinstance(by, str) else list(by)
+    known = sorted(str(c).removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
+    for name in names:
+        require(f"{PROBE}_{name}" in scores.coords, f"by={name!r} is no attribute of these scores; known: {', '.join(known)}")
+
+
+def _check_impostors(who: Cohort) -> None:
+    people = np.unique(np.concatenate([who.design.probe.person, who.design.reference.person]))
+    require(len(people) > 1, "there is no impostor pair: all images are of one person; at least two are needed")
+
+
+def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rates]) -> None:
+    median = float(np.median(np.bincount(who.identity)))
+    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
+        warn(
+            f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
+            "below 5 images per identity (.59-.89 at nominal .95 with 2-3); read its intervals as too narrow"
+        )
+    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not who.diagonal:
+        warn(
+            "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
+            f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
+            "cannot vary; scheme 'identity' says more here"
+        )
+    if levels is not None:
+        smallest = max(1 / max(len(who.design.probe.person) * len(who.design.reference.person) / 2, 1), 0)
+        low = levels[levels < smallest]
+        if low.size:
+            warn(
+                f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
+                f"{smallest:.2g}): the threshold there is the largest impostor score, whose bootstrap is not valid"
+            )
+
+
+def _nodes(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[str, xr.Dataset]:
+    """The three nodes of one model."""
+    dim = FAR_LEVEL if fixed is None else THRESHOLD_LEVEL
+    coords = {dim: levels if fixed is None else fixed}
+    if len(who.groups):
+        coords[GROUP] = who.groups
+    data = _dataset(rates, slice(0, 1), dim, impostors).isel({REPLICATE: 0}).assign_coords(coords)
+    centre = data.copy()
+    curves = rates.centre_eer, rates.centre_eer_threshold
+    centre["frr"] = (dim, rates.centre_frr)
+    for name, values in zip(("eer", "eer_threshold"), curves, strict=True):
+        centre[name] = values[-1]
+    if len(who.groups):
+        centre["frr_group"] = ((dim, GROUP), rates.centre_frr_group)
+        for name, values in zip(("eer_group", "eer_threshold_group"), curves, strict=True):
+            centre[name] = (GROUP, values[:-1])
+    counts = {"false_accepts": rates.n_accepted, "false_rejects": rates.n_rejected}
+    data = data.assign({name: (dim, values) for name, values in counts.items()})
+    data["resolved"] = (data.false_accepts >= RESOLVED) & (data.false_rejects >= RESOLVED)
+    replicates = _dataset(rates, slice(1, None), dim, impostors).assign_coords(coords)
+    replicates = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
+    return {"empirical": _described(data), "vstatistic": _described(centre), "replicates": _described(replicates)}
+
+
+def _dataset(rates: Rates, columns: slice, dim: str, impostors: str) -> xr.Dataset:
+    """Rates of some columns, as variables over (replicate, level[, group])."""
+    n_groups = rates.frr_group.shape[2]
+    line, curve = (REPLICATE, dim), (REPLICATE, GROUP)
+    out = {name: (line, getattr(rates, name)[columns]) for name in ("threshold", "far", "frr")}
+    out |= {name: ((REPLICATE,), getattr(rates, name)[columns, -1]) for name in ("eer", "eer_threshold")}
+    if n_groups:
+        out["far_group"] = ((*line, GROUP), rates.far_cell[columns, :, :n_groups])
+        out["frr_group"] = ((*line, GROUP), rates.frr_group[columns])
+        out["eer_group"] = (curve, rates.eer[columns, :-1])
+        out["eer_threshold_group"] = (curve, rates.eer_threshold[columns, :-1])
+    if n_groups and impostors == "all":
+        out["far_cross"] = ((*line, GROUP, OTHER_GROUP), _square(rates.far_cell[columns], n_groups))
+    return xr.Dataset(out)
+
+
+def _square(cells: np.ndarray, n_groups: int) -> np.ndarray:
+    """(…, cell) to a symmetric (…, group, reference_group) matrix: FAR within groups on the diagonal."""
+    index = np.empty((n_groups, n_groups), int)
+    index[np.diag_indices(n_groups)] = np.arange(n_groups)
+    a, b = np.triu_indices(n_groups, 1)
+    index[a, b] = index[b, a] = n_groups + np.arange(len(a))
+    return cells[..., index]
+
+
+LONG_NAMES = {
+    "threshold": "score threshold; accept means score > threshold",
+    "far": "false acceptance rate",
+    "frr": "false rejection rate",
+    "far_group": "false acceptance rate within the group",
+    "frr_group": "false rejection rate of the group",
+    "far_cross": "false acceptance rate between two groups",
+    "eer": "equal error rate",
+    "eer_group": "equal error rate of the group",
+    "eer_threshold": "smallest observed score at which FRR >= FAR",
+    "eer_threshold_group": "smallest observed score at which the group's FRR >= FAR",
+    "false_accepts": "accepted impostor pairs, each counted once",
+    "false_rejects": "rejected genuine pairs, each counted once",
+    "resolved": "at least 10 errors of either kind",
+}
+
+
+def _described(data: xr.Dataset) -> xr.Dataset:
+    if OTHER_GROUP in data.dims:
+        data = data.assign_coords({OTHER_GROUP: data[GROUP].values})
+    for name, words in LONG_NAMES.items():
+        if name in data:
+            data[name].attrs["long_name"] = words
+    return data
+
+
+def _stacked(parts: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dataset:
+    return parts[0] if names is None else xr.concat(parts, dim=names.rename(MODEL).variable.to_index_variable())
+
+
+def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, results) -> dict:
+    """What made these numbers, as JSON can hold it."""
+    images = np.bincount(who.identity)
+    digest = hashlib.sha256()
+    for part in (who.people.names, who.people.identity, who.people.group):
+        digest.update("\n".join(part.tolist()).encode())
+    digest.update(np.ascontiguousarray(who.image_count).tobytes() + np.ascontiguousarray(who.identity_count).tobytes())
+    drawn = {} if resampling is None else {
+        "scheme": resampling.scheme, "n": resampling.n, "seed": resampling.seed, "strata": resampling.strata,
+        "target": resampling.target(len(np.unique(who.people.person))),
+    }
+    return drawn | {
+        "weighting": weighting if isinstance(weighting, str) else "p_k",
+        "impostors": impostors,
+        "by": by if by is None or isinstance(by, str) else list(by),
+        "similarity": scores.attrs.get("similarity", "given"),
+        "n_images": len(images) and int(images.sum()),
+        "n_identities": len(images),
+        "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
+        "failed_genuine_comparisons": [rates.n_missing for rates in results],
+        "versions": {name: version(name) for name in ("numpy", "xarray", "dask", "numba")},
+        "fingerprint": digest.hexdigest()[:32],
+    }
+
+
+def open_evaluation(path: str | Path) -> xr.DataTree:
+    """Read an evaluation that was stored with `ev.to_netcdf(path)`; the whole file is read at once.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    xr.DataTree
+        As from `evaluate`.
+
+    Raises
+    ------
+    InputError
+        Where the file is absent or holds no evaluation.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> ev = fk.open_evaluation("data/demo_evaluation.nc")  # doctest: +SKIP
+    """
+    path = Path(path)
+    require(path.is_file(), f"there is no file {path}; write one with ev.to_netcdf(path)")
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            loaded = tree.load()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as an evaluation ({error}); write one with ev.to_netcdf(path)") from error
+    require("empirical" in loaded, f"{path} holds no node 'empirical': it is not an evaluation")
+    return loaded

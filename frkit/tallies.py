@@ -1,0 +1,237 @@
+"""Rates from one sweep: plan, sweep, and exact resolution, for the data, their V-statistic and all replicates."""
+
+from dataclasses import dataclass
+
+import dask
+import numpy as np
+import xarray as xr
+from threadpoolctl import threadpool_limits
+
+from frkit.cohort import Cohort, genuine_tally
+from frkit.sweep import plan as planning
+from frkit.sweep import resolve
+from frkit.sweep.design import Design
+from frkit.sweep.plan import Ladder, Pilot
+from frkit.sweep.run import Partial, Request, sweep
+
+PILOT = 1000  # images along each side of the pilot
+PILOT_REPLICATES = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """Exact rates. Column 0 is the data, then replicates; `centre_` parts belong to the V-statistic.
+
+    threshold, far, frr: (column, level); far_cell (column, level, cell), frr_group (column, level, group);
+    eer, eer_threshold: (column, curve), a curve being a group, and last everybody; n_accepted, n_rejected:
+    (level,) raw pairs; n_missing: failed comparisons of different people (count), of the same (count).
+    """
+
+    threshold: np.ndarray
+    far: np.ndarray
+    frr: np.ndarray
+    far_cell: np.ndarray
+    frr_group: np.ndarray
+    eer: np.ndarray
+    eer_threshold: np.ndarray
+    centre_frr: np.ndarray
+    centre_frr_group: np.ndarray
+    centre_eer: np.ndarray
+    centre_eer_threshold: np.ndarray
+    n_accepted: np.ndarray
+    n_rejected: np.ndarray
+    n_missing: int
+
+
+def tally_rates(
+    scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None, *, progress: bool
+) -> Rates:
+    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a (probe, reference) tensor."""
+    design = who.design
+    levels = np.empty(0) if far is None else far
+    fixed = np.empty(0) if thresholds is None else thresholds
+    pilot, zones = take_pilot(scores, who)
+    ladder = planning.make_plan(pilot, design.n_pairs, levels, fixed, zones)
+    sweeper = _Sweeper(scores, who, progress)
+    found = sweeper.first(ladder)
+    needs = _needs(found, levels, fixed, ladder)
+    if needs.below_floor:
+        ladder = planning.even_ladder(pilot)
+        found = sweeper.first(ladder)
+        needs = _needs(found, levels, fixed, ladder)
+    absent = needs.bins[~ladder.keep[needs.bins]]
+    kept = found.partial.kept + (sweeper.collect(ladder.keeping(absent)) if absent.size else [])
+    return _resolve(found, needs, kept, ladder, levels, fixed)
+
+
+def take_pilot(scores: xr.DataArray, who: Cohort) -> tuple[Pilot, list]:
+    """Every so many-th image against the same of another offset, and FAR ranges in which EERs should lie."""
+    design = who.design
+    steps = [max(1, size // PILOT) for size in scores.shape]
+    rows = np.arange(0, scores.shape[0], steps[0])
+    cols = np.arange(steps[1] // 2, scores.shape[1], steps[1])
+    data = scores.data[:: steps[0], steps[1] // 2 :: steps[1]]
+    values = _upper_blocks(data) if design.symmetric else data.compute()
+    same = design.probe.identity[rows][:, None] == design.reference.identity[cols]
+    apart = design.probe.person[rows][:, None] != design.reference.person[cols]
+    counted = design.cell_of[design.probe.group[rows][:, None], design.reference.group[cols]] >= 0
+    itself = who.people.probe[rows][:, None] == who.people.reference[cols]
+    impostor = np.where(apart & counted, values, np.nan)
+    rng = np.random.default_rng(0)  # a guess of the spread only; no result depends on it
+    weights = [_pilot_weight(side, at, rng) for side, at in ((design.probe, rows), (design.reference, cols))]
+    pilot = Pilot(impostor, *weights)
+    genuine = same & ~itself & ~np.isnan(values)
+    groups = design.probe.group[rows]
+    curves = [genuine] + [genuine & (groups == g)[:, None] for g in range(len(who.groups))]
+    return pilot, planning.crossing_zones(pilot, [values[curve] for curve in curves])
+
+
+def _pilot_weight(side, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Weights of the pilot's images: the data, then replicates blurred as the pilot's own sampling is."""
+    weight = side.weight[at, : PILOT_REPLICATES + 1].astype(np.float32) * side.scale[at, None].astype(np.float32)
+    if weight.shape[1] == 1:
+        weight = np.repeat(weight, PILOT_REPLICATES + 1, axis=1)
+    weight[:, 1:] *= rng.poisson(1.0, weight[:, 1:].shape)
+    return weight
+
+
+def _upper_blocks(data) -> np.ndarray:
+    """The blocks on and above the diagonal, NaN below: of a symmetric tensor no more is needed."""
+    blocks = data.to_delayed()
+    wanted = [(i, j) for i, j in np.ndindex(blocks.shape) if j >= i]
+    with threadpool_limits(1):
+        values = dask.compute(*(blocks[at] for at in wanted))
+    rows, cols = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in data.chunks)
+    out = np.full(data.shape, np.nan, data.dtype)
+    for (i, j), block in zip(wanted, values, strict=True):
+        out[rows[i] : rows[i + 1], cols[j] : cols[j + 1]] = block
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What one sweep brought, with the genuine pairs weighted for replicates and for the V-statistic."""
+
+    who: Cohort
+    partial: Partial
+    sums: np.ndarray
+    totals: np.ndarray
+    genuine: resolve.Genuine
+    centre: resolve.Genuine
+    n_missing: int
+
+    @property
+    def design(self) -> Design:
+        return self.who.design
+
+
+class _Sweeper:
+    """Sweeps one tensor, as often as it takes."""
+
+    def __init__(self, scores: xr.DataArray, who: Cohort, progress: bool) -> None:
+        self.scores, self.who, self.progress = scores, who, progress
+        self.failing = not scores.attrs.get("symmetric")
+
+    def first(self, ladder: Ladder) -> _Found:
+        """Bins added up, kept pairs and genuine scores."""
+        design = self.who.design
+        request = Request(design, ladder, failing=self.failing, genuine=self.who.asked)
+        partial = sweep(self.scores, request, progress=self.progress)
+        score = np.full(len(self.who.asked), np.nan, self.scores.dtype)
+        for place, values in partial.genuine:
+            score[place] = values
+        totals = design.impostor_totals()
+        if partial.missing is not None:
+            totals = totals - partial.missing
+        own = self.scores.attrs.get("self_score")
+        tallies = [genuine_tally(self.who, score, own, centre) for centre in (False, True)]
+        sums = partial.sums.reshape(ladder.n_bins, design.n_cells, design.n_columns)
+        return _Found(self.who, partial, sums, totals, *tallies, int(np.isnan(score[: self.who.n_genuine]).sum()))
+
+    def collect(self, ladder: Ladder) -> list:
+        """The pairs of some bins only."""
+        request = Request(self.who.design, ladder, adding=False)
+        return sweep(self.scores, request, progress=self.progress).kept
+
+
+@dataclass(frozen=True, eq=False)
+class _Needs:
+    """Where thresholds and crossings lie: bins of levels (column, level), and crossings of data and centre."""
+
+    level_bins: np.ndarray
+    crossings: resolve.Crossings
+    centre_crossings: resolve.Crossings
+
+    @property
+    def below_floor(self) -> bool:
+        """Whether anything lies below what was swept."""
+        parts = (self.level_bins, self.crossings.bins, self.centre_crossings.bins)
+        return any(bool(np.any(part == -1)) for part in parts)
+
+    @property
+    def bins(self) -> np.ndarray:
+        """Bins whose pairs must be kept for an exact answer."""
+        parts = (self.level_bins, self.crossings.bins, self.centre_crossings.bins)
+        every = np.unique(np.concatenate([part.ravel() for part in parts]))
+        return every[every >= 0]
+
+
+def _needs(found: _Found, far: np.ndarray, fixed: np.ndarray, ladder: Ladder) -> _Needs:
+    own = found.who.own_cell
+    if fixed.size:
+        bins = resolve.threshold_bins(ladder, fixed, found.genuine.pairs[0].dtype)
+        bins = np.repeat(bins[None], found.sums.shape[2], axis=0)
+    else:
+        bins = resolve.level_bins(found.sums, found.totals, far)
+    crossings = [
+        resolve.find_crossings(found.sums[:, :, columns], found.totals[:, columns], genuine, ladder, own)
+        for genuine, columns in ((found.genuine, slice(None)), (found.centre, slice(0, 1)))
+    ]
+    return _Needs(bins, *crossings)
+
+
+def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixed) -> Rates:
+    design, own = found.design, found.who.own_cell
+    pairs, first, last = resolve.sort_pairs(kept, ladder, design, needs.bins)
+    weight = tuple(np.ascontiguousarray(side.weight.T) for side in (design.probe, design.reference))
+    impostors = resolve.Impostors(found.sums, found.totals, pairs, first, last, weight)
+    if fixed.size:
+        above = resolve.resolve_thresholds(impostors, needs.level_bins[0], fixed)
+        threshold = np.repeat(fixed[None], len(above), axis=0)
+    else:
+        threshold, above = resolve.resolve_levels(impostors, needs.level_bins, far)
+    lost = resolve.rejected(found.genuine, threshold)
+    centre_lost = resolve.rejected(found.centre, threshold[:1])
+    eer = resolve.resolve_crossings(impostors, found.genuine, needs.crossings, own)
+    one = resolve.Impostors(found.sums[:, :, :1], found.totals[:, :1], pairs, first, last, weight)
+    centre_eer = resolve.resolve_crossings(one, found.centre, needs.centre_crossings, own)
+    score = found.genuine.pairs[0][found.genuine.pairs[1] >= 0]
+    return Rates(
+        threshold=threshold,
+        far=_ratio(above.sum(2), found.totals.sum(0)[:, None]),
+        frr=_ratio(lost.sum(2), found.genuine.totals.sum(0)[:, None]),
+        far_cell=_ratio(above, found.totals.T[:, None]),
+        frr_group=_ratio(lost, found.genuine.totals.T[:, None])[..., : len(own)],
+        eer=eer[0],
+        eer_threshold=eer[1],
+        centre_frr=_ratio(centre_lost.sum(2), found.centre.totals.sum(0)[:, None])[0],
+        centre_frr_group=_ratio(centre_lost, found.centre.totals.T[:, None])[0, :, : len(own)],
+        centre_eer=centre_eer[0, 0],
+        centre_eer_threshold=centre_eer[1, 0],
+        n_accepted=_accepted(found.partial.counts, needs.level_bins[0], pairs, first, last, threshold[0]),
+        n_rejected=np.searchsorted(score, threshold[0], side="right"),
+        n_missing=found.n_missing,
+    )
+
+
+def _ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """weight / total, NaN where there is nothing to divide by."""
+    weight, total = np.broadcast_arrays(weight, total)
+    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
+
+
+def _accepted(counts: np.ndarray, bins: np.ndarray, pairs: tuple, first, last, thresholds) -> np.ndarray:
+    """Impostor pairs above each of the data's thresholds, each counted once."""
+    above = np.append(np.cumsum(counts[::-1])[::-1], 0)[bins + 1]
+    inside = [np.count_nonzero(pairs[0][first[b] : last[b]] > t) for b, t in zip(bins, thresholds, strict=True)]
+    return above + np.array(inside, int)
