@@ -75,7 +75,7 @@ def test_selecting_bands_is_a_pure_function():
 
 
 def test_cautions_stand_under_the_figure_and_are_escaped():
-    evaluation = tree(images_per_identity={"min": 2, "median": 3, "max": 3})
+    evaluation = tree(images_per_identity=[2, 3, 3])
     box = fk.explore.roc(evaluation)
     (notes,) = [child for child in box.children if type(child) is widgets.HTML]
     assert "3 images or fewer" in notes.value

@@ -175,7 +175,7 @@ def test_uncertainty_of_zero_is_nan():
 
 # --- cautions ---------------------------------------------------------------------------------------------
 def test_few_images_per_identity_are_reported_for_the_image_scheme_only():
-    few = {"images_per_identity": {"min": 2, "median": 3, "max": 4}}
+    few = {"images_per_identity": [2, 3, 4]}
     with pytest.warns(fk.DataWarning, match="3 images or fewer"):
         fk.band(tree(**few), "frr")
     with warnings.catch_warnings():

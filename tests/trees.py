@@ -20,7 +20,7 @@ def provenance(**changes) -> str:
         "by": None,
         "n_images": 300,
         "n_identities": 30,
-        "images_per_identity": {"min": 10, "median": 10, "max": 10},
+        "images_per_identity": [10, 10, 10],
         "fingerprint": "abc",
     }
     return json.dumps({**known, **changes})

@@ -81,7 +81,7 @@ def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
     """Everything that makes this band mean less than its level says."""
     known = provenance(evaluation)
     messages = []
-    median = known.get("images_per_identity", {}).get("median", np.inf)
+    _, median, _ = known.get("images_per_identity", (np.inf, np.inf, np.inf))
     if known.get("scheme") == "image" and median < FEW_IMAGES:
         messages.append(
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
