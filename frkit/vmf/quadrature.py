@@ -1,7 +1,8 @@
-"""Radial and genuine densities of the von Mises-Fisher distribution, integrated in Fisher's z = artanh(t). NumPy only.
+"""Radial and genuine densities of the von Mises-Fisher distribution, integrated in Fisher's z = artanh(t).
 
-In z both densities are smooth on the whole line and fall exponentially on both sides, for every concentration and
-dimension >= 3, so Gauss-Legendre panels about half a standard deviation wide are exact to machine precision.
+In z both densities are smooth on the whole line and fall exponentially on both sides, for every concentration
+and dimension >= 3, so Gauss-Legendre panels about half a standard deviation wide are exact to machine
+precision.
 """
 
 import math
@@ -15,7 +16,7 @@ NEWTON_STEPS = 8
 
 
 def log_mean_exp(radius: np.ndarray, dim: int) -> np.ndarray:
-    """log E exp(radius U_1) for U uniform on the sphere of R^dim: Gamma(a+1) (2/r)^a I_a(r), a = dim/2 - 1."""
+    """log E exp(r U_1) for U uniform on the sphere of R^p: Gamma(a+1) (2/r)^a I_a(r), a = p/2 - 1."""
     order = dim / 2 - 1
     scaled = ive(order, radius)
     with np.errstate(divide="ignore"):
@@ -26,7 +27,7 @@ def log_mean_exp(radius: np.ndarray, dim: int) -> np.ndarray:
 
 
 def _log_bessel_large_order(order: float, x: np.ndarray) -> np.ndarray:
-    """log I_order(x) by Debye's uniform expansion with three corrections (DLMF 10.41.3), for values that underflow."""
+    """log I_order(x) by Debye's uniform expansion, three corrections (DLMF 10.41.3): for what underflows."""
     root = np.hypot(1, x / order)
     q = 1 / root
     correction = (
@@ -41,6 +42,11 @@ def _log_bessel_large_order(order: float, x: np.ndarray) -> np.ndarray:
 def _log_cosh(z: np.ndarray) -> np.ndarray:
     size = np.abs(z)
     return size + np.log1p(np.exp(-2 * size)) - math.log(2)
+
+
+def _radial_mode(concentration, slope):
+    """The t = tanh z at which exp(kappa tanh z) / cosh(z)^slope, the density of artanh <X, mu>, peaks."""
+    return 2 * concentration / (np.sqrt(slope**2 + 4 * concentration**2) + slope)
 
 
 def genuine_log_density(z: np.ndarray, concentration: np.ndarray, dim: int) -> np.ndarray:
@@ -64,8 +70,8 @@ class GenuineScores:
         self.concentration, place = np.unique(concentration, return_inverse=True)
         self.weight = np.bincount(place, weight) / np.sum(weight)
         spread, tail = 1 / math.sqrt(dim - 1), 40 / (dim - 1)
-        reach = max(0.0, 0.5 * math.log(2 * self.concentration[-1] / (dim - 1)))
-        low, high = -9 * spread - tail, reach + 9 * spread + tail
+        highest = math.atanh(_radial_mode(self.concentration[-1], dim - 1) ** 2)
+        low, high = -9 * spread - tail, highest + 9 * spread + tail
         self.edges = np.linspace(low, high, 1 + math.ceil((high - low) / (0.5 * spread)))
         self.nodes, self.mass = panel_rule(self.edges[:-1], self.edges[1:])
         self.mass = self.mass * self.density(self.nodes)
@@ -76,7 +82,9 @@ class GenuineScores:
         flat, total = np.ravel(z)[None, :], np.zeros(np.size(z))
         for start in range(0, self.concentration.size, 256):
             part = slice(start, start + 256)
-            total += self.weight[part] @ np.exp(genuine_log_density(flat, self.concentration[part, None], self.dim))
+            total += self.weight[part] @ np.exp(
+                genuine_log_density(flat, self.concentration[part, None], self.dim)
+            )
         return total.reshape(np.shape(z))
 
     def frr(self, threshold: np.ndarray) -> np.ndarray:
@@ -99,7 +107,7 @@ class RadialInverse:
 
     def __init__(self, concentration: np.ndarray, dim: int):
         self.kappa, self.slope = np.asarray(concentration, np.float64), dim - 1
-        mode = (np.sqrt(self.slope**2 + 4 * self.kappa**2) - self.slope) / (2 * self.kappa)
+        mode = _radial_mode(self.kappa, self.slope)
         spread = 1 / np.sqrt((1 - mode**2) * (self.slope + 2 * self.kappa * mode))
         self.centre, reach = np.arctanh(mode), 9 * spread + 40 / self.slope
         n_panels = math.ceil(np.max(4 * reach / spread))
@@ -117,7 +125,7 @@ class RadialInverse:
         return np.exp(rise)
 
     def __call__(self, probability: np.ndarray, identity: np.ndarray) -> np.ndarray:
-        """artanh of the radial part, for `probability` (n,) in (0, 1) and the identity number (n,) of each draw."""
+        """artanh of the radial parts (n,) at probabilities (n,) in (0, 1) of the identities numbered (n,)."""
         target = probability * self.total[identity]
         below = self.below[identity]
         panel = np.clip((below <= target[:, None]).sum(1) - 1, 0, below.shape[1] - 2)

@@ -1,8 +1,9 @@
 """Exact draws from von Mises-Fisher mixtures, for one encoder or for several that see the same images.
 
-An image is a direction in the tangent space of its mean (a Gaussian vector, projected and scaled) and a radial part
-(the inverse distribution function at the probability of a Gaussian number). Encoders that share part of these
-Gaussian numbers give correlated embeddings, and each encoder alone still follows its own mixture exactly.
+An image is a direction in the tangent space of its mean (a Gaussian vector, projected and scaled) and a
+radial part (the inverse distribution function at the probability of a Gaussian number). Encoders that share
+part of these Gaussian numbers give correlated embeddings, and each encoder alone still follows its own
+mixture exactly.
 """
 
 from collections.abc import Mapping
@@ -35,8 +36,9 @@ def sample_encoders(encoders: Mapping, per_identity=10, seed=1, *, correlation=0
     seed : int
         The same seed gives the same images.
     correlation : float in [0, 1], or mapping of model name to it
-        Share c of the noise's variance that an encoder takes from the images; the noise of two encoders correlates
-        by sqrt(c_a c_b). 1 = the deviation from the mean is the same in every encoder, 0 = independent.
+        Share c of the noise's variance that an encoder takes from the images; the noise of two encoders
+        correlates by sqrt(c_a c_b). 1 = the deviation from the mean is the same in every encoder, 0 =
+        independent.
 
     Returns
     -------
@@ -92,7 +94,9 @@ def _embed(mix, identity: np.ndarray, sources: list) -> np.ndarray:
     for start in range(0, identity.size, BLOCK):
         part = identity[start : start + BLOCK]
         noise = sum(np.sqrt(share) * rng.standard_normal((part.size, mix.dim + 1)) for rng, share in sources)
-        embedding[start : start + BLOCK] = _place(mix.mean_directions, inverse, part, noise[:, 0], noise[:, 1:])
+        embedding[start : start + BLOCK] = _place(
+            mix.mean_directions, inverse, part, noise[:, 0], noise[:, 1:]
+        )
     return embedding
 
 
@@ -120,5 +124,7 @@ def _check_same_identities(encoders: Mapping) -> None:
     for name, mix in list(encoders.items())[1:]:
         same = mix.n_identities == first.n_identities and mix.groups.keys() == first.groups.keys()
         same = same and all(np.array_equal(mix.groups[key], first.groups[key]) for key in first.groups)
-        require(same, f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated")
+        require(
+            same, f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated"
+        )
         require(mix.dim == first.dim, f"encoder {name!r} has dimension {mix.dim}, the first has {first.dim}")

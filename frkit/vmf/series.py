@@ -1,8 +1,9 @@
 """The impostor score of two von Mises-Fisher images as a Gegenbauer series. NumPy and numba only.
 
-A zonal function on the sphere of R^p keeps its shape under convolution: the score <X, Y> of X ~ vMF(mu_k, kappa_k)
-and Y ~ vMF(mu_l, kappa_l) has the density sum_m dim_m A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l) P_m(t) with respect
-to a uniform pair. P_m is the Gegenbauer polynomial with P_m(1) = 1 and A_m a ratio of Bessel functions.
+A zonal function on the sphere of R^p keeps its shape under convolution: the score <X, Y> of X ~ vMF(mu_k,
+kappa_k) and Y ~ vMF(mu_l, kappa_l) has the density sum_m dim_m A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l)
+P_m(t) with respect to a uniform pair. P_m is the Gegenbauer polynomial with P_m(1) = 1 and A_m a ratio of
+Bessel functions.
 """
 
 import math
@@ -18,7 +19,7 @@ TAIL = 8
 
 
 def bessel_ratios(concentration: np.ndarray, dim: int, n_terms: int) -> np.ndarray:
-    """A_m(kappa) = I_{p/2-1+m}(kappa) / I_{p/2-1}(kappa), shape (kappa, m), from a backward continued fraction."""
+    """A_m(kappa) = I_{p/2-1+m}(kappa) / I_{p/2-1}(kappa) (kappa, m), by a backward continued fraction."""
     order = EXTENDED(dim) / 2 - 1
     kappa = np.asarray(concentration, EXTENDED)
     start = n_terms + 200
@@ -33,7 +34,7 @@ def bessel_ratios(concentration: np.ndarray, dim: int, n_terms: int) -> np.ndarr
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _add_block(cosine, left, right, dim, only_above, total):
-    """Add sum_kl left[m, k] right[m, l] P_m(cosine[k, l]) to total[0, m], and the same of |P_m| to total[1, m].
+    """Add sum_kl left[m, k] right[m, l] P_m(cosine[k, l]) to total[0, m], and the same of |P_m| to row 1.
 
     `only_above` takes l > k alone: a block on the diagonal.
     """
@@ -62,7 +63,8 @@ def pair_coefficients(left: tuple, right: tuple | None, n_terms: int) -> np.ndar
     """Weighted mean over identity pairs of A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l), shape (2, m).
 
     Row 1 holds the same with |P_m|: the size of what row 0 sums, which says how much rounding row 0 carries.
-    left, right: (directions (K, p), concentrations (K,), weights (K,)); right None means pairs within left, k < l.
+    left, right: (directions (K, p), concentrations (K,), weights (K,)); right None means pairs within left, k
+    < l.
     """
     within = right is None
     right = left if within else right
@@ -89,11 +91,11 @@ def pair_weight(left: np.ndarray, right: np.ndarray | None) -> float:
 
 
 def survival_terms(threshold: np.ndarray, dim: int, n_terms: int):
-    """Yield the functions T_m(t) with P(score > t) = sum_m c_m T_m(t), in extended precision where there is one.
+    """Yield the functions T_m(t) with P(score > t) = sum_m c_m T_m(t), in the machine's extended precision.
 
     T_0 is the tail of one coordinate of a uniform point; T_m is 2 (m + a) / (m (m + 2a)) w(t) C_{m-1}(t) with
-    a = p/2 - 1, w(t) that coordinate's density times (1 - t^2), C the Gegenbauer polynomial of parameter a + 1.
-    The recurrence of C starts at w(t) instead of 1, so that nothing overflows.
+    a = p/2 - 1, w(t) that coordinate's density times (1 - t^2), C the Gegenbauer polynomial of parameter a +
+    1. The recurrence of C starts at w(t) instead of 1, so that nothing overflows.
     """
     t = np.asarray(threshold, EXTENDED)
     order = EXTENDED(dim) / 2 - 1
@@ -108,10 +110,11 @@ def survival_terms(threshold: np.ndarray, dim: int, n_terms: int):
 
 
 def survival(threshold: np.ndarray, dim: int, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P(score > t) from `pair_coefficients`, and a bound on its absolute error, both shaped like the threshold.
+    """P(score > t) from `pair_coefficients`, and a bound on its absolute error, shaped like threshold.
 
-    The bound is 30 eps times the sum of the terms' sizes (sizes with |P_m|, because P_m of many pairs cancels in
-    c_m itself and the rounding does not), plus eight times the largest of the last eight terms for the cut tail.
+    The bound is 30 eps times the sum of the terms' sizes (sizes with |P_m|, because P_m of many pairs cancels
+    in c_m itself and the rounding does not), plus eight times the largest of the last eight terms for the cut
+    tail.
     """
     n_terms = coefficients.shape[1]
     total = np.zeros(np.shape(threshold), EXTENDED)

@@ -128,7 +128,7 @@ def work(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def lab(work, tmp_path_factory):
+def lab(browser, work, tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     url = f"http://127.0.0.1:{(port := free_port())}"
     command = [
