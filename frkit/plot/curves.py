@@ -146,7 +146,7 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
     method = replicates.attrs.get("method", "naive")
     label = f"{len(lines)} {method} bootstrap curves"
-    bundle = LineCollection(lines, colors=FAN, linewidths=0.6, alpha=0.6, label=label, zorder=1)
+    bundle = LineCollection(lines, colors=FAN, linewidths=0.5, label=label, zorder=1)
     ax.add_collection(bundle)
     ax.plot(
         x,
