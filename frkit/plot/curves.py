@@ -206,7 +206,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(FAR_WORDS if along == FAR_LEVEL else "score threshold (accept above)")
     ax.set_ylabel(plain(f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"))
     ax.grid(True, color="#E5E5E5", linewidth=0.6)
-    print_captions(ax, [caption(attrs).replace(" band", " band of the paired " + attrs["contrast"])])
+    print_captions(ax, [caption(attrs).replace(" band, ", f" band of the paired {attrs['contrast']}\n")])
     ax.legend(fontsize=SMALL, frameon=False)
     return ax
 

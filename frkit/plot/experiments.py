@@ -63,20 +63,20 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("sup distance of the ROC (FRR)")
     ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
     print_captions(ax, [result.attrs["words"]])
-    ax.legend(fontsize=SMALL, frameon=False)
+    ax.legend(fontsize=SMALL, frameon=False, loc="lower left")
     return ax
 
 
 def _draw_distances(ax: Axes, result: xr.Dataset, colour: str, model: str | None, *, describe: bool) -> None:
     """Dots for the seeds, a line for the typical distance, a dashed one for the expected slope."""
     n = result.n_images.values
-    for place, seed in enumerate(result.seed.values):
-        name = "one dot a seed" if place == 0 and describe else None
-        ax.plot(n, result.distance.sel(seed=seed), "o", color=colour, alpha=0.35, markersize=4, label=name)
     typical = "root mean square" if model is None else plain(f"{model}: root mean square")
     ax.plot(n, result.typical, color=colour, linewidth=2, label=typical)
     slope = result.attrs["slope"] if describe else None
     ax.plot(n, result.reference, "--", color=colour, linewidth=1, label=slope)
+    for place, seed in enumerate(result.seed.values):
+        name = "one dot a seed" if place == 0 and describe else None
+        ax.plot(n, result.distance.sel(seed=seed), "o", color=colour, alpha=0.35, markersize=4, label=name)
 
 
 def growth(
