@@ -1,7 +1,8 @@
 """Make the demo data from a seed: python data/make_demo.py
 
-Writes demo_faces.npz (faces as three encoders see them), demo_truth.nc (the exact population rates behind them) and
-demo_evaluation.nc (a stored evaluation, so that a first figure needs no sweep). Everything is synthetic: README.md.
+Writes demo_faces.npz (faces as three encoders see them), demo_truth.nc (the exact population rates behind
+them) and demo_evaluation.nc (a stored evaluation, so that a first figure needs no sweep). Everything is
+synthetic: see README.md beside this script.
 """
 
 from pathlib import Path
@@ -18,7 +19,7 @@ N_IDENTITIES, DIM = 360, 64
 FEWEST, MOST = 2, 20  # images of an identity
 FAR = np.logspace(-5, -1, 17)
 
-# Concentrations (larger = images of a person are closer together: lower FRR), share of the identities, and cohesion
+# Share of the identities; concentrations (larger = images of a person closer together: lower FRR); cohesion
 # (larger = people of the group look more alike: higher FAR).
 RACES = {
     "African": {"share": 0.2, "kappa": (66, 260), "cohesion": 20},
@@ -63,7 +64,7 @@ def images_per_identity(rng: np.random.Generator) -> np.ndarray:
 
 
 def ages(identity: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Age group of every image: a first picture at 18 to 65, the others within ten years. No effect on embeddings."""
+    """Age group of every image: a first picture at 18 to 65, the others within ten years."""
     first = rng.uniform(18, 65, N_IDENTITIES)
     years = first[identity] + rng.uniform(0, 10, identity.size)
     return AGES[np.searchsorted([30, 45, 60], years, side="right")]
@@ -84,7 +85,9 @@ def write_faces(demo: xr.Dataset) -> None:
     """demo_faces.npz: one array for each field."""
     labels = {name: demo[name].values for name in ("identity", "image", "model", "gender", "race", "age")}
     embedding = demo.embedding.transpose("model", "image", "feature").values
-    np.savez_compressed(HERE / "demo_faces.npz", embedding=embedding, image_attributes=np.array(["age"]), **labels)
+    np.savez_compressed(
+        HERE / "demo_faces.npz", embedding=embedding, image_attributes=np.array(["age"]), **labels
+    )
 
 
 def truth() -> xr.Dataset:
@@ -92,7 +95,9 @@ def truth() -> xr.Dataset:
     models = []
     for mix in encoders().values():
         by = [mix.population_roc(FAR, by=attribute) for attribute in ("gender", "race")]
-        models.append(xr.concat(by, "group", data_vars="minimal", coords="minimal", compat="override", join="outer"))
+        models.append(
+            xr.concat(by, "group", data_vars="minimal", coords="minimal", compat="override", join="outer")
+        )
     return xr.concat(models, xr.Variable("model", list(encoders())))
 
 
@@ -108,7 +113,9 @@ def main() -> None:
     write_faces(demo)
     truth().to_netcdf(HERE / "demo_truth.nc", engine="h5netcdf")
     tree = evaluation(demo)
-    packed = {node.path: {name: {"zlib": True, "complevel": 9} for name in node.data_vars} for node in tree.subtree}
+    packed = {
+        node.path: {name: {"zlib": True, "complevel": 9} for name in node.data_vars} for node in tree.subtree
+    }
     tree.to_netcdf(HERE / "demo_evaluation.nc", engine="h5netcdf", encoding=packed)
     for path in sorted(HERE.glob("demo_*")):
         print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")

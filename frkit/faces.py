@@ -70,9 +70,9 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     ------
     InputError
         If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths differ, an
-        identity or an image name is missing, an image name stands twice, there are fewer than two identities
-        or none with two images, an attribute has a reserved name, or an attribute varies and `varying` is
-        "error".
+        identity or an image name is missing (or "unknown"), an image name stands twice, there are fewer than
+        two identities or none with two images, an attribute has a reserved name, or an attribute varies and
+        `varying` is "error". Messages count rows and columns from 0.
 
     Examples
     --------
@@ -97,11 +97,12 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
 
 
 def _complete(values, n_images: int, name: str) -> np.ndarray:
+    """Labels none of which may be missing; a person called "unknown" would be many people."""
     labels, missing = clean_labels(values, n_images, name)
-    rows = np.flatnonzero(missing)
+    rows = np.flatnonzero(missing | (labels == UNKNOWN))
     require(
         len(rows) == 0,
-        f"{name} is missing in {len(rows)} row(s): {_rows(rows)}; label these images or remove them",
+        f"{name} is missing or 'unknown' in {len(rows)} row(s): {_rows(rows)}; label or remove these images",
     )
     return labels
 
@@ -229,7 +230,7 @@ def _aligned(other: xr.Dataset, name: str, first: xr.Dataset, first_name: str) -
     both = f"models {first_name!r} and {name!r}"
     mine, theirs = first[IMAGE].values, other[IMAGE].values
     alone = sorted(set(mine.tolist()) ^ set(theirs.tolist()))
-    require(not alone, f"{both} must hold the same images, only one has {listed(alone)}; select others")
+    require(not alone, f"{both} must hold the same images, only one has {listed(alone)}")
     other = other.sel({IMAGE: mine})
     alone = sorted(set(first.coords) ^ set(other.coords))
     require(not alone, f"{both} must hold the same attributes, only one has {listed(alone)}")

@@ -237,6 +237,6 @@ def _varying_message(pairs: _Pairs, varies: np.ndarray, identity: np.ndarray, na
     return (
         f"attribute {name!r} varies within {varies.sum()} of {len(varies)} identities; the first is "
         f"{str(identity[pairs.first[mine[0]]])!r}: {seen}. Say what to do: varying='split' (one "
-        "sub-identity per value), 'first' or 'most frequent' (one label per identity; fills in unknown ones), "
+        "sub-identity per value), 'first' or 'most frequent' (one label each; fills in unknown ones), "
         "'keep' (the label belongs to the image), or leave the attribute out"
     )

@@ -2,19 +2,17 @@
 
 from dataclasses import dataclass
 
-import dask
 import numpy as np
 import xarray as xr
-from threadpoolctl import threadpool_limits
 
 from frkit.cohort import Cohort, genuine_tally
+from frkit.sweep import blocks, resolve
 from frkit.sweep import plan as planning
-from frkit.sweep import resolve
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder, Pilot
 from frkit.sweep.run import Partial, Request, sweep
 
-PILOT = 1000  # images along each side of the pilot
+PILOT = 800  # images along each side of the pilot
 PILOT_REPLICATES = 24
 
 
@@ -24,7 +22,8 @@ class Rates:
 
     threshold, far, frr: (column, level); far_cell (column, level, cell), frr_group (column, level, group);
     eer, eer_threshold: (column, curve), a curve being a group, and last everybody; n_accepted, n_rejected:
-    (level,) raw pairs; n_missing: failed comparisons of different people (count), of the same (count).
+    (level,) raw pairs; n_missing: failed comparisons of the same identity. genuine, centre, totals: what further
+    tallies build on.
     """
 
     threshold: np.ndarray
@@ -41,10 +40,18 @@ class Rates:
     n_accepted: np.ndarray
     n_rejected: np.ndarray
     n_missing: int
+    genuine: resolve.Genuine
+    centre: resolve.Genuine
+    totals: np.ndarray
 
 
 def tally_rates(
-    scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None, *, progress: bool
+    scores: xr.DataArray,
+    who: Cohort,
+    far: np.ndarray | None,
+    thresholds: np.ndarray | None,
+    *,
+    progress: bool,
 ) -> Rates:
     """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a (probe, reference) tensor."""
     design = who.design
@@ -97,11 +104,10 @@ def _pilot_weight(side, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def _upper_blocks(data) -> np.ndarray:
     """The blocks on and above the diagonal, NaN below: of a symmetric tensor no more is needed."""
-    blocks = data.to_delayed()
-    wanted = [(i, j) for i, j in np.ndindex(blocks.shape) if j >= i]
-    with threadpool_limits(1):
-        values = dask.compute(*(blocks[at] for at in wanted))
-    rows, cols = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in data.chunks)
+    wanted = [(i, j) for i, j in np.ndindex(data.numblocks) if j >= i]
+    keys = [(data.name, *at) for at in wanted]
+    values = blocks.run(blocks.graph(data, wanted), keys)
+    rows, cols = blocks.bounds(data)
     out = np.full(data.shape, np.nan, data.dtype)
     for (i, j), block in zip(wanted, values, strict=True):
         out[rows[i] : rows[i + 1], cols[j] : cols[j + 1]] = block
@@ -192,19 +198,16 @@ def _needs(found: _Found, far: np.ndarray, fixed: np.ndarray, ladder: Ladder) ->
 
 def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixed) -> Rates:
     design, own = found.design, found.who.own_cell
-    pairs, first, last = resolve.sort_pairs(kept, ladder, design, needs.bins)
-    weight = tuple(np.ascontiguousarray(side.weight.T) for side in (design.probe, design.reference))
-    impostors = resolve.Impostors(found.sums, found.totals, pairs, first, last, weight)
+    impostors = resolve.cut_pairs(kept, ladder, design, needs.bins, found.sums, found.totals)
     if fixed.size:
         above = resolve.resolve_thresholds(impostors, needs.level_bins[0], fixed)
         threshold = np.repeat(fixed[None], len(above), axis=0)
     else:
-        threshold, above = resolve.resolve_levels(impostors, needs.level_bins, far)
+        threshold, above = resolve.resolve_levels(impostors, far)
     lost = resolve.rejected(found.genuine, threshold)
     centre_lost = resolve.rejected(found.centre, threshold[:1])
     eer = resolve.resolve_crossings(impostors, found.genuine, needs.crossings, own)
-    one = resolve.Impostors(found.sums[:, :, :1], found.totals[:, :1], pairs, first, last, weight)
-    centre_eer = resolve.resolve_crossings(one, found.centre, needs.centre_crossings, own)
+    centre_eer = resolve.resolve_crossings(impostors.column(slice(0, 1)), found.centre, needs.centre_crossings, own)
     score = found.genuine.pairs[0][found.genuine.pairs[1] >= 0]
     return Rates(
         threshold=threshold,
@@ -218,9 +221,12 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         centre_frr_group=_ratio(centre_lost, found.centre.totals.T[:, None])[0, :, : len(own)],
         centre_eer=centre_eer[0, 0],
         centre_eer_threshold=centre_eer[1, 0],
-        n_accepted=_accepted(found.partial.counts, needs.level_bins[0], pairs, first, last, threshold[0]),
+        n_accepted=_accepted(found.partial.counts, needs.level_bins[0], impostors, threshold[0]),
         n_rejected=np.searchsorted(score, threshold[0], side="right"),
         n_missing=found.n_missing,
+        genuine=found.genuine,
+        centre=found.centre,
+        totals=found.totals,
     )
 
 
@@ -230,8 +236,9 @@ def _ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
     return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
 
 
-def _accepted(counts: np.ndarray, bins: np.ndarray, pairs: tuple, first, last, thresholds) -> np.ndarray:
-    """Impostor pairs above each of the data's thresholds, each counted once."""
+def _accepted(counts: np.ndarray, bins: np.ndarray, impostors: resolve.Impostors, thresholds) -> np.ndarray:
+    """Impostor pairs above each of the data's thresholds, each counted once; bins: (level,) of the thresholds."""
     above = np.append(np.cumsum(counts[::-1])[::-1], 0)[bins + 1]
-    inside = [np.count_nonzero(pairs[0][first[b] : last[b]] > t) for b, t in zip(bins, thresholds, strict=True)]
-    return above + np.array(inside, int)
+    score = impostors.pairs[0]
+    extents = [(impostors.first[impostors.bin == b][0], impostors.last[impostors.bin == b][-1]) for b in bins]
+    return above + [np.count_nonzero(score[a:z] > t) for (a, z), t in zip(extents, thresholds, strict=True)]

@@ -10,12 +10,14 @@ from frkit.faces import faces
 from frkit.io.formats import file_kind, named, not_read, read_columns
 from frkit.labels import clean_labels, resolve_varying
 
-_EMBEDDING_NAMES = ("embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x", "data")
+_EMBEDDING_NAMES = ("embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x")
 IDENTITY_NAMES = (
-    "identities", "subject", "subjects", "subject_id", "person", "person_id", "label", "labels", "name", "names",
-    "id", "ids", "class", "target", "targets", "y",
+    "identities", "subject", "subjects", "subject_id", "person", "person_id", "label", "labels", "name",
+    "names", "id", "ids", "class", "target", "targets", "y",
 )  # fmt: skip
-_IMAGE_NAMES = ("images", "image_name", "image_names", "image_id", "filename", "filenames", "file", "path", "paths")
+_IMAGE_NAMES = (
+    "images", "image_name", "image_names", "image_id", "filename", "filenames", "file", "path", "paths",
+)  # fmt: skip
 _BESIDE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 
 
@@ -24,8 +26,8 @@ def open_faces(
 ) -> xr.Dataset:
     """Open a file of embeddings and labels as a faces Dataset.
 
-    Reads .npz, .npy with a table of labels beside it, .csv and .tsv (plain or .gz), .parquet, .mat (5 and 7.3),
-    netCDF, and Zarr (a directory, or .zarr.zip). Nothing is ever unpickled.
+    Reads .npz, .npy with a table of labels beside it, .csv and .tsv (plain or .gz), .parquet, .mat (5 and
+    7.3), netCDF, and Zarr (a directory, or .zarr.zip). Nothing is ever unpickled.
 
     Parameters
     ----------
@@ -49,8 +51,8 @@ def open_faces(
     Returns
     -------
     xr.Dataset
-        As `faces` makes it, `embedding` (image, feature), or (model, image, feature) where the file holds three
-        dimensions and the names `model`.
+        As `faces` makes it, `embedding` (image, feature), or (model, image, feature) where the file holds
+        three dimensions and the names `model`.
 
     Raises
     ------
@@ -72,7 +74,8 @@ def open_faces(
         table = _labels_beside(path) if labels is None and file_kind(path) == "npy" else labels
         if table is not None:
             columns = _joined(columns, Path(table))
-        values = take_column(columns, "embedding", embedding if isinstance(embedding, str) else None, _EMBEDDING_NAMES)
+        wanted = embedding if isinstance(embedding, str) else None
+        values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
         return _as_faces(columns, values, (identity, image), attributes, varying)
 
 
@@ -80,7 +83,7 @@ def _labels_beside(path: Path) -> Path:
     found = [path.with_name(path.stem + end) for end in _BESIDE if path.with_name(path.stem + end).exists()]
     require(
         len(found) == 1,
-        f"an .npy needs labels: {'several tables stand' if found else f'no {path.stem}.csv stands'} beside it; "
+        f"an .npy needs labels: {'several tables' if found else f'no {path.stem}.csv'} beside it; "
         "say labels='path to a table with a header'",
     )
     return found[0]
@@ -102,6 +105,7 @@ def take_column(columns: dict, what: str, wanted: str | None, aliases, optional:
     if what in columns:
         return columns.pop(what)
     found = [name for name in columns if name.lower() in (what, *aliases)]
+    found = [name for name in found if np.ndim(columns[name]) == 1] if optional else found
     if optional and not found:
         return None
     require(len(found) > 0, f"no {what}; say {what}='name'; there is {listed(columns, 12)}")
@@ -116,11 +120,10 @@ def _as_faces(columns: dict, values, names: tuple, attributes, varying) -> xr.Da
     who = take_column(columns, IDENTITY, names[0], IDENTITY_NAMES)
     n_images = len(who) if np.ndim(who) else 0
     _check_not_transposed(values, n_images)
-    usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
-    image = take_column(usable, IMAGE, names[1], _IMAGE_NAMES, optional=True)
-    person = usable.pop(PERSON, None)
+    image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES, optional=True)
+    person = columns.pop(PERSON, None)
     kept = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
-    chosen = _chosen(usable, columns, attributes)
+    chosen = _chosen(columns, n_images, attributes)
     rules = _rules(varying, kept, chosen)
     ds = faces(values, who, image=image, model=model, varying=rules, **chosen)
     return ds if person is None else _with_person(ds, person)
@@ -129,18 +132,19 @@ def _as_faces(columns: dict, values, names: tuple, attributes, varying) -> xr.Da
 def _check_not_transposed(values, n_images: int) -> None:
     shape = np.shape(values) if isinstance(values, np.ndarray) else ()
     turned = len(shape) == 2 and shape[0] != n_images and shape[1] == n_images
-    require(not turned, f"embedding has shape {shape} for {n_images} identities: one row per image is wanted; transpose it")
+    require(not turned, f"embedding {shape} has a column, not a row, for each of the images; transpose it")
 
 
-def _chosen(usable: dict, columns: dict, attributes) -> dict:
+def _chosen(columns: dict, n_images: int, attributes) -> dict:
+    """The columns that become attributes: those asked for, or all with one label per image."""
+    usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
     if attributes is not None:
-        require(not isinstance(attributes, str), f"attributes must be a list of names, got the text {attributes!r}")
+        require(not isinstance(attributes, str), f"attributes must be a list of names, got {attributes!r}")
         absent = [name for name in attributes if name not in usable]
-        require(not absent, f"no attribute {listed(absent)} with one label per image; there is {listed(usable, 12)}")
+        require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
         return {name: usable[name] for name in attributes}
-    aside = {IMAGE, PERSON}
-    others = [f"{n!r} {np.shape(v)}" for n, v in columns.items() if n not in usable and np.shape(v) != (0,) and n not in aside]
-    not_read(others, "not one label per image")
+    others = [f"{name!r} {np.shape(value)}" for name, value in columns.items() if name not in usable]
+    not_read(others, "not one label per image; attributes=[...] says which columns to take")
     return usable
 
 
@@ -156,5 +160,3 @@ def _with_person(ds: xr.Dataset, person) -> xr.Dataset:
     person = clean_labels(person, ds.sizes[IMAGE], PERSON)[0]
     resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
     return ds.assign_coords({PERSON: (IMAGE, person)})
-
-

@@ -1,9 +1,11 @@
 """One reader per file format: each returns a plain dict of column name to array. Nothing is unpickled."""
 
 import zipfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -12,11 +14,11 @@ from frkit.io.text import embedding_columns, read_lines, read_table
 
 _KINDS = {
     ".npz": "npz", ".npy": "npy", ".csv": "text", ".tsv": "text", ".csv.gz": "text", ".tsv.gz": "text",
-    ".txt": "lines", ".parquet": "parquet", ".pq": "parquet", ".mat": "mat", ".nc": "netcdf", ".nc4": "netcdf",
-    ".cdf": "netcdf", ".zarr": "zarr", ".zarr.zip": "zarr",
+    ".txt": "lines", ".parquet": "parquet", ".pq": "parquet", ".mat": "mat", ".zarr": "zarr",
+    ".zarr.zip": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf",
 }  # fmt: skip
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
-_PICKLED = (
+PICKLED = (
     "can only be read by unpickling, which may run any code, so frkit refuses; "
     "save numbers as a numeric array and labels as text, e.g. np.savez(path, embedding=np.asarray(embedding, "
     "'float32'), identity=np.asarray(identity, str))"
@@ -24,7 +26,7 @@ _PICKLED = (
 
 
 @contextmanager
-def named(path):
+def named(path) -> Iterator[None]:
     """Put the file's name in front of every message about it."""
     try:
         yield
@@ -36,7 +38,7 @@ def file_kind(path: Path) -> str:
     """Tell the format from the name; raise InputError for what cannot or must not be read."""
     require(path.exists(), "there is no such file")
     name = path.name.lower()
-    require(not name.endswith(_PICKLES), f"a {path.suffix} file {_PICKLED}")
+    require(not name.endswith(_PICKLES), f"a {path.suffix} file {PICKLED}")
     kind = next((_KINDS[end] for end in sorted(_KINDS, key=len, reverse=True) if name.endswith(end)), None)
     if kind is None and path.is_dir():
         kind = "zarr"
@@ -44,13 +46,13 @@ def file_kind(path: Path) -> str:
     return kind
 
 
-def need(module: str, purpose: str):
+def need(module: str, purpose: str) -> ModuleType:
     """Import an optional package, or say what to install."""
     try:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise InputError(f"{purpose} needs the package {package}; install it: pip install {package}") from None
+        raise InputError(f"{purpose} needs a package: install it with pip install {package}") from None
 
 
 def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
@@ -64,7 +66,9 @@ def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
         return import_module("frkit.io.datasets").read_dataset(path, kind)
     if kind == "mat":
         return import_module("frkit.io.matlab").read_mat(path)
-    return {"npz": read_npz, "npy": lambda path: {"embedding": read_npy(path)}, "lines": read_lines}[kind](path)
+    if kind == "npy":
+        return {"embedding": read_npy(path)}
+    return read_npz(path) if kind == "npz" else read_lines(path)
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
@@ -101,7 +105,7 @@ def _unreadable(error: Exception, what: str) -> InputError:
     if isinstance(error, InputError):
         return error
     pickled = "pickle" in str(error).lower() or "Python objects" in str(error)
-    return InputError(f"{what} {_PICKLED}" if pickled else f"{what} cannot be read: {error}")
+    return InputError(f"{what} {PICKLED}" if pickled else f"{what} cannot be read: {error}")
 
 
 def read_parquet(path: Path, embedding=None) -> dict[str, np.ndarray]:

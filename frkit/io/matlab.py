@@ -84,7 +84,7 @@ def _h5_column(file, item) -> np.ndarray | None:
 def _h5_cell(item):
     if not hasattr(item, "dtype") or _matlab_class(item) in ("string", "cell", "struct"):
         return NotImplemented
-    if "MATLAB_empty" in item.attrs and item.attrs["MATLAB_empty"]:
+    if item.attrs.get("MATLAB_empty", 0):
         return None
     return _cell(np.squeeze(_h5_text(item)) if _matlab_class(item) == "char" else item[()])
 

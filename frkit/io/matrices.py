@@ -21,28 +21,28 @@ def read_matrix(path, missing=-1, *, labels=None) -> tuple:
     missing : float, sequence of float or None, default -1
         The value, or values, that mark a failed comparison. Blank cells and NaN always do.
     labels : path or pair of paths, optional
-        For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a table with
-        a column `identity`); one file where both sides have the same ids in the same order. Default: the
+        For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a table
+        with a column `identity`); one file where both sides have the same ids in the same order. Default: the
         files `<stem>_probe` and `<stem>_reference` (.txt, .csv or .npy) beside it.
 
     Returns
     -------
-    values : np.ndarray (text) or dask array (.npy, mapped, never whole in memory), shape (n_probes, n_references)
-        Floating point; NaN where the comparison is missing.
+    values : np.ndarray or dask array, shape (n_probes, n_references)
+        Floating point; NaN where the comparison is missing. An .npy is mapped and never whole in memory.
     probe_ids, reference_ids : np.ndarray of str, shape (n_probes,) and (n_references,)
         As they stand in the file; an id may repeat (`frkit.labels.numbered` makes image names of them).
 
     Raises
     ------
     InputError
-        If the file is absent, pickled or malformed, with line and column where it is text; if an id is missing,
-        or the numbers of ids and scores differ.
+        If the file is absent, pickled or malformed, with line and column where it is text; if an id is
+        missing, or the numbers of ids and scores differ.
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "scores.csv")
-    >>> _ = open(path, "w").write(",anna,bo\\nanna,0.9,-1\\nbo,0.2,0.8\\n")
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "scores.csv")
+    >>> _ = path.write_text(",anna,bo\\nanna,0.9,-1\\nbo,0.2,0.8\\n")
     >>> values, probes, references = read_matrix(path)
     >>> values.tolist(), probes.tolist()
     ([[0.9, nan], [0.2, 0.8]], ['anna', 'bo'])
@@ -68,17 +68,32 @@ def _from_text(path: Path) -> tuple:
         require(probe != "", f"line {line}: the probe's id in the first column is missing")
         row = to_numbers(cells, line, references)
         if np.isinf(row).any():
-            raise InputError(f"line {line}, column {references[int(np.isinf(row).argmax())]!r}: infinite score")
+            column = references[int(np.isinf(row).argmax())]
+            raise InputError(f"line {line}, column {column!r}: infinite score")
         probes.append(probe)
         values.append(row)
     require(len(values) > 0, "there is a header but no row of scores")
     return np.array(values), np.array(probes, str), np.array(references, str)
 
 
+class _OnDisk:
+    """An .npy that is mapped anew for each block: tasks sent to other processes carry its name only."""
+
+    def __init__(self, path: Path) -> None:
+        array = read_npy(path, mmap_mode="r")
+        self.path, self.shape, self.dtype, self.ndim = path.resolve(), array.shape, array.dtype, array.ndim
+
+    def __getitem__(self, index) -> np.ndarray:
+        return np.array(read_npy(self.path, mmap_mode="r")[index])
+
+    def __dask_tokenize__(self) -> tuple:
+        return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
+
+
 def _from_npy(path: Path, labels) -> tuple:
     import dask.array as da
 
-    values = read_npy(path, mmap_mode="r")
+    values = _OnDisk(path)
     require(values.ndim == 2, f"a score matrix has two dimensions, got shape {values.shape}")
     require(values.dtype.kind in "fiu", f"scores must be real numbers, got dtype {values.dtype}")
     probe_path, reference_path = _label_paths(path, labels)
@@ -99,7 +114,7 @@ def _beside(path: Path, side: str) -> Path:
     found = [one for one in found if one.exists()]
     require(
         len(found) == 1,
-        f"an .npy matrix needs ids: {'several' if found else 'no'} {path.stem}_{side}.txt, .csv or .npy beside it; "
+        f"an .npy needs ids: {'several' if found else 'no'} {path.stem}_{side}.txt, .csv or .npy beside it; "
         "say labels=(probe ids, reference ids)",
     )
     return found[0]
@@ -113,7 +128,7 @@ def _ids(path: Path) -> np.ndarray:
 
 
 def _check_ids(ids: np.ndarray, side: str, count: int) -> None:
-    require(ids.shape == (count,), f"lengths differ: {ids.shape} {side} ids for {count} {side}s in the matrix")
+    require(ids.shape == (count,), f"lengths differ: {ids.size} {side} ids for {count} {side}s")
     blank = np.flatnonzero(np.strings.strip(ids) == "")
     require(len(blank) == 0, f"the {side} id is missing at position {listed(blank)} (counted from 0)")
 

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import numpy as np
 from frkit.base import IDENTITY, InputError, listed, require
 
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
-_KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
+_KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v")
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -28,7 +29,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                     continue
                 width = width or len(row)
                 if len(row) != width:
-                    raise InputError(f"line {reader.line_num} has {len(row)} cells, the first line {width}; repair it")
+                    raise InputError(f"line {reader.line_num} has {len(row)} cells, the first line {width}")
                 yield reader.line_num, [cell.strip() for cell in row]
         except UnicodeDecodeError as error:
             raise InputError(f"not UTF-8 text ({error}); save it again as UTF-8") from None
@@ -65,7 +66,8 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
     Returns
     -------
     dict
-        Column name to array (n_rows,) of str, missing cells blank; "embedding" to float64 (n_rows, n_columns).
+        Column name to array (n_rows,) of str, blank where missing; "embedding" to float64
+        (n_rows, n_features).
     """
     rows = read_rows(path)
     header = next(rows)[1]
@@ -78,15 +80,17 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
         if numbers:
             values.append(_parsed([row[k] for k in numbers], line, [header[k] for k in numbers]))
     require(len(labels) > 0, "there is a header but no row")
-    columns = {header[k]: np.array(column, str) for k, column in zip(words, zip(*labels, strict=True), strict=True)}
+    by_column = zip(words, zip(*labels, strict=True), strict=True) if words else ()
+    columns = {header[k]: np.array(column, str) for k, column in by_column}
     return columns | ({"embedding": np.array(values)} if numbers else {})
 
 
 def check_header(header: list[str]) -> None:
     """Names must be distinct; a blank name is allowed only in front, where tables keep a row number."""
     names = header if header[0] else header[1:]
-    require("" not in names, f"column {header.index('', 1) + 1} has no name in the header")
-    twice = [name for k, name in enumerate(names) if name in names[:k]] if len(set(names)) < len(names) else []
+    blank = [k for k, name in enumerate(header, start=1) if not name and k > 1]
+    require(not blank, f"column {listed(blank)} has no name in the header")
+    twice = [name for name, count in Counter(names).items() if count > 1]
     require(not twice, f"column names must be distinct, but {listed(twice)} stand twice")
 
 
@@ -97,7 +101,7 @@ def embedding_columns(header: list[str], embedding=None) -> list[int]:
         require(not absent, f"no column {listed(absent)}; the columns are {listed(header, 12)}")
         return [header.index(name) for name in embedding]
     groups = _numbered_groups(header)
-    wanted = _KNOWN_PREFIXES if embedding is None else (_bare(embedding),)
+    wanted = (*_KNOWN_PREFIXES, "") if embedding is None else (_bare(embedding),)
     found = [prefix for prefix in wanted if prefix in groups]
     require(
         len(found) > 0,
@@ -125,11 +129,11 @@ def _numbered_groups(header: list[str]) -> dict[str, dict[int, int]]:
 
 def _in_order(positions: dict[int, int], header: list[str]) -> list[int]:
     numbers = sorted(positions)
-    gaps = sorted(set(range(numbers[0], numbers[-1] + 1)) - set(numbers))
+    gaps = [number for number in range(min(numbers[0], 1), numbers[-1]) if number not in positions]
     require(
-        not gaps and numbers[0] in (0, 1),
-        f"the embedding's columns must be numbered without gaps from 0 or 1: after {header[positions[numbers[0]]]!r} "
-        f"{f'number {gaps[0]} is absent' if gaps else 'nothing comes before it'}; name the columns with embedding=[...]",
+        not gaps,
+        f"the embedding's columns must be numbered without gaps from 0 or 1, but {listed(gaps)} is absent "
+        f"before {header[positions[numbers[-1]]]!r}; name the columns with embedding=[...]",
     )
     return [positions[number] for number in numbers]
 

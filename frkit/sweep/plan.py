@@ -10,7 +10,7 @@ import numpy as np
 
 CELLS = 1 << 15  # fine score cells; a bin is a run of them
 TOP_PAIRS = 8_000  # about so many of the highest impostor pairs are kept whatever the levels
-BINS_PER_ZONE = 12
+BINS_PER_ZONE = 8
 COARSE_STEP = 1.25  # ratio of FARs across a bin between two zones
 SAFETY = 3.2  # half-width of a zone, in standard deviations of a replicate's FAR
 
@@ -55,8 +55,8 @@ class Pilot:
         """Impostor scores from the highest down, and the FAR just below each."""
         own = ~np.isnan(self.scores)
         weight = (self.row_weight[:, :1] * self.col_weight[:, :1].T)[own]
-        order = np.argsort(-self.scores[own], kind="stable")
-        far = np.cumsum(weight[order])
+        order = np.argsort(-self.scores[own])
+        far = np.cumsum(weight[order], dtype=np.float64)
         return self.scores[own][order], far / max(far[-1], np.finfo(float).tiny) if len(far) else far
 
     def spread(self, threshold: float) -> float:

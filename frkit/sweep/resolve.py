@@ -1,7 +1,7 @@
 """From binned sums and kept pairs to exact thresholds and rates, for the point estimate and every replicate."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from dask.system import CPU_COUNT
@@ -10,29 +10,30 @@ from frkit.sweep import kernels
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder
 
+RUN = 1024  # kept pairs whose weights are added up for all columns at once
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 
 
 @dataclass(frozen=True, eq=False)
 class Impostors:
-    """Impostor weight by bin, and the kept pairs from the highest score down.
+    """The kept impostor pairs from the highest score down, cut into runs, and the weight above each run.
 
-    sums: (bin, cell, column). totals: (cell, column). pairs: score, row, column, cell, factor; first: (bin,)
-    and last: (bin,) say where each bin's pairs stand. weight: (column, image) of both sides.
+    pairs: score, row, column, cell, factor. first, last: (run,) where each run stands. bin: (run,) its bin.
+    above: (run, cell, column) impostor weight strictly above the run. totals: (cell, column).
+    weight: (column, image) of both sides.
     """
 
-    sums: np.ndarray
-    totals: np.ndarray
     pairs: tuple
     first: np.ndarray
     last: np.ndarray
+    bin: np.ndarray
+    above: np.ndarray
+    totals: np.ndarray
     weight: tuple
 
-    @property
-    def above(self) -> np.ndarray:
-        """Weight strictly above each bin, (bin, cell, column)."""
-        upward = np.cumsum(self.sums[::-1], axis=0)[::-1]
-        return np.concatenate([upward[1:], np.zeros_like(upward[:1])])
+    def column(self, only: slice) -> "Impostors":
+        """The same for some columns."""
+        return replace(self, above=self.above[:, :, only], totals=self.totals[:, only])
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +50,70 @@ class Genuine:
     totals: np.ndarray
 
 
-def sort_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray) -> tuple:
-    """The kept pairs of these bins, highest score first, and where each bin begins and ends."""
-    row, col, score = (np.concatenate(part) if kept else np.empty(0, kind) for part, kind in
-                       zip(zip(*kept, strict=True) if kept else ((),) * 3, (np.int32, np.int32, np.float32), strict=True))
+def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums: np.ndarray, totals) -> Impostors:
+    """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run."""
+    score, row, col, of_pair = _sorted_kept(kept, ladder, bins)
+    cell = design.cell_of[design.probe.group[row], design.reference.group[col]].astype(np.int64)
+    factor = design.scales(design.probe)[row] * design.scales(design.reference)[col]
+    wanted = np.sort(bins)[::-1]
+    ends = [np.searchsorted(-of_pair, -wanted, side=side) for side in ("left", "right")]
+    many = np.maximum(1, -(-(ends[1] - ends[0]) // RUN))
+    of_run = np.repeat(np.arange(len(wanted)), many)
+    step = np.arange(len(of_run)) - np.repeat(np.cumsum(many) - many, many)
+    first = ends[0][of_run] + RUN * step
+    if len(score):
+        tied = np.searchsorted(-score, -score[np.minimum(first, len(score) - 1)], side="left")
+        first = np.where(step > 0, np.maximum(tied, ends[0][of_run]), first)  # equal scores stay in one run
+    last = np.where(np.append(step[1:], 0) > 0, np.append(first[1:], 0), ends[1][of_run])
+    above = _above_bins(sums)[wanted[of_run]]
+    above += _above_within(_run_sums((row, col, cell), first, last, design), step)
+    weight = tuple(np.ascontiguousarray(side.weight.T) for side in (design.probe, design.reference))
+    return Impostors((score, row, col, cell, factor), first, last, wanted[of_run], above, totals, weight)
+
+
+def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray) -> tuple:
+    """Score, row, column and bin of the kept pairs in these bins, highest score first."""
+    empty = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))]
+    row, col, score = (np.concatenate(part) for part in zip(*(kept or empty), strict=True))
     low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
     of_pair = kernels.bins_of(score, low, scale, bin_of_cell)
     wanted = np.zeros(ladder.n_bins, bool)
     wanted[bins] = True
     chosen = np.flatnonzero(wanted[of_pair])
     order = chosen[np.argsort(-score[chosen])]
-    row, col, score, of_pair = row[order], col[order], score[order], of_pair[order]
-    cell = design.cell_of[design.probe.group[row], design.reference.group[col]]
-    factor = design.scales(design.probe)[row] * design.scales(design.reference)[col]
-    first = np.searchsorted(-of_pair, -np.arange(ladder.n_bins), side="left")
-    last = np.searchsorted(-of_pair, -np.arange(ladder.n_bins), side="right")
-    return (score, row, col, cell, factor), first, last
+    return score[order], row[order], col[order], of_pair[order]
+
+
+def _above_bins(sums: np.ndarray) -> np.ndarray:
+    """Weight strictly above each bin, (bin, cell, column)."""
+    upward = np.cumsum(sums[::-1], axis=0)[::-1]
+    return np.concatenate([upward[1:], np.zeros_like(upward[:1])])
+
+
+def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design) -> np.ndarray:
+    """Weight of each run's pairs, (run, cell, column), added up as in the sweep."""
+    row, col, cell = pairs
+    run = np.repeat(np.arange(len(first)), last - first)
+    start = first[0] if len(first) else 0
+    slot = run * design.n_cells + cell[start : start + len(run)]
+    order = np.argsort(slot, kind="stable")
+    begin = np.searchsorted(slot[order], np.arange(len(first) * design.n_cells + 1))
+    sums = np.zeros((len(first) * design.n_cells, design.n_columns))
+    probe, reference = design.probe, design.reference
+    if design.whole:
+        longest = max(1, 65_535 // design.largest_product)
+        kernels.add_whole(begin, row[order], col[order], probe.weight, reference.weight, longest, sums)
+    else:
+        weights = probe.real_weight, reference.real_weight, probe.scale, reference.scale
+        kernels.add_scaled(begin, row[order], col[order], *weights, sums)
+    return sums.reshape(len(first), design.n_cells, design.n_columns)
+
+
+def _above_within(sums: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Weight of the runs of the same bin above each run; step 0 is the first run of a bin."""
+    upto = np.cumsum(sums, axis=0) - sums
+    begin = np.maximum.accumulate(np.where(step == 0, np.arange(len(step)), 0))
+    return upto - upto[begin]
 
 
 def level_bins(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.ndarray:
@@ -82,54 +131,73 @@ def threshold_bins(ladder: Ladder, thresholds: np.ndarray, dtype: np.dtype) -> n
     return np.where(thresholds < floor, -1, bins)
 
 
-def resolve_levels(impostors: Impostors, bins: np.ndarray, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def resolve_levels(impostors: Impostors, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Thresholds (column, level) at FAR levels, and impostor weight above them (column, level, cell)."""
-    above, totals = impostors.above, impostors.totals.sum(0)
-    thresholds = np.full(bins.shape, np.nan)
-    weights = np.empty((*bins.shape, above.shape[1]))
+    n_columns, totals = impostors.above.shape[2], impostors.totals.sum(0)
+    thresholds = np.full((n_columns, len(far)), np.nan)
+    weights = np.empty((n_columns, len(far), impostors.above.shape[1]))
+    above = impostors.above.sum(1)
 
     def one(column: int) -> None:
-        at = bins[column]
-        base = np.ascontiguousarray(above[at, :, column])
         target = far * totals[column] * (1 + TOLERANCE)
+        at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
         kernels.walk_levels(
-            base, target, impostors.first[at], impostors.last[at], _column(impostors.weight, column),
-            impostors.pairs, thresholds[column], weights[column],
+            np.ascontiguousarray(impostors.above[at, :, column]),
+            target,
+            impostors.first[at],
+            impostors.last[at],
+            _column(impostors.weight, column),
+            impostors.pairs,
+            thresholds[column],
+            weights[column],
         )
 
-    _each(one, len(bins))
+    _each(one, n_columns)
     return thresholds, weights
 
 
 def resolve_thresholds(impostors: Impostors, bins: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """Impostor weight strictly above fixed thresholds, (column, level, cell)."""
-    above = impostors.above
-    weights = np.empty((above.shape[2], len(bins), above.shape[1]))
+    """Impostor weight strictly above fixed thresholds, (column, level, cell); bins: (level,)."""
+    n_columns = impostors.above.shape[2]
+    weights = np.empty((n_columns, len(bins), impostors.above.shape[1]))
+    begin = np.array([np.argmax(impostors.bin == b) for b in bins])
+    last = np.array([impostors.last[impostors.bin == b][-1] for b in bins])
 
     def one(column: int) -> None:
-        base = np.ascontiguousarray(above[bins, :, column])
+        base = np.ascontiguousarray(impostors.above[begin, :, column])
         kernels.weight_above(
-            base, thresholds, impostors.first[bins], impostors.last[bins], _column(impostors.weight, column),
-            impostors.pairs, weights[column],
+            base,
+            thresholds,
+            impostors.first[begin],
+            last,
+            _column(impostors.weight, column),
+            impostors.pairs,
+            weights[column],
         )
 
-    _each(one, above.shape[2])
+    _each(one, n_columns)
     return weights
 
 
 def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
     """Genuine weight at or below thresholds (column, level), as (column, level, group)."""
-    highest = np.nanmax(thresholds) if thresholds.size else -np.inf
+    lost = np.isnan(thresholds)  # a replicate without impostor pairs has no threshold, and so no FRR
+    highest = np.where(lost, -np.inf, thresholds).max(initial=-np.inf)
     pairs = tuple(part[: np.searchsorted(genuine.pairs[0], highest, side="right")] for part in genuine.pairs)
     out = np.zeros((*thresholds.shape, len(genuine.totals)))
 
     def one(column: int) -> None:
         kernels.rejected_weight(
-            thresholds[column], np.argsort(thresholds[column]), _column(genuine.image_weight, column),
-            genuine.identity_count[column], pairs, out[column],
+            thresholds[column],
+            np.argsort(thresholds[column]),
+            _column(genuine.image_weight, column),
+            genuine.identity_count[column],
+            pairs,
+            out[column],
         )
 
     _each(one, len(thresholds))
+    out[lost] = np.nan
     return out
 
 
@@ -137,12 +205,14 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
 class Crossings:
     """Where FAR and FRR cross: bins (column, curve), -1 below the floor, -2 where a rate has no pairs.
 
-    A curve is a group, and last all pairs together. far, frr: (column, curve) rates just below the bin.
+    A curve is a group, and last all pairs together. accepted, rejected: (column, curve) impostor weight above
+    and genuine weight below the lower end of the bin: weights, which are whole numbers where all n_k are equal,
+    so that the rates do not depend on where the bins happen to lie.
     """
 
     bins: np.ndarray
-    far: np.ndarray
-    frr: np.ndarray
+    accepted: np.ndarray
+    rejected: np.ndarray
     genuine_bins: np.ndarray
 
 
@@ -160,8 +230,12 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, own_cell: np.
 
     def one(column: int) -> None:
         kernels.binned_genuine(
-            bins, len(sums), _column(genuine.image_weight, column), genuine.identity_count[column],
-            genuine.pairs, binned[column],
+            bins,
+            len(sums) - 1,
+            _column(genuine.image_weight, column),
+            genuine.identity_count[column],
+            genuine.pairs,
+            binned[column],
         )
 
     _each(one, n_columns)
@@ -171,36 +245,53 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, own_cell: np.
     gen = np.moveaxis(np.concatenate([binned[:, :, : len(own_cell)], binned.sum(2, keepdims=True)], 2), 0, 2)
     gen_total = np.concatenate([genuine.totals[: len(own_cell)], genuine.totals.sum(0, keepdims=True)])
     shape = (n_columns, len(own_cell) + 1)
-    found, far, frr = np.full(shape, -2), np.full(shape, np.nan), np.full(shape, np.nan)
+    found, accepted, refused = np.full(shape, -2), np.full(shape, np.nan), np.full(shape, np.nan)
     for curve in curves:
         ok = np.flatnonzero((imp_total[curve] > 0) & (gen_total[curve] > 0))
-        upward = np.cumsum(impostor[curve][::-1], axis=0)[::-1][:, ok] / imp_total[curve, ok]
-        upto = np.cumsum(gen[:, curve][:, ok], axis=0) / gen_total[curve, ok]
-        after = np.concatenate([upward, np.zeros((1, len(ok)))])  # FAR at the upper end of place b is after[b]
-        crossed = upto - after >= -TOLERANCE
+        upward = np.cumsum(impostor[curve][::-1], axis=0)[::-1][:, ok]
+        upto = np.cumsum(gen[:, curve][:, ok], axis=0)
+        after = np.concatenate([upward, np.zeros((1, len(ok)))])  # impostor weight above the end of place b
+        crossed = upto / gen_total[curve, ok] - after / imp_total[curve, ok] >= -TOLERANCE
         place = np.where(crossed.any(0), crossed.argmax(0), len(sums))
         found[ok, curve] = place - 1
         inside = np.maximum(place - 1, 0)
-        far[ok, curve], frr[ok, curve] = upward[inside, np.arange(len(ok))], upto[inside, np.arange(len(ok))]
-    return Crossings(found, far, frr, bins)
+        accepted[ok, curve] = upward[inside, np.arange(len(ok))]
+        refused[ok, curve] = upto[inside, np.arange(len(ok))]
+    return Crossings(found, accepted, refused, bins)
 
 
 def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell: np.ndarray) -> np.ndarray:
     """EER and its threshold of every column and curve, (2, column, curve); NaN where a rate has no pairs."""
     out = np.full((2, *at.bins.shape), np.nan)
     cells, groups = [*own_cell, -1], [*range(len(own_cell)), -1]
+    bins = np.unique(at.bins[at.bins >= 0])
+    extent = {
+        b: (int(impostors.first[impostors.bin == b][0]), int(impostors.last[impostors.bin == b][-1])) for b in bins
+    }
+    first_genuine = {b: int(np.searchsorted(at.genuine_bins, b)) for b in bins}
 
     def one(column: int) -> None:
         weight = (*_column(impostors.weight, column), *_column(genuine.image_weight, column))
         for curve, b in enumerate(at.bins[column]):
             if b < 0:
                 continue
-            imp = (int(impostors.first[b]), int(impostors.last[b]))
-            gen = int(np.searchsorted(at.genuine_bins, b))
-            totals = _total(impostors.totals, cells[curve], column), _total(genuine.totals, groups[curve], column)
+            totals = (
+                _total(impostors.totals, cells[curve], column),
+                _total(genuine.totals, groups[curve], column),
+            )
             out[:, column, curve] = kernels.crossing(
-                at.far[column, curve], at.frr[column, curve], imp, gen, weight, genuine.identity_count[column],
-                impostors.pairs, genuine.pairs, cells[curve], groups[curve], totals, TOLERANCE,
+                at.accepted[column, curve],
+                at.rejected[column, curve],
+                extent[b],
+                first_genuine[b],
+                weight,
+                genuine.identity_count[column],
+                impostors.pairs,
+                genuine.pairs,
+                cells[curve],
+                groups[curve],
+                totals,
+                TOLERANCE,
             )
 
     _each(one, len(at.bins))

@@ -2,21 +2,19 @@
 
 import threading
 import uuid
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
-import dask
 import numpy as np
 import xarray as xr
-from threadpoolctl import threadpool_limits
 
-from frkit.scores import TILE
-from frkit.sweep import kernels
+from frkit.sweep import blocks, kernels
 from frkit.sweep.design import Design, GenuinePairs
 from frkit.sweep.plan import Ladder
 
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 4  # blocks that share one partial tally: its sums are as large as a block
+PATCH = 1024  # rows and columns that are scanned at once
 _SCRATCH = threading.local()
 
 
@@ -50,33 +48,34 @@ class Partial:
     genuine: list
 
 
-def sweep(scores: xr.DataArray, request: Request, *, progress: bool = False) -> Partial:
-    """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally."""
-    blocks = scores.data.to_delayed()
-    rows, cols = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in scores.data.chunks)
+def sweep(scores: xr.DataArray, request, *, scan=None, add=None, progress: bool = False):
+    """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally.
+
+    scan(places, request, *blocks) makes a partial tally of some blocks, add(*partials) adds partial tallies;
+    by default the tally of rates.
+    """
+    scan, add = scan or scan_blocks, add or merge
+    array = scores.data
+    rows, cols = blocks.bounds(array)
+    upper = request.design.symmetric
     of_block = _genuine_by_block(request.genuine, rows, cols)
-    shared = dask.delayed(replace(request, genuine=None), name=f"request-{uuid.uuid4().hex}", traverse=False)
-    scan = dask.delayed(scan_blocks, pure=False)
+    every = np.ndindex(array.numblocks)
+    wanted = [(i, j) for i, j in every if not upper or cols[j + 1] > rows[i] + 1 or (i, j) in of_block]
+    tasks = blocks.graph(array, wanted)
+    mark = uuid.uuid4().hex
+    shared = f"request-{mark}"
+    tasks[shared] = (partial(replace, request, genuine=None),)
     parts = []
-    for i in range(blocks.shape[0]):
-        wanted = [j for j in range(blocks.shape[1]) if not request.design.symmetric or cols[j + 1] > rows[i] + 1]
-        for k in range(0, len(wanted), STRIP):
-            strip = wanted[k : k + STRIP]
-            places = [(int(rows[i]), int(cols[j]), of_block.get((i, j))) for j in strip]
-            parts.append(scan([blocks[i, j] for j in strip], dask.delayed(places, traverse=False), shared))
-    add = dask.delayed(merge, pure=False)
+    for strip in (wanted[k : k + STRIP] for k in range(0, len(wanted), STRIP)):
+        places = [(int(rows[i]), int(cols[j]), of_block.get((i, j))) for i, j in strip]
+        key = f"scan-{mark}-{len(parts)}"
+        tasks[key] = (partial(scan, places), shared, *((array.name, *at) for at in strip))
+        parts.append(key)
     while len(parts) > 1:
-        parts = [add(parts[k : k + FAN_IN]) for k in range(0, len(parts), FAN_IN)]
-    with threadpool_limits(1), _bar(progress):
-        return dask.compute(parts[0], optimize_graph=True)[0] if parts else merge([])
-
-
-def _bar(progress: bool):
-    if not progress:
-        return nullcontext()
-    from tqdm.dask import TqdmCallback
-
-    return TqdmCallback(desc="sweep", leave=False)
+        groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
+        parts = [f"{group[0]}+" for group in groups]
+        tasks |= {key: (add, *group) for key, group in zip(parts, groups, strict=True)}
+    return blocks.run(tasks, parts[0], progress)
 
 
 def _genuine_by_block(genuine: GenuinePairs | None, rows: np.ndarray, cols: np.ndarray) -> dict:
@@ -95,7 +94,7 @@ def _genuine_by_block(genuine: GenuinePairs | None, rows: np.ndarray, cols: np.n
     }
 
 
-def scan_blocks(blocks: list[np.ndarray], places: list[tuple], request: Request) -> Partial:
+def scan_blocks(places: list[tuple], request: Request, *scores: np.ndarray) -> Partial:
     """The tally of some blocks of scores; places: (first row, first column, genuine pairs) of each."""
     design, ladder = request.design, request.ladder
     n_slots = ladder.n_bins * design.n_cells
@@ -103,35 +102,33 @@ def scan_blocks(blocks: list[np.ndarray], places: list[tuple], request: Request)
     missing = np.zeros((design.n_cells, design.n_columns)) if request.failing else None
     counts = np.zeros(n_slots, np.int64)
     kept, found = [], []
-    for block, (row0, col0, genuine) in zip(blocks, places, strict=True):
+    for block, (row0, col0, genuine) in zip(scores, places, strict=True):
         if genuine is not None:
             found.append((genuine[0], block[genuine[1], genuine[2]]))
-        for r, c in np.ndindex(-(-block.shape[0] // TILE), -(-block.shape[1] // TILE)):
-            first, last = row0 + r * TILE, col0 + (c + 1) * TILE
+        for r, c in np.ndindex(-(-block.shape[0] // PATCH), -(-block.shape[1] // PATCH)):
+            first, last = row0 + r * PATCH, col0 + (c + 1) * PATCH
             if design.symmetric and last <= first:
                 continue
-            tile = block[r * TILE : (r + 1) * TILE, c * TILE : (c + 1) * TILE]
-            kept.append(_scan_tile(tile, first, last - TILE, request, sums, counts))
+            patch = block[r * PATCH : (r + 1) * PATCH, c * PATCH : (c + 1) * PATCH]
+            kept.append(_scan_patch(patch, first, last - PATCH, request, sums, counts))
             if request.failing:
-                _add_missing(tile, first, last - TILE, design, missing)
+                _add_missing(patch, first, last - PATCH, design, missing)
     counts = counts.reshape(ladder.n_bins, design.n_cells).sum(1)
     return Partial(sums, missing, counts, [k for k in kept if len(k[0])], found)
 
 
-def _scan_tile(tile, row0: int, col0: int, request: Request, sums, counts) -> tuple:
-    """Add one tile's pairs to the sums; return the kept ones (rows, columns, scores)."""
-    design, scratch = request.design, _scratch()
-    rows, cols = slice(row0, row0 + tile.shape[0]), slice(col0, col0 + tile.shape[1])
-    first = np.zeros(len(tile), np.int64)
-    if design.symmetric:
-        first = np.minimum(np.maximum(np.arange(row0, row0 + len(tile)) + 1 - col0, 0), tile.shape[1])
+def _scan_patch(patch, row0: int, col0: int, request: Request, sums, counts) -> tuple:
+    """Add one patch's pairs to the sums; return the kept ones (rows, columns, scores)."""
+    design, scratch = request.design, scratch_space()
+    rows, cols = slice(row0, row0 + patch.shape[0]), slice(col0, col0 + patch.shape[1])
+    first = first_columns(design.symmetric, row0, col0, patch.shape)
     filed, n_kept = kernels.select_pairs(
-        tile,
+        patch,
         first,
         (design.probe.person[rows], design.reference.person[cols]),
         (design.probe.group[rows], design.reference.group[cols]),
         design.cell_of,
-        request.ladder.arrays(tile.dtype),
+        request.ladder.arrays(patch.dtype),
         (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above),
     )
     if filed and request.adding:
@@ -139,9 +136,14 @@ def _scan_tile(tile, row0: int, col0: int, request: Request, sums, counts) -> tu
         kernels.sort_by_slot(scratch.rows, scratch.cols, scratch.slots, filed, start, scratch.by_row, scratch.by_col)
         counts += np.diff(start)
         _add(design, rows, cols, start, scratch, sums)
-    picked = scratch.kept[:n_kept]
-    r, c = scratch.rows[picked], scratch.cols[picked]
-    return r + np.int32(row0), c + np.int32(col0), tile[r, c]
+    return kernels.gather_pairs(patch, row0, col0, scratch.rows, scratch.cols, scratch.kept[:n_kept])
+
+
+def first_columns(symmetric: bool, row0: int, col0: int, shape: tuple[int, int]) -> np.ndarray:
+    """Where the pairs of each row of a patch begin: right of the diagonal in a symmetric tensor."""
+    if not symmetric:
+        return np.zeros(shape[0], np.int64)
+    return np.minimum(np.maximum(np.arange(row0, row0 + shape[0]) + 1 - col0, 0), shape[1])
 
 
 def _add(design: Design, rows: slice, cols: slice, start, scratch, sums) -> None:
@@ -155,9 +157,9 @@ def _add(design: Design, rows: slice, cols: slice, start, scratch, sums) -> None
         kernels.add_scaled(start, scratch.by_row, scratch.by_col, *pair, sums)
 
 
-def _add_missing(tile, row0: int, col0: int, design: Design, missing: np.ndarray) -> None:
+def _add_missing(patch, row0: int, col0: int, design: Design, missing: np.ndarray) -> None:
     """Weight of the impostor comparisons that failed, by cell."""
-    r, c = np.nonzero(np.isnan(tile))
+    r, c = np.nonzero(np.isnan(patch))
     r, c = r + row0, c + col0
     cell = design.cell_of[design.probe.group[r], design.reference.group[c]]
     other = (design.probe.person[r] != design.reference.person[c]) & (cell >= 0)
@@ -169,17 +171,17 @@ def _add_missing(tile, row0: int, col0: int, design: Design, missing: np.ndarray
     np.add.at(missing, cell, weight)
 
 
-def _scratch() -> threading.local:
-    """Work space of this thread, for one tile."""
+def scratch_space() -> threading.local:
+    """Work space of this thread, for one patch."""
     if not hasattr(_SCRATCH, "rows"):
-        size = TILE * TILE + 1
+        size = PATCH * PATCH + 1
         _SCRATCH.rows, _SCRATCH.cols, _SCRATCH.by_row, _SCRATCH.by_col = np.empty((4, size), np.uint16)
         _SCRATCH.slots, _SCRATCH.kept = np.empty((2, size), np.int32)
-        _SCRATCH.above = np.empty(TILE + 1, np.uint16)
+        _SCRATCH.above = np.empty(PATCH + 1, np.uint16)
     return _SCRATCH
 
 
-def merge(parts: list[Partial]) -> Partial:
+def merge(*parts: Partial) -> Partial:
     """The sum of several parts."""
 
     def total(name: str):

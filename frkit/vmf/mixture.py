@@ -49,6 +49,8 @@ class Mixture:
         self.concentrations = _concentrations(concentrations, len(directions))
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
         self.groups = {name: _labels(name, labels, len(directions)) for name, labels in groups.items()}
+        for array in (self.mean_directions, self.concentrations, *self.groups.values()):
+            array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
         self._populations = {}
 
     def __repr__(self) -> str:
@@ -176,7 +178,8 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     >>> mixture(100, dim=32, groups={"a": {"share": 3}, "b": {"share": 1, "cohesion": 20}})
     <vMF mixture: 100 identities, dim 32, kappa 106.8 to 799.7, group: a, b>
     """
-    groups = {"all": {}} if groups is None else {name: dict(options) for name, options in groups.items()}
+    grouped = groups is not None
+    groups = {str(name): dict(options) for name, options in groups.items()} if grouped else {"": {}}
     for name, options in groups.items():
         unknown = set(options) - {"share", "kappa", "cohesion"}
         require(not unknown, f"group {name!r}: unknown options {sorted(unknown)}; use share, kappa, cohesion")
@@ -186,7 +189,7 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     for options, size in zip(groups.values(), sizes):
         directions.append(_directions(size, dim, options.get("cohesion", 0), rng))
         concentrations.append(rng.uniform(*_interval(options.get("kappa", kappa)), size))
-    labels = np.repeat(list(groups), sizes) if list(groups) != ["all"] else None
+    labels = np.repeat(list(groups), sizes) if grouped else None
     return Mixture(np.concatenate(directions), np.concatenate(concentrations), labels)
 
 
@@ -231,6 +234,6 @@ def _concentrations(values, size: int) -> np.ndarray:
 
 
 def _labels(name: str, labels, size: int) -> np.ndarray:
-    labels = np.asarray(labels).astype(str)
+    labels = np.array(labels).astype(str)
     require(labels.shape == (size,), f"groups[{name!r}] must have shape ({size},), got {labels.shape}")
     return labels

@@ -15,7 +15,8 @@ from frkit.vmf.quadrature import GenuineScores
 from frkit.vmf.series import TAIL, pair_coefficients, pair_weight, survival
 
 LARGEST_ERROR = 1e-6
-FIRST_TERMS, MOST_TERMS = 64, 4096
+FIRST_TERMS, MOST_TERMS = 96, 4096
+SAMPLE = 100  # identities of each group that tell how many terms are needed
 REFERENCE_GROUP, THRESHOLD_LEVEL = "reference_group", "threshold_level"
 
 
@@ -145,16 +146,18 @@ class _Population:
         labels = np.zeros(mix.n_identities, str) if by is None else mix.labels(by)
         self.dim, self.by = mix.dim, by
         self.groups, number = np.unique(labels, return_inverse=True)
-        sizes = np.bincount(number)
+        sizes = np.bincount(number[weights > 0], minlength=len(self.groups))
         lonely = self.groups[sizes < 2].tolist()
         require(
-            not lonely, f"by={by!r}: groups {lonely} have one identity and so no impostor pair; merge them"
+            not lonely,
+            f"by={by!r}: groups {lonely} have fewer than two identities of positive weight; merge them",
         )
-        members = [np.flatnonzero(number == g) for g in range(len(self.groups))]
+        members = [np.flatnonzero((number == g) & (weights > 0)) for g in range(len(self.groups))]
         sides = [(mix.mean_directions[m], mix.concentrations[m], weights[m]) for m in members]
         self.cells, self.total = _series(sides)
         self.genuine = GenuineScores(mix.concentrations, weights, mix.dim)
-        self.group_genuine = [GenuineScores(kappa, weight, mix.dim) for _, kappa, weight in sides]
+        parts = [] if by is None else sides
+        self.group_genuine = [GenuineScores(kappa, weight, mix.dim) for _, kappa, weight in parts]
         for genuine in (self.genuine, *self.group_genuine):
             require(
                 abs(genuine.below[-1] - 1) < 1e-9,
@@ -180,16 +183,25 @@ def _population(mix, by, weights) -> _Population:
 
 
 def _series(sides: list) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of every cell (group, group, 2, m) and of all pairs (2, m), with the terms they need."""
-    dim, n_terms = sides[0][0].shape[1], FIRST_TERMS
-    grid = np.linspace(-0.999, 0.999, 101)
+    """Coefficients of every cell (group, group, 2, m) and of all pairs (2, m), with the terms they need.
+
+    The identities with the largest concentrations need the most terms, so those tell first how many.
+    """
+    sharpest = [tuple(part[np.argsort(-side[1])[:SAMPLE]] for part in side) for side in sides]
+    n_terms = _grown(sharpest, FIRST_TERMS)[1].shape[1]
+    return _grown(sides, n_terms)
+
+
+def _grown(sides: list, n_terms: int) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients with `n_terms` terms, or more until the last ones are negligible at every threshold."""
+    dim, grid = sides[0][0].shape[1], np.linspace(-0.999, 0.999, 101)
     while n_terms <= MOST_TERMS:
         cells, total = _cells(sides, n_terms)
         ends = total.copy()
         ends[:, :-TAIL] = 0
         if np.max(survival(grid, dim, ends)[1]) < 1e-25:
             return cells, total
-        n_terms *= 2
+        n_terms += n_terms // 2
     raise InputError(
         f"the impostor series needs more than {MOST_TERMS} terms: the concentrations are too large for "
         f"dimension {dim}; use smaller concentrations"

@@ -1,0 +1,69 @@
+"""A cluster of two worker processes gives the same bits as threads, also when a worker dies in mid-sweep."""
+
+import os
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from engine_cases import FAR, people
+
+import frkit as fk
+
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+@contextmanager
+def two_workers():
+    """Two processes of one thread each; the dashboard listens on loopback only."""
+    options = dict(n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1")
+    with (
+        distributed.LocalCluster(dashboard_address="127.0.0.1:0", silence_logs=50, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def evaluation(faces, similarity="cosine", chunks=16):
+    """Groups and replicates of a hundred images, in about thirty blocks."""
+    scores = fk.score_tensor(faces, similarity, chunks=chunks)
+    return fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling("image", n=8))
+
+
+def assert_same_bits(one, other):
+    """Every variable of every node agrees in every bit."""
+    for node in ("empirical", "vstatistic", "replicates"):
+        assert one[node].data_vars.keys() == other[node].data_vars.keys()
+        for name, values in one[node].data_vars.items():
+            np.testing.assert_array_equal(values, other[node][name], err_msg=f"{name} in {node}")
+
+
+def test_two_workers_give_the_same_bits():
+    faces = people([5] * 20, dim=40)
+    with two_workers() as client:
+        on_cluster = evaluation(faces)
+        tasks = client.run(lambda dask_worker: len(dask_worker.state.log))
+    assert len(tasks) == 2 and all(tasks.values()), "the sweep did not run on both workers"
+    assert_same_bits(on_cluster, evaluation(faces))
+
+
+def dying(probe, reference, *, folder, survivor, calls):
+    """Inner products; the worker that makes the call of this number dies, once."""
+    here = Path(folder)
+    (here / f"{os.getpid()}-{os.urandom(8).hex()}").touch()
+    late = len(list(here.iterdir())) > calls
+    if late and os.getpid() != survivor and not (here / "dead").exists():
+        (here / "dead").touch()
+        os._exit(1)
+    return probe @ reference.T
+
+
+def test_a_worker_killed_in_mid_sweep_changes_nothing(tmp_path):
+    faces = people([5] * 20, dim=16, ties=True)
+    options = dict(folder=str(tmp_path), survivor=os.getpid())
+    with two_workers():
+        killed = evaluation(faces, partial(dying, calls=12, **options))
+    assert (tmp_path / "dead").exists(), "no worker died"
+    assert_same_bits(killed, evaluation(faces, partial(dying, calls=10**9, **options)))

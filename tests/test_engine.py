@@ -1,0 +1,192 @@
+"""The engine against the slow twin: point, centre and every replicate, over all that can be asked for."""
+
+import numpy as np
+import pytest
+from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, looked_up, people, table
+
+import frkit as fk
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
+SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
+
+
+def evaluate_and_check(scores, *, far=FAR, threshold=None, **options):
+    """Evaluate, compare with the twin, return the evaluation."""
+    levels = {"far": far} if threshold is None else {"threshold": threshold}
+    ev = fk.evaluate(scores, **levels, **options)
+    check_evaluation(ev, scores, **levels, **options)
+    return ev
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("weighting", ["identity", "pair", SHARES], ids=["identity", "pair", "shares"])
+@pytest.mark.parametrize(("sizes", "ties"), [("equal", True), ("unequal", True), ("unequal", False)])
+def test_schemes_and_weightings(sizes, ties, weighting, scheme):
+    scores = fk.score_tensor(people(sizes, ties=ties), chunks=7)
+    resampling = fk.Resampling(scheme, n=4, seed=1)
+    evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
+
+
+def test_distances():
+    scores = fk.score_tensor(people("unequal", seed=4), "euclidean", chunks=10)
+    assert scores.attrs["self_score"] == 0
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=3))
+
+
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize("impostors", ["all", "same-group"])
+@pytest.mark.parametrize("levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"])
+def test_impostors_and_fixed_thresholds(levels, impostors, weighting):
+    scores = fk.score_tensor(people("unequal", ties=True), chunks=9)
+    options = dict(by="gender", resampling=fk.Resampling("two-level", n=3), impostors=impostors)
+    ev = evaluate_and_check(scores, weighting=weighting, **levels, **options)
+    dim = "far_level" if "far" in levels else "threshold_level"
+    assert ev["replicates"].sizes[dim] == len(next(iter(levels.values())))
+
+
+def test_levels_that_equal_a_rate_exactly():
+    """FAR = alpha is common: with two images each every rate is a multiple of one pair."""
+    score, faces = table("pairs", decimals=6)
+    pairs = 4 * 9 * 8 / 2
+    far = [m / pairs for m in (1, 2, 7, 36, 72, 143)]
+    ev = evaluate_and_check(looked_up(score, faces, chunks=5), far=far, resampling=fk.Resampling(n=4))
+    np.testing.assert_allclose(ev["empirical"].far, far, rtol=1e-12)
+
+
+def test_levels_from_below_one_pair_to_nearly_all():
+    score, faces = table("unequal", decimals=1)
+    scores = looked_up(score, faces, chunks=11)
+    ev = evaluate_and_check(scores, far=[1e-9, 1e-3, 0.5, 0.97], by="gender", resampling=fk.Resampling(n=3))
+    twin = as_twin(scores)
+    identity = np.array(twin.probe_identity)
+    largest = score[identity[:, None] != identity].max()
+    assert ev["empirical"].threshold.values[0] == largest and ev["empirical"].far.values[0] == 0
+
+
+@pytest.mark.parametrize("scheme", ["identity", "subset", "two-level"])
+def test_strata(scheme):
+    scores = fk.score_tensor(people("equal", ties=True, groups=("f", "m")), chunks=8)
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling(scheme, n=4, strata="gender"))
+
+
+def test_subsets_of_fewer_people():
+    scores = fk.score_tensor(people("equal"), chunks=8)
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling("subset", n=6, subset_size=3))
+
+
+@pytest.mark.parametrize("scheme", ["image", "identity", "two-level"])
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+def test_split_people_make_no_pairs_with_themselves(scheme, weighting):
+    faces = people([6, 5, 4, 6, 3], ties=True)
+    age = np.where(np.arange(24) % 3 == 0, "old", "young")
+    split = fk.faces(faces.embedding.values, faces.identity.values, age=age, varying="split")
+    scores = fk.score_tensor(split, chunks=10)
+    assert len(np.unique(scores.probe_person)) == 5 < len(np.unique(scores.probe_identity))
+    resampling = fk.Resampling(scheme, n=3)
+    evaluate_and_check(scores, by="age", resampling=resampling, weighting=weighting)
+
+
+def test_without_resampling_and_without_groups():
+    scores = fk.score_tensor(people("unequal"), chunks=6)
+    ev = evaluate_and_check(scores)
+    assert "replicates" not in ev.children
+    assert "far_group" not in ev["empirical"].data_vars
+    with_replicates = evaluate_and_check(scores, resampling=fk.Resampling(n=3))
+    assert with_replicates["replicates"].frr.dims == ("replicate", "far_level")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+def test_a_callable_with_its_own_diagonal(scheme, weighting):
+    score, faces = table("unequal", seed=2, decimals=1)
+    scores = looked_up(score, faces, chunks=8)
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+def test_a_score_that_depends_on_the_order(scheme, weighting):
+    score, faces = table("unequal", seed=3, decimals=1)
+    score = score + np.triu(np.full_like(score, 0.25), 1)
+    scores = looked_up(score, faces, chunks=8, symmetric=False)
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting)
+
+
+def rectangle(seed, missing=-1.0):
+    """Probes and references of six people, some on one side only, with failed comparisons."""
+    rng = np.random.default_rng(seed)
+    probe = np.array("a a b b c d d d e".split())
+    reference = np.array("a b b c c d e f f a".split())
+    score = np.round(rng.random((9, 10)) + 0.6 * (probe[:, None] == reference), 1)
+    score[rng.random(score.shape) < 0.1] = missing
+    score[:, 4] = missing
+    gender = {"a": "f", "b": "f", "c": "m", "d": "m", "e": "m", "f": "f"}
+    labels = [np.array([gender[k] for k in side]) for side in (probe, reference)]
+    return score, probe, reference, {"gender": labels}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared):
+    """With shared names some probes are references too: those cells are the diagonal."""
+    score, probe, reference, attributes = rectangle(5)
+    names = {}
+    if shared:
+        names = dict(probe=[f"{k}{i}" for i, k in enumerate(probe)], reference=[f"r{j}" for j in range(10)])
+        names["reference"][0], names["reference"][2], names["reference"][5] = "a0", "b3", "d6"
+    scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, chunks=4, **names)
+    resampling = fk.Resampling(scheme, n=3)
+    evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
+
+
+def test_several_models_are_evaluated_as_each_alone():
+    one, other = people("unequal", seed=6), people("unequal", seed=6)
+    other = other.assign(embedding=other.embedding.roll(feature=1) ** 3)
+    both = fk.stack_models({"one": one, "other": other})
+    options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=3))
+    together = fk.evaluate(fk.score_tensor(both, chunks=8), **options)
+    for name, faces in {"one": one, "other": other}.items():
+        alone = fk.evaluate(fk.score_tensor(faces, chunks=8), **options)
+        for node in ("empirical", "vstatistic", "replicates"):
+            picked = together[node].dataset.sel(model=name, drop=True)
+            for variable in alone[node].data_vars:
+                np.testing.assert_array_equal(picked[variable], alone[node][variable], err_msg=variable)
+
+
+def test_counts_of_errors_and_what_is_resolved():
+    scores = fk.score_tensor(people("unequal", ties=True), chunks=9)
+    empirical = fk.evaluate(scores, far=[0.02, 0.3])["empirical"].dataset
+    twin = as_twin(scores)
+    identity, off = np.array(twin.probe_identity), ~np.tri(len(twin.probe), dtype=bool)
+    same = identity[:, None] == identity
+    for level, threshold in enumerate(empirical.threshold.values):
+        accepts = int(((twin.score > threshold) & ~same & off).sum())
+        rejects = int(((twin.score <= threshold) & same & off).sum())
+        assert empirical.false_accepts.values[level] == accepts
+        assert empirical.false_rejects.values[level] == rejects
+        assert empirical.resolved.values[level] == (min(accepts, rejects) >= 10)
+
+
+def test_group_lost_by_a_replicate_is_nan_and_not_zero():
+    scores = fk.score_tensor(people([3] * 5, groups=("f", "f", "f", "m", "m")), chunks=8)
+    ev = evaluate_and_check(scores, by="gender", resampling=fk.Resampling("identity", n=30))
+    lost = np.isnan(ev["replicates"].far_group.sel(group="m").isel(far_level=0))
+    assert 0 < int(lost.sum()) < 30
+
+
+@pytest.mark.parametrize("levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"])
+def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(levels):
+    """Of three people a replicate may hold one alone, or only those with one image."""
+    scores = fk.score_tensor(people([1, 2, 1], seed=2), chunks=3)
+    resampling = fk.Resampling("identity", n=40)
+    replicates = evaluate_and_check(scores, resampling=resampling, by="gender", **levels)["replicates"]
+    assert 0 < int(np.isnan(replicates.far.values[:, 0]).sum()) < 40
+    assert 0 < int(np.isnan(replicates.frr.values[:, 0]).sum()) < 40
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, 23])
+def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
+    score, faces = table("unequal", seed=2)
+    evaluate_and_check(looked_up(score, faces, chunks=chunks), resampling=fk.Resampling(n=2))

@@ -1,0 +1,189 @@
+"""What must not matter to the engine (chunks, order, threads, where the pilot looked), and exact means."""
+
+import tracemalloc
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+from engine_cases import FAR, check_evaluation, looked_up, people, table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twin import every_image_resample, symmetric_scores, vstatistic
+
+import frkit as fk
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+NODES = ("empirical", "vstatistic", "replicates")
+slow = settings(max_examples=15, deadline=None, derandomize=True)
+
+
+def assert_same(one, other, tolerance=0.0):
+    """Two evaluations agree in every node: in every bit, or within a tolerance."""
+    for node in NODES:
+        left, right = one[node].dataset, other[node].dataset
+        assert left.data_vars.keys() == right.data_vars.keys()
+        for name in left.data_vars:
+            where = f"{name} in {node}"
+            if tolerance and name != "threshold":
+                xr.testing.assert_allclose(left[name], right[name], rtol=tolerance, atol=tolerance)
+            else:
+                np.testing.assert_array_equal(left[name].values, right[name].values, err_msg=where)
+
+
+def evaluation(faces, chunks, *, seed=0, scheme="image", **options):
+    """An evaluation by gender with five replicates."""
+    scores = fk.score_tensor(faces, chunks=chunks)
+    resampling = fk.Resampling(scheme, n=5, seed=seed)
+    return fk.evaluate(scores, far=FAR, by="gender", resampling=resampling, **options)
+
+
+@pytest.mark.parametrize(("sizes", "tolerance"), [("equal", 0.0), ("unequal", 1e-12)])
+def test_chunks_do_not_matter(sizes, tolerance):
+    faces = people(sizes, dim=40)
+    whole = evaluation(faces, 24)
+
+    @slow
+    @given(st.integers(1, 24))
+    def check(chunks):
+        assert_same(evaluation(faces, chunks), whole, tolerance)
+
+    check()
+
+
+@pytest.mark.parametrize("chunks", [(1, 23), (5, 5, 5, 5, 4), (24,), (2, 20, 2)])
+def test_chunks_of_any_form_do_not_matter(chunks):
+    faces = people("equal", dim=40)
+    scores = fk.score_tensor(faces, chunks=24).chunk(probe=chunks, reference=chunks)
+    options = dict(far=FAR, by="gender", resampling=fk.Resampling(n=5))
+    assert_same(fk.evaluate(scores, **options), evaluation(faces, 24))
+
+
+@slow
+@given(st.permutations(range(24)), st.integers(1, 24))
+def test_image_order_does_not_matter(order, chunks):
+    faces = people("equal", dim=40)
+    assert_same(evaluation(faces.isel(image=list(order)), chunks), evaluation(faces, 24))
+
+
+@slow
+@given(
+    st.integers(0, 2**32),
+    st.lists(st.integers(1, 5), min_size=4, max_size=8).filter(lambda sizes: max(sizes) > 1),
+    st.sampled_from(["image", "identity", "two-level", "double-or-nothing", "subset"]),
+    st.sampled_from(["identity", "pair"]),
+    st.integers(0, 3),
+)
+def test_any_data_and_seed_agree_with_the_twin(seed, sizes, scheme, weighting, decimals):
+    score, faces = table(sizes, seed=seed, decimals=decimals)
+    scores = looked_up(score, faces, chunks=1 + seed % 13)
+    options = dict(by="gender", resampling=fk.Resampling(scheme, n=2, seed=seed), weighting=weighting)
+    ev = fk.evaluate(scores, far=FAR, **options)
+    check_evaluation(ev, scores, far=FAR, **options)
+
+
+@pytest.mark.parametrize("sizes", ["equal", "unequal"])
+def test_the_scheduler_does_not_matter(sizes):
+    faces = people(sizes, dim=40)
+    threads = evaluation(faces, 5)
+    with dask.config.set(scheduler="synchronous"):
+        alone = evaluation(faces, 5)
+    assert_same(alone, threads, 0.0 if sizes == "equal" else 1e-12)
+
+
+def test_fewer_replicates_are_the_first_of_more():
+    scores = fk.score_tensor(people("unequal"), chunks=9)
+    few, many = (fk.evaluate(scores, far=FAR, resampling=fk.Resampling(n=n, seed=7)) for n in (3, 12))
+    for name in few["replicates"].data_vars:
+        first = many["replicates"][name].values[:3]
+        np.testing.assert_allclose(few["replicates"][name], first, rtol=1e-12, atol=1e-12)
+
+
+# --- exact means over every resample ---------------------------------------------------------------------
+
+
+class Listed(fk.Resampling):
+    """The image scheme with given counts in place of draws."""
+
+    def weights(self, identity, image=None, strata=None, person=None):
+        counts = super().weights(identity, image, strata, person)
+        rows = [[draw[name] for name in image] for draw, _ in LISTED]
+        return counts.assign(image_count=(counts.image_count.dims, np.array(rows, np.uint16)))
+
+
+LISTED = []
+
+
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+def test_mean_of_all_resamples_is_far_and_vstatistic(weighting):
+    """E*[FAR*(t)] = FAR(t) and E*[FRR*(t)] = V-statistic, over every draw of 2, 3 and 1 images."""
+    score, faces = table([2, 3, 1], seed=8, decimals=1)
+    twin = symmetric_scores(score, faces.identity.values, image=faces.image.values)
+    LISTED[:] = list(every_image_resample(twin))
+    share = np.array([probability for _, probability in LISTED])
+    levels = np.unique(score)
+    resampling = Listed("image", n=len(LISTED))
+    ev = fk.evaluate(looked_up(score, faces), threshold=levels, resampling=resampling, weighting=weighting)
+    far, frr = (share @ ev["replicates"][name].values for name in ("far", "frr"))
+    np.testing.assert_allclose(far, ev["empirical"].far, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(frr, ev["vstatistic"].frr, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(frr, vstatistic(twin, weighting)[1].rejected(levels), atol=1e-12)
+    assert np.abs(frr - ev["empirical"].frr.values).max() > 0.1
+
+
+# --- laziness and bounded memory -------------------------------------------------------------------------
+
+
+def refuse(*_, **__):
+    """A dask scheduler that fails the test."""
+    raise AssertionError("something was computed")
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+def test_building_a_tensor_computes_nothing(similarity):
+    faces = people("equal")
+    with dask.config.set(scheduler=refuse):
+        scores = fk.score_tensor(faces, similarity, chunks=7)
+        stacked = fk.score_tensor(fk.stack_models({"a": faces, "b": faces}), similarity)
+        repr(scores)
+        with pytest.raises(AssertionError, match="computed"):
+            scores.compute()
+    assert stacked.dims == ("model", "probe", "reference")
+
+
+def test_a_callable_is_not_called_before_the_sweep():
+    def similarity(probe, reference):
+        calls.append((len(probe), len(reference)))
+        return probe @ reference.T
+
+    calls = []
+    scores = fk.score_tensor(people([10] * 30), similarity, chunks=32)
+    assert calls == []
+    fk.evaluate(scores, far=FAR, resampling=fk.Resampling(n=2))
+    assert calls
+    assert max(max(block) for block in calls) <= 64, "blocks are larger than the chunks"
+
+
+def test_the_whole_matrix_is_never_in_memory():
+    n = 5000
+    faces = people([10] * (n // 10), dim=64)
+    options = dict(far=[1e-4, 1e-3], resampling=fk.Resampling(n=4))
+    fk.evaluate(fk.score_tensor(people("equal"), chunks=8), far=FAR, resampling=fk.Resampling(n=4))
+    tracemalloc.start()
+    try:
+        fk.evaluate(fk.score_tensor(faces, chunks=256), **options)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.5 * 4 * n * n, f"peak {peak / 1e6:.0f} MB, the matrix has {4 * n * n / 1e6:.0f} MB"
+
+
+def test_impostors_that_all_score_the_same():
+    score, faces = table("unequal", seed=11)
+    identity = faces.identity.values
+    score[identity[:, None] != identity] = 0.5
+    scores = looked_up(score, faces, chunks=9)
+    options = dict(by="gender", resampling=fk.Resampling("image", n=3))
+    ev = fk.evaluate(scores, far=FAR, **options)
+    check_evaluation(ev, scores, far=FAR, **options)
+    assert (ev["replicates"].threshold == 0.5).all()

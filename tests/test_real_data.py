@@ -1,0 +1,71 @@
+"""The figures known for real scores; the data stay outside the project, without them the tests skip."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import frkit as fk
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+pytestmark = [
+    pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data are not here: {DATA}"),
+    pytest.mark.filterwarnings("ignore::frkit.DataWarning"),
+]
+FAR = [1e-3, 1e-2]
+KNOWN = {"facenet": (0.0138, [0.074, 0.018]), "insightface": (0.0449, [0.1466, 0.0724])}
+
+
+def lfw(encoder):
+    """Scores of one encoder on 158 people with ten images each."""
+    return fk.score_tensor(fk.open_faces(DATA / f"lfw158_{encoder}.npz"))
+
+
+@pytest.fixture(scope="module")
+def evaluations():
+    """Both encoders on the same draws, all pairs weighted equally."""
+    options = dict(far=FAR, by="gender", weighting="pair", resampling=fk.Resampling("image", n=200, seed=0))
+    return {encoder: fk.evaluate(lfw(encoder), **options) for encoder in KNOWN}
+
+
+@pytest.mark.parametrize("encoder", KNOWN)
+def test_known_rates_of_two_encoders(evaluations, encoder):
+    empirical = evaluations[encoder]["empirical"].dataset
+    eer, frr = KNOWN[encoder]
+    digits = 3 if encoder == "facenet" else 4
+    assert round(float(empirical.eer), 4) == eer
+    np.testing.assert_array_equal(np.round(empirical.frr.values, digits), frr)
+    assert (empirical.far <= np.array(FAR) * (1 + 1e-12)).all()
+
+
+def test_known_rates_of_an_asymmetric_matrix_with_failed_comparisons():
+    scores = fk.open_scores(DATA / "bssr1_face_c.csv.gz", missing=-1)
+    assert scores.shape == (517, 517) and np.isnan(scores).all("probe").any()
+    empirical = fk.evaluate(scores, far=[1e-2], weighting="pair")["empirical"].dataset
+    assert round(float(empirical.eer), 4) == 0.0445
+    assert round(float(empirical.frr.values[0]), 4) == 0.0851
+
+
+@pytest.mark.parametrize("encoder", KNOWN)
+def test_band_of_an_encoder(evaluations, encoder):
+    band = fk.band(evaluations[encoder], "frr", method="recentered", level=0.95)
+    naive = fk.band(evaluations[encoder], "frr", method="naive", level=0.95)
+    assert (band.lower < band.estimate).all() and (band.estimate < band.upper).all()
+    assert (naive.upper < band.upper).all(), "the naive band is centred on the smaller V-statistic"
+    np.testing.assert_allclose(band.centre, 0.9 * band.estimate, rtol=1e-9)
+    assert "these 158 identities" in band.attrs["target"] and band.attrs["method"] == "recentered"
+
+
+def test_paired_comparison_of_the_encoders(evaluations):
+    difference = fk.compare(evaluations["facenet"], evaluations["insightface"], "frr")
+    frr = [evaluations[encoder]["empirical"].frr.values for encoder in KNOWN]
+    np.testing.assert_allclose(difference.estimate, frr[0] - frr[1], rtol=1e-12)
+    assert (difference.upper < 0).all(), "FaceNet makes fewer false rejects on these images"
+    assert (difference.lower < difference.estimate).all()
+
+
+def test_comparison_refuses_other_draws(evaluations):
+    options = dict(far=FAR, by="gender", weighting="pair")
+    other = fk.evaluate(lfw("insightface"), resampling=fk.Resampling("image", n=200, seed=1), **options)
+    with pytest.raises(fk.InputError, match="draws|seed|resampl"):
+        fk.compare(evaluations["facenet"], other, "frr")

@@ -1,0 +1,117 @@
+"""Rates of a list of weighted pairs, written as their definitions read: the twin's second half."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+UNKNOWN = "unknown"
+TOLERANCE = 1 + 1e-12  # a FAR within this factor of a level keeps to it
+EQUAL = 1e-12  # FAR and FRR this close have crossed
+
+
+@dataclass(frozen=True)
+class PairList:
+    """Scores and weights of pairs of one kind, with the groups of their two sides."""
+
+    score: np.ndarray
+    weight: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    def within(self, mask) -> "PairList":
+        """The pairs that the mask selects."""
+        return PairList(self.score[mask], self.weight[mask], self.left[mask], self.right[mask])
+
+    def cell(self, left, right) -> "PairList":
+        """The pairs between two groups, whichever side each group is on."""
+        there = (self.left == left) & (self.right == right)
+        back = (self.left == right) & (self.right == left)
+        return self.within(there | back)
+
+    def accepted(self, threshold) -> np.ndarray:
+        """Share of the weight with score > threshold, for one threshold or an array of them."""
+        order = np.argsort(-self.score)
+        so_far = np.concatenate([[0.0], np.cumsum(self.weight[order])])
+        return self._share(so_far[np.searchsorted(-self.score[order], -np.asarray(threshold))], threshold)
+
+    def rejected(self, threshold) -> np.ndarray:
+        """Share of the weight with score <= threshold, for one threshold or an array of them."""
+        order = np.argsort(self.score)
+        so_far = np.concatenate([[0.0], np.cumsum(self.weight[order])])
+        return self._share(so_far[np.searchsorted(self.score[order], threshold, side="right")], threshold)
+
+    def _share(self, counted, threshold) -> np.ndarray:
+        total = self.weight.sum()
+        return np.where(np.isnan(threshold), np.nan, counted / (total if total > 0 else np.nan))
+
+    def distinct(self) -> np.ndarray:
+        """The scores that some positive weight has, ascending."""
+        return np.unique(self.score[self.weight > 0])
+
+
+def pseudo_inverse(impostor, alpha) -> float:
+    """D.1: the smallest observed impostor score v with FAR(v) <= alpha, equality with a tolerance."""
+    candidates = impostor.distinct()
+    candidates = candidates[impostor.accepted(candidates) <= alpha * TOLERANCE]
+    return candidates.min() if len(candidates) else np.nan
+
+
+def equal_error(impostor, genuine) -> tuple[float, float]:
+    """EER and its threshold: the smallest observed score at which FRR >= FAR.
+
+    The EER is where the lines from the rates at the score before it to the rates at it cross.
+    """
+    if not impostor.weight.sum() > 0 or not genuine.weight.sum() > 0:
+        return np.nan, np.nan
+    distinct = np.union1d(impostor.distinct(), genuine.distinct())
+    fars, frrs = np.append(1.0, impostor.accepted(distinct)), np.append(0.0, genuine.rejected(distinct))
+    at = np.argmax(frrs >= fars - EQUAL)
+    far0, frr0, far, frr = fars[at - 1], frrs[at - 1], fars[at], frrs[at]
+    part = (far0 - frr0) / ((far0 - frr0) + (frr - far))
+    return far0 + part * (far - far0), distinct[at - 1]
+
+
+def auc(impostor, genuine) -> float:
+    """P(genuine score > impostor score), a tie counting half."""
+    if not impostor.weight.sum() > 0 or not genuine.weight.sum() > 0:
+        return np.nan
+    won = [impostor.weight[impostor.score < s].sum() for s in genuine.score]
+    tied = [impostor.weight[impostor.score == s].sum() for s in genuine.score]
+    wins = genuine.weight @ (np.array(won) + 0.5 * np.array(tied))
+    return wins / (genuine.weight.sum() * impostor.weight.sum())
+
+
+def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all") -> dict:
+    """All variables of an evaluation, in its dims: level, then group, then reference group."""
+    impostor, genuine = pairs
+    if impostors == "same-group":
+        entering = impostor.within((impostor.left == impostor.right) & (impostor.left != UNKNOWN))
+    else:
+        entering = impostor
+    if threshold is None:
+        threshold = [pseudo_inverse(entering, alpha) for alpha in far]
+    result = {
+        "threshold": np.array(threshold, float),
+        "far": entering.accepted(threshold),
+        "frr": genuine.rejected(threshold),
+        "auc": auc(entering, genuine),
+    }
+    result["eer"], result["eer_threshold"] = equal_error(entering, genuine)
+    return result | (group_summary(impostor, genuine, threshold, groups) if groups else {})
+
+
+def group_summary(impostor, genuine, threshold, groups) -> dict:
+    """The variables of each group (eq. 21-22) and of each pair of groups."""
+    cross = [[impostor.cell(a, b) for b in groups] for a in groups]
+    own = [(cross[index][index], genuine.cell(a, a)) for index, a in enumerate(groups)]
+    crossing = [equal_error(*pair) for pair in own]
+    return {
+        "far_group": np.stack([imp.accepted(threshold) for imp, _ in own], -1),
+        "frr_group": np.stack([gen.rejected(threshold) for _, gen in own], -1),
+        "far_cross": np.moveaxis(
+            np.array([[cell.accepted(threshold) for cell in row] for row in cross]), -1, 0
+        ),
+        "eer_group": np.array([eer for eer, _ in crossing]),
+        "eer_threshold_group": np.array([t for _, t in crossing]),
+        "auc_group": np.array([auc(*pair) for pair in own]),
+    }
