@@ -14,7 +14,7 @@ _HOME = {
     "open_faces": "io",
     "score_tensor": "scores",
     "score_matrix": "scores",
-    "open_scores": "io",
+    "open_scores": "scores",
     "Resampling": "resampling",
     "far_levels": "evaluation",
     "evaluate": "evaluation",

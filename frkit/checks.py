@@ -10,10 +10,10 @@ def checked_embedding(embedding, model) -> np.ndarray:
     original = _numbers(embedding)
     require(
         original.ndim == (2 if model is None else 3),
-        f"embedding must have shape (images, features), or (models, images, features) together with model= names, "
-        f"got shape {original.shape} {'without' if model is None else 'with'} model names",
+        "embedding must have shape (images, features), or (models, images, features) together with model= "
+        f"names, got shape {original.shape} {'without' if model is None else 'with'} model names",
     )
-    require(original.size > 0, f"embedding is empty: shape {original.shape}; give at least one image and one feature")
+    require(original.size > 0, f"embedding is empty: shape {original.shape}; give images and features")
     with np.errstate(over="ignore"):
         values = np.array(original, dtype=np.float32, order="C", copy=True)
     _check_finite(values, original, model)
@@ -30,7 +30,7 @@ def _numbers(embedding) -> np.ndarray:
         raise InputError(f"the rows of embedding differ in length: {_row_lengths(embedding)}") from None
     require(
         array.dtype.kind in "fiub",
-        f"embedding must hold real numbers, got dtype {array.dtype}; convert it first, e.g. with .astype('float32')",
+        f"embedding must hold real numbers, got dtype {array.dtype}; convert it with .astype('float32')",
     )
     return array
 
@@ -54,7 +54,7 @@ def _check_finite(values: np.ndarray, original: np.ndarray, model) -> None:
         return
     index = np.unravel_index(np.argmin(finite), finite.shape)
     n_rows = int((~finite.all(axis=-1)).sum())
-    what = f"{original[index]!s}" if not np.isfinite(original[index]) else f"{original[index]!s}, too large for float32"
+    what = f"{original[index]!s}{', too large for float32' if np.isfinite(original[index]) else ''}"
     raise InputError(
         f"embedding has bad values in {n_rows} row(s), first at {_place(index, model)}: {what}; "
         "remove or recompute these images"
@@ -69,8 +69,9 @@ def _check_norms(values: np.ndarray, model) -> None:
     if not bad.any():
         return
     index = np.unravel_index(np.argmax(bad), bad.shape)
-    what = "is a zero vector" if not values[index].any() else f"has norm {np.sqrt(square[index]):.3g}, beyond float32"
+    beyond = f"has norm {np.sqrt(square[index]):.3g}, whose square float32 cannot hold"
+    what = beyond if values[index].any() else "is a zero vector"
     raise InputError(
-        f"embedding at {_place(index, model)} {what} ({int(bad.sum())} such row(s)); an image without a direction cannot "
-        "be compared: remove or recompute it, or rescale the embedding"
+        f"embedding at {_place(index, model)} {what} ({int(bad.sum())} such row(s)); an image without a "
+        "direction cannot be compared: remove or recompute it, or rescale the embedding"
     )

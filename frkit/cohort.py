@@ -50,7 +50,10 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
         group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(_attributes(by)), known)
         person = identity if split is None and not has_person else (person if split is None else split)
     groups = np.unique(group[group != UNKNOWN])
-    require(by is None or len(groups) > 0, f"attribute {by!r} has no label other than {UNKNOWN!r}: there is no group")
+    require(
+        by is None or len(groups) > 0,
+        f"attribute {by!r} has no label other than {UNKNOWN!r}: there is no group",
+    )
     return People(names, identity, person, group, groups, *index)
 
 
@@ -62,7 +65,10 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
     """One label per image; a label that differs between the two sides is an error."""
     for side in (PROBE, REFERENCE):
         known = sorted(c.removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
-        require(f"{side}_{name}" in scores.coords, f"there is no attribute {name!r}; the scores carry {', '.join(known)}")
+        require(
+            f"{side}_{name}" in scores.coords,
+            f"there is no attribute {name!r}; the scores carry {', '.join(known)}",
+        )
     labels = [scores[f"{side}_{name}"].values.astype(str) for side in (PROBE, REFERENCE)]
     out = np.empty(n, max(labels[0].dtype, labels[1].dtype))
     out[index[1]] = labels[1]
@@ -142,18 +148,34 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
     if not symmetric:
         other = who.probe[pairs.row] != who.reference[pairs.col]
         pairs = GenuinePairs(pairs.row[other], pairs.col[other], pairs.identity[other])
-    require(len(pairs) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
+    require(
+        len(pairs) > 0,
+        "there is no genuine pair: no identity has two images to compare; check the identities",
+    )
     diagonal = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
     itself = _same_image(who, symmetric)
     asked = pairs if "self_score" in scores.attrs or not diagonal else _joined(pairs, itself, identity[who.probe])
-    return Cohort(who, design, asked, len(pairs), diagonal and len(itself[0]) > 0, image_count, identity_count,
-                  identity, share, pooled)
+    return Cohort(
+        who,
+        design,
+        asked,
+        len(pairs),
+        diagonal and len(itself[0]) > 0,
+        image_count,
+        identity_count,
+        identity,
+        share,
+        pooled,
+    )
 
 
 def _shares(weighting, labels: np.ndarray) -> np.ndarray:
     """p_k of every identity, with mean 1 (section 2.1)."""
     if isinstance(weighting, str):
-        require(weighting in ("identity", "pair"), f"weighting must be 'identity', 'pair' or p_k; got {weighting!r}")
+        require(
+            weighting in ("identity", "pair"),
+            f"weighting must be 'identity', 'pair' or p_k; got {weighting!r}",
+        )
         return np.ones(len(labels))
     if isinstance(weighting, Mapping):
         lost = [name for name in labels if name not in weighting]
@@ -236,7 +258,7 @@ def genuine_tally(who: Cohort, score: np.ndarray, self_score: float | None, cent
     here = ~np.isnan(score[:n])
     present = np.bincount(identity[here], minlength=len(who.share))
     mass = who.share**2 * (present if who.pooled else 1.0)
-    per_pair = np.divide(mass, present, out=np.zeros(len(present)), where=present > 0)
+    per_pair = _up_to_a_factor(np.divide(mass, present, out=np.zeros(len(present)), where=present > 0))
     parts = [(score[:n][here], row[here], col[here], identity[here], per_pair[identity[here]])]
     if who.diagonal:
         itself, own = _same_image(who.people, symmetric), who.design.probe.identity
@@ -248,12 +270,20 @@ def genuine_tally(who: Cohort, score: np.ndarray, self_score: float | None, cent
             code, many = _urn_sizes(who.people)
             mine, theirs = who.people.probe[row[here]], who.people.reference[col[here]]
             kept = np.where(code[mine] == code[theirs], 1 - 1 / many[mine], 1.0)  # E[w_i w_j] of two images
-            parts[0] = (*parts[0][:4], per_pair[identity[here]] * kept)
             again = 1 - 1 / many[who.people.probe[itself[0][keep]]]  # E[w_i (w_i - 1)]
-            parts.append((same[keep], itself[0][keep], itself[1][keep], kin, half * per_pair[kin] * again))
+            factor = _up_to_a_factor(np.concatenate([per_pair[identity[here]] * kept, per_pair[kin] * again]))
+            parts[0] = (*parts[0][:4], factor[: len(kept)])
+            parts.append((same[keep], itself[0][keep], itself[1][keep], kin, half * factor[len(kept) :]))
         else:
             parts.append((same[keep], np.full(len(kin), -1), itself[1][keep], kin, half * per_pair[kin]))
     return _sorted_genuine(who, parts, centre, not here.all())
+
+
+def _up_to_a_factor(weight: np.ndarray) -> np.ndarray:
+    """Ones where all weights above zero are equal: rates do not change, and sums become exact."""
+    positive = weight[weight > 0]
+    same = len(positive) > 0 and np.all(np.abs(positive - positive[0]) <= 1e-14 * positive[0])
+    return (weight > 0).astype(float) if same else weight
 
 
 def _urn_sizes(who: People) -> tuple[np.ndarray, np.ndarray]:
@@ -269,15 +299,19 @@ def _sorted_genuine(who: Cohort, parts: list, centre: bool, lost: bool) -> Genui
     pairs = tuple(np.ascontiguousarray(part[order]) for part in (score, row, col, identity, group, factor))
     columns = slice(0, 1) if centre else slice(None)
     weight = tuple(
-        np.ascontiguousarray(who.image_count[columns][:, images].astype(np.uint8 if who.image_count.max() < 256 else np.uint16))
+        np.ascontiguousarray(
+            who.image_count[columns][:, images].astype(np.uint8 if who.image_count.max() < 256 else np.uint16)
+        )
         for images in (who.people.probe, who.people.reference)
     )
     identity_count = who.identity_count[columns].astype(float)
     whole = who.design.symmetric and not centre and len(np.unique(identity)) > 0 and not lost
     columns = range(len(weight[0]))
     n_groups = len(who.groups) + 1
-    totals = _whole_totals(pairs, identity_count, n_groups) if whole else np.stack(
-        [_genuine_total(pairs, weight, identity_count, c, n_groups) for c in columns], 1
+    totals = (
+        _whole_totals(pairs, identity_count, n_groups)
+        if whole
+        else np.stack([_genuine_total(pairs, weight, identity_count, c, n_groups) for c in columns], 1)
     )
     return Genuine(pairs, weight, identity_count, totals)
 

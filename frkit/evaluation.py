@@ -9,12 +9,14 @@ import numpy as np
 import xarray as xr
 
 from frkit.cohort import Cohort, cohort
+from frkit.distributions import Distributions, tally_distributions
 from frkit.faces import FAR_LEVEL, GROUP, MODEL, PROBE, REFERENCE, REPLICATE, InputError, require, warn
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.tallies import Rates, tally_rates
 
 THRESHOLD_LEVEL = "threshold_level"
 OTHER_GROUP = "reference_group"
+SCORE_BIN = "score_bin"
 RESOLVED = 10  # errors that a level needs before its band means something
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
@@ -64,6 +66,9 @@ def evaluate(
     weighting="identity",
     impostors: str = "all",
     varying: str = "error",
+    mode: str = "tail",
+    bins: int = 100,
+    bounds: tuple[float, float] | None = None,
     progress: bool | None = None,
 ) -> xr.DataTree:
     """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
@@ -93,6 +98,10 @@ def evaluate(
         Which impostor pairs enter the global FAR.
     varying : {"error", "split", "first", "most frequent"}
         For an attribute in `by` that varies within an identity.
+    mode : {"tail", "all"}
+        "all" sweeps once more, over every pair, for `auc`, means, standard deviations and histograms.
+    bins, bounds : int, (float, float)
+        Histogram bins and their range, for mode "all"; by default -1 to 1 for the cosine, else all scores.
     progress : bool, optional
         A progress bar; by default for long sweeps only.
 
@@ -103,7 +112,9 @@ def evaluate(
         `replicates`. Variables: `threshold`, `far`, `frr` over far_level (or threshold_level); `far_group`,
         `frr_group` over (far_level, group); `far_cross` over (far_level, group, reference_group); `eer`,
         `eer_threshold`, and per group `eer_group`, `eer_threshold_group`. `empirical` also has raw counts
-        `false_accepts`, `false_rejects` and `resolved` (both at least 10). Further dims: `model` in front,
+        `false_accepts`, `false_rejects` and `resolved` (both at least 10). Mode "all" adds `auc`, and for kind in
+        genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), all
+        of them also with `_group`. Further dims: `model` in front,
         then `replicate`. The tree's attribute `provenance` is one JSON text.
 
     Raises
@@ -126,8 +137,11 @@ def evaluate(
     {'replicate': 10, 'far_level': 2}
     """
     levels, fixed = _levels(far, threshold)
-    require(isinstance(scores, xr.DataArray) and {PROBE, REFERENCE} <= set(scores.dims),
-            "scores must be a tensor over (probe, reference): make it with fk.score_tensor or fk.score_matrix")
+    require(mode in ("tail", "all"), f"mode must be 'tail' or 'all', got {mode!r}")
+    require(
+        isinstance(scores, xr.DataArray) and {PROBE, REFERENCE} <= set(scores.dims),
+        "scores must be a tensor over (probe, reference): make it with fk.score_tensor or fk.score_matrix",
+    )
     _check_attributes(scores, by)
     one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
     who = cohort(one, by, varying, weighting, impostors, resampling)
@@ -137,6 +151,10 @@ def evaluate(
     results = [tally_rates(model, who, levels, fixed, progress=bar) for model in models]
     _warn(who, resampling, levels, results)
     trees = [_nodes(rates, who, levels, fixed, impostors) for rates in results]
+    if mode == "all":
+        for tree, model, rates in zip(trees, models, results, strict=True):
+            found = tally_distributions(model, who, rates, bins=bins, bounds=bounds, progress=bar)
+            _add_distributions(tree, found, len(who.groups))
     names = scores[MODEL] if MODEL in scores.dims else None
     nodes = {key: _stacked([tree[key] for tree in trees], names) for key in trees[0]}
     if resampling is None:
@@ -150,7 +168,10 @@ def _levels(far, threshold) -> tuple[np.ndarray | None, np.ndarray | None]:
     require(far is None or threshold is None, "give far= or threshold=, not both")
     if threshold is not None:
         fixed = np.atleast_1d(np.asarray(threshold, float))
-        require(fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)), f"threshold must be finite numbers, got {threshold!r}")
+        require(
+            fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)),
+            f"threshold must be finite numbers, got {threshold!r}",
+        )
         return None, np.unique(fixed)
     levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(np.asarray(far, float))
     inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
@@ -162,7 +183,10 @@ def _check_attributes(scores: xr.DataArray, by) -> None:
     names = [] if by is None else [by] if isinstance(by, str) else list(by)
     known = sorted(str(c).removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
     for name in names:
-        require(f"{PROBE}_{name}" in scores.coords, f"by={name!r} is no attribute of these scores; known: {', '.join(known)}")
+        require(
+            f"{PROBE}_{name}" in scores.coords,
+            f"by={name!r} is no attribute of these scores; known: {', '.join(known)}",
+        )
 
 
 def _check_impostors(who: Cohort) -> None:
@@ -214,7 +238,11 @@ def _nodes(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[str
     data["resolved"] = (data.false_accepts >= RESOLVED) & (data.false_rejects >= RESOLVED)
     replicates = _dataset(rates, slice(1, None), dim, impostors).assign_coords(coords)
     replicates = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
-    return {"empirical": _described(data), "vstatistic": _described(centre), "replicates": _described(replicates)}
+    return {
+        "empirical": _described(data),
+        "vstatistic": _described(centre),
+        "replicates": _described(replicates),
+    }
 
 
 def _dataset(rates: Rates, columns: slice, dim: str, impostors: str) -> xr.Dataset:
@@ -231,6 +259,24 @@ def _dataset(rates: Rates, columns: slice, dim: str, impostors: str) -> xr.Datas
     if n_groups and impostors == "all":
         out["far_cross"] = ((*line, GROUP, OTHER_GROUP), _square(rates.far_cell[columns], n_groups))
     return xr.Dataset(out)
+
+
+def _add_distributions(tree: dict[str, xr.Dataset], found: Distributions, n_groups: int) -> None:
+    """AUC, moments and histograms into the three nodes."""
+    parts = {"auc": found.auc}
+    for kind in ("genuine", "impostor"):
+        parts |= dict(zip((f"{kind}_mean", f"{kind}_sd", f"{kind}_histogram"), getattr(found, kind), strict=True))
+    centres = (found.edges[1:] + found.edges[:-1]) / 2
+    columns = {"empirical": 0, "vstatistic": -1, "replicates": slice(1, -1)}
+    for node, at in columns.items():
+        lead = (REPLICATE,) if node == "replicates" else ()
+        new = {}
+        for name, values in parts.items():
+            dims = (*lead, SCORE_BIN) if name.endswith("histogram") else lead
+            new[name] = (dims, values[at][..., -1])
+            if n_groups:
+                new[f"{name}_group"] = ((*dims, GROUP), values[at][..., :-1])
+        tree[node] = tree[node].assign(new).assign_coords({SCORE_BIN: centres})
 
 
 def _square(cells: np.ndarray, n_groups: int) -> np.ndarray:
@@ -279,10 +325,17 @@ def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, resul
     for part in (who.people.names, who.people.identity, who.people.group):
         digest.update("\n".join(part.tolist()).encode())
     digest.update(np.ascontiguousarray(who.image_count).tobytes() + np.ascontiguousarray(who.identity_count).tobytes())
-    drawn = {} if resampling is None else {
-        "scheme": resampling.scheme, "n": resampling.n, "seed": resampling.seed, "strata": resampling.strata,
-        "target": resampling.target(len(np.unique(who.people.person))),
-    }
+    drawn = (
+        {}
+        if resampling is None
+        else {
+            "scheme": resampling.scheme,
+            "n": resampling.n,
+            "seed": resampling.seed,
+            "strata": resampling.strata,
+            "target": resampling.target(len(np.unique(who.people.person))),
+        }
+    )
     return drawn | {
         "weighting": weighting if isinstance(weighting, str) else "p_k",
         "impostors": impostors,
@@ -325,6 +378,8 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
         with xr.open_datatree(path, engine="h5netcdf") as tree:
             loaded = tree.load()
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as an evaluation ({error}); write one with ev.to_netcdf(path)") from error
+        raise InputError(
+            f"{path} cannot be read as an evaluation ({error}); write one with ev.to_netcdf(path)"
+        ) from error
     require("empirical" in loaded, f"{path} holds no node 'empirical': it is not an evaluation")
     return loaded

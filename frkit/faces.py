@@ -28,8 +28,9 @@ from frkit.checks import checked_embedding
 from frkit.labels import VARYING_RULES, clean_labels, resolve_varying
 
 __all__ = [
-    "FAR_LEVEL", "FEATURE", "GROUP", "IDENTITY", "IMAGE", "MODEL", "PERSON", "PROBE", "REFERENCE", "REPLICATE",
-    "UNKNOWN", "DataWarning", "InputError", "faces", "listed", "require", "resolve_varying", "stack_models", "warn",
+    "FAR_LEVEL", "FEATURE", "GROUP", "IDENTITY", "IMAGE", "MODEL", "PERSON", "PROBE", "REFERENCE",
+    "REPLICATE", "UNKNOWN", "DataWarning", "InputError", "faces", "listed", "require", "resolve_varying",
+    "stack_models", "warn",
 ]  # fmt: skip
 
 RESERVED = frozenset(
@@ -56,7 +57,7 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
         What to do where an attribute varies within an identity: "error", "keep", "split", "first" or "most
         frequent", for all attributes or for each (those not named: "error"); see `resolve_varying`.
     **attributes : array-like, shape (n_images,)
-        One label per image, e.g. gender=[...]. Missing labels (None, NaN, NaT, pd.NA, blank) become "unknown".
+        One label per image, e.g. gender=[...]. Missing ones (None, NaN, NaT, pd.NA, blank) become "unknown".
 
     Returns
     -------
@@ -68,9 +69,10 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     Raises
     ------
     InputError
-        If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths differ, an identity
-        or an image name is missing, an image name stands twice, there are fewer than two identities or none
-        with two images, an attribute has a reserved name, or an attribute varies and `varying` is "error".
+        If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths differ, an
+        identity or an image name is missing (or "unknown"), an image name stands twice, there are fewer than
+        two identities or none with two images, an attribute has a reserved name, or an attribute varies and
+        `varying` is "error". Messages count rows and columns from 0.
 
     Examples
     --------
@@ -89,49 +91,55 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     coords = {IMAGE: names, IDENTITY: (IMAGE, identity)}
     coords |= {} if model is None else {MODEL: _model_names(model, len(values))}
     coords |= {} if person is None else {PERSON: (IMAGE, person)}
-    coords |= {name: (IMAGE, labels[name], {"varying": "keep"} if rules[name] == "keep" else {}) for name in attributes}
+    for name in attributes:
+        coords[name] = (IMAGE, labels[name], {"varying": "keep"} if rules[name] == "keep" else {})
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE)[-values.ndim :], values)}, coords=coords)
 
 
 def _complete(values, n_images: int, name: str) -> np.ndarray:
+    """Labels none of which may be missing; a person called "unknown" would be many people."""
     labels, missing = clean_labels(values, n_images, name)
-    rows = np.flatnonzero(missing)
+    rows = np.flatnonzero(missing | (labels == UNKNOWN))
     require(
         len(rows) == 0,
-        f"{name} is missing in {len(rows)} row(s): {', '.join(map(str, rows[:5]))}{', ...' if len(rows) > 5 else ''}; "
-        "label these images or remove them",
+        f"{name} is missing or 'unknown' in {len(rows)} row(s): {_rows(rows)}; label or remove these images",
     )
     return labels
+
+
+def _rows(rows: np.ndarray) -> str:
+    return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
 
 
 def _image_names(image, n_images: int) -> np.ndarray:
     if image is None:
         return np.arange(n_images).astype(str)
     names = _complete(image, n_images, IMAGE)
-    again = pd.Series(names).duplicated(keep=False).to_numpy()
-    if again.any():
-        twice = names[again][0]
-        rows = ", ".join(map(str, np.flatnonzero(names == twice)[:5]))
+    again = names[pd.Series(names).duplicated().to_numpy()]
+    if len(again):
+        rows = _rows(np.flatnonzero(names == again[0]))
         raise InputError(
-            f"image names must be distinct: {str(twice)!r} stands in rows {rows}; {len(set(names[again].tolist()))} name(s) "
-            "repeat. Give each image its own name, or leave image= out"
+            f"image names must be distinct: {str(again[0])!r} stands in rows {rows} "
+            f"({len(again)} name(s) too many in all); give each image its own, or leave image= out"
         )
     return names
 
 
 def _model_names(model, n_models: int) -> np.ndarray:
-    require(not isinstance(model, str), f"model must be a list with one name per encoder, got the text {model!r}")
+    require(not isinstance(model, str), f"model must be a list with one name per encoder, got {model!r}")
     names = np.array([str(name) for name in model], str)
-    require(len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models in embedding")
-    require(len(set(names.tolist())) == n_models and "" not in names, f"model names must be distinct, got {listed(names)}")
+    require(len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models")
+    distinct = len(set(names.tolist())) == n_models and "" not in names
+    require(distinct, f"model names must be distinct, got {listed(names)}")
     return names
 
 
 def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
     """Clean labels and the rule of each attribute."""
     for name in attributes:
+        usable = name not in RESERVED and "/" not in name and name.strip()
         require(
-            name not in RESERVED and not name.startswith(("probe_", "reference_")) and "/" not in name and name.strip(),
+            usable and not name.startswith(("probe_", "reference_")),
             f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it (reserved: "
             f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
         )
@@ -141,7 +149,7 @@ def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
 
 def _rules(varying, names) -> dict:
     rules = {} if isinstance(varying, str) else varying
-    require(isinstance(rules, Mapping), f"varying must be a rule or a mapping of attribute to rule, got {varying!r}")
+    require(isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}")
     extra = [name for name in rules if name not in names]
     require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(names) or 'none'}")
     rules = {name: varying if isinstance(varying, str) else rules.get(name, "error") for name in names}
@@ -150,7 +158,7 @@ def _rules(varying, names) -> dict:
     return rules
 
 
-def _apply_rules(labels: dict, rules: dict, identity: np.ndarray) -> tuple[dict, np.ndarray, np.ndarray | None]:
+def _apply_rules(labels: dict, rules: dict, identity: np.ndarray) -> tuple:
     """Apply each attribute's rule; splits come last, so that the other rules see whole identities."""
     labels, person = dict(labels), None
     for name in sorted(labels, key=lambda name: rules[name] == "split"):
@@ -163,8 +171,8 @@ def _check_identities(identity: np.ndarray, when: str) -> None:
     require(len(words) >= 2, f"at least two identities are needed{when}, got {len(words)}: {listed(words)}")
     require(
         counts.max() >= 2,
-        f"no identity has two images{when} ({len(words)} identities, one image each): there is no genuine pair. "
-        "Check that identity holds people, not image names",
+        f"no identity has two images{when} ({len(words)} identities, one image each), so no genuine pair; "
+        "check that identity holds people, not image names",
     )
 
 
@@ -197,7 +205,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     >>> dict(stack_models({"A": a, "B": b}).sizes)
     {'model': 2, 'image': 3, 'feature': 3}
     """
-    require(isinstance(models, Mapping) and len(models) > 0, "stack_models needs a mapping of model name to faces")
+    require(isinstance(models, Mapping) and models, "stack_models needs a mapping of model name to faces")
     for name, one in models.items():
         _check_single(one, name)
     (first_name, first), *others = models.items()
@@ -214,7 +222,7 @@ def _check_single(one, name: str) -> None:
     good = isinstance(one, xr.Dataset) and "embedding" in one and IDENTITY in one.coords
     require(good, f"model {name!r} is not a faces Dataset; make it with frkit.faces or frkit.open_faces")
     dims = one["embedding"].dims
-    require(set(dims) == {IMAGE, FEATURE}, f"model {name!r} has dims {dims}; give one encoder with (image, feature)")
+    require(set(dims) == {IMAGE, FEATURE}, f"model {name!r} has dims {dims}; it must have (image, feature)")
 
 
 def _aligned(other: xr.Dataset, name: str, first: xr.Dataset, first_name: str) -> xr.Dataset:
@@ -222,10 +230,10 @@ def _aligned(other: xr.Dataset, name: str, first: xr.Dataset, first_name: str) -
     both = f"models {first_name!r} and {name!r}"
     mine, theirs = first[IMAGE].values, other[IMAGE].values
     alone = sorted(set(mine.tolist()) ^ set(theirs.tolist()))
-    require(not alone, f"{both} must hold the same images, but only one of them has {listed(alone)}; select the common ones")
+    require(not alone, f"{both} must hold the same images, only one has {listed(alone)}")
     other = other.sel({IMAGE: mine})
     alone = sorted(set(first.coords) ^ set(other.coords))
-    require(not alone, f"{both} must hold the same attributes, but only one of them has {listed(alone)}")
+    require(not alone, f"{both} must hold the same attributes, only one has {listed(alone)}")
     for label in first.coords:
         differs = np.flatnonzero(first[label].values != other[label].values)
         require(

@@ -63,7 +63,8 @@ def _one_per_image(values, n_images: int, name: str) -> np.ndarray:
     )
     require(
         len(array) == n_images,
-        f"lengths differ: {name} has {len(array)} labels but embedding has {n_images} images; give one label per image",
+        f"lengths differ: {name} has {len(array)} labels but embedding has {n_images} images; "
+        "give one label per image",
     )
     return array
 
@@ -88,7 +89,8 @@ def _word(value, name: str, row: int) -> str:
     require(np.ndim(value) == 0, f"{name}, row {row}: expected one label, got {value!r}")
     if pd.isna(value):
         return ""
-    return str(int(value)) if isinstance(value, (float, np.floating)) and value == np.floor(value) else str(value)
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value)
 
 
 def _decoded(value: bytes, name: str, row: int) -> str:
@@ -124,14 +126,14 @@ def numbered(ids) -> np.ndarray:
     place = ids.groupby(ids, sort=False).cumcount().to_numpy() + 1
     names = np.array([f"{word}#{k}" if k > 1 else word for word, k in zip(ids, place, strict=True)], str)
     clash = names[pd.Series(names).duplicated().to_numpy()]
-    require(len(clash) == 0, f"cannot number repeated ids: {listed(clash)} would stand twice; rename these ids")
+    require(len(clash) == 0, f"cannot number repeated ids: {listed(clash)} would stand twice; rename them")
     return names
 
 
 class _Pairs(NamedTuple):
     """The distinct (identity, label) pairs, in the order in which they first occur."""
 
-    identity_code: np.ndarray  # per image
+    of_image: np.ndarray  # per image: its pair
     owner: np.ndarray  # per pair: code of its identity
     label: np.ndarray  # per pair
     count: np.ndarray  # per pair: images
@@ -175,11 +177,12 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
 
     Examples
     --------
-    >>> labels, identity, person = resolve_varying(["20-29", "30-39", "20-29"], ["anna", "anna", "bo"], "split", "age")
+    >>> age, who = ["20-29", "30-39", "20-29"], ["anna", "anna", "bo"]
+    >>> age, identity, person = resolve_varying(age, who, "split", "age")
     >>> identity.tolist(), person.tolist()
     (['anna|20-29', 'anna|30-39', 'bo'], ['anna', 'anna', 'bo'])
     """
-    require(rule in VARYING_RULES, f"varying must be one of {listed(VARYING_RULES)}, got {rule!r} for {name!r}")
+    require(rule in VARYING_RULES, f"varying must be one of {listed(VARYING_RULES)}, got {rule!r} ({name})")
     labels, identity = np.asarray(labels, str), np.asarray(identity, str)
     person = None if person is None else np.asarray(person, str)
     if rule == "keep":
@@ -188,14 +191,11 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     varies = np.bincount(pairs.owner) > 1
     if not varies.any():
         return labels, identity, person
-    require(rule != "error", _varying_message(pairs, varies, identity, name))
+    if rule == "error":
+        raise InputError(_varying_message(pairs, varies, identity, name))
     if rule == "split":
-        return labels, _split(labels, identity, varies[pairs.identity_code], len(pairs.owner)), _or(person, identity)
-    return _chosen(pairs, rule)[pairs.identity_code], identity, person
-
-
-def _or(person, identity: np.ndarray) -> np.ndarray:
-    return identity if person is None else person
+        return labels, _split(pairs, varies, identity), identity if person is None else person
+    return _chosen(pairs, rule)[pairs.owner[pairs.of_image]], identity, person
 
 
 def _label_pairs(labels: np.ndarray, identity: np.ndarray) -> _Pairs:
@@ -205,7 +205,7 @@ def _label_pairs(labels: np.ndarray, identity: np.ndarray) -> _Pairs:
     owner, word = np.divmod(pairs, max(len(words), 1))
     first = np.full(len(pairs), len(labels))
     np.minimum.at(first, pair_code, np.arange(len(labels)))
-    return _Pairs(identity_code, owner, np.asarray(words, str)[word], np.bincount(pair_code), first)
+    return _Pairs(pair_code, owner, np.asarray(words, str)[word], np.bincount(pair_code), first)
 
 
 def _chosen(pairs: _Pairs, rule: str) -> np.ndarray:
@@ -216,19 +216,18 @@ def _chosen(pairs: _Pairs, rule: str) -> np.ndarray:
     return pairs.label[order[best]]
 
 
-def _split(labels: np.ndarray, identity: np.ndarray, varies: np.ndarray, n_expected: int) -> np.ndarray:
-    rows = np.flatnonzero(varies)
-    parts = np.strings.add(np.strings.add(identity[rows], "|"), labels[rows])
-    new = identity.astype(np.result_type(identity, parts))
-    new[rows] = parts
-    distinct, taken = pd.unique(new.astype(object)), pd.Index(pd.unique(identity.astype(object)))
-    clash = taken.intersection(pd.Index(pd.unique(parts.astype(object)))).tolist()
+def _split(pairs: _Pairs, varies: np.ndarray, identity: np.ndarray) -> np.ndarray:
+    """Identities named after their labels, where these vary."""
+    whole = identity[pairs.first]
+    parts = np.strings.add(np.strings.add(whole, "|"), pairs.label)
+    names = np.where(varies[pairs.owner], parts, whole)
+    taken = names[pd.Series(names).duplicated().to_numpy()]
     require(
-        len(distinct) == n_expected and not clash,
-        f"splitting makes names that are taken already ({listed(clash) or 'two parts of the same name'}); "
-        "rename these identities, or use no '|' in identities and labels",
+        len(taken) == 0,
+        f"splitting makes names that are taken already: {listed(taken)}; rename these identities, "
+        "or use no '|' in identities and labels",
     )
-    return new
+    return names[pairs.of_image]
 
 
 def _varying_message(pairs: _Pairs, varies: np.ndarray, identity: np.ndarray, name: str) -> str:
@@ -237,7 +236,7 @@ def _varying_message(pairs: _Pairs, varies: np.ndarray, identity: np.ndarray, na
     seen = ", ".join(f"{pairs.label[k]!s} (row {pairs.first[k]})" for k in mine[:4])
     return (
         f"attribute {name!r} varies within {varies.sum()} of {len(varies)} identities; the first is "
-        f"{str(identity[pairs.first[mine[0]]])!r}: {seen}. Say what it means: varying='split' (one sub-identity per value), "
-        "'first' or 'most frequent' (one label per identity; these also fill in unknown labels), 'keep' (the label "
-        "belongs to the image), or leave the attribute out"
+        f"{str(identity[pairs.first[mine[0]]])!r}: {seen}. Say what to do: varying='split' (one "
+        "sub-identity per value), 'first' or 'most frequent' (one label each; fills in unknown ones), "
+        "'keep' (the label belongs to the image), or leave the attribute out"
     )

@@ -60,13 +60,19 @@ class Resampling:
     def __post_init__(self) -> None:
         known = ", ".join(TARGETS)
         require(self.scheme in TARGETS, f"scheme must be one of {known}; got {self.scheme!r}")
-        require(isinstance(self.n, (int, np.integer)) and self.n >= 2, f"n must be at least 2 replicates, got {self.n!r}")
+        require(
+            isinstance(self.n, (int, np.integer)) and self.n >= 2,
+            f"n must be at least 2 replicates, got {self.n!r}",
+        )
         whole = isinstance(self.seed, (int, np.integer)) and self.seed >= 0
         require(whole, f"seed must be a whole number of at least 0, got {self.seed!r}")
         only_subset = self.subset_size is None or (self.scheme == "subset" and self.subset_size >= 1)
         require(only_subset, f"subset_size needs scheme 'subset' and at least 1 person, got {self.subset_size!r}")
         drawn = self.strata is None or self.scheme != "image"
-        require(drawn, "strata draw identities within groups; scheme 'image' keeps every identity: leave strata out")
+        require(
+            drawn,
+            "strata draw identities within groups; scheme 'image' keeps every identity: leave strata out",
+        )
 
     def target(self, n_identities: int) -> str:
         """Whose rates an interval from these replicates is about, in words."""
@@ -109,7 +115,10 @@ class Resampling:
         counts = [draw.replicate(np.random.Generator(np.random.SFC64(seed))) for seed in seeds]
         identity_count, image_count = (np.stack(side) for side in zip(*counts, strict=True))
         return xr.Dataset(
-            {"identity_count": ((REPLICATE, IDENTITY), identity_count), "image_count": ((REPLICATE, IMAGE), image_count)},
+            {
+                "identity_count": ((REPLICATE, IDENTITY), identity_count),
+                "image_count": ((REPLICATE, IMAGE), image_count),
+            },
             coords={IDENTITY: names, REPLICATE: np.arange(self.n)},
             attrs={"scheme": self.scheme, "seed": self.seed, "target": self.target(int(unit.max()) + 1)},
         )

@@ -117,7 +117,10 @@ class ScoreArray:
         if isinstance(self.similarity, str):
             return SIMILARITIES[self.similarity][1](probe, reference)
         scores = np.asarray(self.similarity(probe, reference), np.float32)
-        require(not np.isnan(scores).any(), "similarity returned NaN; it must return a number for every pair of rows")
+        require(
+            not np.isnan(scores).any(),
+            "similarity returned NaN; it must return a number for every pair of rows",
+        )
         require(
             scores.shape == (len(probe), len(reference)),
             f"similarity must return one score for every pair: shape {(len(probe), len(reference))} was "
@@ -127,7 +130,11 @@ class ScoreArray:
 
 
 def score_tensor(
-    faces: xr.Dataset, similarity: str | Callable = "cosine", *, chunks: int | str = "auto", symmetric: bool = True
+    faces: xr.Dataset,
+    similarity: str | Callable = "cosine",
+    *,
+    chunks: int | str = "auto",
+    symmetric: bool = True,
 ) -> xr.DataArray:
     """Scores of every image with every image, as a lazy tensor.
 
@@ -163,7 +170,10 @@ def score_tensor(
     4
     """
     known = ", ".join(SIMILARITIES)
-    require("embedding" in faces, f"faces must hold a variable 'embedding', got {list(faces)}; make it with fk.faces")
+    require(
+        "embedding" in faces,
+        f"faces must hold a variable 'embedding', got {list(faces)}; make it with fk.faces",
+    )
     require(
         callable(similarity) or similarity in SIMILARITIES,
         f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}",
@@ -184,8 +194,12 @@ def _tensor(source, chunks, probe, reference, probe_labels, reference_labels, at
     whole = isinstance(size, (int, np.integer)) and size >= 1
     require(whole, f"chunks must be 'auto' or a whole number of images of at least 1, got {chunks!r}")
     sizes = (1,) * (source.ndim - 2) + (int(size), int(size))
-    lazy = source.rechunk(sizes) if isinstance(source, da.Array) else da.from_array(
-        source, chunks=sizes, asarray=False, fancy=True, meta=np.empty((0,) * source.ndim, source.dtype)
+    lazy = (
+        source.rechunk(sizes)
+        if isinstance(source, da.Array)
+        else da.from_array(
+            source, chunks=sizes, asarray=False, fancy=True, meta=np.empty((0,) * source.ndim, source.dtype)
+        )
     )
     coords = {PROBE: probe, REFERENCE: reference}
     coords |= {f"{PROBE}_{name}": (PROBE, values) for name, values in probe_labels.items()}
@@ -250,8 +264,10 @@ def score_matrix(
         f"the matrix has shape {tuple(values.shape)}, but there are {shape[0]} probe identities (rows) and "
         f"{shape[1]} reference identities (columns)",
     )
-    names = [_image_names(given, len(side), label) for given, side, label in
-             zip((probe, reference), sides, (PROBE, REFERENCE), strict=True)]
+    names = [
+        _image_names(given, len(side), label)
+        for given, side, label in zip((probe, reference), sides, (PROBE, REFERENCE), strict=True)
+    ]
     labels = [{IDENTITY: side} for side in sides]
     for name, both in (attributes or {}).items():
         for side, given, size in zip(labels, both, shape, strict=True):
@@ -275,11 +291,14 @@ def _image_names(given, size: int, side: str) -> np.ndarray:
     names = np.char.add(f"{side} ", np.arange(size).astype(str)) if given is None else np.asarray(given, str)
     require(len(names) == size, f"{side} names {len(names)} images, but the matrix has {size} there")
     first, count = np.unique(names, return_counts=True)
-    require(len(first) == size, f"{side} image name {first[count > 1][:1]} stands more than once; names must be unique")
+    require(
+        len(first) == size,
+        f"{side} image name {first[count > 1][:1]} stands more than once; names must be unique",
+    )
     return names
 
 
-def open_scores(path: str | Path, *, missing: float | None = -1, **options) -> xr.DataArray:
+def open_scores(path: str | Path, *, missing: float | None = -1, labels=None, **options) -> xr.DataArray:
     """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with label files.
 
     Parameters
@@ -288,6 +307,8 @@ def open_scores(path: str | Path, *, missing: float | None = -1, **options) -> x
         `.csv`, `.csv.gz`, or `.npy` with label files beside it (see `frkit.io.read_matrix`).
     missing : float, optional
         The value that marks a failed comparison (-1 by default; None where there is none).
+    labels : path or pair of paths, optional
+        For .npy: the files with the ids of probes and of references, where they do not stand beside it.
     **options
         As in `score_matrix`.
 
@@ -308,8 +329,8 @@ def open_scores(path: str | Path, *, missing: float | None = -1, **options) -> x
     """
     from frkit.io import read_matrix
 
-    values, probe_identity, reference_identity = read_matrix(path)
-    return score_matrix(values, probe_identity, reference_identity, missing=missing, **options)
+    values, probe_identity, reference_identity = read_matrix(path, missing, labels=labels)
+    return score_matrix(values, probe_identity, reference_identity, **options)
 
 
 def persons(scores: xr.DataArray, side: str) -> np.ndarray:

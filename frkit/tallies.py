@@ -22,7 +22,8 @@ class Rates:
 
     threshold, far, frr: (column, level); far_cell (column, level, cell), frr_group (column, level, group);
     eer, eer_threshold: (column, curve), a curve being a group, and last everybody; n_accepted, n_rejected:
-    (level,) raw pairs; n_missing: failed comparisons of different people (count), of the same (count).
+    (level,) raw pairs; n_missing: failed comparisons of the same identity. genuine, centre, totals: what further
+    tallies build on.
     """
 
     threshold: np.ndarray
@@ -39,10 +40,18 @@ class Rates:
     n_accepted: np.ndarray
     n_rejected: np.ndarray
     n_missing: int
+    genuine: resolve.Genuine
+    centre: resolve.Genuine
+    totals: np.ndarray
 
 
 def tally_rates(
-    scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None, *, progress: bool
+    scores: xr.DataArray,
+    who: Cohort,
+    far: np.ndarray | None,
+    thresholds: np.ndarray | None,
+    *,
+    progress: bool,
 ) -> Rates:
     """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a (probe, reference) tensor."""
     design = who.design
@@ -215,6 +224,9 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_accepted=_accepted(found.partial.counts, needs.level_bins[0], impostors, threshold[0]),
         n_rejected=np.searchsorted(score, threshold[0], side="right"),
         n_missing=found.n_missing,
+        genuine=found.genuine,
+        centre=found.centre,
+        totals=found.totals,
     )
 
 

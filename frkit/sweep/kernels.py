@@ -232,35 +232,76 @@ def binned_genuine(bins, last, weight, identity_count, genuine, sums):
 
 
 @njit(**_COMPILE)
-def crossing(far, frr, imp, gen, weight, identity_count, pairs, genuine, cell, group, totals, tolerance):
+def crossing(accepted, rejected, imp, gen, weight, identity_count, pairs, genuine, cell, group, totals, tolerance):
     """Where FAR and FRR cross inside one bin, for one replicate: (EER, threshold).
 
-    far, frr: both rates just below the bin. imp, gen: (begin, end) of the bin's pairs in `pairs` (score
+    accepted, rejected: impostor weight above and genuine weight below the lower end of the bin. imp, gen: (begin, end) of the bin's pairs in `pairs` (score
     descending) and the first genuine pair in `genuine` (ascending) that is not below the bin. cell, group: the
     cell and group that count (-1: all). totals: weight of all impostor and of all genuine pairs.
     The threshold is the smallest observed score at which FRR >= FAR; the EER is interpolated on the line from
     the rates just below that score to the rates at it.
     """
     p, q = imp[1] - 1, gen
+    far, frr = accepted / totals[0], rejected / totals[1]
     while p >= imp[0] or q < genuine[0].shape[0]:
         from_pairs = p >= imp[0] and (q >= genuine[0].shape[0] or pairs[0][p] <= genuine[0][q])
         score = pairs[0][p] if from_pairs else genuine[0][q]
-        accepted = rejected = 0.0
+        more_accepted = more_rejected = 0.0
         while p >= imp[0] and pairs[0][p] == score:
             if cell < 0 or pairs[3][p] == cell:
-                accepted += pairs[4][p] * weight[0][pairs[1][p]] * weight[1][pairs[2][p]]
+                more_accepted += pairs[4][p] * weight[0][pairs[1][p]] * weight[1][pairs[2][p]]
             p -= 1
         while q < genuine[0].shape[0] and genuine[0][q] == score:
             if group < 0 or genuine[4][q] == group:
                 w = float(weight[3][genuine[2][q]])
                 w *= (w - 1.0) if genuine[1][q] < 0 else float(weight[2][genuine[1][q]])
-                rejected += genuine[5][q] * w * identity_count[genuine[3][q]]
+                more_rejected += genuine[5][q] * w * identity_count[genuine[3][q]]
             q += 1
-        if accepted > 0 or rejected > 0:
-            new_far, new_frr = far - accepted / totals[0], frr + rejected / totals[1]
+        if more_accepted > 0 or more_rejected > 0:
+            accepted, rejected = accepted - more_accepted, rejected + more_rejected
+            new_far, new_frr = accepted / totals[0], rejected / totals[1]
             if new_far - new_frr <= tolerance:
                 gap, after = far - frr, new_frr - new_far
                 share = gap / (gap + after) if gap + after > 0 else 0.0
                 return far + share * (new_far - far), score
             far, frr = new_far, new_frr
     return np.nan, np.nan
+
+
+@njit(**_COMPILE)
+def impostor_scores(scores, first, persons, groups, cell_of):
+    """The scores of a patch in float64, 0 where there is no impostor pair that counts, and which do."""
+    out = np.zeros(scores.shape)
+    counted = np.zeros(scores.shape, np.bool_)
+    for r in range(scores.shape[0]):
+        cells = cell_of[groups[0][r]]
+        for c in range(first[r], scores.shape[1]):
+            score = scores[r, c]
+            if persons[1][c] != persons[0][r] and cells[groups[1][c]] >= 0 and not np.isnan(score):
+                out[r, c] = score
+                counted[r, c] = True
+    return out, counted
+
+
+@njit(**_COMPILE)
+def add_lost(rows, cols, slots, n, scores, own, levels, lost, row_weight, col_weight, row_scale, col_scale, sums):
+    """Add to `sums` (curve, column) what each impostor pair beats: the genuine weight below it, ties by half.
+
+    levels: distinct genuine scores, ascending. lost: (curve, level, column) genuine weight below a level, and
+    behind it that up to and with the level. own: (cell,) the group whose own pairs the cell holds, or -1.
+    """
+    last = lost.shape[0] - 1
+    for u in range(n):
+        r, c = np.uintp(rows[u]), np.uintp(cols[u])
+        score = scores[r, c]
+        at = np.searchsorted(levels, score)
+        tied = at < levels.shape[0] and levels[at] == score
+        factor = row_scale[r] * col_scale[c]
+        group = own[slots[u]]
+        for curve in (group, last):
+            if curve < 0:
+                continue
+            below, upto = lost[curve, at], lost[curve, at + tied]
+            total = sums[curve]
+            for b in range(total.shape[0]):
+                total[b] += factor * (row_weight[r, b] * col_weight[c, b]) * 0.5 * (below[b] + upto[b])

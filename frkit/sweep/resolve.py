@@ -142,8 +142,14 @@ def resolve_levels(impostors: Impostors, far: np.ndarray) -> tuple[np.ndarray, n
         target = far * totals[column] * (1 + TOLERANCE)
         at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
         kernels.walk_levels(
-            np.ascontiguousarray(impostors.above[at, :, column]), target, impostors.first[at], impostors.last[at],
-            _column(impostors.weight, column), impostors.pairs, thresholds[column], weights[column],
+            np.ascontiguousarray(impostors.above[at, :, column]),
+            target,
+            impostors.first[at],
+            impostors.last[at],
+            _column(impostors.weight, column),
+            impostors.pairs,
+            thresholds[column],
+            weights[column],
         )
 
     _each(one, n_columns)
@@ -160,7 +166,12 @@ def resolve_thresholds(impostors: Impostors, bins: np.ndarray, thresholds: np.nd
     def one(column: int) -> None:
         base = np.ascontiguousarray(impostors.above[begin, :, column])
         kernels.weight_above(
-            base, thresholds, impostors.first[begin], last, _column(impostors.weight, column), impostors.pairs,
+            base,
+            thresholds,
+            impostors.first[begin],
+            last,
+            _column(impostors.weight, column),
+            impostors.pairs,
             weights[column],
         )
 
@@ -170,17 +181,23 @@ def resolve_thresholds(impostors: Impostors, bins: np.ndarray, thresholds: np.nd
 
 def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
     """Genuine weight at or below thresholds (column, level), as (column, level, group)."""
-    highest = np.nanmax(thresholds) if thresholds.size else -np.inf
+    lost = np.isnan(thresholds)  # a replicate without impostor pairs has no threshold, and so no FRR
+    highest = np.where(lost, -np.inf, thresholds).max(initial=-np.inf)
     pairs = tuple(part[: np.searchsorted(genuine.pairs[0], highest, side="right")] for part in genuine.pairs)
     out = np.zeros((*thresholds.shape, len(genuine.totals)))
 
     def one(column: int) -> None:
         kernels.rejected_weight(
-            thresholds[column], np.argsort(thresholds[column]), _column(genuine.image_weight, column),
-            genuine.identity_count[column], pairs, out[column],
+            thresholds[column],
+            np.argsort(thresholds[column]),
+            _column(genuine.image_weight, column),
+            genuine.identity_count[column],
+            pairs,
+            out[column],
         )
 
     _each(one, len(thresholds))
+    out[lost] = np.nan
     return out
 
 
@@ -188,12 +205,14 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
 class Crossings:
     """Where FAR and FRR cross: bins (column, curve), -1 below the floor, -2 where a rate has no pairs.
 
-    A curve is a group, and last all pairs together. far, frr: (column, curve) rates just below the bin.
+    A curve is a group, and last all pairs together. accepted, rejected: (column, curve) impostor weight above
+    and genuine weight below the lower end of the bin: weights, which are whole numbers where all n_k are equal,
+    so that the rates do not depend on where the bins happen to lie.
     """
 
     bins: np.ndarray
-    far: np.ndarray
-    frr: np.ndarray
+    accepted: np.ndarray
+    rejected: np.ndarray
     genuine_bins: np.ndarray
 
 
@@ -211,8 +230,12 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, own_cell: np.
 
     def one(column: int) -> None:
         kernels.binned_genuine(
-            bins, len(sums) - 1, _column(genuine.image_weight, column), genuine.identity_count[column],
-            genuine.pairs, binned[column],
+            bins,
+            len(sums) - 1,
+            _column(genuine.image_weight, column),
+            genuine.identity_count[column],
+            genuine.pairs,
+            binned[column],
         )
 
     _each(one, n_columns)
@@ -222,18 +245,19 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, own_cell: np.
     gen = np.moveaxis(np.concatenate([binned[:, :, : len(own_cell)], binned.sum(2, keepdims=True)], 2), 0, 2)
     gen_total = np.concatenate([genuine.totals[: len(own_cell)], genuine.totals.sum(0, keepdims=True)])
     shape = (n_columns, len(own_cell) + 1)
-    found, far, frr = np.full(shape, -2), np.full(shape, np.nan), np.full(shape, np.nan)
+    found, accepted, refused = np.full(shape, -2), np.full(shape, np.nan), np.full(shape, np.nan)
     for curve in curves:
         ok = np.flatnonzero((imp_total[curve] > 0) & (gen_total[curve] > 0))
-        upward = np.cumsum(impostor[curve][::-1], axis=0)[::-1][:, ok] / imp_total[curve, ok]
-        upto = np.cumsum(gen[:, curve][:, ok], axis=0) / gen_total[curve, ok]
-        after = np.concatenate([upward, np.zeros((1, len(ok)))])  # FAR at the upper end of place b is after[b]
-        crossed = upto - after >= -TOLERANCE
+        upward = np.cumsum(impostor[curve][::-1], axis=0)[::-1][:, ok]
+        upto = np.cumsum(gen[:, curve][:, ok], axis=0)
+        after = np.concatenate([upward, np.zeros((1, len(ok)))])  # impostor weight above the end of place b
+        crossed = upto / gen_total[curve, ok] - after / imp_total[curve, ok] >= -TOLERANCE
         place = np.where(crossed.any(0), crossed.argmax(0), len(sums))
         found[ok, curve] = place - 1
         inside = np.maximum(place - 1, 0)
-        far[ok, curve], frr[ok, curve] = upward[inside, np.arange(len(ok))], upto[inside, np.arange(len(ok))]
-    return Crossings(found, far, frr, bins)
+        accepted[ok, curve] = upward[inside, np.arange(len(ok))]
+        refused[ok, curve] = upto[inside, np.arange(len(ok))]
+    return Crossings(found, accepted, refused, bins)
 
 
 def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell: np.ndarray) -> np.ndarray:
@@ -241,7 +265,9 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own
     out = np.full((2, *at.bins.shape), np.nan)
     cells, groups = [*own_cell, -1], [*range(len(own_cell)), -1]
     bins = np.unique(at.bins[at.bins >= 0])
-    extent = {b: (int(impostors.first[impostors.bin == b][0]), int(impostors.last[impostors.bin == b][-1])) for b in bins}
+    extent = {
+        b: (int(impostors.first[impostors.bin == b][0]), int(impostors.last[impostors.bin == b][-1])) for b in bins
+    }
     first_genuine = {b: int(np.searchsorted(at.genuine_bins, b)) for b in bins}
 
     def one(column: int) -> None:
@@ -249,10 +275,22 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own
         for curve, b in enumerate(at.bins[column]):
             if b < 0:
                 continue
-            totals = _total(impostors.totals, cells[curve], column), _total(genuine.totals, groups[curve], column)
+            totals = (
+                _total(impostors.totals, cells[curve], column),
+                _total(genuine.totals, groups[curve], column),
+            )
             out[:, column, curve] = kernels.crossing(
-                at.far[column, curve], at.frr[column, curve], extent[b], first_genuine[b], weight,
-                genuine.identity_count[column], impostors.pairs, genuine.pairs, cells[curve], groups[curve], totals,
+                at.accepted[column, curve],
+                at.rejected[column, curve],
+                extent[b],
+                first_genuine[b],
+                weight,
+                genuine.identity_count[column],
+                impostors.pairs,
+                genuine.pairs,
+                cells[curve],
+                groups[curve],
+                totals,
                 TOLERANCE,
             )
 

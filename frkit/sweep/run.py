@@ -48,26 +48,33 @@ class Partial:
     genuine: list
 
 
-def sweep(scores: xr.DataArray, request: Request, *, progress: bool = False) -> Partial:
-    """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally."""
+def sweep(scores: xr.DataArray, request, *, scan=None, add=None, progress: bool = False):
+    """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally.
+
+    scan(places, request, *blocks) makes a partial tally of some blocks, add(*partials) adds partial tallies;
+    by default the tally of rates.
+    """
+    scan, add = scan or scan_blocks, add or merge
     array = scores.data
     rows, cols = blocks.bounds(array)
     upper = request.design.symmetric
-    wanted = [(i, j) for i, j in np.ndindex(array.numblocks) if not upper or cols[j + 1] > rows[i] + 1]
+    of_block = _genuine_by_block(request.genuine, rows, cols)
+    every = np.ndindex(array.numblocks)
+    wanted = [(i, j) for i, j in every if not upper or cols[j + 1] > rows[i] + 1 or (i, j) in of_block]
     tasks = blocks.graph(array, wanted)
     mark = uuid.uuid4().hex
-    shared, of_block = f"request-{mark}", _genuine_by_block(request.genuine, rows, cols)
+    shared = f"request-{mark}"
     tasks[shared] = (partial(replace, request, genuine=None),)
     parts = []
     for strip in (wanted[k : k + STRIP] for k in range(0, len(wanted), STRIP)):
         places = [(int(rows[i]), int(cols[j]), of_block.get((i, j))) for i, j in strip]
         key = f"scan-{mark}-{len(parts)}"
-        tasks[key] = (partial(scan_blocks, places), shared, *((array.name, *at) for at in strip))
+        tasks[key] = (partial(scan, places), shared, *((array.name, *at) for at in strip))
         parts.append(key)
     while len(parts) > 1:
         groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
         parts = [f"{group[0]}+" for group in groups]
-        tasks |= {key: (merge, *group) for key, group in zip(parts, groups, strict=True)}
+        tasks |= {key: (add, *group) for key, group in zip(parts, groups, strict=True)}
     return blocks.run(tasks, parts[0], progress)
 
 
@@ -112,11 +119,9 @@ def scan_blocks(places: list[tuple], request: Request, *scores: np.ndarray) -> P
 
 def _scan_patch(patch, row0: int, col0: int, request: Request, sums, counts) -> tuple:
     """Add one patch's pairs to the sums; return the kept ones (rows, columns, scores)."""
-    design, scratch = request.design, _scratch()
+    design, scratch = request.design, scratch_space()
     rows, cols = slice(row0, row0 + patch.shape[0]), slice(col0, col0 + patch.shape[1])
-    first = np.zeros(len(patch), np.int64)
-    if design.symmetric:
-        first = np.minimum(np.maximum(np.arange(row0, row0 + len(patch)) + 1 - col0, 0), patch.shape[1])
+    first = first_columns(design.symmetric, row0, col0, patch.shape)
     filed, n_kept = kernels.select_pairs(
         patch,
         first,
@@ -132,6 +137,13 @@ def _scan_patch(patch, row0: int, col0: int, request: Request, sums, counts) -> 
         counts += np.diff(start)
         _add(design, rows, cols, start, scratch, sums)
     return kernels.gather_pairs(patch, row0, col0, scratch.rows, scratch.cols, scratch.kept[:n_kept])
+
+
+def first_columns(symmetric: bool, row0: int, col0: int, shape: tuple[int, int]) -> np.ndarray:
+    """Where the pairs of each row of a patch begin: right of the diagonal in a symmetric tensor."""
+    if not symmetric:
+        return np.zeros(shape[0], np.int64)
+    return np.minimum(np.maximum(np.arange(row0, row0 + shape[0]) + 1 - col0, 0), shape[1])
 
 
 def _add(design: Design, rows: slice, cols: slice, start, scratch, sums) -> None:
@@ -159,7 +171,7 @@ def _add_missing(patch, row0: int, col0: int, design: Design, missing: np.ndarra
     np.add.at(missing, cell, weight)
 
 
-def _scratch() -> threading.local:
+def scratch_space() -> threading.local:
     """Work space of this thread, for one patch."""
     if not hasattr(_SCRATCH, "rows"):
         size = PATCH * PATCH + 1

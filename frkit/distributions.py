@@ -1,0 +1,137 @@
+"""Whole score distributions, for measures that need every pair: AUC, moments and histograms."""
+
+from dataclasses import dataclass
+
+import dask
+import dask.array as da
+import numpy as np
+import xarray as xr
+from threadpoolctl import threadpool_limits
+
+from frkit.cohort import Cohort
+from frkit.faces import require
+from frkit.sweep import distribution
+from frkit.sweep.resolve import Genuine
+from frkit.sweep.run import Request, sweep
+
+TABLE_LIMIT = 2e9  # bytes of the table that AUC needs
+
+
+@dataclass(frozen=True, eq=False)
+class Distributions:
+    """Per column and curve (a group, and last everybody): AUC, mean, standard deviation (ddof 0), histogram.
+
+    auc (column, curve); impostor and genuine: (mean, sd) (column, curve) and histogram (column, bin, curve), sum
+    1; edges (bin + 1,). The last column is the V-statistic's.
+    """
+
+    auc: np.ndarray
+    impostor: tuple
+    genuine: tuple
+    edges: np.ndarray
+
+
+def tally_distributions(
+    scores: xr.DataArray, who: Cohort, rates, *, bins: int, bounds: tuple[float, float] | None, progress: bool
+) -> Distributions:
+    """One more sweep, over every pair; `rates` brings the genuine pairs, which are known by now."""
+    design, own = who.design, who.own_cell
+    low, high = bounds or _bounds(scores)
+    ladder = distribution.even_bins(low, high, bins)
+    levels, lost = _lost(rates.genuine, rates.centre, len(own))
+    of_cell = np.full(design.n_cells, -1)
+    of_cell[own] = np.arange(len(own))
+    wanted = distribution.Distribution(Request(design, ladder), levels, lost, of_cell)
+    found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
+    require(
+        found.low >= low and found.high <= high,
+        f"scores reach from {found.low:.6g} to {found.high:.6g}, outside the histogram's bounds ({low:.6g}, {high:.6g}); "
+        "give wider ones with bounds=(low, high)",
+    )
+    sums = found.sums.reshape(bins, design.n_cells, design.n_columns)
+    impostor_totals = _curves(rates.totals[None], own)[0]
+    edges = np.linspace(low, high, bins + 1)
+    genuine = [_genuine_moments(part, len(own), edges) for part in (rates.genuine, rates.centre)]
+    genuine_totals = np.concatenate([part[0] for part in genuine])
+    beaten = found.beaten.T / (np.concatenate([impostor_totals, impostor_totals[:, :1]], 1).T * genuine_totals)
+    return Distributions(
+        auc=1 - beaten,
+        impostor=_finished(impostor_totals.T, np.moveaxis(_curves(found.powers, own), 2, 1), _curves(sums, own)),
+        genuine=tuple(np.concatenate([part[k] for part in genuine]) for k in (1, 2, 3)),
+        edges=edges,
+    )
+
+
+def _bounds(scores: xr.DataArray) -> tuple[float, float]:
+    """Where scores can lie: known for the cosine; else one look at all of them."""
+    if scores.attrs.get("similarity") == "cosine":
+        return -1.0 - 1e-6, 1.0 + 1e-6  # rounding may carry a cosine past 1
+    with threadpool_limits(1, user_api="blas"):
+        low, high = (float(value) for value in dask.compute(scores.data.min(), scores.data.max()))
+    if np.isnan(low) or np.isnan(high):
+        low, high = (float(v) for v in dask.compute(da.nanmin(scores.data), da.nanmax(scores.data)))
+    return low, high + 1e-6 * max(high - low, 1e-300)
+
+
+def _curves(cells: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """(…, cell, column) to (…, curve, column): each group's own cell, and all cells together."""
+    return np.concatenate([cells[:, own], cells.sum(1, keepdims=True)], axis=1)
+
+
+def _finished(totals: np.ndarray, powers: np.ndarray, histogram: np.ndarray) -> tuple:
+    """Mean, sd (column, curve) and histogram (column, bin, curve); the V-statistic has the data's own."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = powers[0] / totals
+        spread = np.sqrt(np.maximum(powers[1] / totals - mean**2, 0))
+        share = np.moveaxis(histogram, 2, 0) / totals[:, None]
+    return tuple(np.concatenate([part, part[:1]]) for part in (mean, spread, share))
+
+
+def _weights(genuine: Genuine, column: int) -> np.ndarray:
+    """Weight of every genuine pair in one column."""
+    _, row, col, identity, _, factor = genuine.pairs
+    w = genuine.image_weight[1][column][col].astype(float)
+    w *= np.where(row < 0, w - 1, genuine.image_weight[0][column][row])
+    return factor * w * genuine.identity_count[column][identity]
+
+
+def _lost(genuine: Genuine, centre: Genuine, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct genuine scores, and (curve, level + 1, column) the genuine weight below each; last the centre's."""
+    levels = np.unique(np.concatenate([genuine.pairs[0], centre.pairs[0]]))
+    columns = [(genuine, c) for c in range(len(genuine.identity_count))] + [(centre, 0)]
+    size = (n_groups + 1) * (len(levels) + 1) * len(columns) * 8
+    require(
+        size <= TABLE_LIMIT,
+        f"AUC of {len(columns) - 2} replicates and {n_groups} groups over {len(levels)} distinct genuine scores would take "
+        f"{size / 1e9:.1f} GB; ask for fewer replicates or groups, or use mode='tail'",
+    )
+    lost = np.zeros((n_groups + 1, len(levels) + 1, len(columns)))
+    for c, (part, column) in enumerate(columns):
+        at, group = np.searchsorted(levels, part.pairs[0]), part.pairs[4]
+        weight = _weights(part, column)
+        for curve in range(n_groups + 1):
+            mine = weight if curve == n_groups else np.where(group == curve, weight, 0)
+            lost[curve, 1:, c] = np.cumsum(np.bincount(at, mine, minlength=len(levels)))
+    return levels, lost
+
+
+def _genuine_moments(genuine: Genuine, n_groups: int, edges: np.ndarray) -> tuple:
+    """Totals, means, sds (column, curve) and histograms (column, bin, curve) of the genuine pairs."""
+    score, group = genuine.pairs[0].astype(float), genuine.pairs[4]
+    at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
+    n = len(genuine.identity_count)
+    sums, histogram = np.zeros((3, n, n_groups + 1)), np.zeros((n, len(edges) - 1, n_groups + 1))
+    for column in range(n):
+        weight = _weights(genuine, column)
+        for curve in range(n_groups + 1):
+            mine = weight if curve == n_groups else np.where(group == curve, weight, 0)
+            sums[:, column, curve] = mine.sum(), mine @ score, mine @ score**2
+            histogram[column, :, curve] = np.bincount(at, mine, minlength=len(edges) - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums[1] / sums[0]
+        return (
+            sums[0],
+            mean,
+            np.sqrt(np.maximum(sums[2] / sums[0] - mean**2, 0)),
+            histogram / sums[0][:, None],
+        )

@@ -1,0 +1,6 @@
+"""Mixtures of von Mises-Fisher distributions: synthetic faces whose population rates are known exactly."""
+
+from frkit.vmf.mixture import Mixture, mixture
+from frkit.vmf.sampling import sample_encoders
+
+__all__ = ["Mixture", "mixture", "sample_encoders"]

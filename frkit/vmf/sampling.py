@@ -1,0 +1,130 @@
+"""Exact draws from von Mises-Fisher mixtures, for one encoder or for several that see the same images.
+
+An image is a direction in the tangent space of its mean (a Gaussian vector, projected and scaled) and a
+radial part (the inverse distribution function at the probability of a Gaussian number). Encoders that share
+part of these Gaussian numbers give correlated embeddings, and each encoder alone still follows its own
+mixture exactly.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+from scipy.special import ndtr
+
+from frkit.faces import faces, require, stack_models
+from frkit.vmf.quadrature import RadialInverse
+
+BLOCK = 8192
+
+
+def sample(mix, per_identity=10, seed=1) -> xr.Dataset:
+    """Draw a faces Dataset from one mixture: see `Mixture.sample`."""
+    identity = _image_identities(mix, per_identity)
+    return _label(mix, identity, _embed(mix, identity, [(np.random.default_rng(seed), 1.0)]))
+
+
+def sample_encoders(encoders: Mapping, per_identity=10, seed=1, *, correlation=0.9) -> xr.Dataset:
+    """Draw images that several encoders see, as one stacked faces Dataset.
+
+    Parameters
+    ----------
+    encoders : mapping of model name to Mixture
+        Mixtures of the same identities and groups, for example made by `Mixture.correlated`.
+    per_identity : int or array (K,)
+        Images of each identity.
+    seed : int
+        The same seed gives the same images.
+    correlation : float in [0, 1], or mapping of model name to it
+        Share c of the noise's variance that an encoder takes from the images; the noise of two encoders
+        correlates by sqrt(c_a c_b). 1 = the deviation from the mean is the same in every encoder, 0 =
+        independent.
+
+    Returns
+    -------
+    xr.Dataset
+        Faces with dims (model, image, feature).
+
+    Raises
+    ------
+    InputError
+        Where the encoders have other identities or groups, or a correlation is outside [0, 1].
+
+    Examples
+    --------
+    >>> from frkit.vmf import mixture
+    >>> good = mixture(20, dim=16, kappa=(50, 100))
+    >>> bad = good.correlated(concentration_factor=0.5)
+    >>> dict(sample_encoders({"good": good, "bad": bad}, 3).sizes)["model"]
+    2
+    """
+    _check_same_identities(encoders)
+    shares = correlation if isinstance(correlation, Mapping) else dict.fromkeys(encoders, correlation)
+    own_seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
+    stacked = {}
+    for (name, mix), own_seed in zip(encoders.items(), own_seeds[1:]):
+        share = float(shares[name])
+        require(0 <= share <= 1, f"correlation of {name!r} must lie in [0, 1], got {share}")
+        sources = [(np.random.default_rng(own_seeds[0]), share), (np.random.default_rng(own_seed), 1 - share)]
+        identity = _image_identities(mix, per_identity)
+        stacked[name] = _label(mix, identity, _embed(mix, identity, sources))
+    return stack_models(stacked)
+
+
+def place(directions, concentrations, identity, radial, tangent) -> np.ndarray:
+    """Points (n, p) of vMF distributions from standard Gaussian numbers `radial` (n,) and `tangent` (n, p).
+
+    identity (n,) numbers the row of `directions` (K, p) and `concentrations` (K,) that a point belongs to.
+    """
+    return _place(directions, RadialInverse(concentrations, directions.shape[1]), identity, radial, tangent)
+
+
+def _place(directions, inverse, identity, radial, tangent) -> np.ndarray:
+    z = inverse(ndtr(radial), identity)
+    mean = directions[identity]
+    tangent = tangent - np.einsum("ip,ip->i", tangent, mean)[:, None] * mean
+    tangent *= (1 / np.cosh(z) / np.linalg.norm(tangent, axis=1))[:, None]
+    return tangent + np.tanh(z)[:, None] * mean
+
+
+def _embed(mix, identity: np.ndarray, sources: list) -> np.ndarray:
+    """float32 embeddings (n, p); `sources` are pairs of a generator and its share of the noise's variance."""
+    inverse = RadialInverse(mix.concentrations, mix.dim)
+    embedding = np.empty((identity.size, mix.dim), np.float32)
+    for start in range(0, identity.size, BLOCK):
+        part = identity[start : start + BLOCK]
+        noise = sum(np.sqrt(share) * rng.standard_normal((part.size, mix.dim + 1)) for rng, share in sources)
+        embedding[start : start + BLOCK] = _place(
+            mix.mean_directions, inverse, part, noise[:, 0], noise[:, 1:]
+        )
+    return embedding
+
+
+def _image_identities(mix, per_identity) -> np.ndarray:
+    """Number of the identity of every image, from a number of images or one number for each identity."""
+    counts = np.asarray(per_identity)
+    require(
+        counts.shape in ((), (mix.n_identities,)),
+        f"per_identity must be one number or have shape ({mix.n_identities},), got shape {counts.shape}",
+    )
+    require(
+        bool(np.issubdtype(counts.dtype, np.integer) and np.all(counts >= 1)),
+        f"per_identity must hold integers of at least 1, got {per_identity}",
+    )
+    return np.repeat(np.arange(mix.n_identities), counts)
+
+
+def _label(mix, identity: np.ndarray, embedding: np.ndarray) -> xr.Dataset:
+    return faces(embedding, mix.identity[identity], **{name: of[identity] for name, of in mix.groups.items()})
+
+
+def _check_same_identities(encoders: Mapping) -> None:
+    require(len(encoders) > 0, "encoders: give at least one mixture, as {'name': mixture}")
+    first, *others = encoders.values()
+    for name, mix in list(encoders.items())[1:]:
+        same = mix.n_identities == first.n_identities and mix.groups.keys() == first.groups.keys()
+        same = same and all(np.array_equal(mix.groups[key], first.groups[key]) for key in first.groups)
+        require(
+            same, f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated"
+        )
+        require(mix.dim == first.dim, f"encoder {name!r} has dimension {mix.dim}, the first has {first.dim}")

@@ -1,0 +1,216 @@
+"""Faces: what is accepted, what is refused and in which words, and attributes that vary."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from frkit.faces import UNKNOWN, InputError, faces, stack_models
+from frkit.labels import clean_labels
+
+IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
+
+
+def embedding(n_images=5, n_features=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n_images, n_features))
+
+
+def spoiled(row, column, value):
+    values = embedding()
+    values[row, column] = value
+    return values
+
+
+def test_dataset_has_the_agreed_form():
+    ds = faces(embedding(), IDENTITY, gender=["f", "f", "m", "m", "m"])
+    assert ds.embedding.dims == ("image", "feature")
+    assert ds.embedding.dtype == np.float32
+    assert ds.image.values.tolist() == ["0", "1", "2", "3", "4"]
+    assert ds.identity.dims == ds.gender.dims == ("image",)
+    assert {ds[name].dtype.kind for name in ("image", "identity", "gender")} == {"U"}
+    assert "person" not in ds.coords
+    np.testing.assert_array_equal(ds.embedding, embedding().astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.uint16, bool])
+def test_numbers_of_any_kind_become_float32(dtype):
+    values = np.array([[1, 0], [1, 1], [0, 1]], dtype)
+    ds = faces(values, ["a", "a", "b"])
+    assert ds.embedding.dtype == np.float32
+    assert ds.embedding.values.tolist() == [[1, 0], [1, 1], [0, 1]]
+
+
+def test_the_callers_arrays_are_neither_changed_nor_shared():
+    values, identity = embedding().astype(np.float32), np.array(IDENTITY)
+    gender, names = np.array(["f", "f", "m", "m", ""]), np.array(list("vwxyz"))
+    before = [array.copy() for array in (values, identity, gender, names)]
+    ds = faces(values, identity, image=names, gender=gender)
+    for array, old in zip((values, identity, gender, names), before, strict=True):
+        np.testing.assert_array_equal(array, old)
+    for mine, theirs in [("embedding", values), ("identity", identity), ("gender", gender), ("image", names)]:
+        assert not np.shares_memory(ds[mine].values, theirs)
+
+
+def test_three_dimensions_need_model_names():
+    values = np.stack([embedding(seed=1), embedding(seed=2)])
+    ds = faces(values, IDENTITY, model=["A", "B"])
+    assert ds.embedding.dims == ("model", "image", "feature")
+    assert ds.model.values.tolist() == ["A", "B"]
+
+
+TWO = np.stack([embedding(seed=1), embedding(seed=2)])
+ZERO_ROW = np.where(np.arange(5)[:, None] == 2, 0, embedding())
+BAD_EMBEDDINGS = {
+    "nan": (spoiled(3, 1, np.nan), {}, "1 row.*row 3, column 1: nan"),
+    "infinite": (spoiled(0, 2, -np.inf), {}, "row 0, column 2: -inf"),
+    "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: 1e.39, too large for float32"),
+    "zero vector": (ZERO_ROW, {}, "row 2 is a zero vector"),
+    "huge norm": (spoiled(1, 0, 1e25), {}, "row 1 has norm 1e.25"),
+    "tiny norm": (embedding() * 1e-25, {}, "row 0 has norm"),
+    "flat": (embedding().ravel(), {}, r"shape \(15,\) without model names"),
+    "cube without names": (TWO, {}, r"shape \(2, 5, 3\) without model names"),
+    "names without cube": (embedding(), {"model": ["A"]}, "with model names"),
+    "too few names": (TWO, {"model": ["A"]}, "1 model names for 2 models"),
+    "equal names": (TWO, {"model": ["A", "A"]}, "model names must be distinct"),
+    "one word": (TWO, {"model": "AB"}, "list with one name per encoder"),
+    "model named in message": (np.where(TWO == TWO[1, 4, 0], np.nan, TWO), {"model": ["A", "B"]},
+                               "row 4, column 0, model 'B'"),
+    "text": (embedding().astype(str), {}, "real numbers, got dtype <U"),
+    "objects": (embedding().astype(object), {}, "real numbers, got dtype object"),
+    "complex": (embedding() * 1j, {}, "real numbers, got dtype complex128"),
+    "ragged": ([[1, 2, 3], [1, 2]], {}, "row 0 has 3 values, row 1 has 2"),
+    "masked": (np.ma.masked_less(embedding(), 0), {}, "masked values"),
+    "empty": (np.zeros((5, 0)), {}, "embedding is empty"),
+    "lengths": (embedding(4), {}, "identity has 5 labels but embedding has 4 images"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_EMBEDDINGS)
+def test_a_bad_embedding_is_refused_with_its_place(case):
+    values, more, message = BAD_EMBEDDINGS[case]
+    with pytest.raises(InputError, match=message):
+        faces(values, IDENTITY, **more)
+
+
+BAD_LABELS = {
+    "identity missing": ({"identity": ["anna", None, "bo", "unknown", " "]},
+                         "identity is missing or .unknown. in 3 row.s.: 1, 3, 4"),
+    "one identity": ({"identity": ["anna"] * 5}, "at least two identities are needed, got 1: 'anna'"),
+    "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
+    "identity a matrix": ({"identity": np.array(IDENTITY)[:, None]}, r"got shape \(5, 1\); flatten it"),
+    "identity ragged": ({"identity": [["a"], ["a", "b"], "c", "d", "e"]}, "flat list"),
+    "image twice": ({"image": list("vwxwv")}, "'w' stands in rows 1, 3"),
+    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .unknown. in 1 row.s.: 2"),
+    "attribute length": ({"gender": ["f"]}, "gender has 1 labels but embedding has 5 images"),
+    "attribute one word": ({"gender": "female"}, r"gender must have one dimension.*got shape \(\)"),
+    "attribute varies": ({"age": ["20", "30", "20", "20", "20"]},
+                         "'age' varies within 1 of 3 identities; the first is 'anna': 20 .row 0., 30"),
+    "attribute half missing": ({"age": ["20", "20", "20", None, "20"]}, "'bo': 20 .row 2., unknown .row 3."),
+    "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
+    "reserved beginning": ({"probe_age": ["f"] * 5}, "'probe_age' has a name"),
+    "slash": ({"a/b": ["f"] * 5}, "'a/b' has a name"),
+    "rule unknown": ({"varying": "median"}, "varying must be one of 'error', 'keep'.* got 'median'"),
+    "rule unknown for one": ({"age": ["20"] * 5, "varying": {"age": "median"}}, "got 'median'"),
+    "rule for nothing": ({"varying": {"age": "split"}}, "varying names 'age', but the attributes are none"),
+    "rule a list": ({"varying": ["split"]}, "a rule or a mapping"),
+    "bytes of another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender, row 0: .* is not UTF-8"),
+    "no label": ({"gender": [{"f"}, ["f"], "m", "m", "m"]}, "gender, row 1: expected one label"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_bad_labels_are_refused_with_their_rows(case):
+    more, message = BAD_LABELS[case]
+    if case == "no label":
+        more = {"gender": pd.Series(more["gender"])}
+    with pytest.raises(InputError, match=message):
+        faces(embedding(), **{"identity": IDENTITY, **more})
+
+
+@pytest.mark.parametrize("name", ["image", "identity", "model", "feature", "embedding", "far_level", "score"])
+def test_reserved_names_cannot_be_attributes(name):
+    from frkit.faces import RESERVED
+
+    assert name in RESERVED
+
+
+MISSING = {
+    "none": [None, "b"],
+    "nan": [float("nan"), "b"],
+    "numpy nan": np.array(["nan", "b"]),
+    "blank": ["  ", "b"],
+    "pandas": pd.array([pd.NA, "b"], dtype="string"),
+    "series": pd.Series([None, "b"]),
+    "categorical": pd.Categorical([None, "b"]),
+    "masked": np.ma.array(["a", "b"], mask=[True, False]),
+    "bytes": np.array([b"", b"b"]),
+    "string dtype": np.array(["", "b"], dtype=np.dtypes.StringDType()),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_labels_become_unknown(kind):
+    labels, missing = clean_labels(MISSING[kind], 2, "x")
+    assert labels.tolist() == [UNKNOWN, "b"]
+    assert missing.tolist() == [True, False]
+    assert labels.dtype.kind == "U"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([23.0, np.nan, 24.5], ["23", UNKNOWN, "24.5"]),
+        (np.array([7, 8, 9]), ["7", "8", "9"]),
+        ([True, False, True], ["True", "False", "True"]),
+        (np.array(["2020-01-01", "NaT", "2021"], "M8[D]"), ["2020-01-01", UNKNOWN, "2021-01-01"]),
+        ([pd.NaT, 3, "c "], [UNKNOWN, "3", "c"]),
+        (xr.DataArray(["x", "y", "None"]), ["x", "y", "None"]),
+    ],
+)
+def test_labels_of_other_kinds_become_text(values, expected):
+    assert clean_labels(values, 3, "x")[0].tolist() == expected
+
+
+AGE = ["20", "30", "20", "20", "30"]
+
+
+def two_encoders(**more):
+    a = faces(embedding(), IDENTITY, image=list("vwxyz"), age=AGE, varying="keep")
+    return a, faces(embedding(n_features=5, seed=1), IDENTITY, image=list("vwxyz"), age=AGE, varying="keep")
+
+
+def test_stacking_pads_with_zeros_and_aligns_images():
+    a, b = two_encoders()
+    stacked = stack_models({"A": a, "B": b.isel(image=[4, 2, 0, 1, 3])})
+    assert stacked.embedding.dims == ("model", "image", "feature")
+    assert stacked.sizes == {"model": 2, "image": 5, "feature": 5}
+    np.testing.assert_array_equal(stacked.embedding.sel(model="A")[:, :3], a.embedding)
+    assert not stacked.embedding.sel(model="A")[:, 3:].any()
+    np.testing.assert_array_equal(stacked.embedding.sel(model="B"), b.embedding)
+    assert stacked.age.attrs == {"varying": "keep"}
+    xr.testing.assert_identical(stacked.identity.drop_vars("age"), a.identity.drop_vars("age"))
+
+
+def test_stacking_equals_a_cube_given_at_once():
+    a, b = two_encoders()
+    cube = np.stack([np.pad(a.embedding, ((0, 0), (0, 2))), b.embedding])
+    both = faces(cube, IDENTITY, image=list("vwxyz"), model=["A", "B"], age=AGE, varying="keep")
+    xr.testing.assert_identical(stack_models({"A": a, "B": b}), both)
+
+
+BAD_STACKS = {
+    "nothing": (lambda a, b: {}, "needs a mapping"),
+    "no faces": (lambda a, b: {"A": a, "B": b.embedding}, "model 'B' is not a faces Dataset"),
+    "stacked": (lambda a, b: {"A": stack_models({"A": a, "B": b})}, "'A' has dims"),
+    "images": (lambda a, b: {"A": a, "B": b.isel(image=slice(0, 4))}, "same images, only one has 'z'"),
+    "attributes": (lambda a, b: {"A": a, "B": b.drop_vars("age")}, "same attributes, only one has 'age'"),
+    "labels": (lambda a, b: {"A": a, "B": b.assign_coords(identity=("image", ["anna"] * 5))},
+               "differ in identity of 3 image.s., the first 'x'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_STACKS)
+def test_models_of_other_images_are_not_stacked(case):
+    make, message = BAD_STACKS[case]
+    with pytest.raises(InputError, match=message):
+        stack_models(make(*two_encoders()))

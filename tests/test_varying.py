@@ -1,0 +1,108 @@
+"""Attributes that vary within an identity: the rules, against a twin in plain words."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frkit.faces import UNKNOWN, InputError, faces, resolve_varying
+from frkit.labels import numbered
+
+IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
+
+
+def embedding(n_images=5):
+    return np.random.default_rng(0).normal(size=(n_images, 3))
+
+
+AGE = ["20", "30", "20", "20", "30"]
+
+
+def test_keep_leaves_the_attribute_and_says_so():
+    ds = faces(embedding(), IDENTITY, age=AGE, gender=["f"] * 5, varying={"age": "keep"})
+    assert ds.age.values.tolist() == AGE
+    assert ds.age.attrs == {"varying": "keep"}
+    assert ds.gender.attrs == {}
+
+
+def test_split_makes_sub_identities_and_remembers_the_person():
+    identity = ["anna", "anna", "anna", "bo", "bo"]
+    ds = faces(embedding(), identity, age=["20", "30", "30", "20", "20"], varying="split")
+    assert ds.identity.values.tolist() == ["anna|20", "anna|30", "anna|30", "bo", "bo"]
+    assert ds.person.values.tolist() == identity
+
+
+def test_two_splits_compose_in_any_order_with_the_other_rules():
+    identity = ["anna"] * 5 + ["bo"] * 2
+    labels = {"age": list("1122211"), "pose": list("lrlrrll"), "sex": ["f", "f", "f", "m", "f", "m", "m"]}
+    rules = {"age": "split", "pose": "split", "sex": "most frequent"}
+    ds = faces(embedding(7), identity, **labels, varying=rules)
+    parts = ["anna|1|l", "anna|1|r", "anna|2|l", "anna|2|r", "anna|2|r", "bo", "bo"]
+    assert ds.identity.values.tolist() == parts
+    assert ds.person.values.tolist() == identity
+    assert ds.sex.values.tolist() == ["f"] * 5 + ["m"] * 2
+
+
+def test_a_split_that_leaves_no_genuine_pair_is_refused():
+    with pytest.raises(InputError, match="no identity has two images after splitting"):
+        faces(embedding(4), ["a", "a", "b", "c"], age=["1", "2", "1", "1"], varying="split")
+
+
+def test_a_split_never_merges_people():
+    identity = ["a", "a", "a|1", "a|1"]
+    with pytest.raises(InputError, match=r"taken already: 'a\|1'"):
+        faces(embedding(4), identity, age=["1", "2", "1", "1"], varying="split")
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"), [("first", ["y", "y", "y", "y", "y"]), ("most frequent", ["x", "x", "x", "x", "x"])]
+)
+def test_first_and_most_frequent(rule, expected):
+    labels, identity, person = resolve_varying([UNKNOWN, "y", "x", "x", UNKNOWN], ["a"] * 5, rule, "age")
+    assert labels.tolist() == expected
+    assert identity.tolist() == ["a"] * 5
+    assert person is None
+
+
+def test_most_frequent_ties_go_to_the_first_and_unknown_never_wins():
+    labels = ["x", "y", "y", "x", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, "z"]
+    got = resolve_varying(labels, list("aaaaabbcc"), "most frequent", "age")[0]
+    assert got.tolist() == ["x"] * 5 + [UNKNOWN] * 2 + ["z"] * 2
+
+
+def twin(labels, identity, rule):
+    """The rules in the plainest words."""
+    out = {}
+    for who in set(identity):
+        mine = [label for label, k in zip(labels, identity, strict=True) if k == who]
+        known = [label for label in mine if label != UNKNOWN] or [UNKNOWN]
+        out[who] = (
+            known[0] if rule == "first" else max(known, key=known.count)
+        )  # max keeps the first of equals
+    return [out[who] for who in identity]
+
+
+images = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["1", "2", "3", UNKNOWN])), min_size=1)
+
+
+@given(images, st.sampled_from(["first", "most frequent"]))
+def test_rules_agree_with_the_plain_twin(rows, rule):
+    identity, labels = zip(*rows, strict=True)
+    assert resolve_varying(labels, identity, rule, "x")[0].tolist() == twin(labels, identity, rule)
+
+
+@given(images)
+def test_split_makes_one_part_per_person_and_label_and_is_idempotent(rows):
+    who, labels = zip(*rows, strict=True)
+    _, identity, person = resolve_varying(labels, who, "split", "x")
+    expected = {(a, b): k for a, b, k in zip(who, labels, identity.tolist(), strict=True)}
+    assert len(set(expected.values())) == len(set(zip(who, labels, strict=True)))
+    assert [expected[row] for row in rows] == identity.tolist()
+    assert person is None or person.tolist() == list(who)
+    again = resolve_varying(labels, identity, "split", "x", person)
+    assert again[1].tolist() == identity.tolist()
+
+
+def test_numbered_refuses_names_that_would_clash():
+    with pytest.raises(InputError, match="'a#2' would stand twice"):
+        numbered(["a", "a#2", "a"])

@@ -1,0 +1,260 @@
+"""Exact population rates of mixtures, against mpmath, other integrals, Monte Carlo and themselves."""
+
+import mpmath
+import numpy as np
+import pytest
+from benchmarks import vmf_monte_carlo
+from scipy import integrate, special
+
+from frkit import InputError, vmf
+from frkit.vmf import quadrature, series
+
+
+@pytest.fixture(scope="module")
+def small():
+    """120 identities in dimension 32 with two unlike groups."""
+    return vmf.mixture(
+        120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3
+    )
+
+
+# ---- exact rates on single terms
+
+
+@pytest.mark.parametrize(("dim", "kappa"), [(3, 2.0), (128, 100.0), (128, 800.0), (512, 4000.0)])
+def test_bessel_ratios_against_mpmath(dim, kappa):
+    found = series.bessel_ratios(np.array([kappa]), dim, 60)[0]
+    for m in (0, 1, 17, 59):
+        order = mpmath.mpf(dim) / 2 - 1
+        exact = mpmath.besseli(order + m, kappa) / mpmath.besseli(order, kappa)
+        assert found[m] == pytest.approx(float(exact), rel=1e-14)
+
+
+def test_pair_coefficients_against_mpmath():
+    rng = np.random.default_rng(0)
+    mean, kappa = rng.standard_normal((4, 12)), rng.uniform(5, 50, 4)
+    mix = vmf.Mixture(mean, kappa)
+    found = series.pair_coefficients((mix.mean_directions, kappa, np.ones(4)), None, 20)[0]
+    ratios = series.bessel_ratios(kappa, 12, 20)
+    for m in (1, 6, 19):
+        terms = [
+            ratios[k, m] * ratios[j, m] * _gegenbauer(m, 5, mix.mean_directions[k] @ mix.mean_directions[j])
+            for k in range(4)
+            for j in range(k)
+        ]
+        assert found[m] == pytest.approx(float(mpmath.fsum(terms) / 6), rel=1e-11, abs=1e-17)
+
+
+def _gegenbauer(m, order, x):
+    return mpmath.gegenbauer(m, order, mpmath.mpf(x)) / mpmath.gegenbauer(m, order, 1)
+
+
+def test_survival_terms_against_mpmath():
+    dim, t = 10, 0.3
+    terms = [float(term) for term in series.survival_terms(np.array(t), dim, 9)]
+    norm = mpmath.quad(lambda x: (1 - x * x) ** ((dim - 3) / 2), [-1, 1])
+    for m in (0, 1, 5, 8):
+        copies = 1 if m == 0 else mpmath.binomial(m + dim - 1, m) - mpmath.binomial(m + dim - 3, m - 2)
+        tail = mpmath.quad(lambda x, m=m: (1 - x * x) ** 3.5 * _gegenbauer(m, 4, x), [t, 1])
+        assert terms[m] == pytest.approx(float(copies * tail / norm), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dim", "radius"), [(3, 1e-3), (128, 30.0), (128, 800.0), (1024, 60.0), (2048, 200.0)]
+)
+def test_log_mean_exp_against_mpmath(dim, radius):
+    exact = mpmath.log(mpmath.hyp0f1(mpmath.mpf(dim) / 2, mpmath.mpf(radius) ** 2 / 4))
+    assert quadrature.log_mean_exp(np.array([radius]), dim)[0] == pytest.approx(
+        float(exact), rel=1e-9, abs=1e-11
+    )
+
+
+# ---- exact rates against what else is known
+
+
+def test_genuine_scores_on_the_ordinary_sphere():
+    """In three dimensions h(r) = sinh(r) / r, so the density of the genuine score is elementary."""
+    kappa, t = 4.0, np.array([-0.5, 0.2, 0.9])
+    density = lambda s: np.sinh(r := kappa * np.sqrt(2 + 2 * s)) / r * (kappa / np.sinh(kappa)) ** 2 / 2  # noqa: E731
+    found = quadrature.GenuineScores(np.array([kappa]), np.ones(1), 3).frr(t)
+    np.testing.assert_allclose(found, [integrate.quad(density, -1, end)[0] for end in t], rtol=1e-11)
+
+
+def test_genuine_scores_against_the_series():
+    """The genuine score is the impostor score of two identities with one direction: another road to FRR."""
+    kappa, t = np.array([60.0, 90.0]), np.array([0.3, 0.5, 0.8])
+    mean = np.tile(np.eye(24)[:1], (2, 1))
+    for k in range(2):
+        twin = (mean, kappa[[k, k]], np.ones(2))
+        accepted, bound = series.survival(t, 24, series.pair_coefficients(twin, None, 256))
+        found = quadrature.GenuineScores(kappa[[k]], np.ones(1), 24).frr(t)
+        np.testing.assert_allclose(found, 1 - accepted, atol=1e-12)
+        assert np.all(bound < 1e-12)
+
+
+def test_impostor_scores_on_the_ordinary_sphere():
+    """P(<X, Y> > t) by integrating over X the probability that Y lies in the cap around it."""
+    mix = vmf.Mixture([[0, 0, 1.0], [0, 1.0, 1.0]], [6.0, 3.0])
+    t, (first, second) = 0.4, mix.mean_directions
+    frame = np.linalg.svd(first[None])[2]
+
+    def cap(cosine):  # P(<x, Y> > t) with <x, mu_2> = cosine: Y = t x + ... around the axis x
+        def ring(s):
+            return np.exp(3 * (s * cosine - 1)) * special.i0(3 * np.sqrt((1 - s * s) * (1 - cosine**2)))
+
+        return integrate.quad(ring, t, 1)[0] / integrate.quad(ring, -1, 1)[0]
+
+    def along(w, angle):
+        side = np.sqrt(1 - w * w) * (np.cos(angle) * frame[1] + np.sin(angle) * frame[2])
+        return np.exp(6 * (w - 1)) * cap((w * first + side) @ second)
+
+    radial, weight = np.polynomial.legendre.leggauss(40)
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    values = np.array([np.mean([along(w, angle) for angle in angles]) for w in radial])
+    exact = weight @ values / (weight @ np.exp(6 * (radial - 1)))
+    assert float(mix.population_rates(t).far[0]) == pytest.approx(exact, rel=1e-10)
+
+
+def test_monte_carlo_of_ten_million_pairs():
+    rows, pairs = vmf_monte_carlo.compare(1e7, n_identities=200, levels=np.array([1e-4, 1e-3, 1e-2]))
+    z = np.array([row[-1] for row in rows])
+    assert pairs > 1e7
+    assert np.abs(z).max() < 4
+    assert np.sqrt(np.mean(z**2)) < 1.5
+
+
+def test_threshold_and_far_agree(small):
+    levels = np.geomspace(1e-8, 0.5, 12)
+    roc = small.population_roc(levels, by="group", cross=True)
+    np.testing.assert_allclose(roc.far, levels, rtol=1e-9)
+    rates = small.population_rates(roc.threshold.values, by="group", cross=True)
+    assert rates.sizes["threshold_level"] == 12
+    for name in ("frr", "far_group", "frr_group", "far_cross", "error_bound"):
+        np.testing.assert_array_equal(rates[name], roc[name])
+    assert np.all(np.diff(roc.threshold) < 0)
+    assert float(roc.error_bound.max()) < 1e-9
+
+
+def test_groups_make_up_the_whole(small):
+    roc = small.population_roc([1e-5, 1e-2], by="group", cross=True)
+    n = np.array([60, 60])
+    pairs = np.where(np.eye(2, dtype=bool), n[:, None] * (n - 1) / 2, n[:, None] * n / 2)
+    np.testing.assert_allclose(
+        (roc.far_cross * pairs).sum(("group", "reference_group")) / pairs.sum(), roc.far
+    )
+    np.testing.assert_allclose(roc.frr_group.mean("group"), roc.frr)
+    np.testing.assert_array_equal(roc.far_cross.isel(group=1, reference_group=1), roc.far_group.isel(group=1))
+    assert np.all(roc.far_group.sel(group="b") > roc.far_group.sel(group="a"))
+    assert np.all(roc.frr_group.sel(group="b") > roc.frr_group.sel(group="a"))
+
+
+def test_group_rates_are_those_of_the_group_alone(small):
+    threshold, inside = [0.3, 0.5], small.groups["group"] == "b"
+    alone = vmf.Mixture(small.mean_directions[inside], small.concentrations[inside]).population_rates(
+        threshold
+    )
+    rates = small.population_rates(threshold, by="group").sel(group="b")
+    np.testing.assert_allclose(rates.far_group, alone.far)
+    np.testing.assert_allclose(rates.frr_group, alone.frr)
+    picked = small.population_rates(threshold, weights=inside.astype(float))
+    np.testing.assert_allclose(picked.far, alone.far)
+    np.testing.assert_allclose(picked.frr, alone.frr)
+
+
+def test_identities_of_weight_zero_do_not_count():
+    mix = vmf.Mixture(np.eye(200), np.arange(1, 201) * 2.0, np.repeat(["a", "b"], 100))
+    chosen = np.arange(200) < 50
+    rates = mix.population_rates(0.1, weights=chosen)
+    alone = vmf.Mixture(np.eye(200)[:50], mix.concentrations[:50]).population_rates(0.1)
+    np.testing.assert_allclose([rates.far, rates.frr], [alone.far, alone.frr])
+    with pytest.raises(InputError, match=r"groups \['b'\] have fewer"):
+        mix.population_rates(0.1, by="group", weights=chosen)
+
+
+def test_rotated_copies_have_equal_rates(small):
+    twins = small.rotated_copies(("x", "y"), by="copy")
+    rates = twins.population_rates([0.3, 0.5], by="copy")
+    alone = small.population_rates([0.3, 0.5])
+    for copy in ("x", "y"):
+        np.testing.assert_allclose(rates.far_group.sel(group=copy), alone.far, rtol=1e-12)
+        np.testing.assert_allclose(rates.frr_group.sel(group=copy), alone.frr, rtol=1e-12)
+    assert sorted(twins.groups) == ["copy", "group"]
+
+
+def test_summary_meets_the_rates(small):
+    found = small.population_summary(by="group")
+    rates = small.population_rates(float(found.eer_threshold))
+    np.testing.assert_allclose([rates.far[0], rates.frr[0]], float(found.eer), rtol=1e-9)
+    group = small.population_rates(found.eer_threshold_group.values, by="group")
+    np.testing.assert_allclose(np.diag(group.frr_group), found.eer_group, rtol=1e-9)
+    roc = small.population_rates(np.linspace(-0.9, 0.9, 1001))
+    assert float(found.auc) == pytest.approx(1 - integrate.trapezoid(roc.far, roc.frr), abs=1e-6)
+
+
+# ---- the certificate
+
+
+def test_error_bound_holds_where_directions_are_close():
+    """Against the same series in extended precision: P_m near 1 is where rounding is largest."""
+    rng = np.random.default_rng(0)
+    mean = rng.standard_normal((60, 128))
+    mean[:, 0] += 6
+    mix, n_terms = vmf.Mixture(mean, rng.uniform(100, 800, 60)), 200
+    side = (mix.mean_directions, mix.concentrations, np.ones(60))
+    coefficients = series.pair_coefficients(side, None, n_terms)
+    t = np.linspace(-0.5, 0.8, 14)
+    far, bound = series.survival(t, 128, coefficients)
+    precise = np.array([_precise_coefficients(mix, n_terms), coefficients[1]])
+    assert np.all(np.abs(far - series.survival(t, 128, precise)[0]) <= bound)
+
+
+def _precise_coefficients(mix, n_terms):
+    """The coefficients of all pairs with everything but the Bessel ratios in extended precision."""
+    directions = mix.mean_directions.astype(np.longdouble)
+    rows, columns = np.triu_indices(len(directions), 1)
+    cosine = (directions[:, None] * directions).sum(-1)[rows, columns]
+    ratios = series.bessel_ratios(mix.concentrations, mix.dim, n_terms)
+    before, now, found = np.zeros_like(cosine), np.ones_like(cosine), []
+    for m in range(n_terms):
+        found.append(np.mean(ratios[rows, m] * ratios[columns, m] * now))
+        before, now = (
+            now,
+            ((2 * m + mix.dim - 2) * cosine * now - m * before) / (m + np.longdouble(mix.dim) - 2),
+        )
+    return np.array(found)
+
+
+def test_a_level_that_cannot_be_computed_raises():
+    with pytest.raises(InputError, match="cannot be trusted"):
+        vmf.mixture(20, 128).population_roc([1e-2, 1e-30])
+    with pytest.raises(InputError, match="group 'a'.*leave out by="):
+        apart = vmf.Mixture(np.eye(60)[[0, 1, 2, 2]], [3e3, 3e3, 300, 300], ["a", "a", "b", "b"])
+        apart.population_rates([0.9], by="group")
+
+
+def test_concentrations_beyond_the_series_raise():
+    with pytest.raises(InputError, match="more than 4096 terms"):
+        vmf.mixture(10, 16, kappa=(1e7, 1e7)).population_roc(1e-2)
+
+
+def test_a_group_of_one_identity_is_named():
+    mix = vmf.Mixture(np.eye(3), [9, 9, 9], ["a", "a", "b"])
+    with pytest.raises(InputError, match=r"groups \['b'\]"):
+        mix.population_roc(0.1, by="group")
+
+
+@pytest.mark.parametrize("n_terms", [40, 64])
+def test_error_bound_covers_the_cut_tail(n_terms):
+    mix, t = vmf.mixture(60, 128), np.linspace(-0.6, 0.8, 15)
+    side = (mix.mean_directions, mix.concentrations, np.ones(60))
+    coefficients = series.pair_coefficients(side, None, 256)
+    far, bound = series.survival(t, 128, coefficients[:, :n_terms])
+    assert np.all(np.abs(far - series.survival(t, 128, coefficients)[0]) <= bound)
+
+
+def test_the_number_of_terms_is_found(monkeypatch):
+    levels = [1e-8, 1e-4, 1e-1]
+    few = vmf.mixture(60, 128).population_roc(levels).threshold
+    monkeypatch.setattr("frkit.vmf.population.FIRST_TERMS", 512)
+    many = vmf.mixture(60, 128).population_roc(levels).threshold
+    np.testing.assert_allclose(few, many, rtol=1e-12)
