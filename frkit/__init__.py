@@ -23,6 +23,7 @@ _HOME = {
     "uncertainty": "intervals",
     "compare": "intervals",
     "fan": "intervals",
+    "floor": "intervals",
 }
 _ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from frkit.base import listed
 from frkit.cohort import Cohort, cohort
 from frkit.distributions import Distributions, tally_distributions
 from frkit.faces import FAR_LEVEL, GROUP, MODEL, PROBE, REFERENCE, REPLICATE, InputError, require, warn
@@ -159,6 +160,7 @@ def evaluate(
     nodes = {key: _stacked([tree[key] for tree in trees], names) for key in trees[0]}
     if resampling is None:
         nodes.pop("replicates")
+    _warn_of_small_groups(nodes["empirical"])
     tree = xr.DataTree.from_dict(nodes)
     tree.attrs["provenance"] = json.dumps(_provenance(scores, who, resampling, weighting, impostors, by, results))
     return tree
@@ -215,6 +217,16 @@ def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rate
                 f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
                 f"{smallest:.2g}): the threshold there is the largest impostor score, whose bootstrap is not valid"
             )
+
+
+def _warn_of_small_groups(found: xr.Dataset) -> None:
+    """Name the groups that are too small for a rate: they stay, with NaN."""
+    for name, rate, need in (("far_group", "FAR", "two identities"), ("frr_group", "FRR", "two images of an identity")):
+        if name in found:
+            empty = found[name].isnull().all([dim for dim in found[name].dims if dim != GROUP])
+            lost = found[GROUP].values[empty.values]
+            if lost.size:
+                warn(f"no {rate} for {listed(lost)}: it takes {need} in the group; the rate is NaN")
 
 
 def _nodes(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[str, xr.Dataset]:

@@ -2,6 +2,7 @@
 
 from frkit.intervals.bands import METHODS, band, fan, uncertainty
 from frkit.intervals.comparison import compare
+from frkit.intervals.floors import floor
 from frkit.intervals.nodes import provenance
 
-__all__ = ["METHODS", "band", "compare", "fan", "provenance", "uncertainty"]
+__all__ = ["METHODS", "band", "compare", "fan", "floor", "provenance", "uncertainty"]

@@ -5,11 +5,16 @@ import json
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FAR_LEVEL, REPLICATE, require
+from frkit.base import listed
+from frkit.faces import FAR_LEVEL, GROUP, REPLICATE, require
 from frkit.intervals.arithmetic import Values
 from frkit.measures.registry import Measure
 
 FEW_IMAGES = 5
+SMALL_GROUPS = (
+    ("far_group", "FAR", "it takes two identities in the group"),
+    ("frr_group", "FRR", "it takes an identity with two images in the group"),
+)
 
 
 def provenance(evaluation: xr.DataTree) -> dict:
@@ -63,6 +68,8 @@ def attributes(evaluation: xr.DataTree, chosen: Measure, method: str, level: flo
     known = provenance(evaluation)
     attrs = {key: known[key] for key in ("scheme", "target", "n") if known.get(key) is not None}
     attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method}
+    if chosen.fair is not None:
+        attrs["fair"] = chosen.fair
     return attrs if level is None else {**attrs, "level": level}
 
 
@@ -77,6 +84,15 @@ def with_resolved(result: xr.Dataset, *evaluations: xr.DataTree) -> xr.Dataset:
     return result
 
 
+def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
+    """Add `includes_fair` for a disparity measure: whether the end towards the fair value reaches it."""
+    if chosen.fair is None:
+        return result
+    above = result.estimate >= chosen.fair
+    reaches = xr.where(above, result.lower <= chosen.fair, result.upper >= chosen.fair)
+    return result.assign(includes_fair=reaches & result.estimate.notnull())
+
+
 def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
     """Everything that makes this band mean less than its level says."""
     known = provenance(evaluation)
@@ -87,7 +103,26 @@ def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
             "less than its level says (.59 to .89 at .95 with 2 or 3 images)"
         )
-    return messages + _level_warnings(evaluation, result) + _replicate_warnings(result)
+    messages += _level_warnings(evaluation, result) + _group_warnings(evaluation, result)
+    return messages + _replicate_warnings(result)
+
+
+def _group_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
+    """Groups too small for a rate, where they leave the estimate without a number."""
+    if not bool(result.estimate.isnull().any()):
+        return []
+    found = evaluation["empirical"].to_dataset()
+    return [
+        f"no {rate} for {listed(names)} ({why}): the estimate is NaN where it needs one"
+        for variable, rate, why in SMALL_GROUPS
+        if variable in found and (names := groups_without(found[variable]))
+    ]
+
+
+def groups_without(rates: xr.DataArray) -> list[str]:
+    """Groups that have no rate at any level."""
+    empty = rates.isnull().all([dim for dim in rates.dims if dim != GROUP])
+    return [str(name) for name in rates[GROUP].values[empty.values]]
 
 
 def _level_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
