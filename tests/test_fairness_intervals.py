@@ -215,7 +215,8 @@ def test_one_function_makes_a_measure_with_all_four(evaluation):
         return (rates.max("group") - rates.min("group")) / rates.mean("group")
 
     register("frr_range_over_mean", fair=0.0)(range_over_mean)
-    for found in (fk.band(evaluation, "frr_range_over_mean"), fk.compare(evaluation, evaluation, "frr_range_over_mean")):
+    paired = fk.compare(evaluation, evaluation, "frr_range_over_mean")
+    for found in (fk.band(evaluation, "frr_range_over_mean"), paired):
         assert bool((found.lower <= found.upper).all())
     assert bool((fk.uncertainty(evaluation, "frr_range_over_mean") > 0).all())
     assert bool((fk.floor(evaluation, "frr_range_over_mean")["median"] > 0).all())
