@@ -23,6 +23,7 @@ STOREYS = [
     {"cohort"},
     {"tallies", "distributions"},
     {"evaluation"},
+    {"contributions", "thresholds"},
     {"measures"},
     {"intervals"},
     {"studies"},
