@@ -16,8 +16,9 @@ UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
 @pytest.fixture(autouse=True, params=[20, 500])
 def small_plan(request, monkeypatch):
     """Look at few pairs and keep few, so that data of a hundred images go the way of data of ten thousand."""
-    monkeypatch.setattr(tallies, "PILOT", 16)
-    monkeypatch.setattr(plan, "TOP_PAIRS", request.param)
+    monkeypatch.setattr(tallies, "PILOT_PAIRS", 256)
+    monkeypatch.setattr(plan, "TAIL_PAIRS", request.param)
+    monkeypatch.setattr(plan, "TOP_PAIRS", 5)
 
 
 def evaluate_and_check(scores, far=FAR, **options):
