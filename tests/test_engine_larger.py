@@ -26,9 +26,7 @@ def evaluate_and_check(scores, far=FAR, **options):
 
 
 @pytest.mark.parametrize("scheme", ["image", "identity", "two-level"])
-@pytest.mark.parametrize(
-    ("sizes", "weighting"), [([6] * 40, "identity"), (UNEQUAL, "identity"), (UNEQUAL, "pair")]
-)
+@pytest.mark.parametrize(("sizes", "weighting"), [([6] * 40, "identity"), (UNEQUAL, "identity"), (UNEQUAL, "pair")])
 def test_schemes_and_weightings(sizes, weighting, scheme):
     scores = fk.score_tensor(people(sizes, dim=20), chunks=64)
     resampling = fk.Resampling(scheme, n=2, seed=1)
@@ -56,9 +54,7 @@ def misleading(which, shift, seed=9):
     score = np.maximum(score, score.T) + shift * (special[:, None] & special)
     np.fill_diagonal(score, 99)
     gender = np.where(identity < "id05", "f", "m")
-    return looked_up(
-        score.astype(np.float32), fk.faces(np.ones((128, 2)), identity, gender=gender), chunks=16
-    )
+    return looked_up(score.astype(np.float32), fk.faces(np.ones((128, 2)), identity, gender=gender), chunks=16)
 
 
 @pytest.mark.parametrize("shift", [-30.0, 30.0])

@@ -1,0 +1,154 @@
+"""What `evaluate` accepts, refuses, warns of, and writes down about itself."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from engine_cases import FAR, check_evaluation, people
+
+import frkit as fk
+
+quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """Six people of four images."""
+    return fk.score_tensor(people("equal"), chunks=8)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (dict(far=[0.1, 1.5]), "1.5"),
+        (dict(far=[0.0]), r"\(0, 1\)"),
+        (dict(far=[np.nan]), "nan"),
+        (dict(far=[]), "far"),
+        (dict(far=[0.1], threshold=[0.5]), "not both"),
+        (dict(threshold=[np.inf]), "inf"),
+        (dict(by="age"), "age.*gender"),
+        (dict(weighting="equal"), "equal"),
+        (dict(weighting={"id0": 1.0}), "id1"),
+        (dict(weighting=[1.0, 2.0]), "6"),
+        (dict(weighting=[1, 1, 1, 1, 1, -1]), "positive"),
+        (dict(impostors="some"), "some"),
+        (dict(impostors="same-group"), "by="),
+        (dict(resampling=fk.Resampling("identity", n=2, strata="gender")), "strata"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(scores, options, words):
+    with pytest.raises(fk.InputError, match=words):
+        fk.evaluate(scores, **options)
+
+
+def test_scores_that_are_none_are_refused(scores):
+    with pytest.raises(fk.InputError, match="score_tensor"):
+        fk.evaluate(np.ones((4, 4)), far=FAR)
+    with pytest.raises(fk.InputError, match="genuine"):
+        fk.evaluate(fk.score_matrix([[0.1, 0.2]], ["a"], ["b", "c"]), far=FAR)
+    with pytest.raises(fk.InputError, match="impostor"):
+        fk.evaluate(fk.score_matrix([[0.1, 0.2]], ["a"], ["a", "a"]), far=FAR)
+
+
+@quiet
+def test_an_array_of_shares_is_a_mapping_of_shares(scores):
+    share = np.arange(1.0, 7.0)
+    options = dict(far=FAR, resampling=fk.Resampling(n=2))
+    array = fk.evaluate(scores, weighting=share, **options)
+    mapping = fk.evaluate(scores, weighting={f"id{k}": p for k, p in enumerate(share)}, **options)
+    equal = fk.evaluate(scores, weighting=np.full(6, 3.0), **options)
+    for node in ("empirical", "vstatistic", "replicates"):
+        xr.testing.assert_equal(array[node].dataset, mapping[node].dataset)
+    np.testing.assert_allclose(equal["empirical"].frr, fk.evaluate(scores, far=FAR)["empirical"].frr)
+    assert np.abs(array["empirical"].frr - equal["empirical"].frr).max() > 1e-3
+
+
+@quiet
+def test_crossed_attributes_make_one_label():
+    faces = people("equal", groups=("f", "m"))
+    faces = faces.assign_coords(race=("image", np.where(faces.identity.values < "id3", "A", "B")))
+    crossed = faces.assign_coords(
+        both=("image", [f"{g} & {r}" for g, r in zip(faces.gender.values, faces.race.values)])
+    )
+    options = dict(far=FAR, resampling=fk.Resampling(n=2))
+    one = fk.evaluate(fk.score_tensor(faces), by=["gender", "race"], **options)
+    other = fk.evaluate(fk.score_tensor(crossed), by="both", **options)
+    assert one["empirical"].group.values.tolist() == ["f & A", "f & B", "m & A", "m & B"]
+    xr.testing.assert_equal(one["replicates"].dataset, other["replicates"].dataset)
+
+
+@quiet
+def test_an_age_that_varies_is_refused_or_settled():
+    faces = people([6, 5, 4, 6, 3], ties=True)
+    age = np.where(np.arange(24) % 3 == 0, "old", "young")
+    kept = fk.faces(faces.embedding.values, faces.identity.values, age=age, varying="keep")
+    scores = fk.score_tensor(kept, chunks=10)
+    with pytest.raises(fk.InputError, match="age"):
+        fk.evaluate(scores, by="age", far=FAR)
+    split = fk.faces(faces.embedding.values, faces.identity.values, age=age, varying="split")
+    at_use = fk.evaluate(scores, by="age", varying="split", far=FAR, resampling=fk.Resampling(n=2))
+    before = fk.score_tensor(split, chunks=10)
+    check_evaluation(at_use, before, by="age", far=FAR, resampling=fk.Resampling(n=2))
+
+
+def test_levels_below_one_pair_are_warned_of(scores):
+    with pytest.warns(fk.DataWarning, match="1e-05.*largest impostor score"):
+        fk.evaluate(scores, far=[1e-5, 0.1])
+
+
+def test_few_images_are_warned_of(scores):
+    with pytest.warns(fk.DataWarning, match="4 images"):
+        fk.evaluate(scores, far=[0.1], resampling=fk.Resampling(n=2))
+
+
+def test_provenance_says_what_was_done(scores):
+    resampling = fk.Resampling("identity", n=3, seed=5)
+    ev = fk.evaluate(scores, far=[0.1], by="gender", resampling=resampling, weighting="pair")
+    told = json.loads(ev.attrs["provenance"])
+    expected = dict(scheme="identity", n=3, seed=5, target="new identities", weighting="pair", by="gender")
+    assert told | expected == told
+    assert told["impostors"] == "all" and told["n_images"] == 24 and told["n_identities"] == 6
+    assert list(told["images_per_identity"]) == [4, 4, 4]
+    assert {"numpy", "xarray", "dask"} <= set(told["versions"])
+
+
+@quiet
+def test_fingerprint_follows_images_and_draws():
+    def fingerprint(faces, chunks=8, **options):
+        ev = fk.evaluate(fk.score_tensor(faces, chunks=chunks), far=[0.1], resampling=fk.Resampling(n=3, **options))
+        return json.loads(ev.attrs["provenance"])["fingerprint"]
+
+    faces = people("equal")
+    first = fingerprint(faces)
+    assert fingerprint(faces, chunks=5) == first
+    assert fingerprint(faces.assign(embedding=-(faces.embedding**3))) == first, "another encoder, same images"
+    assert fingerprint(faces, seed=1) != first
+    assert fingerprint(faces.assign_coords(image=[f"x{i}" for i in range(24)])) != first
+
+
+@quiet
+def test_an_evaluation_survives_a_file(scores, tmp_path):
+    ev = fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling(n=3))
+    ev.to_netcdf(tmp_path / "evaluation.nc", engine="h5netcdf")
+    again = fk.open_evaluation(tmp_path / "evaluation.nc")
+    assert again.attrs["provenance"] == ev.attrs["provenance"]
+    for node in ("empirical", "vstatistic", "replicates"):
+        xr.testing.assert_equal(again[node].dataset, ev[node].dataset)
+    with pytest.raises(fk.InputError, match="no file"):
+        fk.open_evaluation(tmp_path / "absent.nc")
+
+
+def test_far_levels_are_even_on_the_logarithm():
+    levels = fk.far_levels(1e-6, 1e-1, per_decade=4)
+    assert len(levels) == 21 and levels[0] == 1e-6 and levels[-1] == 1e-1
+    np.testing.assert_allclose(np.diff(np.log10(levels)), 0.25)
+    with pytest.raises(fk.InputError, match="lowest"):
+        fk.far_levels(0.1, 0.01)
+
+
+def test_scores_are_not_changed_and_not_kept(scores):
+    before = scores.copy(deep=True)
+    fk.evaluate(scores, far=[0.1])
+    xr.testing.assert_identical(scores.compute(), before.compute())
+    assert scores.chunks == before.chunks
