@@ -173,5 +173,5 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     ax.set_ylabel(f"FRR at FAR {float(one.far_level):.2g} (share of genuine pairs)")
     ax.grid(True, axis="y", color="#E5E5E5", linewidth=0.6)
     print_captions(ax, [study.attrs["words"]])
-    ax.legend(fontsize=SMALL, frameon=False, loc="lower right")
+    ax.legend(fontsize=SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
     return ax
