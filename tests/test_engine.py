@@ -190,3 +190,9 @@ def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(level
 def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
     score, faces = table("unequal", seed=2)
     evaluate_and_check(looked_up(score, faces, chunks=chunks), resampling=fk.Resampling(n=2))
+
+
+def test_a_block_of_several_tiles():
+    scores = fk.score_tensor(people([3] * 175, dim=30))
+    assert scores.data.numblocks == (1, 1)
+    evaluate_and_check(scores, far=[1e-3, 1e-2], resampling=fk.Resampling("two-level", n=2))
