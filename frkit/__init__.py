@@ -22,6 +22,7 @@ _HOME = {
     "band": "intervals",
     "uncertainty": "intervals",
     "compare": "intervals",
+    "fan": "intervals",
 }
 _ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)

@@ -45,7 +45,8 @@ def tally_distributions(
     found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
     require(
         found.low >= low and found.high <= high,
-        f"scores reach from {found.low:.6g} to {found.high:.6g}, outside the histogram's bounds ({low:.6g}, {high:.6g}); "
+        f"scores reach from {found.low:.6g} to {found.high:.6g}, outside the histogram's bounds "
+        f"({low:.6g}, {high:.6g}); "
         "give wider ones with bounds=(low, high)",
     )
     sums = found.sums.reshape(bins, design.n_cells, design.n_columns)
@@ -102,7 +103,7 @@ def _lost(genuine: Genuine, centre: Genuine, n_groups: int) -> tuple[np.ndarray,
     size = (n_groups + 1) * (len(levels) + 1) * len(columns) * 8
     require(
         size <= TABLE_LIMIT,
-        f"AUC of {len(columns) - 2} replicates and {n_groups} groups over {len(levels)} distinct genuine scores would take "
+        f"AUC of {len(columns) - 2} replicates and {n_groups} groups over {len(levels)} distinct genuine scores takes "
         f"{size / 1e9:.1f} GB; ask for fewer replicates or groups, or use mode='tail'",
     )
     lost = np.zeros((n_groups + 1, len(levels) + 1, len(columns)))

@@ -63,8 +63,7 @@ def _one_per_image(values, n_images: int, name: str) -> np.ndarray:
     )
     require(
         len(array) == n_images,
-        f"lengths differ: {name} has {len(array)} labels but embedding has {n_images} images; "
-        "give one label per image",
+        f"lengths differ: {name} has {len(array)} labels but embedding has {n_images} images; give one label per image",
     )
     return array
 

@@ -144,7 +144,8 @@ def _stratum_of_units(unit: np.ndarray, code: np.ndarray, strata) -> np.ndarray:
     mixed = of_unit[unit[code]] != stratum
     require(
         not mixed.any(),
-        f"strata must be a property of the person: image {int(np.argmax(mixed))} is {labels[stratum[np.argmax(mixed)]]!r}, "
+        f"strata must be a property of the person: image {int(np.argmax(mixed))} is "
+        f"{labels[stratum[np.argmax(mixed)]]!r}, "
         "another of the same person is not; draw without strata or by another attribute",
     )
     return of_unit

@@ -14,9 +14,7 @@ DIMS = ("model", "replicate", "far_level", "threshold_level", "group", "referenc
 RATES = ("far", "frr", "eer", "far_group", "frr_group", "far_cross", "eer_group")
 
 
-def people(
-    sizes="unequal", *, seed=0, ties=False, dim=8, groups=("f", "m", "f", "unknown", "m")
-) -> xr.Dataset:
+def people(sizes="unequal", *, seed=0, ties=False, dim=8, groups=("f", "m", "f", "unknown", "m")) -> xr.Dataset:
     """Faces with one group per identity, in shuffled order; with ties every score is a multiple of 1/8."""
     rng = np.random.default_rng(seed)
     sizes = SIZES[sizes] if isinstance(sizes, str) else sizes
@@ -78,9 +76,7 @@ def counts(twin, resampling, replicate) -> tuple[dict, dict]:
     drawn_from = ["\x1f".join(urn[name]) for name in names] if apart else identity
     strata = [twin.group[k] for k in identity] if resampling.strata else None
     people = [twin.person.get(k, k) for k in identity]
-    drawn = resampling.weights(drawn_from, image=names, strata=strata, person=people).isel(
-        replicate=replicate
-    )
+    drawn = resampling.weights(drawn_from, image=names, strata=strata, person=people).isel(replicate=replicate)
     of_urn = dict(zip(drawn.identity.values.tolist(), drawn.identity_count.values.tolist(), strict=True))
     by_identity = {k: of_urn[source] for k, source in zip(identity, drawn_from, strict=True)}
     return by_identity, dict(zip(names, drawn.image_count.values.tolist(), strict=True))
@@ -110,9 +106,7 @@ def check_coordinates(node, groups, far=None, threshold=None) -> None:
         assert node[dim].values.tolist() == groups
 
 
-def check_evaluation(
-    ev, scores, *, by=None, resampling=None, weighting="identity", impostors="all", **levels
-):
+def check_evaluation(ev, scores, *, by=None, resampling=None, weighting="identity", impostors="all", **levels):
     """Every node and replicate of an evaluation against the twin."""
     twin = as_twin(scores, by)
     options = dict(groups=groups_of(twin) if by else None, impostors=impostors) | levels

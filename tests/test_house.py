@@ -21,7 +21,7 @@ STOREYS = [
     {"scores", "resampling"},
     {"sweep"},
     {"cohort"},
-    {"tallies"},
+    {"tallies", "distributions"},
     {"evaluation"},
     {"measures"},
     {"intervals"},

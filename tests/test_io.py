@@ -25,9 +25,7 @@ def embedding(n_features=3, seed=0):
 
 
 def one_encoder(n_features=3):
-    return faces(
-        embedding(n_features), IDENTITY, image=list("vwxyz"), gender=GENDER, age=AGE, varying={"age": "keep"}
-    )
+    return faces(embedding(n_features), IDENTITY, image=list("vwxyz"), gender=GENDER, age=AGE, varying={"age": "keep"})
 
 
 def two_encoders():

@@ -70,9 +70,7 @@ def test_repo2docker_reads_the_recipe():
 
 def run_python(arguments):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "error"}
-    answer = subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+    answer = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     return answer.stdout
 

@@ -121,11 +121,7 @@ def test_counts_and_literal_resample_agree(weighting, person, ordered, seed):
     names, starts = np.unique(scores.probe_identity, return_index=True)
     images = np.diff([*starts, len(scores.probe)])
     c = dict(zip(names, rng.multinomial(len(names), np.full(len(names), 1 / len(names))), strict=True))
-    w = dict(
-        zip(
-            scores.probe, np.concatenate([rng.multinomial(n, np.full(n, 1 / n)) for n in images]), strict=True
-        )
-    )
+    w = dict(zip(scores.probe, np.concatenate([rng.multinomial(n, np.full(n, 1 / n)) for n in images]), strict=True))
     copied = weighting
     if isinstance(weighting, dict):
         copied = {f"{k}#{copy}": p for k, p in weighting.items() for copy in range(9)}

@@ -11,9 +11,7 @@ from frkit.vmf import quadrature
 @pytest.fixture(scope="module")
 def small():
     """120 identities in dimension 32 with two unlike groups."""
-    return vmf.mixture(
-        120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3
-    )
+    return vmf.mixture(120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3)
 
 
 # ---- the sampler
@@ -21,9 +19,7 @@ def small():
 
 @pytest.mark.parametrize(("dim", "kappa"), [(3, 0.5), (4, 7.0), (32, 60.0), (128, 400.0), (512, 3000.0)])
 def test_radial_part_follows_its_distribution(dim, kappa):
-    z = quadrature.RadialInverse(np.array([kappa]), dim)(
-        np.linspace(0.0005, 0.9995, 1000), np.zeros(1000, int)
-    )
+    z = quadrature.RadialInverse(np.array([kappa]), dim)(np.linspace(0.0005, 0.9995, 1000), np.zeros(1000, int))
     log_norm = special.gammaln(dim / 2 - 0.5) + 0.5 * np.log(np.pi) - special.gammaln(dim / 2)
     log_norm += float(quadrature.log_mean_exp(np.array([kappa]), dim)[0])
     density = lambda t: np.exp(kappa * t + (dim - 3) / 2 * np.log1p(-t * t) - log_norm)  # noqa: E731
@@ -74,9 +70,7 @@ def test_encoders_are_correlated_and_each_is_exact():
     x, y = faces.embedding.sel(model=["x", "y"]).values.astype(float)
     own = np.repeat(np.eye(40)[:4], 5000, axis=0)
     radial_x, radial_y = (np.einsum("ip,ip->i", points, own) for points in (x, y))
-    assert stats.spearmanr(radial_x, radial_y).statistic == pytest.approx(
-        6 / np.pi * np.arcsin(0.4), abs=0.02
-    )
+    assert stats.spearmanr(radial_x, radial_y).statistic == pytest.approx(6 / np.pi * np.arcsin(0.4), abs=0.02)
     assert np.corrcoef(x[:, 30], y[:, 30])[0, 1] == pytest.approx(0.8, abs=0.03)
     alone = vmf.Mixture(np.eye(40)[:4], [45.0] * 4).sample(5000, seed=8).embedding.values.astype(float)
     assert stats.ks_2samp(radial_y, np.einsum("ip,ip->i", alone, own)).pvalue > 0.01

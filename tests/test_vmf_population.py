@@ -13,9 +13,7 @@ from frkit.vmf import quadrature, series
 @pytest.fixture(scope="module")
 def small():
     """120 identities in dimension 32 with two unlike groups."""
-    return vmf.mixture(
-        120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3
-    )
+    return vmf.mixture(120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3)
 
 
 # ---- exact rates on single terms
@@ -59,14 +57,10 @@ def test_survival_terms_against_mpmath():
         assert terms[m] == pytest.approx(float(copies * tail / norm), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("dim", "radius"), [(3, 1e-3), (128, 30.0), (128, 800.0), (1024, 60.0), (2048, 200.0)]
-)
+@pytest.mark.parametrize(("dim", "radius"), [(3, 1e-3), (128, 30.0), (128, 800.0), (1024, 60.0), (2048, 200.0)])
 def test_log_mean_exp_against_mpmath(dim, radius):
     exact = mpmath.log(mpmath.hyp0f1(mpmath.mpf(dim) / 2, mpmath.mpf(radius) ** 2 / 4))
-    assert quadrature.log_mean_exp(np.array([radius]), dim)[0] == pytest.approx(
-        float(exact), rel=1e-9, abs=1e-11
-    )
+    assert quadrature.log_mean_exp(np.array([radius]), dim)[0] == pytest.approx(float(exact), rel=1e-9, abs=1e-11)
 
 
 # ---- exact rates against what else is known
@@ -139,9 +133,7 @@ def test_groups_make_up_the_whole(small):
     roc = small.population_roc([1e-5, 1e-2], by="group", cross=True)
     n = np.array([60, 60])
     pairs = np.where(np.eye(2, dtype=bool), n[:, None] * (n - 1) / 2, n[:, None] * n / 2)
-    np.testing.assert_allclose(
-        (roc.far_cross * pairs).sum(("group", "reference_group")) / pairs.sum(), roc.far
-    )
+    np.testing.assert_allclose((roc.far_cross * pairs).sum(("group", "reference_group")) / pairs.sum(), roc.far)
     np.testing.assert_allclose(roc.frr_group.mean("group"), roc.frr)
     np.testing.assert_array_equal(roc.far_cross.isel(group=1, reference_group=1), roc.far_group.isel(group=1))
     assert np.all(roc.far_group.sel(group="b") > roc.far_group.sel(group="a"))
@@ -150,9 +142,7 @@ def test_groups_make_up_the_whole(small):
 
 def test_group_rates_are_those_of_the_group_alone(small):
     threshold, inside = [0.3, 0.5], small.groups["group"] == "b"
-    alone = vmf.Mixture(small.mean_directions[inside], small.concentrations[inside]).population_rates(
-        threshold
-    )
+    alone = vmf.Mixture(small.mean_directions[inside], small.concentrations[inside]).population_rates(threshold)
     rates = small.population_rates(threshold, by="group").sel(group="b")
     np.testing.assert_allclose(rates.far_group, alone.far)
     np.testing.assert_allclose(rates.frr_group, alone.frr)

@@ -44,9 +44,7 @@ def symmetric_scores(score, identity, *, image=None, person=None, group=None) ->
     )  # fmt: skip
 
 
-def ordered_scores(
-    score, probe_identity, reference_identity, *, probe=None, reference=None, group=None
-) -> Scores:
+def ordered_scores(score, probe_identity, reference_identity, *, probe=None, reference=None, group=None) -> Scores:
     """A rectangular or asymmetric matrix; without names no probe is a reference; group maps identities."""
     probe = [f"p{i}" for i in range(len(probe_identity))] if probe is None else list(probe)
     reference = [f"r{j}" for j in range(len(reference_identity))] if reference is None else list(reference)

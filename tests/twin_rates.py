@@ -108,9 +108,7 @@ def group_summary(impostor, genuine, threshold, groups) -> dict:
     return {
         "far_group": np.stack([imp.accepted(threshold) for imp, _ in own], -1),
         "frr_group": np.stack([gen.rejected(threshold) for _, gen in own], -1),
-        "far_cross": np.moveaxis(
-            np.array([[cell.accepted(threshold) for cell in row] for row in cross]), -1, 0
-        ),
+        "far_cross": np.moveaxis(np.array([[cell.accepted(threshold) for cell in row] for row in cross]), -1, 0),
         "eer_group": np.array([eer for eer, _ in crossing]),
         "eer_threshold_group": np.array([t for _, t in crossing]),
         "auc_group": np.array([auc(*pair) for pair in own]),

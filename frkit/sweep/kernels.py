@@ -235,8 +235,9 @@ def binned_genuine(bins, last, weight, identity_count, genuine, sums):
 def crossing(accepted, rejected, imp, gen, weight, identity_count, pairs, genuine, cell, group, totals, tolerance):
     """Where FAR and FRR cross inside one bin, for one replicate: (EER, threshold).
 
-    accepted, rejected: impostor weight above and genuine weight below the lower end of the bin. imp, gen: (begin, end) of the bin's pairs in `pairs` (score
-    descending) and the first genuine pair in `genuine` (ascending) that is not below the bin. cell, group: the
+    accepted, rejected: impostor weight above and genuine weight below the lower end of the bin.
+    imp, gen: (begin, end) of the bin's pairs in `pairs` (score descending) and the first genuine pair in
+    `genuine` (ascending) that is not below the bin. cell, group: the
     cell and group that count (-1: all). totals: weight of all impostor and of all genuine pairs.
     The threshold is the smallest observed score at which FRR >= FAR; the EER is interpolated on the line from
     the rates just below that score to the rates at it.

@@ -42,9 +42,7 @@ class Mixture:
         )
         length = np.linalg.norm(directions, axis=1)
         bad = np.flatnonzero(~(np.isfinite(length) & (length > 0)))
-        require(
-            bad.size == 0, f"mean_directions: rows {bad[:5].tolist()} are zero or not finite; give directions"
-        )
+        require(bad.size == 0, f"mean_directions: rows {bad[:5].tolist()} are zero or not finite; give directions")
         self.mean_directions = directions / length[:, None]
         self.concentrations = _concentrations(concentrations, len(directions))
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
@@ -211,17 +209,13 @@ def _sizes(n_identities: int, shares: list) -> np.ndarray:
     exact = n_identities * shares / shares.sum()
     sizes = np.floor(exact).astype(int)
     sizes[np.argsort(sizes - exact, kind="stable")[: n_identities - sizes.sum()]] += 1
-    require(
-        bool(np.all(sizes >= 2)), f"every group needs two identities; {n_identities} give {sizes.tolist()}"
-    )
+    require(bool(np.all(sizes >= 2)), f"every group needs two identities; {n_identities} give {sizes.tolist()}")
     return sizes
 
 
 def _interval(kappa) -> tuple[float, float]:
     low, high = np.broadcast_to(np.asarray(kappa, np.float64), 2)
-    require(
-        0 < low <= high, f"kappa must be a positive number or (low, high) with 0 < low <= high, got {kappa}"
-    )
+    require(0 < low <= high, f"kappa must be a positive number or (low, high) with 0 < low <= high, got {kappa}")
     return low, high
 
 

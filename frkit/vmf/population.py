@@ -97,9 +97,7 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     ('far_level',)
     """
     far = np.atleast_1d(np.asarray(far, np.float64))
-    require(
-        far.ndim == 1 and bool(np.all((far > 0) & (far < 1))), f"far must hold numbers in (0, 1), got {far}"
-    )
+    require(far.ndim == 1 and bool(np.all((far > 0) & (far < 1))), f"far must hold numbers in (0, 1), got {far}")
     found = _population(mix, by, weights)
     threshold = _threshold_at(found.total, mix.dim, far)
     return _dataset(found, threshold, FAR_LEVEL, far, cross)
@@ -170,11 +168,7 @@ def _population(mix, by, weights) -> _Population:
     """The population of a mixture by an attribute; those of equal weights are kept with the mixture."""
     if weights is not None:
         weights = np.asarray(weights, np.float64)
-        right = (
-            weights.shape == (mix.n_identities,)
-            and bool(np.all(weights >= 0))
-            and np.count_nonzero(weights) > 1
-        )
+        right = weights.shape == (mix.n_identities,) and bool(np.all(weights >= 0)) and np.count_nonzero(weights) > 1
         require(right, f"weights must be {mix.n_identities} numbers >= 0, at least two of them positive")
         return _Population(mix, by, weights)
     if by not in mix._populations:
@@ -226,9 +220,7 @@ def _threshold_at(coefficients: np.ndarray, dim: int, far: np.ndarray) -> np.nda
     """Thresholds (L,) where the series equals each FAR level."""
     edge = 1 - 1e-12
     bracket = (np.full(far.shape, -edge), np.full(far.shape, edge))
-    return elementwise.find_root(
-        lambda t, level: survival(t, dim, coefficients)[0] - level, bracket, args=(far,)
-    ).x
+    return elementwise.find_root(lambda t, level: survival(t, dim, coefficients)[0] - level, bracket, args=(far,)).x
 
 
 def _far(coefficients: np.ndarray, dim: int, threshold: np.ndarray, of: str) -> tuple[np.ndarray, np.ndarray]:
@@ -246,9 +238,7 @@ def _far(coefficients: np.ndarray, dim: int, threshold: np.ndarray, of: str) -> 
     return far, relative
 
 
-def _dataset(
-    found: _Population, threshold: np.ndarray, level: str, levels: np.ndarray, cross: bool
-) -> xr.Dataset:
+def _dataset(found: _Population, threshold: np.ndarray, level: str, levels: np.ndarray, cross: bool) -> xr.Dataset:
     """Rates at thresholds with their labels."""
     far, error = _far(found.total, found.dim, threshold, "all pairs")
     values = {"threshold": threshold, "far": far, "frr": found.genuine.frr(threshold), "error_bound": error}
@@ -275,10 +265,7 @@ def _group_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
 
 def _cross_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
     pairs = [
-        [
-            _far(found.cells[g, h], found.dim, threshold, f"groups '{a}' and '{b}'")
-            for h, b in enumerate(found.groups)
-        ]
+        [_far(found.cells[g, h], found.dim, threshold, f"groups '{a}' and '{b}'") for h, b in enumerate(found.groups)]
         for g, a in enumerate(found.groups)
     ]
     far, error = np.transpose(pairs, (2, 3, 0, 1))

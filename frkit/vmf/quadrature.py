@@ -82,9 +82,7 @@ class GenuineScores:
         flat, total = np.ravel(z)[None, :], np.zeros(np.size(z))
         for start in range(0, self.concentration.size, 256):
             part = slice(start, start + 256)
-            total += self.weight[part] @ np.exp(
-                genuine_log_density(flat, self.concentration[part, None], self.dim)
-            )
+            total += self.weight[part] @ np.exp(genuine_log_density(flat, self.concentration[part, None], self.dim))
         return total.reshape(np.shape(z))
 
     def frr(self, threshold: np.ndarray) -> np.ndarray:

@@ -94,9 +94,7 @@ def _embed(mix, identity: np.ndarray, sources: list) -> np.ndarray:
     for start in range(0, identity.size, BLOCK):
         part = identity[start : start + BLOCK]
         noise = sum(np.sqrt(share) * rng.standard_normal((part.size, mix.dim + 1)) for rng, share in sources)
-        embedding[start : start + BLOCK] = _place(
-            mix.mean_directions, inverse, part, noise[:, 0], noise[:, 1:]
-        )
+        embedding[start : start + BLOCK] = _place(mix.mean_directions, inverse, part, noise[:, 0], noise[:, 1:])
     return embedding
 
 
@@ -124,7 +122,5 @@ def _check_same_identities(encoders: Mapping) -> None:
     for name, mix in list(encoders.items())[1:]:
         same = mix.n_identities == first.n_identities and mix.groups.keys() == first.groups.keys()
         same = same and all(np.array_equal(mix.groups[key], first.groups[key]) for key in first.groups)
-        require(
-            same, f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated"
-        )
+        require(same, f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated")
         require(mix.dim == first.dim, f"encoder {name!r} has dimension {mix.dim}, the first has {first.dim}")

@@ -25,9 +25,7 @@ def population(n_identities: int = 1000) -> vmf.Mixture:
 
 def count_data_set(mix: vmf.Mixture, thresholds: np.ndarray, seed) -> tuple[np.ndarray, np.ndarray]:
     """FAR by cell (3, L) and FRR by group (2, L) of one data set, PER_IDENTITY images of each identity."""
-    points = mix.sample(PER_IDENTITY, seed).embedding.values.reshape(
-        2, mix.n_identities // 2, PER_IDENTITY, mix.dim
-    )
+    points = mix.sample(PER_IDENTITY, seed).embedding.values.reshape(2, mix.n_identities // 2, PER_IDENTITY, mix.dim)
     inner = np.einsum("gkip,gkjp->gkij", points, points)
     upper = np.triu_indices(PER_IDENTITY, 1)
     frr = [[np.mean(scores[:, *upper] <= t) for t in thresholds] for scores in inner]
@@ -35,9 +33,7 @@ def count_data_set(mix: vmf.Mixture, thresholds: np.ndarray, seed) -> tuple[np.n
     for g, h in CELLS.values():
         scores = points[g].reshape(-1, mix.dim) @ points[h].reshape(-1, mix.dim).T
         own = inner[g].size if g == h else 0
-        accepted = [
-            np.count_nonzero(scores > t) - (np.count_nonzero(inner[g] > t) if own else 0) for t in thresholds
-        ]
+        accepted = [np.count_nonzero(scores > t) - (np.count_nonzero(inner[g] > t) if own else 0) for t in thresholds]
         far.append(np.array(accepted) / (scores.size - own))
     return np.array(far), np.array(frr)
 

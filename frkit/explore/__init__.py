@@ -1,0 +1,7 @@
+"""Widgets over computed results: each explorer selects, draws, and holds no logic of its own."""
+
+from frkit.explore.bias import bootstrap_bias
+from frkit.explore.curves import roc
+from frkit.explore.growth import consistency
+
+__all__ = ["bootstrap_bias", "consistency", "roc"]

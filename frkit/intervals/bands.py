@@ -1,0 +1,158 @@
+"""Bands, normalised uncertainty and the fan of replicates of one evaluation (Conti & Clémençon, 3.2)."""
+
+from collections.abc import Callable
+
+import numpy as np
+import xarray as xr
+
+from frkit.faces import REPLICATE, require, warn
+from frkit.intervals.arithmetic import interval
+from frkit.intervals.nodes import attributes, cautions, values_of, with_resolved
+from frkit.measures.registry import Measure
+from frkit.measures.registry import measure as find_measure
+
+METHODS = ("recentered", "naive", "gaussian", "pivotal")
+AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure
+
+
+def band(
+    evaluation: xr.DataTree, measure: AnyMeasure, *, method: str | None = None, level: float = 0.95
+) -> xr.Dataset:
+    """Put an interval around a measure, at every FAR level, group and model of the evaluation.
+
+    With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images):
+    recentered gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at
+    the mean and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the
+    log scale for ratios. Nothing is clipped: an end may lie below 0.
+
+    Parameters
+    ----------
+    evaluation : what `evaluate(..., resampling=...)` returned.
+    measure : a registered name such as "frr", or a function Dataset -> DataArray.
+    method : "recentered", "naive", "gaussian" or "pivotal"; None takes "pivotal" for disparity measures
+        and "recentered" for all others.
+    level : nominal coverage, in (0, 1).
+
+    Returns
+    -------
+    xr.Dataset with `estimate`, `lower`, `upper`, `centre`, `n_nonfinite` (replicates that are not finite)
+    and, for curves, `resolved` (at least ten errors), over the measure's own dimensions. Replicates that are
+    NaN are left out of the interval with a warning; infinite ones count as larger than any number. The attrs
+    name measure, method, level, scheme, n (replicates) and, in words, whose rates the band is about (target).
+
+    Raises
+    ------
+    InputError : no replicates in the evaluation; an unknown method or measure; a level outside (0, 1).
+
+    Warns
+    -----
+    DataWarning : few images per identity, levels below the resolution of the data, unresolved levels.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Algorithms 1 and 2 and eq. 10; appendix B.1 for the gaussian variant.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> scores = fk.score_tensor(faces)
+    >>> ev = fk.evaluate(scores, far=[0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> roc = fk.band(ev, "frr")
+    >>> roc.attrs["method"]
+    'recentered'
+    """
+    chosen = find_measure(measure)
+    method = method_for(method, chosen)
+    values = values_of(evaluation, chosen)
+    result = interval(values, method, level, chosen.scale)
+    result = with_resolved(result, evaluation)
+    result.attrs = attributes(evaluation, chosen, method, level)
+    for message in cautions(evaluation, result):
+        warn(message)
+    return result
+
+
+def uncertainty(evaluation: xr.DataTree, measure: AnyMeasure) -> xr.DataArray:
+    """Give the normalised uncertainty: sd(θ* - θ~) / θ, one number that compares measures and levels.
+
+    Parameters
+    ----------
+    evaluation : what `evaluate(..., resampling=...)` returned.
+    measure : a registered name such as "frr", or a function Dataset -> DataArray.
+
+    Returns
+    -------
+    xr.DataArray over the measure's dimensions, without unit; NaN where the estimate is 0, and where a
+    replicate is not finite. The standard deviation has n - 1 in its denominator.
+
+    Raises
+    ------
+    InputError : no replicates in the evaluation, or an unknown measure.
+
+    References
+    ----------
+    Conti & Clémençon (2024), eq. 11 and Algorithm 3.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.1], resampling=fk.Resampling("image", n=50))
+    >>> bool(fk.uncertainty(ev, "frr")[0] > 0)
+    True
+    """
+    chosen = find_measure(measure)
+    estimate, centre, replicates = values_of(evaluation, chosen)
+    finite = np.isfinite(replicates).all(REPLICATE)
+    gap = (replicates - centre).where(finite)
+    result = gap.std(REPLICATE, ddof=1, skipna=False) / estimate.where(estimate != 0)
+    result = result.rename("uncertainty")
+    result.attrs = attributes(evaluation, chosen, "standard deviation over estimate", None)
+    return result
+
+
+def fan(evaluation: xr.DataTree, measure: AnyMeasure = "frr", *, recentered: bool = False) -> xr.Dataset:
+    """Collect the replicate curves of a measure with their centre and the estimate, for a picture.
+
+    Parameters
+    ----------
+    evaluation : what `evaluate(..., resampling=...)` returned.
+    measure : a registered name such as "frr", or a function Dataset -> DataArray.
+    recentered : False gives the replicates θ* as they are (Fig. 2), True gives θ + (θ* - θ~).
+
+    Returns
+    -------
+    xr.Dataset with `estimate`, `centre` and `replicates`, the last one over `replicate` too.
+
+    Raises
+    ------
+    InputError : no replicates in the evaluation, or an unknown measure.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Fig. 2 and section 3.2.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.1], resampling=fk.Resampling("image", n=50))
+    >>> fk.fan(ev).replicates.sizes["replicate"]
+    50
+    """
+    chosen = find_measure(measure)
+    estimate, centre, replicates = values_of(evaluation, chosen)
+    curves = (replicates - centre) + estimate if recentered else replicates
+    result = xr.Dataset({"estimate": estimate, "centre": centre, "replicates": curves})
+    result = with_resolved(result, evaluation)
+    result.attrs = attributes(evaluation, chosen, "recentered" if recentered else "naive", None)
+    return result
+
+
+def method_for(method: str | None, chosen: Measure) -> str:
+    """The method asked for, or the default of the measure."""
+    if method is None:
+        return "recentered" if chosen.fair is None else "pivotal"
+    require(method in METHODS, f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    return method

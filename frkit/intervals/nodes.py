@@ -1,0 +1,130 @@
+"""What an interval needs to know of an evaluation: a measure on its nodes, its provenance, its cautions."""
+
+import json
+
+import numpy as np
+import xarray as xr
+
+from frkit.faces import FAR_LEVEL, REPLICATE, require
+from frkit.intervals.arithmetic import Values
+from frkit.measures.registry import Measure
+
+FEW_IMAGES = 5
+
+
+def provenance(evaluation: xr.DataTree) -> dict:
+    """Read what an evaluation says about its own making.
+
+    Parameters
+    ----------
+    evaluation : what `evaluate(...)` returned.
+
+    Returns
+    -------
+    dict : scheme, n, seed, target in words, weighting, sizes, versions, fingerprint of images and draws.
+
+    Raises
+    ------
+    InputError : the evaluation carries no provenance.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
+    120
+    """
+    require(
+        "provenance" in evaluation.attrs, "this evaluation carries no provenance: pass what evaluate returned"
+    )
+    return json.loads(evaluation.attrs["provenance"])
+
+
+def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
+    """Apply a measure to the three nodes."""
+    for name in ("empirical", "vstatistic"):
+        require(
+            isinstance(evaluation, xr.DataTree) and name in evaluation.children,
+            f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned",
+        )
+    require(
+        "replicates" in evaluation.children,
+        "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
+    )
+    nodes = (evaluation[name].to_dataset() for name in ("empirical", "vstatistic", "replicates"))
+    values = Values(*(chosen(node) for node in nodes))
+    n = values.replicates.sizes.get(REPLICATE, 0)
+    require(n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)")
+    return values
+
+
+def attributes(evaluation: xr.DataTree, chosen: Measure, method: str, level: float | None) -> dict:
+    """What every interval says about itself."""
+    known = provenance(evaluation)
+    attrs = {key: known[key] for key in ("scheme", "target", "n") if known.get(key) is not None}
+    attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method}
+    return attrs if level is None else {**attrs, "level": level}
+
+
+def with_resolved(result: xr.Dataset, *evaluations: xr.DataTree) -> xr.Dataset:
+    """Add `resolved` where it has the dimensions of the curve."""
+    for evaluation in evaluations:
+        found = evaluation["empirical"].to_dataset()
+        if "resolved" not in found or not set(found.resolved.dims) <= set(result.estimate.dims):
+            return result
+        before = result.get("resolved", True)
+        result = result.assign(resolved=found.resolved & before)
+    return result
+
+
+def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
+    """Everything that makes this band mean less than its level says."""
+    known = provenance(evaluation)
+    messages = []
+    _, median, _ = known.get("images_per_identity", (np.inf, np.inf, np.inf))
+    if known.get("scheme") == "image" and median < FEW_IMAGES:
+        messages.append(
+            f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
+            "less than its level says (.59 to .89 at .95 with 2 or 3 images)"
+        )
+    return messages + _level_warnings(evaluation, result) + _replicate_warnings(result)
+
+
+def _level_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
+    """Levels at which the data cannot say much."""
+    if FAR_LEVEL not in result.dims:
+        return []
+    found = evaluation["empirical"].to_dataset()
+    messages = []
+    maximum = _levels_where(found.far <= 0) if "far" in found and FAR_LEVEL in found.far.dims else ""
+    if maximum:
+        messages.append(
+            f"FAR {maximum} lies below the resolution of the data: the threshold there is the largest "
+            "impostor score, and the bootstrap of a maximum is not valid"
+        )
+    unresolved = _levels_where(~result.resolved) if "resolved" in result else ""
+    if unresolved:
+        messages.append(f"fewer than ten errors at FAR {unresolved}: marked as not resolved and drawn grey")
+    return messages
+
+
+def _levels_where(condition: xr.DataArray) -> str:
+    """The range of FAR levels at which a condition holds for any model, in words."""
+    others = [dim for dim in condition.dims if dim != FAR_LEVEL]
+    held = condition.any(others)
+    levels = held[FAR_LEVEL].values[held.values]
+    if levels.size == 0:
+        return ""
+    return f"{levels[0]:.3g}" if levels.size == 1 else f"{levels.min():.3g} to {levels.max():.3g}"
+
+
+def _replicate_warnings(result: xr.Dataset) -> list[str]:
+    """How many replicates are not finite, where any is."""
+    most = int(result.n_nonfinite.max())
+    if most == 0:
+        return []
+    name, n = result.attrs["measure"], result.attrs["n"]
+    return [
+        f"up to {most} of {n} replicates of {name} are not finite: infinite ones count as the largest, "
+        "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
+    ]

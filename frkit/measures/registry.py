@@ -1,0 +1,169 @@
+"""The register of measures: a name, a function Dataset -> DataArray, its scale and its fair value."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import xarray as xr
+
+from frkit.faces import require
+
+IDENTITY_SCALE, LOG_SCALE = "identity", "log"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number read off the tallies of one evaluation node, with what an interval must know about it.
+
+    Attributes
+    ----------
+    name : the name it is registered under, or the function's own name.
+    function : Dataset of tallies -> DataArray; it keeps every dimension it does not itself reduce.
+    scale : "identity", or "log" for ratios: pivotal intervals and comparisons work on that scale.
+    fair : the value of a perfectly fair model for a disparity measure, None for any other measure.
+    label : words for an axis, with the unit.
+    """
+
+    name: str
+    function: Callable[[xr.Dataset], xr.DataArray]
+    scale: str = IDENTITY_SCALE
+    fair: float | None = None
+    label: str = ""
+
+    def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
+        return self.function(tallies)
+
+
+_PLAIN = {
+    "threshold": "score threshold",
+    "far": "FAR (share of impostor pairs accepted)",
+    "frr": "FRR (share of genuine pairs rejected)",
+    "eer": "EER (share of pairs)",
+    "eer_threshold": "score threshold at the EER",
+    "auc": "AUC (share of genuine-impostor couples in order)",
+}
+_BY_GROUP = {
+    "far_group": "FAR of the group (share of impostor pairs accepted)",
+    "frr_group": "FRR of the group (share of genuine pairs rejected)",
+    "far_cross": "FAR between groups (share of impostor pairs accepted)",
+    "eer_group": "EER of the group (share of pairs)",
+    "eer_threshold_group": "score threshold at the EER of the group",
+    "auc_group": "AUC of the group (share of genuine-impostor couples in order)",
+}
+_REGISTER: dict[str, Measure] = {}
+
+
+def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Measure:
+    """Find a measure by its name, or make one of a function.
+
+    Parameters
+    ----------
+    measure : a registered name such as "frr" (`names()` lists them), a function that takes the Dataset of
+        one evaluation node and returns a DataArray, or a Measure, which is returned as it is.
+
+    Returns
+    -------
+    Measure : call it with the Dataset of a node; the result keeps the dimensions that are there.
+
+    Raises
+    ------
+    InputError : the name is not registered, or the argument is neither a name nor a function.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> import frkit as fk
+    >>> tallies = xr.Dataset({"frr": ("far_level", [0.2, 0.1])})
+    >>> fk.measures.measure("frr")(tallies).values
+    array([0.2, 0.1])
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if callable(measure):
+        return Measure(getattr(measure, "__name__", "measure"), measure)
+    require(isinstance(measure, str), f"a measure is a name or a function, got {type(measure).__name__}")
+    require(
+        measure in _REGISTER,
+        f"no measure is called {measure!r}; registered: {', '.join(names())}. "
+        "Pass a function Dataset -> DataArray, or register one with frkit.measures.register",
+    )
+    return _REGISTER[measure]
+
+
+def names() -> list[str]:
+    """List the registered names, in alphabetical order.
+
+    Returns
+    -------
+    list of str : every name that `measure`, `band`, `uncertainty` and `compare` understand.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> "eer" in fk.measures.names()
+    True
+    """
+    return sorted(_REGISTER)
+
+
+def register(
+    name: str, *, scale: str = IDENTITY_SCALE, fair: float | None = None, label: str = ""
+) -> Callable[[Callable], Callable]:
+    """Give a function a name that every interval, comparison and plot understands.
+
+    Parameters
+    ----------
+    name : the name; one of the kit's own variables (frr, far, ...) cannot be taken. A name of your own
+        can be given anew, so that a notebook cell may run twice.
+    scale : "identity" or "log"; use "log" for ratios, whose intervals are then built on the log scale.
+    fair : the value that a perfectly fair model has, for disparity measures; None for any other measure.
+    label : words for an axis, with the unit; the name when left out.
+
+    Returns
+    -------
+    decorator : keeps the function as it is, and registers it.
+
+    Raises
+    ------
+    InputError : the scale is unknown, or the name belongs to one of the kit's own variables.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> half_total = fk.measures.register("half_total_error")(lambda tallies: (tallies.far + tallies.frr) / 2)
+    >>> fk.measures.measure("half_total_error").scale
+    'identity'
+    """
+    require(scale in (IDENTITY_SCALE, LOG_SCALE), f"scale must be 'identity' or 'log', got {scale!r}")
+    require(
+        name not in _PLAIN and name not in _BY_GROUP,
+        f"{name!r} is a variable of every evaluation and cannot be redefined: choose another name",
+    )
+
+    def add(function: Callable) -> Callable:
+        _REGISTER[name] = Measure(name, function, scale, fair, label or name)
+        return function
+
+    return add
+
+
+def _variable(name: str, remedy: str) -> Callable[[xr.Dataset], xr.DataArray]:
+    """Make the measure that reads one variable of the tallies."""
+
+    def read(tallies: xr.Dataset) -> xr.DataArray:
+        require(name in tallies, f"this evaluation holds no {name!r}: {remedy}")
+        return tallies[name]
+
+    return read
+
+
+def _register_variables() -> None:
+    """Enter the variables of an evaluation, which need no formula."""
+    for name, label in _PLAIN.items():
+        remedy = "evaluate with mode='all'" if name == "auc" else "evaluate the scores first"
+        _REGISTER[name] = Measure(name, _variable(name, remedy), label=label)
+    for name, label in _BY_GROUP.items():
+        remedy = "evaluate with by='the name of an attribute'"
+        _REGISTER[name] = Measure(name, _variable(name, remedy), label=label)
+
+
+_register_variables()

@@ -1,0 +1,217 @@
+"""Proposition 1: the empirical ROC comes closer to the true one, everywhere at once, as images are added."""
+
+import numpy as np
+import xarray as xr
+from tqdm.auto import tqdm
+
+from frkit.evaluation import evaluate, far_levels
+from frkit.faces import FAR_LEVEL, IDENTITY, IMAGE, require
+from frkit.scores import score_tensor
+
+MIXTURE_SIZES = (2, 4, 8, 16, 32)
+FACES_SIZES = (0.3, 0.45, 0.65, 0.9)
+SLOPE_MIXTURE = "slope of 1/\u221an"
+SLOPE_FACES = "slope of \u221a(1/n \u2212 1/N)"
+
+
+def consistency(
+    population,
+    *,
+    sizes: tuple | None = None,
+    far=None,
+    seeds: int = 5,
+    similarity="cosine",
+    progress: bool = True,
+) -> xr.Dataset:
+    """Compute the empirical ROC of growing data sets, for several seeds, beside the curve they tend to.
+
+    A mixture has an exact ROC, and every seed draws a data set that grows image by image. Faces have none:
+    growing random parts of the images of every identity are held against the full set, so that the distance
+    ends at 0 at the full size N and follows √(1/n - 1/N) before it.
+
+    Parameters
+    ----------
+    population : a vmf Mixture, or a faces Dataset (with several models, if it has them).
+    sizes : for a mixture, images per identity (at least 2); for faces, shares of the images, in (0, 1).
+    far : FAR levels in (0, 1), ascending; 1e-3 to 1e-1 with 8 per decade when left out.
+    seeds : number of data sets drawn, at least 1; data set s uses seed s.
+    similarity : as in `score_tensor`.
+    progress : show a progress bar.
+
+    Returns
+    -------
+    xr.Dataset with `frr` over seed, size and far_level (and model), `truth` over far_level, `n_images` over
+    size; `sup_distance` reduces it over a range of FAR.
+
+    Raises
+    ------
+    InputError : no sizes, or sizes out of their range; fewer than one seed.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Proposition 1 (eq. 5) and appendix D.2.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
+    >>> result.frr.dims
+    ('seed', 'size', 'far_level')
+    """
+    far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else np.asarray(far, float)
+    require(seeds >= 1, f"seeds must be at least 1, got {seeds}")
+    exact = hasattr(population, "population_roc")
+    sizes = _sizes(sizes, exact)
+    grow, truth = (_grown_samples, _exact) if exact else (_grown_parts, _full)
+    rows, counts = [], []
+    with tqdm(total=seeds * len(sizes), desc="data sets", disable=not progress, leave=False) as bar:
+        for seed in range(seeds):
+            row = []
+            for faces in grow(population, sizes, seed):
+                row.append(_roc(faces, far, similarity))
+                counts.append(faces.sizes[IMAGE])
+                bar.update()
+            rows.append(xr.concat(row, dim="size"))
+    frr = xr.concat(rows, dim="seed").assign_coords(seed=np.arange(seeds), size=list(sizes))
+    return xr.Dataset(
+        {
+            "frr": frr.transpose("seed", "size", ...),
+            "truth": truth(population, far, similarity),
+            "n_images": ("size", counts[: len(sizes)]),
+        },
+        attrs={
+            "exact": int(exact),
+            "n_full": 0 if exact else population.sizes[IMAGE],
+            "similarity": str(similarity),
+        },
+    )
+
+
+def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> xr.Dataset:
+    """Reduce the curves of `consistency` to their largest distance from the truth within a range of FAR.
+
+    Parameters
+    ----------
+    result : what `consistency` returned.
+    far : lowest and highest FAR of the range, in (0, 1); the whole range when left out.
+
+    Returns
+    -------
+    xr.Dataset with `distance` over seed and size (the largest |FRR - truth| over the levels), `bound` (a
+    bound over every FAR in the range, levels or not, from the monotonicity that D.2 uses), `typical` (root
+    mean square over seeds) and `reference` (the expected slope through the typical distances) over size.
+
+    Raises
+    ------
+    InputError : no level lies in the range.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Proposition 1 (eq. 5) and appendix D.2.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
+    >>> fk.studies.sup_distance(result).distance.sizes["seed"]
+    2
+    """
+    low, high = (0.0, 1.0) if far is None else far
+    kept = result.sel({FAR_LEVEL: slice(low * (1 - 1e-9), high * (1 + 1e-9))})
+    require(kept.sizes[FAR_LEVEL] > 0, f"no FAR level of this study lies between {low:g} and {high:g}")
+    distance = abs(kept.frr - kept.truth).max(FAR_LEVEL)
+    typical = np.sqrt((distance**2).mean("seed"))
+    rate = _rate(result)
+    constant = (typical * rate).sum("size") / (rate**2).sum("size")
+    levels = kept[FAR_LEVEL].values
+    what = "the exact truth of the mixture" if result.attrs["exact"] else "the full set of images"
+    return xr.Dataset(
+        {
+            "distance": distance,
+            "bound": _bound(kept.frr, kept.truth),
+            "typical": typical,
+            "reference": constant * rate,
+            "n_images": result.n_images,
+        },
+        attrs={
+            "words": f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}",
+            "slope": SLOPE_MIXTURE if result.attrs["exact"] else SLOPE_FACES,
+        },
+    )
+
+
+def _sizes(sizes: tuple | None, exact: bool) -> tuple:
+    """The sizes asked for, ascending, or the usual ones."""
+    if sizes is None:
+        return MIXTURE_SIZES if exact else FACES_SIZES
+    require(len(sizes) > 0, "sizes is empty: give at least one size")
+    if exact:
+        require(min(sizes) >= 2, f"sizes are images per identity, at least 2, got {min(sizes)}")
+    else:
+        inside = min(sizes) > 0 and max(sizes) < 1
+        require(inside, f"sizes are shares of the images, in (0, 1), got {tuple(sizes)}")
+    return tuple(sorted(sizes))
+
+
+def _grown_samples(mixture, sizes: tuple, seed: int) -> list[xr.Dataset]:
+    """One sample of the largest size; the smaller ones are the first images of each identity."""
+    faces = mixture.sample(per_identity=max(sizes), seed=seed)
+    rank = _rank_within_identity(faces[IDENTITY].values, np.arange(faces.sizes[IMAGE]))
+    return [faces.isel({IMAGE: np.flatnonzero(rank < size)}) for size in sizes]
+
+
+def _grown_parts(faces: xr.Dataset, sizes: tuple, seed: int) -> list[xr.Dataset]:
+    """Random parts of the images of each identity, each part inside the next, two images at least."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    identity = faces[IDENTITY].values
+    rank = _rank_within_identity(identity, rng.permutation(identity.size))
+    _, codes, counts = np.unique(identity, return_inverse=True, return_counts=True)
+    wanted = [np.maximum(2, np.rint(size * counts))[codes] for size in sizes]
+    return [faces.isel({IMAGE: np.flatnonzero(rank < limit)}) for limit in wanted]
+
+
+def _rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """For every image, how many images of its identity come before it in the given order."""
+    rank = np.empty(identity.size, int)
+    place = np.argsort(order)
+    sorted_by_identity = place[np.argsort(identity[place], kind="stable")]
+    _, counts = np.unique(identity, return_counts=True)
+    rank[sorted_by_identity] = np.concatenate([np.arange(count) for count in counts])
+    return rank
+
+
+def _roc(faces: xr.Dataset, far: np.ndarray, similarity) -> xr.DataArray:
+    """FRR at the FAR levels, without replicates."""
+    scores = score_tensor(faces, similarity=similarity)
+    return evaluate(scores, far=far)["empirical"].to_dataset().frr
+
+
+def _exact(mixture, far: np.ndarray, similarity) -> xr.DataArray:
+    """The exact FRR of the mixture."""
+    require(similarity == "cosine", f"the exact ROC of a mixture is that of the cosine, got {similarity!r}")
+    return mixture.population_roc(far).frr
+
+
+def _full(faces: xr.Dataset, far: np.ndarray, similarity) -> xr.DataArray:
+    """The empirical FRR of the full set, which stands in for the truth."""
+    return _roc(faces, far, similarity)
+
+
+def _rate(result: xr.Dataset) -> xr.DataArray:
+    """The rate at which the distance should shrink: 1/√n, or its finite-population form."""
+    n, full = result.n_images, result.attrs["n_full"]
+    return np.sqrt(1 / n - 1 / full) if full else 1 / np.sqrt(n)
+
+
+def _bound(curve: xr.DataArray, truth: xr.DataArray) -> xr.DataArray:
+    """Between two levels both curves fall, so they differ at most by their values at opposite ends."""
+    left, right = {FAR_LEVEL: slice(None, -1)}, {FAR_LEVEL: slice(1, None)}
+    at_levels = abs(curve - truth).max(FAR_LEVEL)
+    if curve.sizes[FAR_LEVEL] < 2:
+        return at_levels
+    above = curve.isel(left).drop_vars(FAR_LEVEL) - truth.isel(right).drop_vars(FAR_LEVEL)
+    below = truth.isel(left).drop_vars(FAR_LEVEL) - curve.isel(right).drop_vars(FAR_LEVEL)
+    between = np.maximum(above, below).max(FAR_LEVEL)
+    return np.maximum(at_levels, between)

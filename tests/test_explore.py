@@ -1,0 +1,126 @@
+"""Explorers: labelled controls, a figure that follows them, cautions beneath it, and text that is escaped."""
+
+import warnings
+
+import ipywidgets as widgets
+import numpy as np
+import pytest
+import xarray as xr
+from test_plot import biased, growing
+from trees import FAR, provenance, tree, two_models
+
+import frkit as fk
+from frkit.explore import bias, curves, growth
+from frkit.explore.panel import Panel
+
+
+def find(box, description):
+    """The one control with this label."""
+    (control,) = [child for child in box.children if getattr(child, "description", None) == description]
+    return control
+
+
+def picture(box) -> bytes:
+    (image,) = [child for child in box.children if isinstance(child, widgets.Image)]
+    return bytes(image.value)
+
+
+def follows(box, description, value) -> bool:
+    """True where moving a control changes the figure."""
+    before = picture(box)
+    find(box, description).value = value
+    return picture(box) != before
+
+
+BOXES = {
+    "roc": (lambda: fk.explore.roc(two_models()), {"interval": "naive", "nominal level": 0.6}),
+    "consistency": (lambda: fk.explore.consistency(growing()), {"images per identity": 16}),
+    "bias": (lambda: fk.explore.bootstrap_bias(biased()), {"images per identity": 10, "FAR level": FAR[1]}),
+}
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_the_figure_follows_every_control(name):
+    make, moves = BOXES[name]
+    box = make()
+    assert picture(box).startswith(b"\x89PNG")
+    for description, value in moves.items():
+        assert follows(box, description, value), description
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_every_control_has_a_label(name):
+    box = BOXES[name][0]()
+    controls = [child for child in box.children if isinstance(child, widgets.ValueWidget)]
+    described = [child for child in controls if not isinstance(child, widgets.Image | widgets.HTML)]
+    assert len(described) >= 2
+    assert all(child.description for child in described)
+
+
+def test_roc_offers_the_models_and_several_evaluations():
+    box = fk.explore.roc({"split 1": two_models(), "split 2": tree()})
+    chooser = find(box, "curves (Ctrl for several)")
+    assert [words for words, _ in chooser.options] == ["split 1, A", "split 1, B", "split 2"]
+    assert follows(box, "curves (Ctrl for several)", [("split 2", "")])
+    assert follows(box, "curves (Ctrl for several)", [])
+
+
+def test_selecting_bands_is_a_pure_function():
+    evaluation = two_models()
+    found = curves.select({"": evaluation}, (("", "B"),), "naive", 0.9, (1e-3, 1e-2))
+    assert list(found) == ["B"]
+    np.testing.assert_array_equal(found["B"].far_level, [1e-3, 1e-2])
+    expected = fk.band(evaluation, "frr", method="naive", level=0.9).sel(model="B", far_level=[1e-3, 1e-2])
+    xr.testing.assert_equal(found["B"], expected)
+
+
+def test_cautions_stand_under_the_figure_and_are_escaped():
+    evaluation = tree(images_per_identity=[2, 3, 3])
+    box = fk.explore.roc(evaluation)
+    (notes,) = [child for child in box.children if type(child) is widgets.HTML]
+    assert "3 images or fewer" in notes.value
+
+    def show(axes):
+        warnings.warn("<script>alert(1)</script>", fk.DataWarning, stacklevel=1)
+
+    assert Panel({}, show).cautions.value == "<ul><li>&lt;script&gt;alert(1)&lt;/script&gt;</li></ul>"
+
+
+def test_selecting_growth_reduces_over_the_chosen_range():
+    one, distances = growth.select(growing(), (1e-3, 1e-2), None)
+    assert one.sizes["far_level"] == 4
+    assert "FAR 0.001 to 0.01" in distances.attrs["words"]
+
+
+def test_the_recentered_selection_moves_the_fan_to_the_estimate():
+    study = biased()
+    naive, moved = bias.select(study, 2, "naive"), bias.select(study, 2, "recentered")
+    gap = (moved.replicates - naive.replicates).isel(replicate=0)
+    np.testing.assert_allclose(gap, 0.5 * naive.estimate)
+
+
+def test_the_button_draws_new_data(monkeypatch):
+    asked = {}
+
+    def again(mixture, **settings):
+        asked.update(settings, mixture=mixture)
+        return biased().assign_attrs(seed=settings["seed"])
+
+    monkeypatch.setattr(bias, "study_of", again)
+    box = fk.explore.bootstrap_bias(biased(), mixture="the mixture")
+    find(box, "Draw new data and bootstrap them").click()
+    assert (asked["mixture"], asked["seed"], asked["n"], asked["per_identity"]) == (
+        "the mixture",
+        1,
+        50,
+        (2, 10),
+    )
+    find(box, "Draw new data and bootstrap them").click()
+    assert asked["seed"] == 2
+
+
+def test_roc_needs_far_levels():
+    evaluation = xr.DataTree.from_dict({"empirical": xr.Dataset({"frr": ("threshold_level", [0.1])})})
+    evaluation.attrs["provenance"] = provenance()
+    with pytest.raises(fk.InputError, match="at FAR levels"):
+        fk.explore.roc(evaluation)

@@ -1,0 +1,285 @@
+"""Intervals against a brute-force twin that reads like Algorithms 2 and 3, one replicate at a time."""
+
+import warnings
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+import xarray as xr
+from trees import EMPIRICAL, FAR, node, tree, two_models
+
+import frkit as fk
+from frkit.measures import register
+
+METHODS = ["recentered", "naive", "gaussian", "pivotal"]
+
+
+# --- the twin ---------------------------------------------------------------------------------------------
+def quantile_by_hand(values, probability):
+    """Type 7: the order statistic at (n - 1) times the probability, with linear interpolation."""
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * probability
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def interval_by_hand(estimate, centre, replicates, method, level):
+    """Algorithm 2: collect the gaps, take their quantiles, shift them to the estimate."""
+    tail = (1 - level) / 2
+    gaps = []
+    for replicate in replicates:
+        gaps.append(replicate - centre)
+    if method == "naive":
+        return quantile_by_hand(replicates, tail), quantile_by_hand(replicates, 1 - tail)
+    if method == "recentered":
+        return estimate + quantile_by_hand(gaps, tail), estimate + quantile_by_hand(gaps, 1 - tail)
+    if method == "pivotal":
+        return estimate - quantile_by_hand(gaps, 1 - tail), estimate - quantile_by_hand(gaps, tail)
+    mean = estimate + sum(gaps) / len(gaps)
+    sd = sd_by_hand(gaps)
+    return mean - NormalDist().inv_cdf(1 - tail) * sd, mean + NormalDist().inv_cdf(1 - tail) * sd
+
+
+def sd_by_hand(values):
+    mean = sum(values) / len(values)
+    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+
+
+def values_at(evaluation, level_index):
+    estimate = float(evaluation["empirical"].frr[level_index])
+    centre = float(evaluation["vstatistic"].frr[level_index])
+    return estimate, centre, evaluation["replicates"].frr[:, level_index].values.tolist()
+
+
+# --- bands ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+def test_band_equals_the_twin(method, level):
+    evaluation = tree()
+    band = fk.band(evaluation, "frr", method=method, level=level)
+    for k in range(FAR.size):
+        lower, upper = interval_by_hand(*values_at(evaluation, k), method, level)
+        np.testing.assert_allclose([band.lower[k], band.upper[k]], [lower, upper], rtol=1e-13)
+
+
+def test_three_replicates_on_paper():
+    evaluation = tree([0.5] * 4, [0.4] * 4, np.repeat([[0.3], [0.4], [0.6]], 4, axis=1))
+    band = fk.band(evaluation, "frr", level=0.5)
+    # gaps -.1, 0, .2; type-7 quartiles -.05 and .1; shifted to .5
+    np.testing.assert_allclose([band.lower[0], band.upper[0]], [0.45, 0.6])
+    np.testing.assert_allclose(band.centre[0], 0.4)
+
+
+def test_recentered_is_the_default_and_brackets_the_estimate_where_naive_does_not():
+    evaluation = tree(replicates=0.5 * EMPIRICAL * np.random.default_rng(1).normal(1, 0.02, (50, 4)))
+    evaluation["vstatistic"] = node(0.5 * EMPIRICAL)
+    recentered, naive = fk.band(evaluation, "frr"), fk.band(evaluation, "frr", method="naive")
+    assert recentered.attrs["method"] == "recentered"
+    assert bool(((recentered.lower < EMPIRICAL) & (recentered.upper > EMPIRICAL)).all())
+    assert bool((naive.upper < EMPIRICAL).all())
+
+
+def test_an_interval_is_not_clipped_at_zero():
+    evaluation = tree([0.01] * 4, [0.3] * 4, np.tile(np.linspace(0, 0.6, 50)[:, None], 4))
+    assert float(fk.band(evaluation, "frr").lower[0]) < 0
+
+
+def test_a_band_says_what_it_is_about():
+    attrs = fk.band(tree(), "frr", level=0.9).attrs
+    expected = {
+        "measure": "frr",
+        "method": "recentered",
+        "level": 0.9,
+        "scheme": "image",
+        "n": 50,
+        "target": "these 30 identities, new images",
+    }
+    assert {key: attrs[key] for key in expected} == expected
+
+
+def test_models_stay_apart():
+    evaluation = two_models()
+    both = fk.band(evaluation, "frr")
+    assert set(both.estimate.dims) == {"model", "far_level"}
+    xr.testing.assert_allclose(both.upper.sel(model="A", drop=True), fk.band(tree(), "frr").upper)
+
+
+def test_a_disparity_measure_gets_the_pivotal_interval_on_its_scale():
+    register("frr_over_its_last", scale="log", fair=1.0)(lambda tallies: tallies.frr / tallies.frr[..., -1])
+    evaluation = tree()
+    band = fk.band(evaluation, "frr_over_its_last")
+    assert band.attrs["method"] == "pivotal"
+    ratios = [evaluation[name].frr / evaluation[name].frr[..., -1] for name in evaluation.children]
+    logs = [np.log(ratio.values) for ratio in ratios]
+    lower, upper = interval_by_hand(logs[0][0], logs[1][0], logs[2][:, 0].tolist(), "pivotal", 0.95)
+    np.testing.assert_allclose([band.lower[0], band.upper[0]], np.exp([lower, upper]))
+
+
+# --- replicates that are not numbers ----------------------------------------------------------------------
+def with_replicates(change):
+    replicates = 0.9 * EMPIRICAL * np.random.default_rng(2).normal(1, 0.1, (50, 4))
+    change(replicates)
+    return tree(replicates=replicates)
+
+
+def test_nan_replicates_are_counted_and_left_out_with_a_warning():
+    def lose_three(replicates):
+        replicates[:3, 1] = np.nan
+
+    evaluation = with_replicates(lose_three)
+    with pytest.warns(fk.DataWarning, match="up to 3 of 50 replicates of frr are not finite"):
+        band = fk.band(evaluation, "frr")
+    np.testing.assert_array_equal(band.n_nonfinite, [0, 3, 0, 0])
+    estimate, centre, replicates = values_at(evaluation, 1)
+    lower, upper = interval_by_hand(estimate, centre, replicates[3:], "recentered", 0.95)
+    np.testing.assert_allclose([band.lower[1], band.upper[1]], [lower, upper])
+
+
+def test_infinite_replicates_keep_their_rank():
+    def blow_up(replicates):
+        replicates[:5, 0] = np.inf
+        replicates[:1, 1] = np.inf
+
+    with pytest.warns(fk.DataWarning, match="up to 5 of 50"):
+        band = fk.band(with_replicates(blow_up), "frr", method="naive")
+    assert float(band.upper[0]) == np.inf
+    assert np.isfinite(band.lower[0])
+    assert np.isfinite(band.upper[1])
+
+
+def test_no_finite_replicate_gives_nan_not_a_number_from_nowhere():
+    def lose_all(replicates):
+        replicates[:, 2] = np.nan
+
+    with pytest.warns(fk.DataWarning, match="up to 50 of 50"):
+        band = fk.band(with_replicates(lose_all), "frr")
+    assert np.isnan(band.lower[2]) and np.isnan(band.upper[2])
+    assert int(band.n_nonfinite[2]) == 50
+
+
+# --- uncertainty ------------------------------------------------------------------------------------------
+def test_uncertainty_equals_the_twin():
+    evaluation = tree()
+    found = fk.uncertainty(evaluation, "frr")
+    for k in range(FAR.size):
+        estimate, centre, replicates = values_at(evaluation, k)
+        expected = sd_by_hand([value - centre for value in replicates]) / estimate
+        np.testing.assert_allclose(found[k], expected, rtol=1e-13)
+
+
+def test_uncertainty_of_zero_is_nan():
+    found = fk.uncertainty(tree([0.4, 0.2, 0.1, 0.0], replicates=np.full((5, 4), 0.1)), "frr")
+    np.testing.assert_array_equal(np.isnan(found), [False, False, False, True])
+
+
+# --- cautions ---------------------------------------------------------------------------------------------
+def test_few_images_per_identity_are_reported_for_the_image_scheme_only():
+    few = {"images_per_identity": [2, 3, 4]}
+    with pytest.warns(fk.DataWarning, match="3 images or fewer"):
+        fk.band(tree(**few), "frr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fk.band(tree(scheme="identity", **few), "frr").attrs["scheme"] == "identity"
+
+
+def test_levels_below_the_resolution_are_named():
+    evaluation = tree()
+    evaluation["empirical"] = (
+        evaluation["empirical"].to_dataset().assign(far=("far_level", [0, 0, 0.01, 0.1]))
+    )
+    with pytest.warns(fk.DataWarning, match="FAR 0.0001 to 0.001 lies below the resolution"):
+        fk.band(evaluation, "frr")
+
+
+def test_unresolved_levels_are_named_and_marked():
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001"):
+        band = fk.band(tree(resolved=[False, True, True, True]), "frr")
+    np.testing.assert_array_equal(band.resolved, [False, True, True, True])
+
+
+# --- comparison -------------------------------------------------------------------------------------------
+def pair_of_evaluations():
+    a = tree()
+    b = tree(1.1 * EMPIRICAL, replicates=1.1 * a["replicates"].frr.values + 0.001)
+    return a, b
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_comparison_equals_the_twin(method):
+    a, b = pair_of_evaluations()
+    found = fk.compare(a, b, "frr", method=method)
+    for k in range(FAR.size):
+        (est_a, cen_a, rep_a), (est_b, cen_b, rep_b) = values_at(a, k), values_at(b, k)
+        differences = [x - y for x, y in zip(rep_a, rep_b, strict=True)]
+        lower, upper = interval_by_hand(est_a - est_b, cen_a - cen_b, differences, method, 0.95)
+        np.testing.assert_allclose([found.lower[k], found.upper[k]], [lower, upper], rtol=1e-12)
+    assert (found.attrs["contrast"], found.attrs["null"]) == ("difference", 0)
+
+
+def test_two_models_of_one_evaluation_are_compared_by_name():
+    found = fk.compare(two_models(), "frr", models=("A", "B"))
+    np.testing.assert_allclose(found.estimate, -0.2 * EMPIRICAL)
+    assert (found.attrs["a"], found.attrs["b"]) == ("A", "B")
+
+
+def test_ratios_are_compared_on_the_log_scale():
+    register("odds", scale="log")(lambda tallies: tallies.frr / (1 - tallies.frr))
+    a, b = pair_of_evaluations()
+    found = fk.compare(a, b, "odds")
+    odds = EMPIRICAL / (1 - EMPIRICAL), 1.1 * EMPIRICAL / (1 - 1.1 * EMPIRICAL)
+    np.testing.assert_allclose(found.estimate, odds[0] / odds[1])
+    assert (found.attrs["contrast"], found.attrs["null"]) == ("ratio", 1)
+    assert bool((found.lower <= found.upper).all())
+
+
+@pytest.mark.parametrize("change", [{"fingerprint": "xyz"}, {"n": 60}, {"seed": 1}, {"scheme": "identity"}])
+def test_other_images_or_draws_are_refused(change):
+    with pytest.raises(fk.InputError, match=f"{next(iter(change))} differs"):
+        fk.compare(tree(), tree(**change), "frr")
+
+
+def test_other_levels_are_refused():
+    other = xr.DataTree.from_dict(
+        {name: child.to_dataset().isel(far_level=slice(1, None)) for name, child in tree().children.items()}
+    )
+    other.attrs = tree().attrs
+    with pytest.raises(fk.InputError, match="other levels or groups"):
+        fk.compare(tree(), other, "frr")
+
+
+def test_a_model_that_is_not_there_is_named():
+    with pytest.raises(fk.InputError, match=r"'C'.*\['A', 'B'\]"):
+        fk.compare(two_models(), "frr", models=("A", "C"))
+
+
+# --- errors and the fan -----------------------------------------------------------------------------------
+def test_an_evaluation_without_replicates_says_what_to_do():
+    evaluation = tree()
+    del evaluation["replicates"]
+    with pytest.raises(fk.InputError, match="resampling=Resampling"):
+        fk.band(evaluation, "frr")
+
+
+@pytest.mark.parametrize("level", [0, 1, 95])
+def test_a_level_outside_its_range_is_refused(level):
+    with pytest.raises(fk.InputError, match=r"level must lie in \(0, 1\)"):
+        fk.band(tree(), "frr", level=level)
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(fk.InputError, match="recentered, naive, gaussian, pivotal, got 'bca'"):
+        fk.band(tree(), "frr", method="bca")
+
+
+def test_a_dataset_is_no_evaluation():
+    with pytest.raises(fk.InputError, match="no node 'empirical'"):
+        fk.band(node(EMPIRICAL), "frr")
+
+
+def test_the_recentered_fan_is_centred_on_the_estimate():
+    evaluation = tree()
+    naive, recentered = fk.fan(evaluation), fk.fan(evaluation, recentered=True)
+    np.testing.assert_array_equal(naive.replicates, evaluation["replicates"].frr)
+    gap = recentered.replicates - recentered.estimate
+    np.testing.assert_allclose(gap, naive.replicates - naive.centre, atol=1e-15)

@@ -1,0 +1,207 @@
+"""Figures draw the numbers they are given: the drawn data is tested, not the pixels."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib import pyplot as plt
+from matplotlib.collections import LineCollection
+from trees import EMPIRICAL, FAR, tree, two_models
+
+import frkit as fk
+from frkit.plot.style import UNRESOLVED
+
+
+@pytest.fixture
+def ax():
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+def labelled(ax, words):
+    """The one line whose legend entry holds the words."""
+    (line,) = [line for line in ax.lines if words in str(line.get_label())]
+    return line
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+# --- roc ----------------------------------------------------------------------------------------------------
+def test_roc_draws_the_estimate_and_the_ends_of_the_band(ax):
+    band = fk.band(tree(), "frr")
+    assert fk.plot.roc(band, ax=ax) is ax
+    np.testing.assert_array_equal(labelled(ax, "empirical curve").get_ydata(), EMPIRICAL)
+    drawn = ax.collections[-1].get_paths()[0].vertices
+    for x, lower, upper in zip(FAR, band.lower.values, band.upper.values, strict=True):
+        at_x = drawn[np.isclose(drawn[:, 0], x), 1]
+        np.testing.assert_allclose([at_x.min(), at_x.max()], [lower, upper])
+
+
+def test_axes_are_logarithmic_labelled_and_name_the_target(ax):
+    fk.plot.roc(fk.band(tree(), "frr", level=0.9), ax=ax)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert ax.get_xlabel() == "FAR (share of impostor pairs accepted)"
+    assert ax.get_ylabel() == "FRR (share of genuine pairs rejected)"
+    title = ax.get_title(loc="left")
+    assert "90 % recentered band, image scheme, 50 resamples" in title
+    assert "about these 30 identities, new images" in title
+
+
+def test_bands_by_name_and_by_model_each_get_a_curve(ax):
+    fk.plot.roc({"first": fk.band(tree(), "frr"), "second": fk.band(two_models(), "frr")}, ax=ax)
+    assert legend(ax) == ["first", "second, A", "second, B"]
+    np.testing.assert_allclose(labelled(ax, "second, B").get_ydata(), 1.2 * EMPIRICAL)
+
+
+def test_unresolved_levels_are_grey(ax):
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors"):
+        band = fk.band(tree(resolved=[False, False, True, True]), "frr")
+    fk.plot.roc(band, ax=ax)
+    grey = labelled(ax, "not resolved")
+    assert grey.get_color() == UNRESOLVED
+    np.testing.assert_array_equal(np.isfinite(grey.get_ydata()), [True, True, True, False])
+    np.testing.assert_array_equal(
+        np.isfinite(labelled(ax, "empirical").get_ydata()), [False, False, True, True]
+    )
+
+
+def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):
+    band = fk.band(tree([0.0, 0.2, 0.1, 0.05]), "frr")
+    band.lower[1] = -0.01
+    fk.plot.roc(band, ax=ax)
+    floor = ax.get_ylim()[0]
+    marks = [line for line in ax.lines if line.get_marker() == "v" and len(line.get_xdata())]
+    assert [line.get_xdata().tolist() for line in marks] == [[FAR[0]], [FAR[1]]]
+    assert all(line.get_ydata()[0] == floor for line in marks)
+    assert legend(ax)[-2:] == ["estimate 0: no place on a log axis", "band reaches 0 or below"]
+
+
+def test_the_truth_is_drawn_dashed(ax):
+    truth = xr.Dataset({"frr": ("far_level", EMPIRICAL / 2)}, coords={"far_level": FAR})
+    fk.plot.roc(fk.band(tree(), "frr"), ax=ax, truth=truth)
+    line = labelled(ax, "exact truth")
+    np.testing.assert_array_equal(line.get_ydata(), EMPIRICAL / 2)
+    assert line.get_linestyle() == "--"
+    assert ax.get_ylim()[0] < EMPIRICAL.min() / 2
+
+
+def test_curves_of_a_second_data_set_are_dashed_in_the_colours_of_the_first(ax):
+    second = two_models()["empirical"]
+    fk.plot.roc({"first": fk.band(two_models(), "frr")}, ax=ax, curves={"second": second})
+    dashed = labelled(ax, "second, B")
+    np.testing.assert_allclose(dashed.get_ydata(), 1.2 * EMPIRICAL)
+    assert dashed.get_linestyle() == "--"
+    assert dashed.get_color() == labelled(ax, "first, B").get_color()
+
+
+def test_names_from_data_are_drawn_as_they_are(ax):
+    fk.plot.roc({"_a $x$": fk.band(tree(), "frr")}, ax=ax)
+    ax.figure.canvas.draw()
+    assert legend(ax) == ["\u200b_a \\$x\\$"]
+
+
+def test_a_band_of_a_number_is_no_curve(ax):
+    with pytest.raises(fk.InputError, match="far_level or threshold_level"):
+        fk.plot.roc(xr.Dataset({"estimate": 0.1}), ax=ax)
+
+
+def test_no_bands_are_refused(ax):
+    with pytest.raises(fk.InputError, match="empty"):
+        fk.plot.roc({}, ax=ax)
+
+
+def test_a_new_figure_is_made_where_no_axes_are_given():
+    ax = fk.plot.roc(fk.band(tree(), "frr"))
+    assert len(ax.lines) >= 1
+    plt.close(ax.figure)
+
+
+# --- fan ----------------------------------------------------------------------------------------------------
+def test_the_fan_draws_every_replicate_the_empirical_curve_and_its_centre(ax):
+    evaluation = tree()
+    fk.plot.fan(fk.fan(evaluation), ax=ax)
+    (bundle,) = [found for found in ax.collections if isinstance(found, LineCollection)]
+    assert len(bundle.get_segments()) == 50
+    np.testing.assert_allclose(bundle.get_segments()[7][:, 1], evaluation["replicates"].frr[7])
+    np.testing.assert_array_equal(labelled(ax, "empirical").get_ydata(), EMPIRICAL)
+    np.testing.assert_array_equal(labelled(ax, "V-statistic").get_ydata(), 0.9 * EMPIRICAL)
+    assert legend(ax)[0] == "50 naive bootstrap curves"
+
+
+def test_the_recentered_fan_says_so(ax):
+    fk.plot.fan(fk.fan(tree(), recentered=True), ax=ax)
+    assert legend(ax)[0] == "50 recentered bootstrap curves"
+
+
+def test_a_fan_shows_one_model(ax):
+    with pytest.raises(fk.InputError, match="select one along"):
+        fk.plot.fan(fk.fan(two_models()), ax=ax)
+    with pytest.raises(fk.InputError, match=r"what frkit.fan\(evaluation\) collected"):
+        fk.plot.fan(tree(), ax=ax)
+    fk.plot.fan(fk.fan(two_models()).sel(model="B"), ax=ax)
+    np.testing.assert_allclose(labelled(ax, "empirical").get_ydata(), 1.2 * EMPIRICAL)
+
+
+# --- difference ---------------------------------------------------------------------------------------------
+def test_the_difference_has_a_linear_axis_and_a_line_of_no_difference(ax):
+    fk.plot.difference(fk.compare(two_models(), "frr", models=("A", "B")), ax=ax)
+    np.testing.assert_allclose(labelled(ax, "paired estimate").get_ydata(), -0.2 * EMPIRICAL)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
+    assert labelled(ax, "no difference").get_ydata()[0] == 0
+    assert ax.get_ylabel().startswith("A \u2212 B")
+    assert "band of the paired difference" in ax.get_title(loc="left")
+
+
+# --- studies ------------------------------------------------------------------------------------------------
+def growing() -> xr.Dataset:
+    truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
+    error = xr.DataArray([[0.04, 0.02], [0.02, 0.01]], dims=("seed", "size"))
+    frr = (truth + error).assign_coords(seed=[0, 1], size=[4, 16])
+    return xr.Dataset(
+        {"frr": frr, "truth": truth, "n_images": ("size", [100, 400])}, attrs={"exact": 1, "n_full": 0}
+    )
+
+
+def test_consistency_draws_every_seed_and_the_slope(ax):
+    distances = fk.studies.sup_distance(growing())
+    fk.plot.consistency(distances, ax=ax)
+    np.testing.assert_allclose(labelled(ax, "one dot a seed").get_ydata(), [0.04, 0.02])
+    slope = labelled(ax, "slope of 1/\u221an").get_ydata()
+    np.testing.assert_allclose(slope[0] / slope[1], 2.0)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["100", "400"]
+
+
+def test_growth_draws_the_seeds_of_one_size(ax):
+    fk.plot.growth(growing(), 16, ax=ax, far=(1e-3, 1e-2))
+    np.testing.assert_allclose(labelled(ax, "400 images").get_ydata(), EMPIRICAL + 0.02)
+    np.testing.assert_array_equal(labelled(ax, "exact truth").get_ydata(), EMPIRICAL)
+    with pytest.raises(fk.InputError, match=r"no size 5 in this study; it has \[4, 16\]"):
+        fk.plot.growth(growing(), 5, ax=ax)
+
+
+def biased() -> xr.Dataset:
+    sizes = xr.Variable("per_identity", [2, 10])
+    fans = []
+    for number in (2, 10):
+        found = fk.fan(tree(centre=(1 - 1 / number) * EMPIRICAL))
+        ends = found.replicates.quantile([0.1, 0.9], "replicate").drop_vars("quantile")
+        both = xr.concat([ends, ends + found.estimate - found.centre], "interval")
+        both = both.assign_coords(interval=["naive", "recentered"])
+        fans.append(found.assign(lower=both[:, 0], upper=both[:, 1]))
+    truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
+    words = {"words": "about these", "level": 0.8, "seed": 0}
+    return xr.concat(fans, sizes).assign(truth=truth).assign_attrs(fans[0].attrs | words)
+
+
+def test_bootstrap_bias_draws_both_intervals_at_the_level(ax):
+    study = biased()
+    fk.plot.bootstrap_bias(study, 1e-2, ax=ax)
+    naive, recentered = ax.collections[:2]
+    for drawn, name in ((naive, "naive"), (recentered, "recentered")):
+        ends = np.array([segment[:, 1] for segment in drawn.get_segments()])
+        expected = study.sel(far_level=1e-2, interval=name)
+        np.testing.assert_allclose(ends, np.column_stack([expected.lower, expected.upper]))
+    np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata()[0], EMPIRICAL[2])
+    assert "FAR 0.01" in ax.get_ylabel()

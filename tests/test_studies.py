@@ -1,0 +1,146 @@
+"""Studies: the MORPH split, Proposition 1 on a mixture and on growing parts, the bias of the bootstrap."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from trees import EMPIRICAL, FAR
+
+import frkit as fk
+
+FAR_RANGE = np.geomspace(1e-2, 1e-1, 5)
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    return fk.vmf.mixture(40, 16, kappa=(10, 40), seed=3)
+
+
+def faces_of_sizes(*sizes):
+    identity = np.repeat([f"id{k}" for k in range(len(sizes))], sizes)
+    embedding = np.random.default_rng(0).normal(size=(identity.size, 4))
+    return fk.faces(embedding, identity, image=[f"image {k}" for k in range(identity.size)])
+
+
+# --- split --------------------------------------------------------------------------------------------------
+def test_the_split_halves_every_identity_and_deals_the_odd_images_in_turn():
+    parts = fk.studies.split(faces_of_sizes(1, 4, 3, 6, 5, 7, 3), seed=0)
+    counts = [dict(zip(*np.unique(part.identity, return_counts=True), strict=True)) for part in parts]
+    assert counts[0] == {"id1": 2, "id2": 2, "id3": 3, "id4": 2, "id5": 4, "id6": 1}
+    assert counts[1] == {"id1": 2, "id2": 1, "id3": 3, "id4": 3, "id5": 3, "id6": 2}
+
+
+def test_the_parts_share_no_image_and_miss_only_single_images():
+    faces = faces_of_sizes(1, 4, 3, 6, 5)
+    names = [set(part.image.values.tolist()) for part in fk.studies.split(faces, seed=5)]
+    assert not names[0] & names[1]
+    assert names[0] | names[1] == set(faces.image.values.tolist()) - {"image 0"}
+
+
+def test_the_split_follows_its_seed():
+    faces = faces_of_sizes(8, 8, 8)
+    first, again, other = (fk.studies.split(faces, seed=seed)[0] for seed in (0, 0, 1))
+    xr.testing.assert_identical(first, again)
+    assert first.image.values.tolist() != other.image.values.tolist()
+
+
+def test_single_images_cannot_be_split():
+    with pytest.raises(fk.InputError, match="nothing to split"):
+        fk.studies.split(faces_of_sizes(2, 1).isel(image=[0, 2]))
+
+
+# --- sup distance -------------------------------------------------------------------------------------------
+def curves(error) -> xr.Dataset:
+    truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
+    frr = xr.DataArray(EMPIRICAL + np.asarray(error), dims=("seed", "size", "far_level"))
+    n_images = ("size", [100, 400])
+    return xr.Dataset({"frr": frr, "truth": truth, "n_images": n_images}, attrs={"exact": 1, "n_full": 0})
+
+
+def test_the_distance_is_the_largest_within_the_range():
+    result = curves([[[0.1, -0.03, 0.02, 0], [0.05, 0.01, -0.02, 0]]])
+    np.testing.assert_allclose(fk.studies.sup_distance(result).distance, [[0.1, 0.05]])
+    np.testing.assert_allclose(fk.studies.sup_distance(result, (1e-3, 1e-1)).distance, [[0.03, 0.02]])
+
+
+def test_the_bound_holds_between_the_levels():
+    result = curves([[[0, 0, 0, 0], [0.1, 0, 0, 0]]])
+    # on (1e-4, 1e-3) the curve is at most .4 (.5) and the truth at least .2
+    np.testing.assert_allclose(fk.studies.sup_distance(result).bound, [[0.2, 0.3]])
+
+
+def test_the_reference_passes_through_distances_that_follow_it():
+    found = fk.studies.sup_distance(
+        curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]], [[-0.1, 0, 0, 0], [0.05, 0, 0, 0]]])
+    )
+    np.testing.assert_allclose(found.typical, [0.1, 0.05])
+    np.testing.assert_allclose(found.reference, [0.1, 0.05])
+
+
+def test_an_empty_range_is_refused():
+    with pytest.raises(fk.InputError, match=r"lies between 0\.5 and 0\.9"):
+        fk.studies.sup_distance(curves(np.zeros((1, 2, 4))), (0.5, 0.9))
+
+
+# --- consistency --------------------------------------------------------------------------------------------
+def test_the_distance_to_the_exact_truth_shrinks_with_the_root_of_n(mixture):
+    result = fk.studies.consistency(mixture, sizes=(6, 24, 60), far=FAR_RANGE, seeds=8, progress=False)
+    found = fk.studies.sup_distance(result)
+    np.testing.assert_array_equal(found.n_images, [240, 960, 2400])
+    slope = np.polyfit(np.log(found.n_images), np.log(found.typical), 1)[0]
+    assert -0.7 < slope < -0.3
+    np.testing.assert_array_equal(result.truth, mixture.population_roc(FAR_RANGE).frr)
+
+
+def test_samples_grow_image_by_image(mixture):
+    result = fk.studies.consistency(mixture, sizes=(4, 8), far=FAR_RANGE, seeds=1, progress=False)
+    faces = mixture.sample(per_identity=8, seed=0)
+    whole = fk.evaluate(fk.score_tensor(faces), far=FAR_RANGE)["empirical"].to_dataset().frr
+    np.testing.assert_allclose(result.frr.sel(seed=0, size=8), whole, rtol=1e-12)
+
+
+def test_parts_of_faces_are_nested_and_end_at_the_full_set(mixture):
+    faces = mixture.sample(per_identity=20, seed=0)
+    result = fk.studies.consistency(faces, sizes=(0.3, 0.95), far=FAR_RANGE, seeds=4, progress=False)
+    found = fk.studies.sup_distance(result)
+    np.testing.assert_array_equal(found.n_images, [240, 760])
+    assert float(found.typical[1]) < float(found.typical[0])
+    assert found.attrs["slope"] == "slope of \u221a(1/n \u2212 1/N)"
+
+
+def test_stacked_models_keep_their_dimension(mixture):
+    faces = mixture.sample(per_identity=8, seed=0)
+    both = fk.stack_models({"A": faces, "B": faces})
+    result = fk.studies.consistency(both, sizes=(0.5,), far=FAR_RANGE, seeds=2, progress=False)
+    assert set(result.frr.dims) == {"seed", "size", "model", "far_level"}
+    np.testing.assert_array_equal(result.frr.sel(model="A"), result.frr.sel(model="B"))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"), [((1, 4), "at least 2, got 1"), ((), "empty"), ((0.5, 4), "at least 2, got 0.5")]
+)
+def test_sizes_of_a_mixture_are_checked(mixture, sizes, words):
+    with pytest.raises(fk.InputError, match=words):
+        fk.studies.consistency(mixture, sizes=sizes, far=FAR_RANGE)
+
+
+def test_sizes_of_faces_are_shares():
+    with pytest.raises(fk.InputError, match=r"in \(0, 1\), got \(0.5, 1\)"):
+        fk.studies.consistency(faces_of_sizes(4, 4), sizes=(0.5, 1), far=FAR_RANGE)
+
+
+# --- bias ---------------------------------------------------------------------------------------------------
+def test_the_naive_fan_surrounds_the_v_statistic_and_the_recentered_interval_the_estimate(mixture):
+    with pytest.warns(fk.DataWarning, match="2 images"):
+        study = fk.studies.bootstrap_bias(mixture, per_identity=(2, 10), far=FAR_RANGE, n=60, progress=False)
+    shrink = xr.DataArray([1 / 2, 9 / 10], dims="per_identity")
+    np.testing.assert_allclose(study.centre, shrink * study.estimate, rtol=1e-12)
+    mean = study.replicates.mean("replicate")
+    assert float(abs(mean / study.centre - 1).max()) < 0.15
+    inside = (study.lower < study.estimate) & (study.estimate < study.upper)
+    assert bool(inside.sel(interval="recentered").all())
+    assert not bool(inside.sel(interval="naive", per_identity=2).any())
+
+
+def test_one_image_per_identity_has_no_genuine_pair(mixture):
+    with pytest.raises(fk.InputError, match="needs 2 images per identity, got 1"):
+        fk.studies.bootstrap_bias(mixture, per_identity=(1, 4), far=FAR_RANGE)
