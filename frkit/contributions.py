@@ -4,8 +4,9 @@ import numpy as np
 import xarray as xr
 
 from frkit.cohort import Cohort, cohort, genuine_tally
-from frkit.evaluation import THRESHOLD_LEVEL, evaluate
+from frkit.evaluation import evaluate
 from frkit.faces import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, REFERENCE, require
+from frkit.nodes import THRESHOLD_LEVEL
 from frkit.sweep import errors
 from frkit.sweep.design import GenuinePairs
 from frkit.sweep.run import sweep

@@ -5,16 +5,12 @@ import json
 import numpy as np
 import xarray as xr
 
-from frkit.base import listed
-from frkit.faces import FAR_LEVEL, GROUP, REPLICATE, require
+from frkit.faces import FAR_LEVEL, REPLICATE, require
 from frkit.intervals.arithmetic import Values
 from frkit.measures.registry import Measure
+from frkit.nodes import small_groups
 
 FEW_IMAGES = 5
-SMALL_GROUPS = (
-    ("far_group", "FAR", "it takes two identities in the group"),
-    ("frr_group", "FRR", "it takes an identity with two images in the group"),
-)
 
 
 def provenance(evaluation: xr.DataTree) -> dict:
@@ -39,9 +35,7 @@ def provenance(evaluation: xr.DataTree) -> dict:
     >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
     120
     """
-    require(
-        "provenance" in evaluation.attrs, "this evaluation carries no provenance: pass what evaluate returned"
-    )
+    require("provenance" in evaluation.attrs, "this evaluation carries no provenance: pass what evaluate returned")
     return json.loads(evaluation.attrs["provenance"])
 
 
@@ -109,20 +103,8 @@ def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
 
 def _group_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
     """Groups too small for a rate, where they leave the estimate without a number."""
-    if not bool(result.estimate.isnull().any()):
-        return []
-    found = evaluation["empirical"].to_dataset()
-    return [
-        f"no {rate} for {listed(names)} ({why}): the estimate is NaN where it needs one"
-        for variable, rate, why in SMALL_GROUPS
-        if variable in found and (names := groups_without(found[variable]))
-    ]
-
-
-def groups_without(rates: xr.DataArray) -> list[str]:
-    """Groups that have no rate at any level."""
-    empty = rates.isnull().all([dim for dim in rates.dims if dim != GROUP])
-    return [str(name) for name in rates[GROUP].values[empty.values]]
+    missing = bool(result.estimate.isnull().any())
+    return small_groups(evaluation["empirical"].to_dataset()) if missing else []
 
 
 def _level_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
