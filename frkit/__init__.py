@@ -27,6 +27,7 @@ _HOME = {
     "compare": "intervals",
     "fan": "intervals",
     "floor": "intervals",
+    "decision_zones": "intervals",
 }
 _ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)

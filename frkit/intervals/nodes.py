@@ -61,7 +61,7 @@ def attributes(evaluation: xr.DataTree, chosen: Measure, method: str, level: flo
     """What every interval says about itself."""
     known = provenance(evaluation)
     attrs = {key: known[key] for key in ("scheme", "target", "n") if known.get(key) is not None}
-    attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method}
+    attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method, "scale": chosen.scale}
     if chosen.fair is not None:
         attrs["fair"] = chosen.fair
     return attrs if level is None else {**attrs, "level": level}
