@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
-from matplotlib.ticker import NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogFormatter, StrMethodFormatter
 
 from frkit.faces import FAR_LEVEL, GROUP, require
 from frkit.plot.style import (
@@ -135,7 +135,7 @@ def _draw_band(
         at = x[np.isposinf(curve[ends].values)]
         if at.size:
             top = np.full(at.size, extent[1])
-            ax.plot(at, top, **style, markerfacecolor=face, label=name if grey_words else None)
+            ax.plot(at, top, **style, markerfacecolor=face, label=name)
 
 
 def _draw_zones(ax: Axes, zones: xr.Dataset | None) -> None:
@@ -158,16 +158,16 @@ def _finish(ax: Axes, along: str, attrs: dict, extent: tuple[float, float]) -> A
     ax.set_xscale("log" if along == FAR_LEVEL else "linear")
     if attrs.get("scale") == "log":
         ax.set_yscale("log")
-        for which in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-            which(StrMethodFormatter("{x:g}"))
-        if extent[1] > 8 * extent[0]:
-            ax.yaxis.set_minor_formatter(NullFormatter())
+        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(3, 0.5)))
     ax.set_ylim(*extent)
     ax.set_xlabel(LEVEL_WORDS.get(along, "score threshold (accept above)"))
     ax.set_ylabel(plain(attrs.get("label", "")))
     ax.grid(True, color="#E5E5E5", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.legend(fontsize=SMALL, frameon=False)
+    handles, labels = ax.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    ax.legend(once.values(), once.keys(), fontsize=SMALL, frameon=False)
     return ax
 
 

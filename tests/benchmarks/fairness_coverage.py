@@ -25,7 +25,7 @@ from tqdm import tqdm
 import frkit as fk
 
 TABLE = Path(__file__).resolve().parents[2] / "data/fairness_coverage.csv"
-DIM, IMAGES, POOL = 64, 10, 1200
+DIM, IMAGES, POOL = 64, 10, 3600
 FAR = fk.far_levels(1e-3, 1e-2, per_decade=2)
 MEASURES = ("frr_max_geomean", "far_max_geomean", "frr_max_min", "far_max_min")
 METHODS = ("recentered", "naive", "pivotal")
@@ -96,7 +96,7 @@ def whole_curve(ev, truth) -> list[dict]:
 def tasks(arguments) -> list[tuple]:
     """Every data set of every scheme and population, with its exact truth."""
     found = []
-    for scheme, kind in itertools.product(("image", "identity"), ("unfair", "fair")):
+    for scheme, kind in itertools.product(arguments.schemes, ("unfair", "fair")):
         source = population(kind, arguments.identities if scheme == "image" else POOL)
         truth = source.population_roc(FAR, by="group")
         sizes = arguments.identities, arguments.replicates
@@ -125,6 +125,7 @@ def main() -> None:
     parser.add_argument("--datasets", type=int, default=200)
     parser.add_argument("--replicates", type=int, default=200)
     parser.add_argument("--identities", type=int, default=120)
+    parser.add_argument("--schemes", nargs="+", default=["image", "identity"])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=TABLE)
     arguments = parser.parse_args()
