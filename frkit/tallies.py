@@ -6,16 +6,17 @@ import numpy as np
 import xarray as xr
 
 from frkit.cohort import Cohort, genuine_tally
-from frkit.sweep import blocks, resolve
+from frkit.sweep import blocks, crossings, resolve
 from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder, Patch, Pilot
 from frkit.sweep.run import Partial, Request, sweep
 
-PILOT_PAIRS = 500_000  # pairs in the pilot, at least
+PILOT_PAIRS = 300_000  # pairs in the pilot, at least
 PILOT_SHARE = 300  # and one in so many of all pairs
-PILOT_BLOCKS = 16  # taken from so many blocks of the tensor
+PILOT_BLOCKS = 24  # taken from so many blocks of the tensor
 PILOT_REPLICATES = 24
+DIAGONAL_BLOCKS = 8  # whole blocks in which the pilot looks for genuine pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,20 +80,37 @@ def take_pilot(scores: xr.DataArray, who: Cohort) -> tuple[Pilot, list]:
     share = max(PILOT_PAIRS, design.n_pairs // PILOT_SHARE) / max(design.n_pairs, 1)
     n_blocks = np.prod(scores.data.numblocks) / (1 + design.symmetric)
     step = max(1, int(np.sqrt(min(1.0, PILOT_BLOCKS / n_blocks) / share)))
-    data = scores.data[::step, step // 2 :: step]
-    rows, cols = np.arange(0, scores.shape[0], step), np.arange(step // 2, scores.shape[1], step)
     rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
-    upper = [at for at in np.ndindex(data.numblocks) if not design.symmetric or at[1] >= at[0]]
-    wanted = [upper[k] for k in rng.permutation(len(upper))[:PILOT_BLOCKS]]
-    values = blocks.run(blocks.graph(data, wanted), [(data.name, *at) for at in wanted])
-    bounds = blocks.bounds(data)
-    patches, genuine = [], [[] for _ in range(len(who.groups) + 1)]
-    for (i, j), block in zip(wanted, values, strict=True):
-        r, c = rows[bounds[0][i] : bounds[0][i + 1]], cols[bounds[1][j] : bounds[1][j + 1]]
-        patches.append(_patch(block, r, c, who, rng))
-        _file_genuine(block, r, c, who, genuine)
+    patches = []
+    for block, rows, cols in _sampled(scores.data, step, _some_blocks(scores.data, design.symmetric, step, rng)):
+        patches.append(_patch(block, rows, cols, who, rng))
+    genuine = [[] for _ in range(len(who.groups) + 1)]
+    for block, rows, cols in _sampled(scores.data, 1, _diagonal_blocks(scores.data)):
+        _file_genuine(block, rows, cols, who, genuine)
     pilot = Pilot(patches)
     return pilot, planning.crossing_zones(pilot, [np.concatenate(found) for found in genuine])
+
+
+def _some_blocks(array, symmetric: bool, step: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Blocks at random, of the upper triangle where the tensor is symmetric."""
+    every = [at for at in np.ndindex(array[::step, step // 2 :: step].numblocks) if not symmetric or at[1] >= at[0]]
+    return [every[k] for k in rng.permutation(len(every))[:PILOT_BLOCKS]]
+
+
+def _diagonal_blocks(array) -> list[tuple[int, int]]:
+    """Some blocks along the diagonal: where images stand by identity, they hold the genuine pairs."""
+    n = min(array.numblocks)
+    return [(int(k), int(k)) for k in np.unique(np.linspace(0, n - 1, min(n, DIAGONAL_BLOCKS)).round())]
+
+
+def _sampled(array, step: int, wanted: list[tuple[int, int]]):
+    """Some blocks with every so many-th row and column: (scores, rows, columns)."""
+    data = array[::step, step // 2 :: step] if step > 1 else array
+    rows, cols = np.arange(0, array.shape[0], step), np.arange(step // 2 if step > 1 else 0, array.shape[1], step)
+    values = blocks.run(blocks.graph(data, wanted), [(data.name, *at) for at in wanted])
+    bounds = blocks.bounds(data)
+    for (i, j), block in zip(wanted, values, strict=True):
+        yield block, rows[bounds[0][i] : bounds[0][i + 1]], cols[bounds[1][j] : bounds[1][j + 1]]
 
 
 def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, rng: np.random.Generator) -> Patch:
@@ -176,19 +194,19 @@ class _Needs:
     """Where thresholds and crossings lie: bins of levels (column, level), and crossings of data and centre."""
 
     level_bins: np.ndarray
-    crossings: resolve.Crossings
-    centre_crossings: resolve.Crossings
+    at: crossings.Crossings
+    centre_at: crossings.Crossings
 
     @property
     def below_floor(self) -> bool:
         """Whether anything lies below what was swept."""
-        parts = (self.level_bins, self.crossings.bins, self.centre_crossings.bins)
+        parts = (self.level_bins, self.at.bins, self.centre_at.bins)
         return any(bool(np.any(part == -1)) for part in parts)
 
     @property
     def bins(self) -> np.ndarray:
         """Bins whose pairs must be kept for an exact answer."""
-        parts = (self.level_bins, self.crossings.bins, self.centre_crossings.bins)
+        parts = (self.level_bins, self.at.bins, self.centre_at.bins)
         every = np.unique(np.concatenate([part.ravel() for part in parts]))
         return every[every >= 0]
 
@@ -200,11 +218,11 @@ def _needs(found: _Found, far: np.ndarray, fixed: np.ndarray, ladder: Ladder) ->
         bins = np.repeat(bins[None], found.sums.shape[2], axis=0)
     else:
         bins = resolve.level_bins(found.sums, found.totals, far)
-    crossings = [
-        resolve.find_crossings(found.sums[:, :, columns], found.totals[:, columns], genuine, ladder, own)
+    found_at = [
+        crossings.find_crossings(found.sums[:, :, columns], found.totals[:, columns], genuine, ladder, own)
         for genuine, columns in ((found.genuine, slice(None)), (found.centre, slice(0, 1)))
     ]
-    return _Needs(bins, *crossings)
+    return _Needs(bins, *found_at)
 
 
 def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixed) -> Rates:
@@ -217,8 +235,8 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         threshold, above = resolve.resolve_levels(impostors, far)
     lost = resolve.rejected(found.genuine, threshold)
     centre_lost = resolve.rejected(found.centre, threshold[:1])
-    eer = resolve.resolve_crossings(impostors, found.genuine, needs.crossings, own)
-    centre_eer = resolve.resolve_crossings(impostors.column(slice(0, 1)), found.centre, needs.centre_crossings, own)
+    eer = crossings.resolve_crossings(impostors, found.genuine, needs.at, own)
+    centre_eer = crossings.resolve_crossings(impostors.column(slice(0, 1)), found.centre, needs.centre_at, own)
     score = found.genuine.pairs[0][found.genuine.pairs[1] >= 0]
     return Rates(
         threshold=threshold,
