@@ -5,7 +5,7 @@
     python3 binder/local.py execute --fast                with the tests' small parameters; writes nothing
 
 A notebook has one code cell tagged "parameters". Its metadata hold `{"frkit": {"fast": {"n": 20}}}`: values
-of some of those parameters that make it run in seconds.
+of some of those parameters that make it run in seconds. `"colours": 64` beside it keeps many pictures small.
 """
 
 import argparse
@@ -26,7 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
-COLOURS = 64  # of a stored picture
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
 
@@ -69,23 +68,23 @@ def execute(notebook, folder, timeout=900):
     return client.execute(env=kernel_environment())
 
 
-def with_few_colours(picture):
-    """A PNG (base64 text) with 64 colours: a third of the size, and the same to the eye."""
+def with_few_colours(picture, colours):
+    """A PNG (base64 text) with so many colours: with 64 a third of the size, and the same to the eye."""
     image = Image.open(io.BytesIO(base64.b64decode(picture)))
     if image.mode == "P":
         return picture
     buffer = io.BytesIO()
-    image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
+    image.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def normalise_output(output):
-    """Take out what differs from run to run, addresses of objects and places of warnings, and shrink pictures."""
+def normalise_output(output, colours=None):
+    """Take out what differs from run to run, addresses of objects and places of warnings; shrink pictures if asked."""
     if "metadata" in output:
         output.metadata = nbformat.from_dict({})
     data = output.get("data", {})
-    if "image/png" in data:
-        data["image/png"] = with_few_colours(data["image/png"])
+    if colours and "image/png" in data:
+        data["image/png"] = with_few_colours(data["image/png"], colours)
     texts = [(output, "text")] if "text" in output else []
     texts += [(data, key) for key in data if key.startswith("text/")]
     for holder, key in texts:
@@ -97,6 +96,7 @@ def normalise(notebook):
     """Keep sources, tags, pictures and texts; drop times, widget state and all that a page without a kernel
     cannot show. Cells are numbered from 1."""
     kept = {"frkit": notebook.metadata["frkit"]} if "frkit" in notebook.metadata else {}
+    colours = notebook.metadata.get("frkit", {}).get("colours")
     notebook.metadata = nbformat.from_dict({
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python"},
@@ -109,7 +109,7 @@ def normalise(notebook):
             continue
         number += 1
         cell.execution_count = number
-        cell.outputs = [normalise_output(o) for o in cell.outputs if WIDGET not in o.get("data", {})]
+        cell.outputs = [normalise_output(o, colours) for o in cell.outputs if WIDGET not in o.get("data", {})]
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = number

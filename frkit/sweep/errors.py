@@ -1,5 +1,6 @@
 """A sweep for the pairs that go wrong: who accepts whom above a threshold, added up by identity or listed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,7 @@ class Errors:
     genuine: list
 
 
-def scan(places: list[tuple], request: ErrorRequest, *scores: np.ndarray) -> Errors:
+def scan(places: list[tuple], request: ErrorRequest, scores: Iterable[np.ndarray]) -> Errors:
     """The errors in some blocks."""
     weight = np.zeros((len(request.thresholds), request.n_identities))
     lists, found = [_no_pairs()], []
