@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
-from matplotlib.ticker import LogFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from frkit.faces import FAR_LEVEL, GROUP, require
 from frkit.plot.style import (
@@ -158,8 +158,9 @@ def _finish(ax: Axes, along: str, attrs: dict, extent: tuple[float, float]) -> A
     ax.set_xscale("log" if along == FAR_LEVEL else "linear")
     if attrs.get("scale") == "log":
         ax.set_yscale("log")
-        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(3, 0.5)))
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if extent[1] < 100 * extent[0] else (3,)))
+        for which in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+            which(StrMethodFormatter("{x:g}"))
     ax.set_ylim(*extent)
     ax.set_xlabel(LEVEL_WORDS.get(along, "score threshold (accept above)"))
     ax.set_ylabel(plain(attrs.get("label", "")))
@@ -217,7 +218,7 @@ def uncertainties(values: dict[str, xr.DataArray], ax: Axes | None = None) -> Ax
     ax.set_ylabel("normalised uncertainty (sd / estimate)")
     ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
     print_captions(ax, [caption(value.attrs) for value in values.values()])
-    ax.legend(fontsize=SMALL, frameon=False, ncols=2)
+    ax.legend(fontsize=SMALL, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.17))
     return ax
 
 
