@@ -328,9 +328,9 @@ def _whole_totals(pairs: tuple, identity_count: np.ndarray, n_groups: int) -> np
     identity only moves its weight about."""
     _, row, _, identity, group, factor = pairs
     own = row >= 0
-    mass = np.zeros((n_groups, identity_count.shape[1]))
-    np.add.at(mass, (group[own], identity[own]), factor[own])
-    return mass @ identity_count.T
+    n = identity_count.shape[1]
+    mass = np.bincount(group[own] * n + identity[own], factor[own], minlength=n_groups * n)
+    return mass.reshape(n_groups, n) @ identity_count.T
 
 
 def _genuine_total(pairs: tuple, weight: tuple, identity_count: np.ndarray, column: int, n_groups: int) -> np.ndarray:

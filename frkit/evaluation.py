@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -218,6 +219,11 @@ def _stacked(parts: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dataset:
     return parts[0] if names is None else xr.concat(parts, dim=names.rename(MODEL).variable.to_index_variable())
 
 
+@cache
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("numpy", "xarray", "dask", "numba")}
+
+
 def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, results) -> dict:
     """What made these numbers, as JSON can hold it."""
     images = np.bincount(who.identity)
@@ -245,7 +251,7 @@ def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, resul
         "n_identities": len(images),
         "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
         "failed_genuine_comparisons": [rates.n_missing for rates in results],
-        "versions": {name: version(name) for name in ("numpy", "xarray", "dask", "numba")},
+        "versions": _versions(),
         "fingerprint": digest.hexdigest()[:32],
     }
 
