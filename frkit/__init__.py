@@ -15,6 +15,7 @@ _HOME = {
     "score_tensor": "scores",
     "score_matrix": "scores",
     "open_scores": "scores",
+    "pairs": "pairs",
     "Resampling": "resampling",
     "far_levels": "evaluation",
     "evaluate": "evaluation",

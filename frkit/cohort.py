@@ -45,9 +45,9 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     person = _on_images(scores, PERSON, index, len(names)) if has_person else identity
     group = np.full(len(names), UNKNOWN)
     if by is not None:
-        group = _crossed([_on_images(scores, name, index, len(names)) for name in _attributes(by)])
+        group = crossed([_on_images(scores, name, index, len(names)) for name in attributes_of(by)])
         known = person if has_person else None
-        group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(_attributes(by)), known)
+        group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(attributes_of(by)), known)
         person = identity if split is None and not has_person else (person if split is None else split)
     groups = np.unique(group[group != UNKNOWN])
     require(
@@ -57,7 +57,7 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     return People(names, identity, person, group, groups, *index)
 
 
-def _attributes(by) -> list[str]:
+def attributes_of(by) -> list[str]:
     return [by] if isinstance(by, str) else list(by)
 
 
@@ -82,7 +82,7 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
     return out
 
 
-def _crossed(labels: list[np.ndarray]) -> np.ndarray:
+def crossed(labels: list[np.ndarray]) -> np.ndarray:
     """One flat label from several; unknown where any is."""
     flat = labels[0]
     for more in labels[1:]:
@@ -92,12 +92,27 @@ def _crossed(labels: list[np.ndarray]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
+class Listed:
+    """A pair list on the two sides of the design: row and col of every pair, and which pairs are of which kind.
+
+    genuine, impostor: positions in the list. facts: counts for the provenance.
+    """
+
+    row: np.ndarray
+    col: np.ndarray
+    genuine: np.ndarray
+    impostor: np.ndarray
+    facts: dict
+
+
+@dataclass(frozen=True, eq=False)
 class Cohort:
     """Everything about the images that an evaluation needs, without a score.
 
     design: both sides for the sweep. asked: pairs whose scores are collected: the first `n_genuine` are
     genuine, the rest images with themselves. groups: labels. diagonal: whether replicates hold copies of
     images. image_count (column, image), identity_count (column, identity): column 0 is the data themselves.
+    listed: for a pair list, where its pairs stand.
     """
 
     people: People
@@ -110,6 +125,7 @@ class Cohort:
     identity: np.ndarray
     share: np.ndarray
     pooled: bool
+    listed: Listed | None = None
 
     @property
     def groups(self) -> np.ndarray:
@@ -126,8 +142,8 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
     """Labels and options to codes, counts and weights."""
     who = people(scores, by, varying)
     labels, identity = np.unique(who.identity, return_inverse=True)
-    share, pooled = _shares(weighting, labels), isinstance(weighting, str) and weighting == "pair"
-    image_count, identity_count = _counts(who, by, resampling)
+    share, pooled = shares(weighting, labels), isinstance(weighting, str) and weighting == "pair"
+    image_count, identity_count = drawn_counts(who, by, resampling)
     symmetric = bool(scores.attrs.get("symmetric"))
     person = np.unique(who.person, return_inverse=True)[1].astype(np.int32)
     group = np.searchsorted(who.groups, who.group)
@@ -143,7 +159,7 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
 
     probe = side(who.probe)
     reference = probe if symmetric else side(who.reference)
-    design = Design(probe, reference, symmetric, _cells(len(who.groups), impostors))
+    design = Design(probe, reference, symmetric, cell_table(len(who.groups), impostors))
     pairs = genuine_pairs(probe.identity, reference.identity, symmetric)
     if not symmetric:
         other = who.probe[pairs.row] != who.reference[pairs.col]
@@ -169,7 +185,7 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
     )
 
 
-def _shares(weighting, labels: np.ndarray) -> np.ndarray:
+def shares(weighting, labels: np.ndarray) -> np.ndarray:
     """p_k of every identity, with mean 1 (section 2.1)."""
     if isinstance(weighting, str):
         require(
@@ -187,7 +203,7 @@ def _shares(weighting, labels: np.ndarray) -> np.ndarray:
     return share / share.mean()
 
 
-def _counts(who: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
+def drawn_counts(who: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
     """(column, image) and (column, identity) counts; column 0 counts everything once."""
     n_identities = len(np.unique(who.identity))
     ones = np.ones((1, len(who.names)), np.uint16), np.ones((1, n_identities), np.uint16)
@@ -195,7 +211,7 @@ def _counts(who: People, by, resampling: Resampling | None) -> tuple[np.ndarray,
         return ones
     strata = None
     if resampling.strata is not None:
-        same = by is not None and CROSSED.join(_attributes(by)) == resampling.strata or resampling.strata == "group"
+        same = by is not None and CROSSED.join(attributes_of(by)) == resampling.strata or resampling.strata == "group"
         require(
             by is not None and same,
             f"strata={resampling.strata!r} must name the attribute given as by= (or be 'group'); got by={by!r}",
@@ -221,7 +237,7 @@ def urns(who: People) -> np.ndarray:
     return np.char.add(np.char.add(who.identity, "\x1f"), sides)
 
 
-def _cells(n_groups: int, impostors: str) -> np.ndarray:
+def cell_table(n_groups: int, impostors: str) -> np.ndarray:
     """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
     require(impostors in ("all", "same-group"), f"impostors must be 'all' or 'same-group', got {impostors!r}")
     require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
@@ -295,7 +311,7 @@ def _urn_sizes(who: People) -> tuple[np.ndarray, np.ndarray]:
 def _sorted_genuine(who: Cohort, parts: list, centre: bool, lost: bool) -> Genuine:
     score, row, col, identity, factor = (np.concatenate(part) for part in zip(*parts, strict=True))
     order = np.argsort(score)
-    group = who.design.reference.group[col].astype(np.int64)
+    group = _genuine_group(who, row, col)
     pairs = tuple(np.ascontiguousarray(part[order]) for part in (score, row, col, identity, group, factor))
     columns = slice(0, 1) if centre else slice(None)
     weight = tuple(
@@ -314,6 +330,13 @@ def _sorted_genuine(who: Cohort, parts: list, centre: bool, lost: bool) -> Genui
         else np.stack([_genuine_total(pairs, weight, identity_count, c, n_groups) for c in columns], 1)
     )
     return Genuine(pairs, weight, identity_count, totals)
+
+
+def _genuine_group(who: Cohort, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+    """The group of both sides; none where they differ. A row of -1 stands for the column's own copies."""
+    theirs = who.design.reference.group[col].astype(np.int64)
+    mine = np.where(row < 0, theirs, who.design.probe.group[row])
+    return np.where(mine == theirs, theirs, len(who.groups))
 
 
 def _whole_totals(pairs: tuple, identity_count: np.ndarray, n_groups: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from frkit.cohort import Cohort
 from frkit.faces import require
-from frkit.sweep import distribution
+from frkit.sweep import distribution, listed
 from frkit.sweep.resolve import Genuine
 from frkit.sweep.run import Request, sweep
 
@@ -42,7 +42,12 @@ def tally_distributions(
     of_cell = np.full(design.n_cells, -1)
     of_cell[own] = np.arange(len(own))
     wanted = distribution.Distribution(Request(design, ladder), levels, lost, of_cell)
-    found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
+    if who.listed is None:
+        found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
+    else:
+        places = who.listed.impostor
+        parts = (part[places] for part in (scores.values, who.listed.row, who.listed.col))
+        found = listed.distribute_list(*parts, wanted)
     require(
         found.low >= low and found.high <= high,
         f"scores reach from {found.low:.6g} to {found.high:.6g}, outside the histogram's bounds "

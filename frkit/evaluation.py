@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from frkit.base import GENUINE, PAIR
 from frkit.cohort import Cohort, cohort
 from frkit.distributions import Distributions, tally_distributions
 from frkit.faces import FAR_LEVEL, GROUP, MODEL, PROBE, REFERENCE, REPLICATE, InputError, require, warn
+from frkit.pair_cohort import pair_cohort
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.tallies import Rates, tally_rates
 
@@ -138,13 +140,11 @@ def evaluate(
     """
     levels, fixed = _levels(far, threshold)
     require(mode in ("tail", "all"), f"mode must be 'tail' or 'all', got {mode!r}")
-    require(
-        isinstance(scores, xr.DataArray) and {PROBE, REFERENCE} <= set(scores.dims),
-        "scores must be a tensor over (probe, reference): make it with fk.score_tensor or fk.score_matrix",
-    )
+    scores = _checked_scores(scores)
     _check_attributes(scores, by)
     one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
-    who = cohort(one, by, varying, weighting, impostors, resampling)
+    gather = pair_cohort if PAIR in scores.dims else cohort
+    who = gather(one, by, varying, weighting, impostors, resampling)
     _check_impostors(who)
     bar = scores.size > LONG_SWEEP if progress is None else progress
     models = [scores.isel({MODEL: m}) for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [scores]
@@ -162,6 +162,20 @@ def evaluate(
     tree = xr.DataTree.from_dict(nodes)
     tree.attrs["provenance"] = json.dumps(_provenance(scores, who, resampling, weighting, impostors, by, results))
     return tree
+
+
+def _checked_scores(scores) -> xr.DataArray:
+    """A tensor over (probe, reference), or the scores of a pair list over (pair)."""
+    if isinstance(scores, xr.Dataset) and "score" in scores and GENUINE in scores.coords:
+        scores = scores["score"]
+    dims = set(scores.dims) if isinstance(scores, xr.DataArray) else set()
+    listed = PAIR in dims and GENUINE in scores.coords
+    require(
+        {PROBE, REFERENCE} <= dims or listed,
+        "scores must be a tensor over (probe, reference) or a list of pairs: make it with fk.score_tensor, "
+        "fk.score_matrix, fk.pairs or fk.open_pairs",
+    )
+    return scores
 
 
 def _levels(far, threshold) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -190,12 +204,16 @@ def _check_attributes(scores: xr.DataArray, by) -> None:
 
 
 def _check_impostors(who: Cohort) -> None:
+    if who.listed is not None:
+        return
     people = np.unique(np.concatenate([who.design.probe.person, who.design.reference.person]))
     require(len(people) > 1, "there is no impostor pair: all images are of one person; at least two are needed")
 
 
 def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rates]) -> None:
     median = float(np.median(np.bincount(who.identity)))
+    n_impostors = len(who.design.probe.person) * len(who.design.reference.person) / 2
+    n_impostors = n_impostors if who.listed is None else len(who.listed.impostor)
     if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
         warn(
             f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
@@ -208,7 +226,7 @@ def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rate
             "cannot vary; scheme 'identity' says more here"
         )
     if levels is not None:
-        smallest = max(1 / max(len(who.design.probe.person) * len(who.design.reference.person) / 2, 1), 0)
+        smallest = 1 / max(n_impostors, 1)
         low = levels[levels < smallest]
         if low.size:
             warn(
@@ -325,6 +343,8 @@ def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, resul
     for part in (who.people.names, who.people.identity, who.people.group):
         digest.update("\n".join(part.tolist()).encode())
     digest.update(np.ascontiguousarray(who.image_count).tobytes() + np.ascontiguousarray(who.identity_count).tobytes())
+    if who.listed is not None:
+        digest.update(who.listed.row.tobytes() + who.listed.col.tobytes())
     drawn = (
         {}
         if resampling is None
@@ -336,8 +356,8 @@ def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, resul
             "target": resampling.target(len(np.unique(who.people.person))),
         }
     )
-    return drawn | {
-        "weighting": weighting if isinstance(weighting, str) else "p_k",
+    known = drawn | {
+        "weighting": "pair" if who.pooled else weighting if isinstance(weighting, str) else "p_k",
         "impostors": impostors,
         "by": by if by is None or isinstance(by, str) else list(by),
         "similarity": scores.attrs.get("similarity", "given"),
@@ -348,6 +368,8 @@ def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, resul
         "versions": {name: version(name) for name in ("numpy", "xarray", "dask", "numba")},
         "fingerprint": digest.hexdigest()[:32],
     }
+    facts = {} if who.listed is None else who.listed.facts
+    return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -8,6 +8,7 @@ from dask.system import CPU_COUNT
 
 from frkit.sweep import kernels
 from frkit.sweep.design import Design
+from frkit.sweep.listed import slot_sums
 from frkit.sweep.plan import Ladder
 
 RUN = 1024  # kept pairs whose weights are added up for all columns at once
@@ -96,16 +97,7 @@ def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design)
     run = np.repeat(np.arange(len(first)), last - first)
     start = first[0] if len(first) else 0
     slot = run * design.n_cells + cell[start : start + len(run)]
-    order = np.argsort(slot, kind="stable")
-    begin = np.searchsorted(slot[order], np.arange(len(first) * design.n_cells + 1))
-    sums = np.zeros((len(first) * design.n_cells, design.n_columns))
-    probe, reference = design.probe, design.reference
-    if design.whole:
-        longest = max(1, 65_535 // design.largest_product)
-        kernels.add_whole(begin, row[order], col[order], probe.weight, reference.weight, longest, sums)
-    else:
-        weights = probe.real_weight, reference.real_weight, probe.scale, reference.scale
-        kernels.add_scaled(begin, row[order], col[order], *weights, sums)
+    sums = slot_sums(slot, len(first) * design.n_cells, row, col, design)
     return sums.reshape(len(first), design.n_cells, design.n_columns)
 
 
