@@ -18,7 +18,7 @@ STOREYS = [
     {"checks", "labels"},
     {"faces"},
     {"io", "vmf"},
-    {"scores", "pairs", "resampling"},
+    {"scores", "pair_table", "resampling"},
     {"sweep"},
     {"cohort"},
     {"pair_cohort"},
