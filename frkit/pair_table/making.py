@@ -204,7 +204,7 @@ def _attributes(attributes: dict, n: int) -> dict[str, tuple[np.ndarray, np.ndar
 
 
 def _split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """\"Asian x White\" is Asian on one side and White on the other; any other label is that of both sides."""
+    """A label such as "Asian x White" is Asian on one side and White on the other; any other is that of both sides."""
     words, code = np.unique(labels, return_inverse=True)
     parts = [word.split(BETWEEN) if word.count(BETWEEN) == 1 else [word, word] for word in words.tolist()]
     sides = [np.array([part[side].strip() or UNKNOWN for part in parts], str)[code] for side in range(2)]
