@@ -23,6 +23,7 @@ STOREYS = [
     {"cohort"},
     {"pair_cohort"},
     {"tallies", "distributions"},
+    {"nodes"},
     {"evaluation"},
     {"measures"},
     {"intervals"},

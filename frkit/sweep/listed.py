@@ -15,16 +15,17 @@ CHUNK = 8192  # pairs whose weights are written out at once
 
 def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, design: Design) -> np.ndarray:
     """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
-    order = np.argsort(slot, kind="stable")
-    start = np.searchsorted(slot[order], np.arange(n_slots + 1))
     sums = np.zeros((n_slots, design.n_columns))
+    begin = np.empty(n_slots + 1, np.int64)
+    by_row, by_col = np.empty((2, len(slot)), np.int32)
+    kernels.sort_by_slot(row, col, slot, len(slot), begin, by_row, by_col)
     probe, reference = design.probe, design.reference
     if design.whole:
         longest = max(1, 65_535 // design.largest_product)
-        kernels.add_whole(start, row[order], col[order], probe.weight, reference.weight, longest, sums)
+        kernels.add_whole(begin, by_row, by_col, probe.weight, reference.weight, longest, sums)
     else:
         weights = probe.real_weight, reference.real_weight, probe.scale, reference.scale
-        kernels.add_scaled(start, row[order], col[order], *weights, sums)
+        kernels.add_scaled(begin, by_row, by_col, *weights, sums)
     return sums
 
 

@@ -96,8 +96,9 @@ def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design)
     row, col, cell = pairs
     run = np.repeat(np.arange(len(first)), last - first)
     start = first[0] if len(first) else 0
-    slot = run * design.n_cells + cell[start : start + len(run)]
-    sums = slot_sums(slot, len(first) * design.n_cells, row, col, design)
+    pair = slice(start, start + len(run))
+    slot = run * design.n_cells + cell[pair]
+    sums = slot_sums(slot, len(first) * design.n_cells, row[pair], col[pair], design)
     return sums.reshape(len(first), design.n_cells, design.n_columns)
 
 
