@@ -140,6 +140,8 @@ class Cohort:
 
 def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: Resampling | None) -> Cohort:
     """Labels and options to codes, counts and weights."""
+    pairwise = resampling is not None and resampling.scheme == "pair"
+    require(not pairwise, "scheme 'pair' is for pair lists: the pairs of a tensor share images; draw those")
     who = people(scores, by, varying)
     labels, identity = np.unique(who.identity, return_inverse=True)
     share, pooled = shares(weighting, labels), isinstance(weighting, str) and weighting == "pair"

@@ -32,11 +32,11 @@ class Distributions:
 
 
 def tally_distributions(
-    scores: xr.DataArray, who: Cohort, rates, *, bins: int, bounds: tuple[float, float] | None, progress: bool
+    scores: xr.DataArray, who: Cohort, rates, *, bins: int, bounds: tuple[float, float], progress: bool
 ) -> Distributions:
     """One more sweep, over every pair; `rates` brings the genuine pairs, which are known by now."""
     design, own = who.design, who.own_cell
-    low, high = bounds or _bounds(scores)
+    low, high = bounds
     ladder = distribution.even_bins(low, high, bins)
     levels, lost = _lost(rates.genuine, rates.centre, len(own))
     of_cell = np.full(design.n_cells, -1)
@@ -59,7 +59,8 @@ def tally_distributions(
     edges = np.linspace(low, high, bins + 1)
     genuine = [_genuine_moments(part, len(own), edges) for part in (rates.genuine, rates.centre)]
     genuine_totals = np.concatenate([part[0] for part in genuine])
-    beaten = found.beaten.T / (np.concatenate([impostor_totals, impostor_totals[:, :1]], 1).T * genuine_totals)
+    with np.errstate(invalid="ignore"):  # a replicate can lose a group: its AUC is NaN
+        beaten = found.beaten.T / (np.concatenate([impostor_totals, impostor_totals[:, :1]], 1).T * genuine_totals)
     return Distributions(
         auc=1 - beaten,
         impostor=_finished(impostor_totals.T, np.moveaxis(_curves(found.powers, own), 2, 1), _curves(sums, own)),
@@ -68,7 +69,7 @@ def tally_distributions(
     )
 
 
-def _bounds(scores: xr.DataArray) -> tuple[float, float]:
+def score_bounds(scores: xr.DataArray) -> tuple[float, float]:
     """Where scores can lie: known for the cosine; else one look at all of them."""
     if scores.attrs.get("similarity") == "cosine":
         return -1.0 - 1e-6, 1.0 + 1e-6  # rounding may carry a cosine past 1

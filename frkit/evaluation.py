@@ -11,7 +11,7 @@ import xarray as xr
 from frkit import nodes
 from frkit.base import GENUINE, PAIR
 from frkit.cohort import Cohort, cohort
-from frkit.distributions import tally_distributions
+from frkit.distributions import score_bounds, tally_distributions
 from frkit.faces import MODEL, PROBE, REFERENCE, InputError, require, warn
 from frkit.pair_cohort import pair_cohort
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
@@ -149,6 +149,7 @@ def evaluate(
     _warn(who, resampling, levels, results)
     trees = [nodes.of_rates(rates, who, levels, fixed, impostors) for rates in results]
     if mode == "all":
+        bounds = bounds or score_bounds(scores)  # the same bins for every model
         for tree, model, rates in zip(trees, models, results, strict=True):
             found = tally_distributions(model, who, rates, bins=bins, bounds=bounds, progress=bar)
             nodes.add_distributions(tree, found, len(who.groups))
