@@ -22,7 +22,7 @@ BFW = """fold,p1,p2,label,id1,id2,att1,att2,vgg16,resnet50,a1,a2,g1,g2,e1,e2,sph
 """
 BOB4 = "k k img1 0.9\nk m img2 -0.3\n"
 BOB5 = "k k-model k img1 0.9\nk k-model m img2 -0.3\n"
-BOB_CSV = """probe_template_id,probe_subject_id,probe_race,probe_age,bio_ref_template_id,bio_ref_subject_id,bio_ref_race,score
+BOB_CSV = """probe_key,probe_subject_id,probe_race,probe_age,bio_ref_template_id,bio_ref_subject_id,bio_ref_race,score
 p1,k,Asian,30,r1,k,Asian,0.9
 p2,m,White,,r1,k,Asian,0.1
 """
@@ -178,10 +178,10 @@ MAPPED = dict(columns=dict(score="s", genuine="g"))
 BAD = {
     "lfw, no head": ("lfw", LFW[4:], {}, r"line 1 must be the number of folds"),
     "lfw, head": ("lfw", LFW.replace("1\t2\nann", "1\t3\nann"), {}, "line 1 announces 1 fold.s. of 2 x 3 pairs, .* 4"),
-    "lfw, fields": ("lfw", LFW.replace("bo\t1\t3", "bo\t1"), {}, "line 3 breaks|line 3 has 2 fields|line 3"),
-    "lfw, number": ("lfw", LFW.replace("bo\t1\t3", "bo\tx\t3"), {}, r"line \[3\]: 'x' is no image number"),
-    "lfw, order": ("lfw", LFW.replace("ann\t1\tbo\t2", "ann\t1\t2"), {}, r"line \[4\] breaks the order"),
-    "lfw, same": ("lfw", LFW.replace("ann\t1\tbo\t2", "ann\t1\tann\t2"), {}, r"line \[4\] names one person twice"),
+    "lfw, fields": ("lfw", LFW.replace("bo\t1\t3", "bo\t1"), {}, "line 3 has too few fields"),
+    "lfw, number": ("lfw", LFW.replace("bo\t1\t3", "bo\tx\t3"), {}, r"line 3: 'x' is no image number"),
+    "lfw, order": ("lfw", LFW.replace("ann\t1\tbo\t2", "ann\t1\t2"), {}, r"line 4 breaks the order"),
+    "lfw, same": ("lfw", LFW.replace("ann\t1\tbo\t2", "ann\t1\tann\t2"), {}, r"line 4 names one person twice"),
     "lfw, long": ("lfw", LFW + "a b c d e\n", {}, "line 6 has 5 fields"),
     "lfw, longer": ("lfw", LFW + "a b c d e f g\n", {}, "line 6, saw 7"),
     "lfw, longest first": ("lfw", "a b c d e f g\n", {}, "line 1 has more than 4 fields"),
@@ -192,7 +192,7 @@ BAD = {
     "lfw, endless score": ("lfw", LFW, {"scores": "0.1\ninf\n0.2\n0.3\n"}, "line 2, score: 'inf' is not a finite"),
     "lfw, two scores": ("lfw", LFW, {"scores": "0.1\n1 2\n0.2\n0.3\n"}, "line 2 has 2 fields; a line is: one score"),
     "rfw, fields": ("rfw", rfw_text().replace("m.7\t1\t2", "m.7\t1"), {}, "line 8 has 2 fields; a line is: id n1 n2"),
-    "rfw, order": ("rfw", rfw_text(299), {}, r"line \[300\] breaks the order of 300 genuine"),
+    "rfw, order": ("rfw", rfw_text(299), {}, r"line 300 breaks the order of 300 genuine"),
     "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 fields; a line is: claimed_id real_id probe score"),
     "bob4, score": ("bob4", BOB4 + "k m img3 high\n", {}, "line 3, score: 'high'"),
     "bob4, blank": ("bob4", BOB4 + "\n\nk m img3 high\n", {}, "line 5, score: 'high'"),
@@ -201,9 +201,9 @@ BAD = {
     "vox, people": ("voxceleb", VOX + "1 id1/1 id2/2\n", {}, "line 3: the label contradicts the identities"),
     "vox, fields": ("voxceleb", VOX + "1 a/1\n", {}, "line 3 has 2 fields; a line is: label enrol test"),
     "kaldi, label": ("kaldi", KALDI + "a-1 b-1 maybe\n", {}, "line 3, label: 'maybe'"),
-    "kaldi, no score": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for the trial in line 2 of .*trials"),
-    "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, r"line \[2\] scores a trial for a second time"),
-    "kaldi, width": ("kaldi", KALDI, {"scores": "a b 1\na 2\n"}, r"line \[2\] has another number of fields"),
+    "kaldi, no score": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for the trial in line 2 of"),
+    "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, r"line 2 scores a trial for a second time"),
+    "kaldi, width": ("kaldi", KALDI, {"scores": "a b 1\na 2\n"}, r"line 2 has another number of fields"),
     "kaldi, word": ("kaldi", KALDI, {"scores": "a b 1\na c x\n"}, "line 2, score: 'x'"),
     "ijbc, label": ("ijbc", IJBC + "5 6 x\n", {}, "line 5, label: 'x'"),
     "ijbc, both": ("ijbc", IJBC + "1 3 0\n", {"scores": FOUR + "1\n"}, "line 5: the label contradicts"),
@@ -227,7 +227,7 @@ BAD = {
     "columns, no row": ("columns", "s,g\n", MAPPED, "there is a header but no row"),
     "columns, empty": ("columns", "", MAPPED, "the file is empty"),
     "columns, quote": ("columns", 's,g\n1,"1\n', MAPPED, "cannot be read as a table"),
-    "columns, three": ("columns", "s,g\n1,1\n", dict(columns={"score": "s", "race": ["a", "b", "c"]}), "one column or two"),
+    "columns, three": ("columns", "s,g\n1,1\n", dict(columns={"score": "s", "race": list("abc")}), "column or two"),
     "vectors, word": ("vectors", "0.1\nx\n", {"scores": FOUR}, "line 2, score: 'x'"),
     "vectors, one": ("vectors", "0.1\n", {}, "two files are needed"),
 }  # fmt: skip
@@ -287,7 +287,8 @@ def test_pickles_bad_archives_and_other_encodings(tmp_path):
 
 def test_metadata_is_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
-    for text, message in [("a,b\n", "must be a table between tabs"), (META + "id1\tA\tm\tUK\tdev\n", "'id1' stands more")]:
+    again = META + "id1\tA\tm\tUK\tdev\n"
+    for text, message in [("a,b\n", "must be a table between tabs"), (again, "'id1' stands more")]:
         with pytest.raises(fk.InputError, match=f"meta: .*{message}"):
             fk.open_pairs(trials, format="voxceleb", scores=scores, metadata=put(tmp_path, "meta", text))
     with pytest.raises(fk.InputError, match="template '4' does not stand in"):

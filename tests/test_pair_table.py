@@ -53,11 +53,11 @@ BAD = {
     "uneven": (dict(score={"A": [1], "B": [1, 2]}, genuine=[1]), r"have \[1, 2\] scores"),
     "no verdict": (dict(score=[1, 2]), "say which pairs are genuine"),
     "verdict": (dict(score=[1, 2], genuine=[1, 3]), r"pair 1 has .*3"),
-    "verdict in words": (dict(score=[1, 2], genuine=["yes", "no"]), "genuine must be True or False.*'yes'"),
+    "verdict in words": (dict(score=[1, 2], genuine=["yes", "no"]), "genuine must be True or False.*yes"),
     "verdict missing": (dict(score=[1, 2], genuine=[1, None]), "pair 1 has None"),
     "length": (dict(score=[1, 2], genuine=[1]), "genuine has 1 entries for 2 pairs"),
     "one side": (dict(score=[1], genuine=[1], probe=["a"]), "give probe= and reference= together"),
-    "one identity": (dict(score=[1], genuine=[1], probe_identity=["a"]), "give probe_identity= and reference_identity="),
+    "one identity": (dict(score=[1], genuine=[1], probe_identity=["a"]), "give probe_identity= and reference_ident"),
     "nameless": (
         dict(score=[1, 2], genuine=[1, 0], probe=["a", None], reference=["b", "c"]),
         r"probe is missing or 'unknown' in 1 pair\(s\): 1",

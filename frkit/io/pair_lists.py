@@ -13,6 +13,7 @@ from frkit.io.pair_text import (
     read_fields,
     read_pair_table,
     read_scores,
+    refuse,
     score_lines,
     verdicts,
     whole,
@@ -45,16 +46,13 @@ def _numbered_pairs(body: pd.DataFrame, block: int) -> dict:
     """Pairs `name n1 n2` (genuine) and `nameA n1 nameB n2`, in blocks of each kind by turns."""
     short = body[3] == ""
     due = np.arange(len(body)) // block % 2 == 0
-    wrong = body.index[short.to_numpy() != due]
-    require(
-        len(wrong) == 0,
-        f"line {wrong[:1].tolist()} breaks the order of {block} genuine and {block} impostor pairs by turns: genuine "
-        "pairs have 3 fields, impostor pairs 4",
-    )
+    order = f"{block} genuine pairs (3 fields) and {block} impostor pairs (4 fields) by turns"
+    refuse(body.index[body[2] == ""], " has too few fields; a line is: name n1 n2, or nameA n1 nameB n2")
+    refuse(body.index[short.to_numpy() != due], f" breaks the order of {order}")
     second = body[0].where(short, body[2])
     n1, n2 = whole(body[1], "image number"), whole(body[2].where(short, body[3]), "image number")
     same = body.index[(body[0] == second) & ~short]
-    require(len(same) == 0, f"line {same[:1].tolist()} names one person twice, but has the form of an impostor pair")
+    refuse(same, " names one person twice, but has the form of an impostor pair")
     names = [
         (name + "_" + number.astype(str).str.zfill(4) + ".jpg").to_numpy(str)
         for name, number in ((body[0], n1), (second, n2))
@@ -177,12 +175,12 @@ def _trial_scores(enrol: pd.Series, test: pd.Series, scores, path) -> np.ndarray
         table = read_fields(Path(scores), 1, 3, "enrol test score, or one score")
         width = (table != "").sum(axis=1)
         odd = table.index[(width != width.iloc[0]) | (width == 2)]
-        require(len(odd) == 0, f"line {odd[:1].tolist()} has another number of fields; a line is: enrol test score")
+        refuse(odd, " has another number of fields; a line is: enrol test score")
         if width.iloc[0] == 1:
             return read_scores(score_lines(Path(scores)), len(enrol), str(path))
         values = pd.Series(numbers(table[2]), index=pd.MultiIndex.from_arrays([table[0], table[1]]))
         again = table.index[values.index.duplicated()]
-        require(len(again) == 0, f"line {again[:1].tolist()} scores a trial for a second time")
+        refuse(again, " scores a trial for a second time")
         place = values.index.get_indexer(pd.MultiIndex.from_arrays([enrol, test]))
         lost = enrol.index[place < 0]
         if len(lost):

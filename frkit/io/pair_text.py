@@ -55,13 +55,16 @@ def read_fields(path: Path, fewest: int, most: int, form: str) -> pd.DataFrame:
     table.index = np.arange(1, len(table) + 1)
     many = (table != "").sum(axis=1)
     bad = table.index[(many != 0) & ((many < fewest) | (many > most))]
-    require(
-        len(bad) == 0,
-        f"line {bad[0] if len(bad) else 0} has {many[bad[0]] if len(bad) else 0} fields; a line is: {form}",
-    )
+    refuse(bad, f" has {many[bad].max()} fields; a line is: {form}")
     table = table.loc[many > 0, list(range(most))]
     require(len(table) > 0, "the file is empty")
     return table
+
+
+def refuse(lines, what: str) -> None:
+    """Refuse the first of these lines, if there is any; `what` goes on from its number."""
+    if len(lines):
+        raise InputError(f"line {lines[0]}{what}")
 
 
 def _reason(error: Exception) -> str:
@@ -126,7 +129,7 @@ def column(table: pd.DataFrame, name: str, what: str) -> pd.Series:
 def whole(values: pd.Series, what: str) -> pd.Series:
     """Whole numbers."""
     bad = values.index[~values.str.fullmatch(r"\d{1,9}")]
-    require(len(bad) == 0, f"line {bad[:1].tolist()}: {values[bad[0]] if len(bad) else ''!r} is no {what}")
+    refuse(bad, f": {values[bad].head(1).str.cat()!r} is no {what}")
     return values.astype(int)
 
 
@@ -137,8 +140,7 @@ def numbers(values: pd.Series, what: str = "score") -> np.ndarray:
     text = values.astype(str).str.strip()
     found = pd.to_numeric(text, errors="coerce").to_numpy(np.float64)
     bad = values.index[(np.isnan(found) & ~text.isin(MISSING_CELLS)) | np.isinf(found)]
-    if len(bad):
-        raise InputError(f"line {bad[0]}, {what}: {str(values[bad[0]])!r} is not a finite number")
+    refuse(bad, f", {what}: {text[bad].head(1).str.cat()!r} is not a finite number")
     return found
 
 
@@ -146,8 +148,7 @@ def complete(values: pd.Series, what: str) -> np.ndarray:
     """Names, none of which is missing."""
     text = values.astype(str).str.strip()
     bad = values.index[values.isna() | text.isin(MISSING_CELLS)]
-    if len(bad):
-        raise InputError(f"line {bad[0]}: {what} is missing")
+    refuse(bad, f": {what} is missing")
     return text.to_numpy(str)
 
 
@@ -156,11 +157,8 @@ def verdicts(values: pd.Series, what: str = "label") -> np.ndarray:
     text = values.astype(str).str.strip().str.lower().str.removesuffix(".0")
     found = text.map(_LABELS)
     bad = values.index[found.isna()]
-    if len(bad):
-        raise InputError(
-            f"line {bad[0]}, {what}: {str(values[bad[0]])!r} does not say whether the pair is genuine; use "
-            f"{', '.join(_GENUINE)} or {', '.join(_IMPOSTOR)}"
-        )
+    words = f"{', '.join(_GENUINE)} or {', '.join(_IMPOSTOR)}"
+    refuse(bad, f", {what}: {text[bad].head(1).str.cat()!r} does not say whether the pair is genuine; use {words}")
     return found.to_numpy() == 1
 
 

@@ -161,8 +161,8 @@ def _genuine(genuine, people, n: int) -> np.ndarray:
         return same
     told = _one_per_pair(genuine, n, GENUINE)
     bad = np.flatnonzero(~np.isin(told, [0, 1])) if told.dtype.kind in "biufO" else np.arange(n)
-    example = told[bad[0]] if len(bad) else None
-    require(len(bad) == 0, f"genuine must be True or False (1 or 0); pair {bad[:1]} has {example!r}")
+    if len(bad):
+        raise InputError(f"genuine must be True or False (1 or 0); pair {bad[0]} has {told[bad[0]]!s}")
     told = told.astype(bool)
     if same is not None and not np.array_equal(told, same):
         at = int(np.argmax(told != same))
