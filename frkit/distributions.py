@@ -126,14 +126,17 @@ def _genuine_moments(genuine: Genuine, n_groups: int, edges: np.ndarray) -> tupl
     """Totals, means, sds (column, curve) and histograms (column, bin, curve) of the genuine pairs."""
     score, group = genuine.pairs[0].astype(float), genuine.pairs[4]
     at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
-    n = len(genuine.identity_count)
-    sums, histogram = np.zeros((3, n, n_groups + 1)), np.zeros((n, len(edges) - 1, n_groups + 1))
+    n, n_bins = len(genuine.identity_count), len(edges) - 1
+    place, kinds = group * n_bins + at, n_groups + 1  # the last group is "no group"
+    sums, histogram = np.zeros((3, n, kinds)), np.zeros((n, n_bins, kinds))
     for column in range(n):
         weight = _weights(genuine, column)
-        for curve in range(n_groups + 1):
-            mine = weight if curve == n_groups else np.where(group == curve, weight, 0)
-            sums[:, column, curve] = mine.sum(), mine @ score, mine @ score**2
-            histogram[column, :, curve] = np.bincount(at, mine, minlength=len(edges) - 1)
+        for power in range(3):
+            sums[power, column] = np.bincount(group, weight * score**power, minlength=kinds)
+        counts = np.bincount(place, weight, minlength=kinds * n_bins)
+        histogram[column] = counts.reshape(kinds, n_bins).T
+    for part in (sums, histogram):
+        part[..., -1] = part.sum(-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums[1] / sums[0]
         return (
