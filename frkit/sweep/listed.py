@@ -41,11 +41,16 @@ def list_ladder(score: np.ndarray) -> Ladder:
     return Ladder(low, -np.inf, scale, bin_of_cell, np.ones(n_bins, bool))
 
 
-def tally_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Design, ladder: Ladder) -> Partial:
-    """The impostor pairs of a list, added up by bin and cell, and all of them kept."""
+def counted_pairs(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Design) -> tuple:
+    """Score, row, column and cell of the impostor pairs that enter rates: not failed, and in a cell."""
     cell = design.cell_of[design.probe.group[row], design.reference.group[col]].astype(np.int64)
     counted = (cell >= 0) & ~np.isnan(score)
-    score, row, col, cell = (part[counted] for part in (score, row, col, cell))
+    return tuple(part[counted] for part in (score, row, col, cell))
+
+
+def tally_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Design, ladder: Ladder) -> Partial:
+    """The impostor pairs of a list, added up by bin and cell, and all of them kept."""
+    score, row, col, cell = counted_pairs(score, row, col, design)
     low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
     bins = kernels.bins_of(score, low, scale, bin_of_cell)
     sums = slot_sums(bins * design.n_cells + cell, ladder.n_bins * design.n_cells, row, col, design)
@@ -55,16 +60,17 @@ def tally_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Desi
 
 def distribute_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, wanted: Distribution) -> Parts:
     """Histograms, powers and what AUC needs, from the impostor pairs of a list."""
-    design, ladder = wanted.design, wanted.request.ladder
-    found = tally_list(score, row, col, design, ladder)
-    ((row, col, score),) = found.kept
+    design, n_bins = wanted.design, len(wanted.edges) - 1
+    score, row, col, cell = counted_pairs(score, row, col, design)
+    bins = np.clip(np.searchsorted(wanted.edges, score, side="right") - 1, 0, n_bins - 1)
+    sums = slot_sums(bins * design.n_cells + cell, n_bins * design.n_cells, row, col, design)
     powers = np.zeros((2, design.n_cells, design.n_columns))
     beaten = np.zeros((len(wanted.lost), wanted.lost.shape[2]))
     for begin in range(0, len(score), CHUNK):
         part = slice(begin, begin + CHUNK)
         _add_chunk(score[part], row[part], col[part], wanted, powers, beaten)
     low, high = score.min(initial=np.inf), score.max(initial=-np.inf)
-    return Parts(found.sums, powers, beaten, float(low), float(high))
+    return Parts(sums, powers, beaten, float(low), float(high))
 
 
 def _add_chunk(score, row, col, wanted: Distribution, powers: np.ndarray, beaten: np.ndarray) -> None:
