@@ -78,9 +78,9 @@ def evaluate(
 
     Parameters
     ----------
-    scores : xr.DataArray
-        From `score_tensor`, `score_matrix` or `open_scores`; with a `model` dim every model is evaluated on
-        the same replicates.
+    scores : xr.DataArray or xr.Dataset
+        From `score_tensor`, `score_matrix` or `open_scores`, or a list of pairs from `pairs` or `open_pairs`; with
+        a `model` dim every model is evaluated on the same replicates.
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that keeps to it (D.1).
         Default: 1e-5 to 0.1, four a decade, unless `threshold` is given.
@@ -92,11 +92,13 @@ def evaluate(
         Without it there are no replicates.
     weighting : "identity", "pair", or p_k per identity
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array (identities
-        sorted by name) gives p_k of section 2.1.
+        sorted by name) gives p_k of section 2.1. In a pair list n_k counts the images of an identity that the list
+        names (on each side apart, where no image stands on both); without image names it is "pair" in any case.
     impostors : {"all", "same-group"}
         Which impostor pairs enter the global FAR.
     varying : {"error", "split", "first", "most frequent"}
-        For an attribute in `by` that varies within an identity.
+        For an attribute in `by` that varies within an identity. In a pair list "error" is a warning: each pair
+        counts in the group that its own row names.
     mode : {"tail", "all"}
         "all" sweeps once more, over every pair, for `auc`, means, standard deviations and histograms.
     bins, bounds : int, (float, float)

@@ -146,7 +146,10 @@ def test_a_rectangular_matrix_with_failed_comparisons(scheme, weighting):
     score, probe, reference, attributes = rectangle(5)
     scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, chunks=4)
     options = dict(far=FAR, by="gender", weighting=weighting, resampling=fk.Resampling(scheme, n=4))
-    assert_same(fk.evaluate(listed(scores, False), **options), fk.evaluate(scores, **options))
+    options |= dict(mode="all", bounds=(0, 2), bins=10)
+    one, other = fk.evaluate(listed(scores, False), **options), fk.evaluate(scores, **options)
+    assert {"auc_group", "impostor_histogram_group", "genuine_sd"} <= set(one["replicates"].data_vars)
+    assert_same(one, other)
 
 
 def test_the_order_of_the_pairs_does_not_matter():
