@@ -1,8 +1,6 @@
 """`evaluate`: from a score tensor to a labelled tree of rates, for the data, their V-statistic and replicates."""
 
-import hashlib
 import json
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from frkit.cohort import Cohort, cohort
 from frkit.distributions import score_bounds, tally_distributions
 from frkit.faces import MODEL, PROBE, REFERENCE, InputError, require, warn
 from frkit.pair_cohort import pair_cohort
+from frkit.provenance import provenance
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.tallies import Rates, tally_rates
 
@@ -160,7 +159,7 @@ def evaluate(
     if resampling is None:
         stacked.pop("replicates")
     tree = xr.DataTree.from_dict(stacked)
-    tree.attrs["provenance"] = json.dumps(_provenance(scores, who, resampling, weighting, impostors, by, results))
+    tree.attrs["provenance"] = json.dumps(provenance(scores, who, resampling, weighting, impostors, by, results))
     return tree
 
 
@@ -237,42 +236,6 @@ def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rate
 
 def _stacked(parts: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dataset:
     return parts[0] if names is None else xr.concat(parts, dim=names.rename(MODEL).variable.to_index_variable())
-
-
-def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, results) -> dict:
-    """What made these numbers, as JSON can hold it."""
-    images = np.bincount(who.identity)
-    digest = hashlib.sha256()
-    for part in (who.people.names, who.people.identity, who.people.group):
-        digest.update("\n".join(part.tolist()).encode())
-    digest.update(np.ascontiguousarray(who.image_count).tobytes() + np.ascontiguousarray(who.identity_count).tobytes())
-    if who.listed is not None:
-        digest.update(who.listed.row.tobytes() + who.listed.col.tobytes())
-    drawn = (
-        {}
-        if resampling is None
-        else {
-            "scheme": resampling.scheme,
-            "n": resampling.n,
-            "seed": resampling.seed,
-            "strata": resampling.strata,
-            "target": resampling.target(len(np.unique(who.people.person))),
-        }
-    )
-    known = drawn | {
-        "weighting": "pair" if who.pooled else weighting if isinstance(weighting, str) else "p_k",
-        "impostors": impostors,
-        "by": by if by is None or isinstance(by, str) else list(by),
-        "similarity": scores.attrs.get("similarity", "given"),
-        "n_images": len(images) and int(images.sum()),
-        "n_identities": len(images),
-        "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
-        "failed_genuine_comparisons": [rates.n_missing for rates in results],
-        "versions": {name: version(name) for name in ("numpy", "xarray", "dask", "numba")},
-        "fingerprint": digest.hexdigest()[:32],
-    }
-    facts = {} if who.listed is None else who.listed.facts
-    return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.cohort import Cohort, genuine_tally
+from frkit.cohort import Cohort
+from frkit.genuine import genuine_tally
 from frkit.sweep import blocks, crossings, listed, resolve
 from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
