@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frkit.sweep import kernels
+from frkit.sweep import everypair, kernels
 from frkit.sweep.design import Design
 from frkit.sweep.distribution import Distribution, Parts
 from frkit.sweep.plan import CELLS, Ladder, keep_all
@@ -89,4 +89,4 @@ def _add_chunk(score, row, col, wanted: Distribution, powers: np.ndarray, beaten
     ones = np.ones((1, extra.shape[1]), np.float32)
     levels = wanted.own, wanted.levels, wanted.lost
     scores, slots = score[:, None], cell.astype(np.int32)
-    kernels.add_lost(place, nowhere, slots, len(score), scores, *levels, extra, ones, factor, np.ones(1), beaten)
+    everypair.add_lost(place, nowhere, slots, len(score), scores, *levels, extra, ones, factor, np.ones(1), beaten)
