@@ -8,6 +8,7 @@ from dask.system import CPU_COUNT
 
 from frkit.sweep import kernels, walks
 from frkit.sweep.design import Design
+from frkit.sweep.listed import slot_sums
 from frkit.sweep.plan import Ladder
 
 RUN = 2048  # kept pairs whose weights are added up for all columns at once
@@ -103,17 +104,7 @@ def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design)
     start = first[0] if len(first) else 0
     pair = slice(start, start + len(run))
     slot = run * design.n_cells + cell[pair]
-    sums = np.zeros((len(first) * design.n_cells, design.n_columns))
-    begin = np.empty(len(sums) + 1, np.int64)
-    by_row, by_col = np.empty((2, len(slot)), np.int32)
-    kernels.sort_by_slot(row[pair], col[pair], slot, len(slot), begin, by_row, by_col)
-    probe, reference = design.probe, design.reference
-    if design.whole:
-        longest = max(1, 65_535 // design.largest_product)
-        kernels.add_whole(begin, by_row, by_col, probe.weight, reference.weight, longest, sums)
-    else:
-        weights = probe.real_weight, reference.real_weight, probe.scale, reference.scale
-        kernels.add_scaled(begin, by_row, by_col, *weights, sums)
+    sums = slot_sums(slot, len(first) * design.n_cells, row[pair], col[pair], design)
     return sums.reshape(len(first), design.n_cells, design.n_columns)
 
 
