@@ -126,7 +126,8 @@ def evaluate(
     Warns
     -----
     DataWarning
-        For FAR levels below the weight of one pair, and for the image scheme with few images per identity.
+        For groups too small for a rate, FAR levels below the weight of one pair, and the image scheme with few
+        images per identity.
 
     Examples
     --------
@@ -158,6 +159,8 @@ def evaluate(
     stacked = {key: _stacked([tree[key] for tree in trees], names) for key in trees[0]}
     if resampling is None:
         stacked.pop("replicates")
+    for message in nodes.small_groups(stacked["empirical"]):
+        warn(message)
     tree = xr.DataTree.from_dict(stacked)
     tree.attrs["provenance"] = json.dumps(provenance(scores, who, resampling, weighting, impostors, by, results))
     return tree

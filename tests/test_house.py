@@ -26,6 +26,7 @@ STOREYS = [
     {"tallies", "distributions"},
     {"nodes", "provenance"},
     {"evaluation"},
+    {"contributions", "thresholds"},
     {"measures"},
     {"intervals"},
     {"studies"},
