@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, require
-from frkit.io.formats import named
+from frkit.io.common import named
 from frkit.io.pair_text import (
     complete,
     numbers,

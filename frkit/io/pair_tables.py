@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
-from frkit.io.formats import named, not_read
+from frkit.io.common import named, not_read
 from frkit.io.pair_text import column, complete, numbers, read_pair_table, verdicts
 
 SIDES = ("probe", "reference")

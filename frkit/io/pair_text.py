@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, require
-from frkit.io.formats import file_kind, named, need, read_npy
+from frkit.io.common import named, need
+from frkit.io.formats import file_kind, read_npy
 from frkit.io.text import MISSING_CELLS, check_header, delimiter_of, open_text
 
 _GENUINE = {"1": 1, "true": 1, "target": 1, "genuine": 1, "mated": 1, "same": 1}

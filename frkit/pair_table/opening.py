@@ -7,7 +7,7 @@ import xarray as xr
 
 from frkit.base import InputError, listed, require, warn
 from frkit.io import PAIR_FORMATS
-from frkit.io.formats import named
+from frkit.io.common import named
 from frkit.pair_table.making import pairs
 
 
