@@ -8,16 +8,13 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from frkit import nodes
 from frkit.cohort import Cohort, cohort
-from frkit.distributions import Distributions, tally_distributions
-from frkit.faces import FAR_LEVEL, GROUP, MODEL, PROBE, REFERENCE, REPLICATE, InputError, require, warn
+from frkit.distributions import tally_distributions
+from frkit.faces import MODEL, PROBE, REFERENCE, InputError, require, warn
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.tallies import Rates, tally_rates
 
-THRESHOLD_LEVEL = "threshold_level"
-OTHER_GROUP = "reference_group"
-SCORE_BIN = "score_bin"
-RESOLVED = 10  # errors that a level needs before its band means something
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
@@ -150,16 +147,16 @@ def evaluate(
     models = [scores.isel({MODEL: m}) for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [scores]
     results = [tally_rates(model, who, levels, fixed, progress=bar) for model in models]
     _warn(who, resampling, levels, results)
-    trees = [_nodes(rates, who, levels, fixed, impostors) for rates in results]
+    trees = [nodes.of_rates(rates, who, levels, fixed, impostors) for rates in results]
     if mode == "all":
         for tree, model, rates in zip(trees, models, results, strict=True):
             found = tally_distributions(model, who, rates, bins=bins, bounds=bounds, progress=bar)
-            _add_distributions(tree, found, len(who.groups))
+            nodes.add_distributions(tree, found, len(who.groups))
     names = scores[MODEL] if MODEL in scores.dims else None
-    nodes = {key: _stacked([tree[key] for tree in trees], names) for key in trees[0]}
+    stacked = {key: _stacked([tree[key] for tree in trees], names) for key in trees[0]}
     if resampling is None:
-        nodes.pop("replicates")
-    tree = xr.DataTree.from_dict(nodes)
+        stacked.pop("replicates")
+    tree = xr.DataTree.from_dict(stacked)
     tree.attrs["provenance"] = json.dumps(_provenance(scores, who, resampling, weighting, impostors, by, results))
     return tree
 
@@ -215,103 +212,6 @@ def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rate
                 f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
                 f"{smallest:.2g}): the threshold there is the largest impostor score, whose bootstrap is not valid"
             )
-
-
-def _nodes(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[str, xr.Dataset]:
-    """The three nodes of one model."""
-    dim = FAR_LEVEL if fixed is None else THRESHOLD_LEVEL
-    coords = {dim: levels if fixed is None else fixed}
-    if len(who.groups):
-        coords[GROUP] = who.groups
-    data = _dataset(rates, slice(0, 1), dim, impostors).isel({REPLICATE: 0}).assign_coords(coords)
-    centre = data.copy()
-    curves = rates.centre_eer, rates.centre_eer_threshold
-    centre["frr"] = (dim, rates.centre_frr)
-    for name, values in zip(("eer", "eer_threshold"), curves, strict=True):
-        centre[name] = values[-1]
-    if len(who.groups):
-        centre["frr_group"] = ((dim, GROUP), rates.centre_frr_group)
-        for name, values in zip(("eer_group", "eer_threshold_group"), curves, strict=True):
-            centre[name] = (GROUP, values[:-1])
-    counts = {"false_accepts": rates.n_accepted, "false_rejects": rates.n_rejected}
-    data = data.assign({name: (dim, values) for name, values in counts.items()})
-    data["resolved"] = (data.false_accepts >= RESOLVED) & (data.false_rejects >= RESOLVED)
-    replicates = _dataset(rates, slice(1, None), dim, impostors).assign_coords(coords)
-    replicates = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
-    return {
-        "empirical": _described(data),
-        "vstatistic": _described(centre),
-        "replicates": _described(replicates),
-    }
-
-
-def _dataset(rates: Rates, columns: slice, dim: str, impostors: str) -> xr.Dataset:
-    """Rates of some columns, as variables over (replicate, level[, group])."""
-    n_groups = rates.frr_group.shape[2]
-    line, curve = (REPLICATE, dim), (REPLICATE, GROUP)
-    out = {name: (line, getattr(rates, name)[columns]) for name in ("threshold", "far", "frr")}
-    out |= {name: ((REPLICATE,), getattr(rates, name)[columns, -1]) for name in ("eer", "eer_threshold")}
-    if n_groups:
-        out["far_group"] = ((*line, GROUP), rates.far_cell[columns, :, :n_groups])
-        out["frr_group"] = ((*line, GROUP), rates.frr_group[columns])
-        out["eer_group"] = (curve, rates.eer[columns, :-1])
-        out["eer_threshold_group"] = (curve, rates.eer_threshold[columns, :-1])
-    if n_groups and impostors == "all":
-        out["far_cross"] = ((*line, GROUP, OTHER_GROUP), _square(rates.far_cell[columns], n_groups))
-    return xr.Dataset(out)
-
-
-def _add_distributions(tree: dict[str, xr.Dataset], found: Distributions, n_groups: int) -> None:
-    """AUC, moments and histograms into the three nodes."""
-    parts = {"auc": found.auc}
-    for kind in ("genuine", "impostor"):
-        parts |= dict(zip((f"{kind}_mean", f"{kind}_sd", f"{kind}_histogram"), getattr(found, kind), strict=True))
-    centres = (found.edges[1:] + found.edges[:-1]) / 2
-    columns = {"empirical": 0, "vstatistic": -1, "replicates": slice(1, -1)}
-    for node, at in columns.items():
-        lead = (REPLICATE,) if node == "replicates" else ()
-        new = {}
-        for name, values in parts.items():
-            dims = (*lead, SCORE_BIN) if name.endswith("histogram") else lead
-            new[name] = (dims, values[at][..., -1])
-            if n_groups:
-                new[f"{name}_group"] = ((*dims, GROUP), values[at][..., :-1])
-        tree[node] = tree[node].assign(new).assign_coords({SCORE_BIN: centres})
-
-
-def _square(cells: np.ndarray, n_groups: int) -> np.ndarray:
-    """(…, cell) to a symmetric (…, group, reference_group) matrix: FAR within groups on the diagonal."""
-    index = np.empty((n_groups, n_groups), int)
-    index[np.diag_indices(n_groups)] = np.arange(n_groups)
-    a, b = np.triu_indices(n_groups, 1)
-    index[a, b] = index[b, a] = n_groups + np.arange(len(a))
-    return cells[..., index]
-
-
-LONG_NAMES = {
-    "threshold": "score threshold; accept means score > threshold",
-    "far": "false acceptance rate",
-    "frr": "false rejection rate",
-    "far_group": "false acceptance rate within the group",
-    "frr_group": "false rejection rate of the group",
-    "far_cross": "false acceptance rate between two groups",
-    "eer": "equal error rate",
-    "eer_group": "equal error rate of the group",
-    "eer_threshold": "smallest observed score at which FRR >= FAR",
-    "eer_threshold_group": "smallest observed score at which the group's FRR >= FAR",
-    "false_accepts": "accepted impostor pairs, each counted once",
-    "false_rejects": "rejected genuine pairs, each counted once",
-    "resolved": "at least 10 errors of either kind",
-}
-
-
-def _described(data: xr.Dataset) -> xr.Dataset:
-    if OTHER_GROUP in data.dims:
-        data = data.assign_coords({OTHER_GROUP: data[GROUP].values})
-    for name, words in LONG_NAMES.items():
-        if name in data:
-            data[name].attrs["long_name"] = words
-    return data
 
 
 def _stacked(parts: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dataset:

@@ -9,10 +9,12 @@ from frkit.cohort import Cohort, genuine_tally
 from frkit.sweep import blocks, resolve
 from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
-from frkit.sweep.plan import Ladder, Pilot
+from frkit.sweep.plan import Ladder, Patch, Pilot
 from frkit.sweep.run import Partial, Request, sweep
 
-PILOT = 800  # images along each side of the pilot
+PILOT_PAIRS = 500_000  # pairs in the pilot, at least
+PILOT_SHARE = 300  # and one in so many of all pairs
+PILOT_BLOCKS = 16  # taken from so many blocks of the tensor
 PILOT_REPLICATES = 24
 
 
@@ -72,46 +74,55 @@ def tally_rates(
 
 
 def take_pilot(scores: xr.DataArray, who: Cohort) -> tuple[Pilot, list]:
-    """Every so many-th image against the same of another offset, and FAR ranges in which EERs should lie."""
+    """A sample of the scores from some of the blocks, and FAR ranges in which EERs should lie."""
     design = who.design
-    steps = [max(1, size // PILOT) for size in scores.shape]
-    rows = np.arange(0, scores.shape[0], steps[0])
-    cols = np.arange(steps[1] // 2, scores.shape[1], steps[1])
-    data = scores.data[:: steps[0], steps[1] // 2 :: steps[1]]
-    values = _upper_blocks(data) if design.symmetric else data.compute()
-    same = design.probe.identity[rows][:, None] == design.reference.identity[cols]
-    apart = design.probe.person[rows][:, None] != design.reference.person[cols]
-    counted = design.cell_of[design.probe.group[rows][:, None], design.reference.group[cols]] >= 0
-    itself = who.people.probe[rows][:, None] == who.people.reference[cols]
-    impostor = np.where(apart & counted, values, np.nan)
-    rng = np.random.default_rng(0)  # a guess of the spread only; no result depends on it
-    weights = [_pilot_weight(side, at, rng) for side, at in ((design.probe, rows), (design.reference, cols))]
-    pilot = Pilot(impostor, *weights)
-    genuine = same & ~itself & ~np.isnan(values)
-    groups = design.probe.group[rows]
-    curves = [genuine] + [genuine & (groups == g)[:, None] for g in range(len(who.groups))]
-    return pilot, planning.crossing_zones(pilot, [values[curve] for curve in curves])
-
-
-def _pilot_weight(side, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Weights of the pilot's images: the data, then replicates blurred as the pilot's own sampling is."""
-    weight = side.weight[at, : PILOT_REPLICATES + 1].astype(np.float32) * side.scale[at, None].astype(np.float32)
-    if weight.shape[1] == 1:
-        weight = np.repeat(weight, PILOT_REPLICATES + 1, axis=1)
-    weight[:, 1:] *= rng.poisson(1.0, weight[:, 1:].shape)
-    return weight
-
-
-def _upper_blocks(data) -> np.ndarray:
-    """The blocks on and above the diagonal, NaN below: of a symmetric tensor no more is needed."""
-    wanted = [(i, j) for i, j in np.ndindex(data.numblocks) if j >= i]
-    keys = [(data.name, *at) for at in wanted]
-    values = blocks.run(blocks.graph(data, wanted), keys)
-    rows, cols = blocks.bounds(data)
-    out = np.full(data.shape, np.nan, data.dtype)
+    share = max(PILOT_PAIRS, design.n_pairs // PILOT_SHARE) / max(design.n_pairs, 1)
+    n_blocks = np.prod(scores.data.numblocks) / (1 + design.symmetric)
+    step = max(1, int(np.sqrt(min(1.0, PILOT_BLOCKS / n_blocks) / share)))
+    data = scores.data[::step, step // 2 :: step]
+    rows, cols = np.arange(0, scores.shape[0], step), np.arange(step // 2, scores.shape[1], step)
+    rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
+    upper = [at for at in np.ndindex(data.numblocks) if not design.symmetric or at[1] >= at[0]]
+    wanted = [upper[k] for k in rng.permutation(len(upper))[:PILOT_BLOCKS]]
+    values = blocks.run(blocks.graph(data, wanted), [(data.name, *at) for at in wanted])
+    bounds = blocks.bounds(data)
+    patches, genuine = [], [[] for _ in range(len(who.groups) + 1)]
     for (i, j), block in zip(wanted, values, strict=True):
-        out[rows[i] : rows[i + 1], cols[j] : cols[j + 1]] = block
-    return out
+        r, c = rows[bounds[0][i] : bounds[0][i + 1]], cols[bounds[1][j] : bounds[1][j + 1]]
+        patches.append(_patch(block, r, c, who, rng))
+        _file_genuine(block, r, c, who, genuine)
+    pilot = Pilot(patches)
+    return pilot, planning.crossing_zones(pilot, [np.concatenate(found) for found in genuine])
+
+
+def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, rng: np.random.Generator) -> Patch:
+    """Impostor scores of one block of the pilot, with their images' weights."""
+    design = who.design
+    impostor = design.probe.person[rows][:, None] != design.reference.person[cols]
+    impostor &= design.cell_of[design.probe.group[rows][:, None], design.reference.group[cols]] >= 0
+    drawn = bool(np.any(who.identity_count != 1))
+    weights = [_pilot_weight(side, at, drawn, rng) for side, at in ((design.probe, rows), (design.reference, cols))]
+    return Patch(np.where(impostor, values, np.float32(np.nan)), *weights)
+
+
+def _file_genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, genuine: list) -> None:
+    """Genuine scores of one block of the pilot: all of them, then by group."""
+    design = who.design
+    r, c = np.nonzero(design.probe.identity[rows][:, None] == design.reference.identity[cols])
+    apart = who.people.probe[rows[r]] != who.people.reference[cols[c]]
+    found, group = values[r, c][apart], design.probe.group[rows[r]][apart]
+    known = ~np.isnan(found)
+    genuine[-1].append(found[known])
+    for g in range(len(who.groups)):
+        genuine[g].append(found[known & (group == g)])
+
+
+def _pilot_weight(side, at: np.ndarray, drawn: bool, rng: np.random.Generator) -> np.ndarray:
+    """Weights of the pilot's images: the data, then the data blurred, then replicates where identities are drawn."""
+    weight = side.weight[at, :1] * side.scale[at, None]
+    blurred = weight * rng.poisson(1.0, (len(at), planning.BLURRED))
+    replicates = side.weight[at, 1 : PILOT_REPLICATES + 1] * side.scale[at, None]
+    return np.concatenate([weight, blurred, replicates[:, : PILOT_REPLICATES if drawn else 0]], 1).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)

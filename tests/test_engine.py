@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, looked_up, people, table
+from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, counts, looked_up, people, table
 
 import frkit as fk
 
@@ -180,13 +180,23 @@ def test_group_lost_by_a_replicate_is_nan_and_not_zero():
 def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(levels):
     """Of three people a replicate may hold one alone, or only those with one image."""
     scores = fk.score_tensor(people([1, 2, 1], seed=2), chunks=3)
-    resampling = fk.Resampling("identity", n=40)
+    resampling = fk.Resampling("identity", n=120)
     replicates = evaluate_and_check(scores, resampling=resampling, by="gender", **levels)["replicates"]
-    assert 0 < int(np.isnan(replicates.far.values[:, 0]).sum()) < 40
-    assert 0 < int(np.isnan(replicates.frr.values[:, 0]).sum()) < 40
+    twin = as_twin(scores)
+    drawn = [counts(twin, resampling, b)[0] for b in range(120)]
+    assert any(count["id1"] == 3 for count in drawn), "no replicate has genuine pairs and no impostor pair"
+    alone = np.array([max(count.values()) == 3 for count in drawn])
+    np.testing.assert_array_equal(np.isnan(replicates.far.values[:, 0]), alone)
+    assert 0 < int(np.isnan(replicates.frr.values[:, 0]).sum()) < 120
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 23])
 def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
     score, faces = table("unequal", seed=2)
     evaluate_and_check(looked_up(score, faces, chunks=chunks), resampling=fk.Resampling(n=2))
+
+
+def test_a_block_of_several_tiles():
+    scores = fk.score_tensor(people([3] * 175, dim=30))
+    assert scores.data.numblocks == (1, 1)
+    evaluate_and_check(scores, far=[1e-3, 1e-2], resampling=fk.Resampling("two-level", n=2))

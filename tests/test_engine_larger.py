@@ -16,8 +16,9 @@ UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
 @pytest.fixture(autouse=True, params=[20, 500])
 def small_plan(request, monkeypatch):
     """Look at few pairs and keep few, so that data of a hundred images go the way of data of ten thousand."""
-    monkeypatch.setattr(tallies, "PILOT", 16)
-    monkeypatch.setattr(plan, "TOP_PAIRS", request.param)
+    monkeypatch.setattr(tallies, "PILOT_PAIRS", 256)
+    monkeypatch.setattr(plan, "TAIL_PAIRS", request.param)
+    monkeypatch.setattr(plan, "TOP_PAIRS", 5)
 
 
 def evaluate_and_check(scores, far=FAR, **options):
@@ -84,3 +85,30 @@ def test_replicates_far_from_the_data(scheme):
     score = np.maximum(score, score.T) + 20 * wolf + 40 * (identity[:, None] == identity)
     scores = looked_up(score.astype(np.float32), fk.faces(np.ones((90, 2)), identity, gender=identity))
     evaluate_and_check(scores, far=[1e-2, 0.05, 0.1], resampling=fk.Resampling(scheme, n=8, seed=1))
+
+
+def floor_too_high(*_, **__):
+    """A plan that takes nothing below a score that hardly any pair reaches."""
+    return plan.Ladder(0.9, 0.9, 100.0, np.zeros(11, np.int16), np.ones(1, bool))
+
+
+def nothing_kept(*_, **__):
+    """A plan with twenty bins over all scores, of which no pair is kept."""
+    bins = (np.arange(201) // 10).astype(np.int16)
+    return plan.Ladder(-1.0, -np.inf, 100.0, bins, np.zeros(21, bool))
+
+
+@pytest.mark.parametrize(("make_plan", "sweeps"), [(floor_too_high, 3), (nothing_kept, 2), (None, 1)])
+def test_a_plan_that_fails_costs_sweeps_and_no_exactness(make_plan, sweeps, monkeypatch):
+    def counted(*arguments, **options):
+        calls.append(arguments)
+        return sweep(*arguments, **options)
+
+    calls, sweep = [], tallies.sweep
+    monkeypatch.setattr(tallies, "sweep", counted)
+    monkeypatch.setattr(tallies, "PILOT", 800)
+    if make_plan is not None:
+        monkeypatch.setattr(plan, "make_plan", make_plan)
+    scores = fk.score_tensor(people(UNEQUAL, dim=20), chunks=64)
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=2))
+    assert len(calls) == sweeps

@@ -22,6 +22,7 @@ STOREYS = [
     {"sweep"},
     {"cohort"},
     {"tallies", "distributions"},
+    {"nodes"},
     {"evaluation"},
     {"measures"},
     {"intervals"},

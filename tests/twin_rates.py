@@ -81,22 +81,55 @@ def auc(impostor, genuine) -> float:
     return wins / (genuine.weight.sum() * impostor.weight.sum())
 
 
-def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all") -> dict:
-    """All variables of an evaluation, in its dims: level, then group, then reference group."""
+def distribution(pairs, edges) -> dict:
+    """Mean, standard deviation (ddof 0) and histogram (sum 1) of the scores of one kind of pairs."""
+    total = pairs.weight.sum()
+    if not total > 0:
+        return {"mean": np.nan, "sd": np.nan, "histogram": np.full(len(edges) - 1, np.nan)}
+    mean = pairs.weight @ pairs.score / total
+    counts = np.histogram(pairs.score, edges, weights=pairs.weight)[0]
+    return {
+        "mean": mean,
+        "sd": np.sqrt(pairs.weight @ (pairs.score - mean) ** 2 / total),
+        "histogram": counts / total,
+    }
+
+
+def whole_summary(pairs, edges, *, groups=None, impostors="all") -> dict:
+    """What needs every pair: AUC, and the distribution of each kind, overall and per group."""
     impostor, genuine = pairs
-    if impostors == "same-group":
-        entering = impostor.within((impostor.left == impostor.right) & (impostor.left != UNKNOWN))
-    else:
-        entering = impostor
+    kinds = {"impostor": entering(impostor, impostors), "genuine": genuine}
+    result = {"auc": auc(kinds["impostor"], genuine)}
+    for kind, every in kinds.items():
+        result |= {f"{kind}_{name}": value for name, value in distribution(every, edges).items()}
+    if groups:
+        own = [(impostor.cell(a, a), genuine.cell(a, a)) for a in groups]
+        result["auc_group"] = np.array([auc(*pair) for pair in own])
+        for index, kind in enumerate(("impostor", "genuine")):
+            parts = [distribution(pair[index], edges) for pair in own]
+            result |= {f"{kind}_{name}_group": np.array([part[name] for part in parts]) for name in parts[0]}
+    return result
+
+
+def entering(impostor, impostors) -> PairList:
+    """The impostor pairs that count in the global FAR."""
+    if impostors == "all":
+        return impostor
+    return impostor.within((impostor.left == impostor.right) & (impostor.left != UNKNOWN))
+
+
+def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all") -> dict:
+    """The rates of an evaluation, in its dims: level, then group, then reference group."""
+    impostor, genuine = pairs
+    counted = entering(impostor, impostors)
     if threshold is None:
-        threshold = [pseudo_inverse(entering, alpha) for alpha in far]
+        threshold = [pseudo_inverse(counted, alpha) for alpha in far]
     result = {
         "threshold": np.array(threshold, float),
-        "far": entering.accepted(threshold),
+        "far": counted.accepted(threshold),
         "frr": genuine.rejected(threshold),
-        "auc": auc(entering, genuine),
     }
-    result["eer"], result["eer_threshold"] = equal_error(entering, genuine)
+    result["eer"], result["eer_threshold"] = equal_error(counted, genuine)
     return result | (group_summary(impostor, genuine, threshold, groups) if groups else {})
 
 
@@ -111,5 +144,4 @@ def group_summary(impostor, genuine, threshold, groups) -> dict:
         "far_cross": np.moveaxis(np.array([[cell.accepted(threshold) for cell in row] for row in cross]), -1, 0),
         "eer_group": np.array([eer for eer, _ in crossing]),
         "eer_threshold_group": np.array([t for _, t in crossing]),
-        "auc_group": np.array([auc(*pair) for pair in own]),
     }

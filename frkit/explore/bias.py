@@ -72,7 +72,7 @@ def bootstrap_bias(study: xr.Dataset, mixture=None) -> widgets.VBox:
     def show(axes: list[Axes], per_identity, far, kind) -> None:
         draw(select(shown["study"], per_identity, kind), shown["study"], far, axes)
 
-    panel = Panel(controls, show, columns=2)
+    panel = Panel(controls, show, columns=2, foot=1.25)
     return panel.box() if mixture is None else panel.box(*_fresh_data(panel, shown, mixture))
 
 

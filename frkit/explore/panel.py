@@ -13,12 +13,12 @@ from matplotlib.figure import Figure
 from frkit.faces import DataWarning
 
 WIDE = {"description_width": "12em"}
-LAYOUT = {"width": "34em"}
+LAYOUT = {"width": "38em"}
 
 
 def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
     """FAR levels as options of a control: what is shown, and the level."""
-    return [(f"{level:.2e}", float(level)) for level in levels]
+    return [(f"{level:.1e}", float(level)) for level in levels]
 
 
 def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
@@ -41,19 +41,31 @@ class Panel:
     controls : the widgets, by the name under which `show` receives their values.
     show : called with the list of axes and the values; it selects and draws.
     columns : number of axes side by side.
+    foot : room below the axes in inches, for labels and a legend.
     """
 
-    def __init__(self, controls: dict[str, widgets.Widget], show: Callable[..., None], columns: int = 1):
+    def __init__(
+        self, controls: dict[str, widgets.Widget], show: Callable[..., None], columns: int = 1, foot: float = 0.6
+    ):
         self.controls, self.show = controls, show
-        self.figure = Figure(figsize=(5.9 * columns, 4.4), dpi=90, layout="constrained")
+        self.figure = Figure(figsize=(5.9 * columns, 3.8 + foot), dpi=90)
         self.canvas = FigureCanvasAgg(self.figure)
         self.axes = list(np.atleast_1d(self.figure.subplots(1, columns)))
-        self.image = widgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
+        self._set_margins(columns, foot)
+        self.image = widgets.Image(format="png", layout={"max_width": "100%", "align_self": "flex-start"})
         self.cautions = widgets.HTML()
         for control in controls.values():
             control.observe(self.redraw, names="value")
         self.redraw()
-        self.figure.set_layout_engine("none")  # places are kept: finding them anew doubles the time of a draw
+
+    def _set_margins(self, columns: int, foot: float) -> None:
+        """Margins wide enough for every label: to find them anew for each picture would double its time."""
+        width, height = self.figure.get_size_inches()
+        left, right, top, gap = 0.95, 0.15, 0.65, 1.0
+        each = (width - left - right - gap * (columns - 1)) / columns
+        self.figure.subplots_adjust(
+            left=left / width, right=1 - right / width, top=1 - top / height, bottom=foot / height, wspace=gap / each
+        )
 
     def redraw(self, _change: object = None) -> None:
         """Draw what the controls say, on the same axes, and show it."""

@@ -15,9 +15,7 @@ METHODS = ("recentered", "naive", "gaussian", "pivotal")
 AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure
 
 
-def band(
-    evaluation: xr.DataTree, measure: AnyMeasure, *, method: str | None = None, level: float = 0.95
-) -> xr.Dataset:
+def band(evaluation: xr.DataTree, measure: AnyMeasure, *, method: str | None = None, level: float = 0.95) -> xr.Dataset:
     """Put an interval around a measure, at every FAR level, group and model of the evaluation.
 
     With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images):

@@ -106,9 +106,7 @@ def _two_sides(evaluation_a, evaluation_b, measure, models):
 
 def _one_model(evaluation: xr.DataTree, name: str) -> xr.DataTree:
     """The part of a stacked evaluation that belongs to one model."""
-    nodes = {
-        key: child.to_dataset().sel({MODEL: name}, drop=True) for key, child in evaluation.children.items()
-    }
+    nodes = {key: child.to_dataset().sel({MODEL: name}, drop=True) for key, child in evaluation.children.items()}
     result = xr.DataTree.from_dict(nodes)
     result.attrs = dict(evaluation.attrs)
     return result

@@ -34,9 +34,7 @@ def provenance(evaluation: xr.DataTree) -> dict:
     >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
     120
     """
-    require(
-        "provenance" in evaluation.attrs, "this evaluation carries no provenance: pass what evaluate returned"
-    )
+    require("provenance" in evaluation.attrs, "this evaluation carries no provenance: pass what evaluate returned")
     return json.loads(evaluation.attrs["provenance"])
 
 

@@ -132,9 +132,7 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     >>> len(ax.collections[0].get_segments())
     50
     """
-    require(
-        isinstance(replicates, xr.Dataset), "plot.fan draws what frkit.fan(evaluation) collected: pass that"
-    )
+    require(isinstance(replicates, xr.Dataset), "plot.fan draws what frkit.fan(evaluation) collected: pass that")
     along = level_dimension(replicates.estimate)
     extra = [dim for dim in replicates.estimate.dims if dim != along]
     require(not extra, f"a fan shows one curve; select one along {', '.join(map(str, extra))} with .sel")
@@ -211,9 +209,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _draw_band(
-    ax: Axes, curve: xr.Dataset, floor: float | None, colour: str, label: str, *, first_grey: bool
-) -> None:
+def _draw_band(ax: Axes, curve: xr.Dataset, floor: float | None, colour: str, label: str, *, first_grey: bool) -> None:
     """One curve with its band: coloured where resolved, grey elsewhere, with marks for zeros."""
     x = curve[level_dimension(curve.estimate)].values
     estimate, lower, upper = (curve[name].values for name in ("estimate", "lower", "upper"))
@@ -230,9 +226,7 @@ def _draw_band(
         ax.plot(x, np.where(where, estimate, np.nan), color=shade, linewidth=1.8, label=name, zorder=3)
 
 
-def _draw_zeros(
-    ax: Axes, x: np.ndarray, estimate: np.ndarray, lower: np.ndarray, floor: float, colour: str
-) -> None:
+def _draw_zeros(ax: Axes, x: np.ndarray, estimate: np.ndarray, lower: np.ndarray, floor: float, colour: str) -> None:
     """Triangles at the foot of a log axis: hollow for an estimate of 0, small for an end at or below 0."""
     style = {"linestyle": "none", "marker": "v", "color": colour, "clip_on": False, "zorder": 6}
     gone, ends = x[estimate <= 0], x[(lower <= 0) & (estimate > 0)]
@@ -246,8 +240,6 @@ def _draw_zero_words(ax: Axes, curves: list[xr.Dataset]) -> None:
     """Legend entries for the triangles that are there."""
     style = {"linestyle": "none", "marker": "v", "color": "#444444"}
     if any(bool((curve.estimate <= 0).any()) for curve in curves):
-        ax.plot(
-            [], [], markersize=8, markerfacecolor="white", label="estimate 0: no place on a log axis", **style
-        )
+        ax.plot([], [], markersize=8, markerfacecolor="white", label="estimate 0: no place on a log axis", **style)
     if any(bool(((curve.lower <= 0) & (curve.estimate > 0)).any()) for curve in curves):
         ax.plot([], [], markersize=4, label="band reaches 0 or below", **style)

@@ -79,9 +79,7 @@ def _draw_distances(ax: Axes, result: xr.Dataset, colour: str, model: str | None
         ax.plot(n, result.distance.sel(seed=seed), "o", color=colour, alpha=0.35, markersize=4, label=name)
 
 
-def growth(
-    result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tuple[float, float] | None = None
-) -> Axes:
+def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tuple[float, float] | None = None) -> Axes:
     """Draw the empirical ROC curves of all seeds at one size, beside the curve they tend to.
 
     Parameters
@@ -120,11 +118,7 @@ def growth(
         name = f"empirical, {int(one.n_images):,} images, one curve a seed" if place == 0 else None
         curve = np.maximum(one.frr.sel(seed=seed), floor)
         ax.plot(one.far_level, curve, color=COLOURS[0], alpha=0.55, linewidth=1.1, label=name)
-    goal = (
-        "exact truth of the mixture"
-        if result.attrs["exact"]
-        else f"full set, {result.attrs['n_full']:,} images"
-    )
+    goal = "exact truth of the mixture" if result.attrs["exact"] else f"full set, {result.attrs['n_full']:,} images"
     ax.plot(one.far_level, np.maximum(one.truth, floor), "--", color=TRUTH, linewidth=1.6, label=goal)
     if far is not None:
         ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
@@ -167,15 +161,11 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     place = np.arange(one.sizes["per_identity"])
     for shift, method, colour in ((-0.12, "naive", NAIVE), (0.12, "recentered", COLOURS[0])):
         ends = one.sel(interval=method)
-        ax.vlines(
-            place + shift, ends.lower, ends.upper, color=colour, linewidth=4, label=f"{method} interval"
-        )
+        ax.vlines(place + shift, ends.lower, ends.upper, color=colour, linewidth=4, label=f"{method} interval")
     ax.plot(place, one.estimate, "o", color="#08306B", markersize=5, label="empirical FRR", zorder=4)
     ax.plot(place, one.centre, "_", color=NAIVE, markersize=14, label="V-statistic", zorder=4)
     if "truth" in one:
-        ax.axhline(
-            float(one.truth), color=TRUTH, linestyle="--", linewidth=1.2, label="exact truth of the mixture"
-        )
+        ax.axhline(float(one.truth), color=TRUTH, linestyle="--", linewidth=1.2, label="exact truth of the mixture")
     ax.set_xticks(place, [str(number) for number in one.per_identity.values])
     ax.yaxis.set_major_formatter(ScalarFormatter())
     ax.set_ylim(bottom=min(0.0, float(one.lower.min())))
@@ -183,5 +173,5 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     ax.set_ylabel(f"FRR at FAR {float(one.far_level):.2g} (share of genuine pairs)")
     ax.grid(True, axis="y", color="#E5E5E5", linewidth=0.6)
     print_captions(ax, [study.attrs["words"]])
-    ax.legend(fontsize=SMALL, frameon=False, loc="lower right")
+    ax.legend(fontsize=SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
     return ax

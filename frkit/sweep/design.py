@@ -84,29 +84,24 @@ class Design:
         """Weight of all impostor pairs, (cell, column), from products of sums: no pair is visited."""
         n_groups = len(self.cell_of)
         n_people = 1 + max(int(self.probe.person.max()), int(self.reference.person.max()))
-        sides = [self._by_person_and_group(side, n_people, n_groups) for side in (self.probe, self.reference)]
+        probe = self._by_person_and_group(self.probe, n_people, n_groups)
+        reference = probe if self.symmetric else self._by_person_and_group(self.reference, n_people, n_groups)
+        everyone = [side.sum(1) for side in (probe, reference)]
         totals = np.zeros((self.n_cells, self.n_columns))
         for g, h in np.ndindex(n_groups, n_groups):
-            if self.cell_of[g, h] < 0:
-                continue
-            across = sides[0][g].sum(0) * sides[1][h].sum(0)
-            within = np.einsum("pb,pb->b", sides[0][g], sides[1][h])
-            totals[self.cell_of[g, h]] += (across - within) * (0.5 if self.symmetric else 1.0)
+            if self.cell_of[g, h] >= 0:
+                both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
+                within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
+                pairs = everyone[0][g] * everyone[1][h] - within
+                totals[self.cell_of[g, h]] += pairs * (0.5 if self.symmetric else 1.0)
         return totals
 
-    def _by_person_and_group(self, side: Side, n_people: int, n_groups: int) -> list[np.ndarray]:
-        images = np.arange(len(side.person))
-        sums = []
-        for g in range(n_groups):
-            own = side.group == g
-            people, person = np.unique(side.person[own], return_inverse=True)
-            gather = sparse.csr_matrix(
-                (self.scales(side)[own], (person, images[: own.sum()])), shape=(len(people), int(own.sum()))
-            )
-            full = np.zeros((n_people, self.n_columns))
-            full[people] = gather @ side.weight[own].astype(float)
-            sums.append(full)
-        return sums
+    def _by_person_and_group(self, side: Side, n_people: int, n_groups: int) -> np.ndarray:
+        """Weight of each person's images in each group, (group, person, column)."""
+        place = side.group.astype(np.int64) * n_people + side.person
+        shape = (n_groups * n_people, len(place))
+        gather = sparse.csr_matrix((self.scales(side), (place, np.arange(len(place)))), shape=shape)
+        return (gather @ side.weight.astype(float)).reshape(n_groups, n_people, self.n_columns)
 
 
 @dataclass(frozen=True, eq=False)

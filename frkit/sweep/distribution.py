@@ -109,7 +109,7 @@ def _add_beaten(patch, row0: int, col0: int, wanted: Distribution, beaten: np.nd
         (probe.group[rows], reference.group[cols]),
         design.cell_of,
         one_bin,
-        (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above),
+        (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above, scratch.score),
     )
     extra = [
         np.concatenate([side.real_weight[at], side.real_weight[at, :1]], 1)

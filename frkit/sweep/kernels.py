@@ -34,10 +34,10 @@ def select_pairs(scores, first, persons, groups, cell_of, ladder, out):
     """File the impostor pairs of a tile that lie above the floor, and mark those whose bin is kept.
 
     first: where each row's pairs begin (right of the diagonal in a symmetric tensor). Returns the numbers
-    of pairs filed and kept; `out` holds their rows, columns and slots, and the places of the kept ones.
+    of pairs filed and kept; `out` holds their rows, columns and slots, and places and scores of the kept ones.
     """
     low, floor, scale, bin_of_cell, keep = ladder
-    rows, cols, slots, kept, above = out
+    rows, cols, slots, kept, above, kept_score = out
     n_cells = cell_of.max() + 1
     filed = n_kept = np.uintp(0)
     for r in range(scores.shape[0]):
@@ -56,21 +56,20 @@ def select_pairs(scores, first, persons, groups, cell_of, ladder, out):
             cols[filed] = c
             slots[filed] = b * n_cells + cell
             kept[n_kept] = filed
+            kept_score[n_kept] = line[c]
             n_kept += impostor & np.uintp(keep[b])
             filed += impostor
     return filed, n_kept
 
 
 @njit(**_COMPILE)
-def gather_pairs(scores, row0, col0, rows, cols, kept):
-    """Row, column (in the whole tensor) and score of the kept pairs of a patch."""
-    n = kept.shape[0]
-    row, col, score = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, scores.dtype)
-    for u in range(n):
+def gather_pairs(row0, col0, rows, cols, kept):
+    """Row and column in the whole tensor of the kept pairs of a patch."""
+    row, col = np.empty(kept.shape[0], np.int32), np.empty(kept.shape[0], np.int32)
+    for u in range(kept.shape[0]):
         at = np.uintp(kept[u])
         row[u], col[u] = row0 + rows[at], col0 + cols[at]
-        score[u] = scores[np.uintp(rows[at]), np.uintp(cols[at])]
-    return row, col, score
+    return row, col
 
 
 @njit(**_COMPILE)

@@ -9,9 +9,13 @@ from functools import cached_property
 import numpy as np
 
 CELLS = 1 << 15  # fine score cells; a bin is a run of them
-TOP_PAIRS = 8_000  # about so many of the highest impostor pairs are kept whatever the levels
+TAIL_PAIRS = 8_000  # about so many of the highest impostor pairs are kept whatever the levels
+TOP_PAIRS = 200  # and so many of them stand in the last bin
+KEPT_LIMIT = 12_000_000  # pairs that may be kept at once; what is missing is fetched by a second sweep
+TAIL_SHARE = 0.4  # of the pilot's scores that are sorted
+BLURRED = 16  # columns of a pilot's weights that tell its own error
 BINS_PER_ZONE = 8
-COARSE_STEP = 1.25  # ratio of FARs across a bin between two zones
+COARSE_STEP = 1.4  # ratio of FARs across a bin between two zones
 SAFETY = 3.2  # half-width of a zone, in standard deviations of a replicate's FAR
 
 
@@ -43,30 +47,55 @@ class Ladder:
 
 
 @dataclass(frozen=True, eq=False)
-class Pilot:
-    """A sample of the scores: (row, col) scores of impostor pairs, NaN elsewhere, and the images' weights."""
+class Patch:
+    """Some scores, (row, col), NaN where there is no impostor pair, and the weights (image, column) of its images.
+
+    Column 0 is the data; then come BLURRED columns in which images count at random, and some replicates.
+    """
 
     scores: np.ndarray
     row_weight: np.ndarray
     col_weight: np.ndarray
 
+    def weight(self, counted: np.ndarray) -> np.ndarray:
+        """Weight of the counted pairs in every column."""
+        return np.einsum("rb,rb->b", self.row_weight, counted.astype(np.float32) @ self.col_weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """A sample of the scores, as patches."""
+
+    patches: list[Patch]
+
     @cached_property
     def tail(self) -> tuple[np.ndarray, np.ndarray]:
         """Impostor scores from the highest down, and the FAR just below each."""
-        own = ~np.isnan(self.scores)
-        weight = (self.row_weight[:, :1] * self.col_weight[:, :1].T)[own]
-        order = np.argsort(-self.scores[own])
-        far = np.cumsum(weight[order], dtype=np.float64)
-        return self.scores[own][order], far / max(far[-1], np.finfo(float).tiny) if len(far) else far
+        own = [~np.isnan(patch.scores) for patch in self.patches]
+        scores = np.concatenate([patch.scores[at] for patch, at in zip(self.patches, own, strict=True)])
+        weight = np.concatenate(
+            [(p.row_weight[:, :1] * p.col_weight[:, :1].T)[at] for p, at in zip(self.patches, own, strict=True)]
+        )
+        total = max(weight.sum(dtype=np.float64), np.finfo(float).tiny)
+        n_tail = int(len(scores) * TAIL_SHARE)
+        if n_tail > 1000:
+            high = scores >= np.partition(scores, len(scores) - n_tail)[len(scores) - n_tail]
+            scores, weight = scores[high], weight[high]
+        order = np.argsort(-scores)
+        return scores[order], np.cumsum(weight[order], dtype=np.float64) / total
+
+    @cached_property
+    def _totals(self) -> np.ndarray:
+        return np.sum([patch.weight(~np.isnan(patch.scores)) for patch in self.patches], axis=0)
 
     def spread(self, threshold: float) -> float:
         """Relative standard deviation of the replicates' FAR at a threshold, as far as the pilot can tell."""
-        above = (self.scores > threshold).astype(np.float32)
-        sums = np.einsum("rb,rb->b", self.row_weight, above @ self.col_weight)
-        present = (~np.isnan(self.scores)).astype(np.float32)
-        totals = np.einsum("rb,rb->b", self.row_weight, present @ self.col_weight)
-        rate = sums[1:] / np.maximum(totals[1:], np.finfo(np.float32).tiny)
-        return float(rate.std() / rate.mean()) if rate.size > 1 and rate.mean() > 0 else 0.5
+        sums = np.sum([patch.weight(patch.scores > threshold) for patch in self.patches], axis=0)
+        rate = sums / np.maximum(self._totals, np.finfo(np.float32).tiny)
+        if rate[0] == 0:
+            return 1.0
+        own = rate[1 : BLURRED + 1].std() / np.sqrt(2)  # the pilot's error: blurred weights overstate it by 1 to 1.7
+        return float(np.hypot(own, rate[BLURRED + 1 :].std() if len(rate) > BLURRED + 1 else 0.0) / rate[0])
 
 
 def make_plan(
@@ -78,25 +107,26 @@ def make_plan(
     """
     scores, rate = pilot.tail
     if len(scores) < 100:
-        return keep_all()
-    top = min(TOP_PAIRS / n_pairs, 0.5)
-    zones = [z for z in [*_level_zones(pilot, scores, rate, far, top), *zones] if z[1] > top]
-    lowest = max([top, *(high for _, high in zones)])
+        return keep_all() if n_pairs <= KEPT_LIMIT else even_ladder(pilot)
+    tail, top = (min(pairs / n_pairs, 0.5) for pairs in (TAIL_PAIRS, TOP_PAIRS))
+    zones = [z for z in [*_level_zones(pilot, scores, rate, far, tail), *zones] if z[1] > tail]
+    lowest = max([tail, *(high for _, high in zones)])
     low = _score_at(scores, rate, lowest) if lowest < 0.95 else float(scores[-1])
     if thresholds.size:
         low = min(low, float(thresholds.min()))
     high = max(_score_at(scores, rate, top), float(thresholds.max()) if thresholds.size else -np.inf)
     if not high > low:
-        return keep_all()
+        return keep_all() if n_pairs <= KEPT_LIMIT else even_ladder(pilot)
     low, high = low - 1e-3 * (high - low), high + 1e-3 * (high - low)
     scale = CELLS / (high - low)
     edges = low + np.arange(CELLS + 1) / scale
-    label, wanted = _labels(_far_at(scores, rate, edges), zones, top)
+    at_edge = _far_at(scores, rate, edges)
+    label, wanted = _labels(at_edge, zones, tail, top)
     isolated = np.clip(((thresholds - low) * scale).astype(int), 0, CELLS)
     _isolate(label, wanted, isolated)
     new = np.concatenate([[True], label[1:] != label[:-1]])
     bin_of_cell = (np.cumsum(new) - 1).astype(np.int16)
-    keep = wanted[new]
+    keep = _affordable(wanted[new], -np.diff(np.append(at_edge[new], 0.0)) * n_pairs)
     floor = -np.inf if everything or lowest >= 0.95 else low
     return Ladder(low, floor, scale, bin_of_cell, keep)
 
@@ -152,7 +182,18 @@ def _far_at(scores: np.ndarray, rate: np.ndarray, edges: np.ndarray) -> np.ndarr
     return np.where(above > 0, rate[np.maximum(above - 1, 0)], 0.0)
 
 
-def _labels(far: np.ndarray, zones: list, top: float) -> tuple[np.ndarray, np.ndarray]:
+def _affordable(keep: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Fewer bins to keep where their pairs (expected, by bin) would be too many: the fullest are given up."""
+    order = np.argsort(np.where(keep, pairs, 0.0))
+    within = np.cumsum(np.where(keep, pairs, 0.0)[order]) <= KEPT_LIMIT
+    kept = np.zeros_like(keep)
+    kept[order[within]] = True
+    kept &= keep
+    kept[-1] = keep[-1]
+    return kept
+
+
+def _labels(far: np.ndarray, zones: list, tail: float, top: float) -> tuple[np.ndarray, np.ndarray]:
     """A label for every cell (a change of label starts a bin), and whether its pairs are kept."""
     logs = -np.log(np.maximum(far, 1e-12))
     label = np.floor(logs / np.log(COARSE_STEP)).astype(np.int64)
@@ -162,8 +203,8 @@ def _labels(far: np.ndarray, zones: list, top: float) -> tuple[np.ndarray, np.nd
         step = np.log(high / low) / BINS_PER_ZONE
         label[inside] = (z + 1) * 1_000_000 + np.floor(logs[inside] / step).astype(np.int64)
         wanted |= inside
-    in_top = far <= top
-    label[in_top], wanted[in_top] = -1, True
+    wanted[far <= tail] = True
+    label[far <= top] = -1
     return label, wanted
 
 

@@ -95,17 +95,19 @@ def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design)
     row, col, cell = pairs
     run = np.repeat(np.arange(len(first)), last - first)
     start = first[0] if len(first) else 0
-    slot = run * design.n_cells + cell[start : start + len(run)]
-    order = np.argsort(slot, kind="stable")
-    begin = np.searchsorted(slot[order], np.arange(len(first) * design.n_cells + 1))
+    pair = slice(start, start + len(run))
+    slot = run * design.n_cells + cell[pair]
     sums = np.zeros((len(first) * design.n_cells, design.n_columns))
+    begin = np.empty(len(sums) + 1, np.int64)
+    by_row, by_col = np.empty((2, len(slot)), np.int32)
+    kernels.sort_by_slot(row[pair], col[pair], slot, len(slot), begin, by_row, by_col)
     probe, reference = design.probe, design.reference
     if design.whole:
         longest = max(1, 65_535 // design.largest_product)
-        kernels.add_whole(begin, row[order], col[order], probe.weight, reference.weight, longest, sums)
+        kernels.add_whole(begin, by_row, by_col, probe.weight, reference.weight, longest, sums)
     else:
         weights = probe.real_weight, reference.real_weight, probe.scale, reference.scale
-        kernels.add_scaled(begin, row[order], col[order], *weights, sums)
+        kernels.add_scaled(begin, by_row, by_col, *weights, sums)
     return sums.reshape(len(first), design.n_cells, design.n_columns)
 
 

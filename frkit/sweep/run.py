@@ -14,7 +14,7 @@ from frkit.sweep.plan import Ladder
 
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 4  # blocks that share one partial tally: its sums are as large as a block
-PATCH = 1024  # rows and columns that are scanned at once
+PATCH = 512  # rows and columns that are scanned at once
 _SCRATCH = threading.local()
 
 
@@ -129,14 +129,15 @@ def _scan_patch(patch, row0: int, col0: int, request: Request, sums, counts) -> 
         (design.probe.group[rows], design.reference.group[cols]),
         design.cell_of,
         request.ladder.arrays(patch.dtype),
-        (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above),
+        (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above, scratch.score),
     )
     if filed and request.adding:
         start = np.empty(len(sums) + 1, np.int64)
         kernels.sort_by_slot(scratch.rows, scratch.cols, scratch.slots, filed, start, scratch.by_row, scratch.by_col)
         counts += np.diff(start)
         _add(design, rows, cols, start, scratch, sums)
-    return kernels.gather_pairs(patch, row0, col0, scratch.rows, scratch.cols, scratch.kept[:n_kept])
+    picked = kernels.gather_pairs(row0, col0, scratch.rows, scratch.cols, scratch.kept[:n_kept])
+    return *picked, scratch.score[:n_kept].astype(patch.dtype)
 
 
 def first_columns(symmetric: bool, row0: int, col0: int, shape: tuple[int, int]) -> np.ndarray:
@@ -177,6 +178,7 @@ def scratch_space() -> threading.local:
         size = PATCH * PATCH + 1
         _SCRATCH.rows, _SCRATCH.cols, _SCRATCH.by_row, _SCRATCH.by_col = np.empty((4, size), np.uint16)
         _SCRATCH.slots, _SCRATCH.kept = np.empty((2, size), np.int32)
+        _SCRATCH.score = np.empty(size)
         _SCRATCH.above = np.empty(PATCH + 1, np.uint16)
     return _SCRATCH
 
@@ -186,7 +188,12 @@ def merge(*parts: Partial) -> Partial:
 
     def total(name: str):
         arrays = [getattr(part, name) for part in parts if getattr(part, name) is not None]
-        return np.add.reduce(arrays) if len(arrays) > 1 else (arrays[0] if arrays else None)
+        if len(arrays) < 2:
+            return arrays[0] if arrays else None
+        out = arrays[0] + arrays[1]
+        for array in arrays[2:]:
+            out += array
+        return out
 
     kept = [k for part in parts for k in part.kept]
     return Partial(total("sums"), total("missing"), total("counts"), kept, [g for part in parts for g in part.genuine])
