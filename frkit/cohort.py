@@ -12,6 +12,7 @@ from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.sweep.design import WHOLE_LIMIT, Design, GenuinePairs, Side, genuine_pairs
 from frkit.sweep.resolve import Genuine
 
+MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
 CROSSED = " & "  # between the labels of crossed attributes
 
 
@@ -132,7 +133,13 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
     person = np.unique(who.person, return_inverse=True)[1].astype(np.int32)
     group = np.searchsorted(who.groups, who.group)
     group[who.group == UNKNOWN] = len(who.groups)
-    image_weight = image_count.astype(np.int64) * identity_count[:, identity]
+    most = int(image_count.max()) * int(identity_count.max())
+    require(
+        most <= MOST_COPIES,
+        f"an image counts up to {most} times in a replicate; at most {MOST_COPIES} are exact: draw smaller subsets",
+    )
+    drawn = bool(np.any(identity_count != 1))
+    image_weight = image_count.astype(np.int64) * identity_count[:, identity] if drawn else image_count
     kind = np.uint8 if image_weight.max() <= WHOLE_LIMIT else np.uint16
 
     def side(images: np.ndarray) -> Side:

@@ -12,9 +12,10 @@ from frkit.cohort import Cohort
 from frkit.faces import require
 from frkit.sweep import distribution
 from frkit.sweep.resolve import Genuine
-from frkit.sweep.run import Request, sweep
+from frkit.sweep.run import sweep
 
 TABLE_LIMIT = 2e9  # bytes of the table that AUC needs
+ROUNDING = 1e-5  # of the range: by so much may a score lie outside
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,24 +38,25 @@ def tally_distributions(
     """One more sweep, over every pair; `rates` brings the genuine pairs, which are known by now."""
     design, own = who.design, who.own_cell
     low, high = bounds or _bounds(scores)
-    ladder = distribution.even_bins(low, high, bins)
+    edges = np.linspace(low, high, bins + 1)
     levels, lost = _lost(rates.genuine, rates.centre, len(own))
     of_cell = np.full(design.n_cells, -1)
     of_cell[own] = np.arange(len(own))
-    wanted = distribution.Distribution(Request(design, ladder), levels, lost, of_cell)
+    wanted = distribution.Distribution(design, edges, levels, lost, of_cell)
     found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
+    slack = ROUNDING * (high - low)
     require(
-        found.low >= low and found.high <= high,
+        found.low >= low - slack and found.high <= high + slack,
         f"scores reach from {found.low:.6g} to {found.high:.6g}, outside the histogram's bounds "
         f"({low:.6g}, {high:.6g}); "
         "give wider ones with bounds=(low, high)",
     )
     sums = found.sums.reshape(bins, design.n_cells, design.n_columns)
     impostor_totals = _curves(rates.totals[None], own)[0]
-    edges = np.linspace(low, high, bins + 1)
     genuine = [_genuine_moments(part, len(own), edges) for part in (rates.genuine, rates.centre)]
     genuine_totals = np.concatenate([part[0] for part in genuine])
-    beaten = found.beaten.T / (np.concatenate([impostor_totals, impostor_totals[:, :1]], 1).T * genuine_totals)
+    totals = np.concatenate([impostor_totals, impostor_totals[:, :1]], 1).T * genuine_totals
+    beaten = np.divide(found.beaten.T, totals, out=np.full(totals.shape, np.nan), where=totals > 0)
     return Distributions(
         auc=1 - beaten,
         impostor=_finished(impostor_totals.T, np.moveaxis(_curves(found.powers, own), 2, 1), _curves(sums, own)),
@@ -66,12 +68,12 @@ def tally_distributions(
 def _bounds(scores: xr.DataArray) -> tuple[float, float]:
     """Where scores can lie: known for the cosine; else one look at all of them."""
     if scores.attrs.get("similarity") == "cosine":
-        return -1.0 - 1e-6, 1.0 + 1e-6  # rounding may carry a cosine past 1
+        return -1.0, 1.0
     with threadpool_limits(1, user_api="blas"):
         low, high = (float(value) for value in dask.compute(scores.data.min(), scores.data.max()))
     if np.isnan(low) or np.isnan(high):
         low, high = (float(v) for v in dask.compute(da.nanmin(scores.data), da.nanmax(scores.data)))
-    return low, high + 1e-6 * max(high - low, 1e-300)
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
 def _curves(cells: np.ndarray, own: np.ndarray) -> np.ndarray:

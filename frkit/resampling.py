@@ -66,6 +66,8 @@ class Resampling:
         )
         whole = isinstance(self.seed, (int, np.integer)) and self.seed >= 0
         require(whole, f"seed must be a whole number of at least 0, got {self.seed!r}")
+        small = self.subset_size is None or self.subset_size < 2**16
+        require(small, f"subset_size must be below 65,536, got {self.subset_size!r}")
         only_subset = self.subset_size is None or (self.scheme == "subset" and self.subset_size >= 1)
         require(only_subset, f"subset_size needs scheme 'subset' and at least 1 person, got {self.subset_size!r}")
         drawn = self.strata is None or self.scheme != "image"

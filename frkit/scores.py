@@ -11,8 +11,8 @@ import xarray as xr
 
 from frkit.faces import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, PROBE, REFERENCE, require
 
-CHUNK = 1024  # images along each side of a block: 4 MB of scores, small enough to stay in cache
-TILE = 512  # the block is filled by products of this size, so that each stays in the second-level cache
+CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
+TILE = 512  # a larger block is filled by products of this size
 _PAD = 64  # a product's shape is padded to multiples of this: then no score depends on the chunking
 _DEPTH = 512  # features summed in one call: longer rows are cut here and not where the BLAS library likes
 
@@ -146,7 +146,7 @@ def score_tensor(
         "euclidean" is minus the distance. A callable takes two float32 arrays of rows, (a, feature) and
         (b, feature), and returns (a, b) scores; larger means more alike.
     chunks : int or "auto"
-        Images along each side of a block (auto: 1024). No result depends on it.
+        Images along each side of a block (auto: 512). No result depends on it.
     symmetric : bool
         False for a callable whose score depends on which image is the probe.
 

@@ -6,15 +6,15 @@ import numpy as np
 import xarray as xr
 
 from frkit.cohort import Cohort, genuine_tally
-from frkit.sweep import blocks, resolve
+from frkit.sweep import blocks, crossings, resolve
 from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder, Patch, Pilot
 from frkit.sweep.run import Partial, Request, sweep
 
-PILOT_PAIRS = 500_000  # pairs in the pilot, at least
+PILOT_PAIRS = 300_000  # pairs in the pilot, at least
 PILOT_SHARE = 300  # and one in so many of all pairs
-PILOT_BLOCKS = 16  # taken from so many blocks of the tensor
+PILOT_BLOCKS = 24  # taken from so many blocks of the tensor
 PILOT_REPLICATES = 24
 
 
@@ -176,19 +176,19 @@ class _Needs:
     """Where thresholds and crossings lie: bins of levels (column, level), and crossings of data and centre."""
 
     level_bins: np.ndarray
-    crossings: resolve.Crossings
-    centre_crossings: resolve.Crossings
+    at: crossings.Crossings
+    centre_at: crossings.Crossings
 
     @property
     def below_floor(self) -> bool:
         """Whether anything lies below what was swept."""
-        parts = (self.level_bins, self.crossings.bins, self.centre_crossings.bins)
+        parts = (self.level_bins, self.at.bins, self.centre_at.bins)
         return any(bool(np.any(part == -1)) for part in parts)
 
     @property
     def bins(self) -> np.ndarray:
         """Bins whose pairs must be kept for an exact answer."""
-        parts = (self.level_bins, self.crossings.bins, self.centre_crossings.bins)
+        parts = (self.level_bins, self.at.bins, self.centre_at.bins)
         every = np.unique(np.concatenate([part.ravel() for part in parts]))
         return every[every >= 0]
 
@@ -200,11 +200,11 @@ def _needs(found: _Found, far: np.ndarray, fixed: np.ndarray, ladder: Ladder) ->
         bins = np.repeat(bins[None], found.sums.shape[2], axis=0)
     else:
         bins = resolve.level_bins(found.sums, found.totals, far)
-    crossings = [
-        resolve.find_crossings(found.sums[:, :, columns], found.totals[:, columns], genuine, ladder, own)
+    found_at = [
+        crossings.find_crossings(found.sums[:, :, columns], found.totals[:, columns], genuine, ladder, own)
         for genuine, columns in ((found.genuine, slice(None)), (found.centre, slice(0, 1)))
     ]
-    return _Needs(bins, *crossings)
+    return _Needs(bins, *found_at)
 
 
 def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixed) -> Rates:
@@ -217,8 +217,8 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         threshold, above = resolve.resolve_levels(impostors, far)
     lost = resolve.rejected(found.genuine, threshold)
     centre_lost = resolve.rejected(found.centre, threshold[:1])
-    eer = resolve.resolve_crossings(impostors, found.genuine, needs.crossings, own)
-    centre_eer = resolve.resolve_crossings(impostors.column(slice(0, 1)), found.centre, needs.centre_crossings, own)
+    eer = crossings.resolve_crossings(impostors, found.genuine, needs.at, own)
+    centre_eer = crossings.resolve_crossings(impostors.column(slice(0, 1)), found.centre, needs.centre_at, own)
     score = found.genuine.pairs[0][found.genuine.pairs[1] >= 0]
     return Rates(
         threshold=threshold,

@@ -197,6 +197,6 @@ def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
 
 
 def test_a_block_of_several_tiles():
-    scores = fk.score_tensor(people([3] * 175, dim=30))
+    scores = fk.score_tensor(people([3] * 175, dim=30), chunks=1024)
     assert scores.data.numblocks == (1, 1)
     evaluate_and_check(scores, far=[1e-3, 1e-2], resampling=fk.Resampling("two-level", n=2))

@@ -106,7 +106,7 @@ def test_a_plan_that_fails_costs_sweeps_and_no_exactness(make_plan, sweeps, monk
 
     calls, sweep = [], tallies.sweep
     monkeypatch.setattr(tallies, "sweep", counted)
-    monkeypatch.setattr(tallies, "PILOT", 800)
+    monkeypatch.setattr(tallies, "PILOT_PAIRS", 300_000)
     if make_plan is not None:
         monkeypatch.setattr(plan, "make_plan", make_plan)
     scores = fk.score_tensor(people(UNEQUAL, dim=20), chunks=64)

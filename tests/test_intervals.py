@@ -169,7 +169,8 @@ def test_uncertainty_equals_the_twin():
 
 
 def test_uncertainty_of_zero_is_nan():
-    found = fk.uncertainty(tree([0.4, 0.2, 0.1, 0.0], replicates=np.full((5, 4), 0.1)), "frr")
+    replicates = np.random.default_rng(0).uniform(0, 0.1, (5, 4))
+    found = fk.uncertainty(tree([0.4, 0.2, 0.1, 0.0], replicates=replicates), "frr")
     np.testing.assert_array_equal(np.isnan(found), [False, False, False, True])
 
 
@@ -221,6 +222,13 @@ def test_two_models_of_one_evaluation_are_compared_by_name():
     found = fk.compare(two_models(), "frr", models=("A", "B"))
     np.testing.assert_allclose(found.estimate, -0.2 * EMPIRICAL)
     assert (found.attrs["a"], found.attrs["b"]) == ("A", "B")
+
+
+def test_a_level_is_resolved_where_it_is_for_both_models():
+    a, b = tree(resolved=[True, True, False, True]), tree(resolved=[False, True, True, True])
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001 to 0.01"):
+        found = fk.compare(a, b, "frr")
+    np.testing.assert_array_equal(found.resolved, [False, True, False, True])
 
 
 def test_ratios_are_compared_on_the_log_scale():

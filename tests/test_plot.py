@@ -75,6 +75,7 @@ def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):
     marks = [line for line in ax.lines if line.get_marker() == "v" and len(line.get_xdata())]
     assert [line.get_xdata().tolist() for line in marks] == [[FAR[0]], [FAR[1]]]
     assert all(line.get_ydata()[0] == floor for line in marks)
+    np.testing.assert_array_equal(labelled(ax, "empirical curve").get_ydata(), [floor, 0.2, 0.1, 0.05])
     assert legend(ax)[-2:] == ["estimate 0: no place on a log axis", "band reaches 0 or below"]
 
 
@@ -168,8 +169,8 @@ def test_consistency_draws_every_seed_and_the_slope(ax):
     distances = fk.studies.sup_distance(growing())
     fk.plot.consistency(distances, ax=ax)
     np.testing.assert_allclose(labelled(ax, "one dot a seed").get_ydata(), [0.04, 0.02])
-    slope = labelled(ax, "slope of 1/\u221an").get_ydata()
-    np.testing.assert_allclose(slope[0] / slope[1], 2.0)
+    np.testing.assert_array_equal(labelled(ax, "slope of 1/\u221an").get_ydata(), distances.reference)
+    np.testing.assert_array_equal(labelled(ax, "root mean square").get_ydata(), distances.typical)
     assert [text.get_text() for text in ax.get_xticklabels()] == ["100", "400"]
 
 

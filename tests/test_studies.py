@@ -76,6 +76,14 @@ def test_the_reference_passes_through_distances_that_follow_it():
     np.testing.assert_allclose(found.reference, [0.1, 0.05])
 
 
+def test_the_reference_of_growing_parts_ends_at_the_full_set():
+    result = curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]]]).assign_attrs(exact=0, n_full=500)
+    reference = fk.studies.sup_distance(result).reference
+    np.testing.assert_allclose(
+        reference[0] / reference[1], np.sqrt((1 / 100 - 1 / 500) / (1 / 400 - 1 / 500))
+    )
+
+
 def test_an_empty_range_is_refused():
     with pytest.raises(fk.InputError, match=r"lies between 0\.5 and 0\.9"):
         fk.studies.sup_distance(curves(np.zeros((1, 2, 4))), (0.5, 0.9))

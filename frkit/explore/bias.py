@@ -55,7 +55,7 @@ def bootstrap_bias(study: xr.Dataset, mixture=None) -> widgets.VBox:
     Examples
     --------
     >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> study = fk.studies.bootstrap_bias(mix, per_identity=(5, 10), far=[0.1, 0.2], n=20)
     >>> [child.description for child in fk.explore.bootstrap_bias(study).children[:3]]
     ['images per identity', 'FAR level', 'bootstrap curves']

@@ -58,7 +58,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
     >>> box = fk.explore.roc(fk.evaluate(fk.score_tensor(faces), **how))
     >>> [child.description for child in box.children[:2]]

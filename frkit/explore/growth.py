@@ -48,7 +48,7 @@ def consistency(result: xr.Dataset) -> widgets.VBox:
     Examples
     --------
     >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
     >>> [child.description for child in fk.explore.consistency(result).children[:2]]
     ['images per identity', 'FAR range']

@@ -45,7 +45,11 @@ class Panel:
     """
 
     def __init__(
-        self, controls: dict[str, widgets.Widget], show: Callable[..., None], columns: int = 1, foot: float = 0.6
+        self,
+        controls: dict[str, widgets.Widget],
+        show: Callable[..., None],
+        columns: int = 1,
+        foot: float = 0.6,
     ):
         self.controls, self.show = controls, show
         self.figure = Figure(figsize=(5.9 * columns, 3.8 + foot), dpi=90)
@@ -64,7 +68,11 @@ class Panel:
         left, right, top, gap = 0.95, 0.15, 0.65, 1.0
         each = (width - left - right - gap * (columns - 1)) / columns
         self.figure.subplots_adjust(
-            left=left / width, right=1 - right / width, top=1 - top / height, bottom=foot / height, wspace=gap / each
+            left=left / width,
+            right=1 - right / width,
+            top=1 - top / height,
+            bottom=foot / height,
+            wspace=gap / each,
         )
 
     def redraw(self, _change: object = None) -> None:

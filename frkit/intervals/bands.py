@@ -53,7 +53,7 @@ def band(evaluation: xr.DataTree, measure: AnyMeasure, *, method: str | None = N
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> scores = fk.score_tensor(faces)
     >>> ev = fk.evaluate(scores, far=[0.1, 0.2], resampling=fk.Resampling("image", n=50))
     >>> roc = fk.band(ev, "frr")
@@ -95,7 +95,7 @@ def uncertainty(evaluation: xr.DataTree, measure: AnyMeasure) -> xr.DataArray:
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.1], resampling=fk.Resampling("image", n=50))
     >>> bool(fk.uncertainty(ev, "frr")[0] > 0)
     True
@@ -134,7 +134,7 @@ def fan(evaluation: xr.DataTree, measure: AnyMeasure = "frr", *, recentered: boo
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.1], resampling=fk.Resampling("image", n=50))
     >>> fk.fan(ev).replicates.sizes["replicate"]
     50

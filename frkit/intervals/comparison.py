@@ -54,7 +54,7 @@ def compare(
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> how = dict(far=[0.1, 0.2], resampling=fk.Resampling("image", n=50))
     >>> cosine = fk.evaluate(fk.score_tensor(faces), **how)
     >>> euclid = fk.evaluate(fk.score_tensor(faces, similarity="euclidean"), **how)

@@ -30,7 +30,7 @@ def provenance(evaluation: xr.DataTree) -> dict:
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
     120
     """

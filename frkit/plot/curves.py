@@ -62,7 +62,7 @@ def roc(
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
     >>> ax = fk.plot.roc(fk.band(fk.evaluate(fk.score_tensor(faces), **how), "frr"))
     >>> ax.get_xscale()
@@ -126,7 +126,7 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
     >>> ax = fk.plot.fan(fk.fan(fk.evaluate(fk.score_tensor(faces), **how)))
     >>> len(ax.collections[0].get_segments())
@@ -185,7 +185,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=6)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
     >>> ev = fk.evaluate(fk.score_tensor(faces), **how)
     >>> ax = fk.plot.difference(fk.compare(ev, ev, "frr"))

@@ -43,7 +43,7 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
     >>> ax = fk.plot.consistency(fk.studies.sup_distance(result))
     >>> ax.get_yscale()
@@ -104,7 +104,7 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
     Examples
     --------
     >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
     >>> len(fk.plot.growth(result, size=4).lines)
     3
@@ -149,7 +149,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     Examples
     --------
     >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> study = fk.studies.bootstrap_bias(mix, per_identity=(5, 10), far=[0.1, 0.2], n=20)
     >>> ax = fk.plot.bootstrap_bias(study, far=0.1)
     >>> [text.get_text() for text in ax.get_xticklabels()]

@@ -56,7 +56,7 @@ def bootstrap_bias(
     Examples
     --------
     >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> study = fk.studies.bootstrap_bias(mix, per_identity=(5, 10), far=[0.1, 0.2], n=20)
     >>> bool((study.centre < study.estimate).all())
     True

@@ -54,7 +54,7 @@ def consistency(
     Examples
     --------
     >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
     >>> result.frr.dims
     ('seed', 'size', 'far_level')
@@ -113,7 +113,7 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     Examples
     --------
     >>> import frkit as fk
-    >>> mix = fk.vmf.mixture(20, 16, seed=0)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
     >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
     >>> fk.studies.sup_distance(result).distance.sizes["seed"]
     2

@@ -33,7 +33,7 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, seed=0).sample(per_identity=7)
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=7)
     >>> [part.sizes["image"] for part in fk.studies.split(faces, seed=0)]
     [70, 70]
     """

@@ -1,6 +1,8 @@
 """Blocks of a lazy array as tasks: one optimised graph, run by whatever scheduler is active."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 
 import dask.array as da
 import numpy as np
@@ -17,6 +19,37 @@ def bounds(array: da.Array) -> list[np.ndarray]:
 def graph(array: da.Array, wanted: list[tuple[int, int]]) -> dict:
     """The tasks that compute some blocks of a two-dimensional array; block (i, j) has the key (name, i, j)."""
     return dict(optimize(array.__dask_graph__(), [(array.name, *at) for at in wanted]))
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """Work on some blocks, each made when it is its turn: `work(given, blocks)`.
+
+    nodes: the tasks that make the blocks; names: what those need, in the order in which it is handed over.
+    """
+
+    work: Callable
+    nodes: list
+    names: list
+
+    def __call__(self, given, *values):
+        known = dict(zip(self.names, values, strict=True))
+        return self.work(given, (node(known) for node in self.nodes))
+
+
+def strip(tasks: dict, keys: list, work: Callable, given: str) -> tuple:
+    """A task that makes these blocks inside itself, in place of their own tasks, which leave the graph."""
+    nodes = [_made_by(tasks, key) for key in keys]
+    names = sorted({name for node in nodes for name in node.dependencies}, key=str)
+    return (Strip(work, nodes, names), given, *names)
+
+
+def _made_by(tasks: dict, key):
+    """The task behind a key, through other names for it; it leaves the graph."""
+    node = tasks.pop(key)
+    while getattr(node, "target", None) in tasks:
+        node = tasks.pop(node.target)
+    return node
 
 
 def run(tasks: dict, keys, progress: bool = False):

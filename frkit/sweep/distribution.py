@@ -1,33 +1,30 @@
 """A sweep over every pair, without a floor: moments, histograms, and what AUC needs."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from frkit.sweep import kernels
 from frkit.sweep.design import Design
-from frkit.sweep.plan import CELLS, Ladder
-from frkit.sweep.run import PATCH, Request, _scan_patch, first_columns, scratch_space
+from frkit.sweep.run import PATCH, add_filed, first_columns, scratch_space
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
     """What this sweep is to bring back.
 
-    request: design and even score bins. levels: distinct genuine scores, ascending. lost: (curve, level + 1,
-    column) genuine weight below each level, and of all. own: (cell,) group whose own pairs it holds, or -1.
+    design: both sides of the tensor. edges: (bin + 1,) of the histogram. levels: distinct genuine scores,
+    ascending. lost: (curve, level + 1, column) genuine weight below each level, and of all. own: (cell,) the
+    group whose own pairs a cell holds, or -1.
     """
 
-    request: Request
+    design: Design
+    edges: np.ndarray
     levels: np.ndarray
     lost: np.ndarray
     own: np.ndarray
     genuine: None = None  # no pair's score is asked for: they are known already
-
-    @property
-    def design(self) -> Design:
-        """Both sides of the tensor."""
-        return self.request.design
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,39 +38,46 @@ class Parts:
     high: float
 
 
-def even_bins(low: float, high: float, n: int) -> Ladder:
-    """n equal bins between two scores; what lies outside falls into the first or last."""
-    cells = n * (CELLS // n)
-    return Ladder(
-        low,
-        -np.inf,
-        cells / (high - low),
-        np.repeat(np.arange(n), cells // n).astype(np.int16),
-        np.zeros(n, bool),
-    )
-
-
-def scan(places: list[tuple], wanted: Distribution, *scores: np.ndarray) -> Parts:
+def scan(places: list[tuple], wanted: Distribution, scores: Iterable[np.ndarray]) -> Parts:
     """The parts of some blocks."""
-    design, n_bins = wanted.design, wanted.request.ladder.n_bins
+    design, n_bins = wanted.design, len(wanted.edges) - 1
     parts = Parts(
         np.zeros((n_bins * design.n_cells, design.n_columns)),
         np.zeros((2, design.n_cells, design.n_columns)),
         np.zeros((len(wanted.lost), wanted.lost.shape[2])),
-        min(float(np.nanmin(block, initial=np.inf)) for block in scores),
-        max(float(np.nanmax(block, initial=-np.inf)) for block in scores),
+        np.inf,
+        -np.inf,
     )
-    counts = np.zeros(n_bins * design.n_cells, np.int64)
     for block, (row0, col0, _) in zip(scores, places, strict=True):
+        low, high = float(np.nanmin(block, initial=np.inf)), float(np.nanmax(block, initial=-np.inf))
+        parts = replace(parts, low=min(parts.low, low), high=max(parts.high, high))
         for r, c in np.ndindex(-(-block.shape[0] // PATCH), -(-block.shape[1] // PATCH)):
             top, left = row0 + r * PATCH, col0 + c * PATCH
             if design.symmetric and left + PATCH <= top:
                 continue
             patch = block[r * PATCH : (r + 1) * PATCH, c * PATCH : (c + 1) * PATCH]
-            _scan_patch(patch, top, left, wanted.request, parts.sums, counts)
+            _add_to_histogram(patch, top, left, wanted, parts.sums)
             _add_powers(patch, top, left, design, parts.powers)
             _add_beaten(patch, top, left, wanted, parts.beaten)
     return parts
+
+
+def _add_to_histogram(patch, row0: int, col0: int, wanted: Distribution, sums: np.ndarray) -> None:
+    design, scratch = wanted.design, scratch_space()
+    rows, cols = slice(row0, row0 + patch.shape[0]), slice(col0, col0 + patch.shape[1])
+    filed = kernels.file_in_bins(
+        patch,
+        first_columns(design.symmetric, row0, col0, patch.shape),
+        (design.probe.person[rows], design.reference.person[cols]),
+        (design.probe.group[rows], design.reference.group[cols]),
+        design.cell_of,
+        wanted.edges,
+        (scratch.rows, scratch.cols, scratch.slots),
+    )
+    if filed:
+        start = np.empty(len(sums) + 1, np.int64)
+        kernels.sort_by_slot(scratch.rows, scratch.cols, scratch.slots, filed, start, scratch.by_row, scratch.by_col)
+        add_filed(design, rows, cols, start, scratch, sums)
 
 
 def _add_powers(patch, row0: int, col0: int, design: Design, powers: np.ndarray) -> None:

@@ -269,6 +269,32 @@ def crossing(accepted, rejected, imp, gen, weight, identity_count, pairs, genuin
 
 
 @njit(**_COMPILE)
+def file_in_bins(scores, first, persons, groups, cell_of, edges, out):
+    """File every impostor pair of a patch under its histogram bin: edges[b] <= score < edges[b + 1], the last closed.
+
+    A score outside (by rounding; more is refused elsewhere) falls into the first or last bin. Returns how many.
+    """
+    rows, cols, slots = out
+    n_cells, n_bins = cell_of.max() + 1, edges.shape[0] - 1
+    scale = n_bins / (edges[-1] - edges[0])
+    n = np.uintp(0)
+    for r in range(scores.shape[0]):
+        cells = cell_of[groups[0][r]]
+        for c in range(first[r], scores.shape[1]):
+            score, cell = scores[r, c], cells[groups[1][c]]
+            if persons[1][c] == persons[0][r] or cell < 0 or np.isnan(score):
+                continue
+            b = min(max(int((score - edges[0]) * scale), 0), n_bins - 1)
+            while b > 0 and score < edges[b]:
+                b -= 1
+            while b + 1 < n_bins and score >= edges[b + 1]:
+                b += 1
+            rows[n], cols[n], slots[n] = r, c, b * n_cells + cell
+            n += np.uintp(1)
+    return n
+
+
+@njit(**_COMPILE)
 def impostor_scores(scores, first, persons, groups, cell_of):
     """The scores of a patch in float64, 0 where there is no impostor pair that counts, and which do."""
     out = np.zeros(scores.shape)

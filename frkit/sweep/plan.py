@@ -14,7 +14,7 @@ TOP_PAIRS = 200  # and so many of them stand in the last bin
 KEPT_LIMIT = 12_000_000  # pairs that may be kept at once; what is missing is fetched by a second sweep
 TAIL_SHARE = 0.4  # of the pilot's scores that are sorted
 BLURRED = 16  # columns of a pilot's weights that tell its own error
-BINS_PER_ZONE = 8
+BINS_PER_ZONE = 6
 COARSE_STEP = 1.4  # ratio of FARs across a bin between two zones
 SAFETY = 3.2  # half-width of a zone, in standard deviations of a replicate's FAR
 

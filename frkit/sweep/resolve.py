@@ -148,13 +148,13 @@ def resolve_levels(impostors: Impostors, far: np.ndarray) -> tuple[np.ndarray, n
             target,
             impostors.first[at],
             impostors.last[at],
-            _column(impostors.weight, column),
+            column_of(impostors.weight, column),
             impostors.pairs,
             thresholds[column],
             weights[column],
         )
 
-    _each(one, n_columns)
+    each(one, n_columns)
     return thresholds, weights
 
 
@@ -172,12 +172,12 @@ def resolve_thresholds(impostors: Impostors, bins: np.ndarray, thresholds: np.nd
             thresholds,
             impostors.first[begin],
             last,
-            _column(impostors.weight, column),
+            column_of(impostors.weight, column),
             impostors.pairs,
             weights[column],
         )
 
-    _each(one, n_columns)
+    each(one, n_columns)
     return weights
 
 
@@ -192,123 +192,22 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
         kernels.rejected_weight(
             thresholds[column],
             np.argsort(thresholds[column]),
-            _column(genuine.image_weight, column),
+            column_of(genuine.image_weight, column),
             genuine.identity_count[column],
             pairs,
             out[column],
         )
 
-    _each(one, len(thresholds))
+    each(one, len(thresholds))
     out[lost] = np.nan
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class Crossings:
-    """Where FAR and FRR cross: bins (column, curve), -1 below the floor, -2 where a rate has no pairs.
-
-    A curve is a group, and last all pairs together. accepted, rejected: (column, curve) impostor weight above
-    and genuine weight below the lower end of the bin: weights, which are whole numbers where all n_k are equal,
-    so that the rates do not depend on where the bins happen to lie.
-    """
-
-    bins: np.ndarray
-    accepted: np.ndarray
-    rejected: np.ndarray
-    genuine_bins: np.ndarray
-
-
-def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, own_cell: np.ndarray) -> Crossings:
-    """The bin in which FAR and FRR of every group, and of all, cross.
-
-    own_cell: (group,) the cell of pairs within each group.
-    """
-    n_columns = sums.shape[2]
-    score = genuine.pairs[0]
-    low, floor, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
-    bins = kernels.bins_of(score, low, scale, bin_of_cell)
-    bins[~(score > floor)] = -1
-    binned = np.zeros((n_columns, len(sums) + 1, len(genuine.totals)))
-
-    def one(column: int) -> None:
-        kernels.binned_genuine(
-            bins,
-            len(sums) - 1,
-            _column(genuine.image_weight, column),
-            genuine.identity_count[column],
-            genuine.pairs,
-            binned[column],
-        )
-
-    _each(one, n_columns)
-    curves = range(len(own_cell) + 1)
-    impostor = np.stack([sums[:, c] for c in own_cell] + [sums.sum(1)])
-    imp_total = np.stack([totals[c] for c in own_cell] + [totals.sum(0)])
-    gen = np.moveaxis(np.concatenate([binned[:, :, : len(own_cell)], binned.sum(2, keepdims=True)], 2), 0, 2)
-    gen_total = np.concatenate([genuine.totals[: len(own_cell)], genuine.totals.sum(0, keepdims=True)])
-    shape = (n_columns, len(own_cell) + 1)
-    found, accepted, refused = np.full(shape, -2), np.full(shape, np.nan), np.full(shape, np.nan)
-    for curve in curves:
-        ok = np.flatnonzero((imp_total[curve] > 0) & (gen_total[curve] > 0))
-        upward = np.cumsum(impostor[curve][::-1], axis=0)[::-1][:, ok]
-        upto = np.cumsum(gen[:, curve][:, ok], axis=0)
-        after = np.concatenate([upward, np.zeros((1, len(ok)))])  # impostor weight above the end of place b
-        crossed = upto / gen_total[curve, ok] - after / imp_total[curve, ok] >= -TOLERANCE
-        place = np.where(crossed.any(0), crossed.argmax(0), len(sums))
-        found[ok, curve] = place - 1
-        inside = np.maximum(place - 1, 0)
-        accepted[ok, curve] = upward[inside, np.arange(len(ok))]
-        refused[ok, curve] = upto[inside, np.arange(len(ok))]
-    return Crossings(found, accepted, refused, bins)
-
-
-def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell: np.ndarray) -> np.ndarray:
-    """EER and its threshold of every column and curve, (2, column, curve); NaN where a rate has no pairs."""
-    out = np.full((2, *at.bins.shape), np.nan)
-    cells, groups = [*own_cell, -1], [*range(len(own_cell)), -1]
-    bins = np.unique(at.bins[at.bins >= 0])
-    extent = {
-        b: (int(impostors.first[impostors.bin == b][0]), int(impostors.last[impostors.bin == b][-1])) for b in bins
-    }
-    first_genuine = {b: int(np.searchsorted(at.genuine_bins, b)) for b in bins}
-
-    def one(column: int) -> None:
-        weight = (*_column(impostors.weight, column), *_column(genuine.image_weight, column))
-        for curve, b in enumerate(at.bins[column]):
-            if b < 0:
-                continue
-            totals = (
-                _total(impostors.totals, cells[curve], column),
-                _total(genuine.totals, groups[curve], column),
-            )
-            out[:, column, curve] = kernels.crossing(
-                at.accepted[column, curve],
-                at.rejected[column, curve],
-                extent[b],
-                first_genuine[b],
-                weight,
-                genuine.identity_count[column],
-                impostors.pairs,
-                genuine.pairs,
-                cells[curve],
-                groups[curve],
-                totals,
-                TOLERANCE,
-            )
-
-    _each(one, len(at.bins))
-    return out
-
-
-def _total(totals: np.ndarray, index: int, column: int) -> float:
-    return float(totals[:, column].sum() if index < 0 else totals[index, column])
-
-
-def _column(weight: tuple, column: int) -> tuple:
+def column_of(weight: tuple, column: int) -> tuple:
     return weight[0][column], weight[1][column]
 
 
-def _each(work, n: int) -> None:
+def each(work, n: int) -> None:
     """Do the work for 0..n-1 on all processors; the kernels release the interpreter's lock."""
     with ThreadPoolExecutor(CPU_COUNT) as pool:
         list(pool.map(work, range(n)))

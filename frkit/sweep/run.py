@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,7 +14,7 @@ from frkit.sweep.design import Design, GenuinePairs
 from frkit.sweep.plan import Ladder
 
 FAN_IN = 8  # partial tallies added at a time
-STRIP = 4  # blocks that share one partial tally: its sums are as large as a block
+STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
 PATCH = 512  # rows and columns that are scanned at once
 _SCRATCH = threading.local()
 
@@ -51,8 +52,9 @@ class Partial:
 def sweep(scores: xr.DataArray, request, *, scan=None, add=None, progress: bool = False):
     """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally.
 
-    scan(places, request, *blocks) makes a partial tally of some blocks, add(*partials) adds partial tallies;
-    by default the tally of rates.
+    scan(places, request, blocks) makes a partial tally of a strip of blocks, add(*partials) adds partial
+    tallies; by default the tally of rates. A strip's blocks are made one after the other and scanned while they
+    are in the processor's cache.
     """
     scan, add = scan or scan_blocks, add or merge
     array = scores.data
@@ -69,7 +71,7 @@ def sweep(scores: xr.DataArray, request, *, scan=None, add=None, progress: bool 
     for strip in (wanted[k : k + STRIP] for k in range(0, len(wanted), STRIP)):
         places = [(int(rows[i]), int(cols[j]), of_block.get((i, j))) for i, j in strip]
         key = f"scan-{mark}-{len(parts)}"
-        tasks[key] = (partial(scan, places), shared, *((array.name, *at) for at in strip))
+        tasks[key] = blocks.strip(tasks, [(array.name, *at) for at in strip], partial(scan, places), shared)
         parts.append(key)
     while len(parts) > 1:
         groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
@@ -94,7 +96,7 @@ def _genuine_by_block(genuine: GenuinePairs | None, rows: np.ndarray, cols: np.n
     }
 
 
-def scan_blocks(places: list[tuple], request: Request, *scores: np.ndarray) -> Partial:
+def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Partial:
     """The tally of some blocks of scores; places: (first row, first column, genuine pairs) of each."""
     design, ladder = request.design, request.ladder
     n_slots = ladder.n_bins * design.n_cells
@@ -135,7 +137,7 @@ def _scan_patch(patch, row0: int, col0: int, request: Request, sums, counts) -> 
         start = np.empty(len(sums) + 1, np.int64)
         kernels.sort_by_slot(scratch.rows, scratch.cols, scratch.slots, filed, start, scratch.by_row, scratch.by_col)
         counts += np.diff(start)
-        _add(design, rows, cols, start, scratch, sums)
+        add_filed(design, rows, cols, start, scratch, sums)
     picked = kernels.gather_pairs(row0, col0, scratch.rows, scratch.cols, scratch.kept[:n_kept])
     return *picked, scratch.score[:n_kept].astype(patch.dtype)
 
@@ -147,7 +149,8 @@ def first_columns(symmetric: bool, row0: int, col0: int, shape: tuple[int, int])
     return np.minimum(np.maximum(np.arange(row0, row0 + shape[0]) + 1 - col0, 0), shape[1])
 
 
-def _add(design: Design, rows: slice, cols: slice, start, scratch, sums) -> None:
+def add_filed(design: Design, rows: slice, cols: slice, start, scratch, sums) -> None:
+    """Add the sorted pairs in the scratch space to their slots."""
     probe, reference = design.probe, design.reference
     if design.whole:
         run = max(1, 65_535 // design.largest_product)
