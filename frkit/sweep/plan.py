@@ -15,6 +15,7 @@ KEPT_LIMIT = 12_000_000  # pairs that may be kept at once; what is missing is fe
 TAIL_SHARE = 0.4  # of the pilot's scores that are sorted
 BLURRED = 16  # columns of a pilot's weights that tell its own error
 BINS_PER_ZONE = 6
+WIDEST = 0.1  # width of a zone's bin in the logarithm of FAR, at most
 COARSE_STEP = 1.4  # ratio of FARs across a bin between two zones
 SAFETY = 3.2  # half-width of a zone, in standard deviations of a replicate's FAR
 
@@ -156,7 +157,7 @@ def crossing_zones(pilot: Pilot, genuine: list[np.ndarray]) -> list[tuple[float,
         frr = np.arange(1, len(values) + 1) / len(values)
         far = _far_at(scores, rate, ascending)
         at = float(far[np.argmax(frr >= far)])
-        half = 1 + np.clip(3 / np.sqrt(max(len(values) * at, 1e-9)), 0.15, 3.0)
+        half = 1 + np.clip(5 / np.sqrt(max(len(values) * at, 1e-9)), 0.15, 3.0)
         zones.append((at / half, min(at * half, 1.0)))
     return zones
 
@@ -200,7 +201,8 @@ def _labels(far: np.ndarray, zones: list, tail: float, top: float) -> tuple[np.n
     wanted = np.zeros(len(far), bool)
     for z, (low, high) in enumerate(sorted(zones, key=lambda zone: -zone[1])):
         inside = (far >= low) & (far <= high)
-        step = np.log(high / low) / BINS_PER_ZONE
+        width = np.log(high / low)
+        step = width / max(BINS_PER_ZONE, np.ceil(width / WIDEST))
         label[inside] = (z + 1) * 1_000_000 + np.floor(logs[inside] / step).astype(np.int64)
         wanted |= inside
     wanted[far <= tail] = True

@@ -10,7 +10,7 @@ from frkit.sweep import kernels
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder
 
-RUN = 1024  # kept pairs whose weights are added up for all columns at once
+RUN = 2048  # kept pairs whose weights are added up for all columns at once
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 
 
@@ -73,14 +73,16 @@ def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums
 
 def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray) -> tuple:
     """Score, row, column and bin of the kept pairs in these bins, highest score first."""
-    empty = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))]
-    row, col, score = (np.concatenate(part) for part in zip(*(kept or empty), strict=True))
-    low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
-    of_pair = kernels.bins_of(score, low, scale, bin_of_cell)
     wanted = np.zeros(ladder.n_bins, bool)
     wanted[bins] = True
-    chosen = np.flatnonzero(wanted[of_pair])
-    order = chosen[np.argsort(-score[chosen])]
+    parts = [(np.empty(0, np.float32), *np.empty((2, 0), np.int32), np.empty(0, np.int32))]
+    for row, col, score in kept:
+        low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
+        of_pair = kernels.bins_of(score, low, scale, bin_of_cell)
+        chosen = np.flatnonzero(wanted[of_pair])
+        parts.append((score[chosen], row[chosen], col[chosen], of_pair[chosen]))
+    score, row, col, of_pair = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.argsort(-score)
     return score[order], row[order], col[order], of_pair[order]
 
 
@@ -209,5 +211,10 @@ def column_of(weight: tuple, column: int) -> tuple:
 
 def each(work, n: int) -> None:
     """Do the work for 0..n-1 on all processors; the kernels release the interpreter's lock."""
+
+    def some(part: np.ndarray) -> None:
+        for index in part:
+            work(int(index))
+
     with ThreadPoolExecutor(CPU_COUNT) as pool:
-        list(pool.map(work, range(n)))
+        list(pool.map(some, np.array_split(np.arange(n), 4 * CPU_COUNT)))
