@@ -1,5 +1,6 @@
 """The ground floor: dimension names and the one voice of errors."""
 
+import sys
 import warnings
 
 IMAGE, FEATURE, MODEL = "image", "feature", "model"
@@ -24,8 +25,11 @@ def require(condition: bool, message: str) -> None:
 
 
 def warn(message: str) -> None:
-    """Give a DataWarning that points at the caller of the public function."""
-    warnings.warn(message, DataWarning, stacklevel=3)
+    """Give a DataWarning that points at the line outside the kit that led to it."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "frkit":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)
 
 
 def listed(items, limit: int = 5) -> str:
