@@ -94,7 +94,7 @@ def cases(quick: bool) -> dict[str, list[Case]]:
     kinds = {
         "sweep": sweeps,
         "literal": [Case(f"literal-{dim}", dim, rounds=2) for dim in dims],
-        "packages": [Case("packages-128", 128, rounds=1)],
+        "packages": [Case("packages-128", 128, rounds=3)],
         "memory": sweeps,
     }
     if not quick:
@@ -145,9 +145,13 @@ def time_packages(case: Case) -> None:
             print(f"{case.name:<18}{name}: skipped, {absent}; pip install 'frkit[benchmark]' brings it")
             continue
         times = workload.alternate({n: partial(rival, *lists, WIDE, n) for n in (few, many)}, case.rounds)
-        clocks = [(getattr(times[many], c)[0] - getattr(times[few], c)[0]) / (many - few) for c in ("cpu", "wall")]
-        one = Times(*([seconds] * case.rounds for seconds in clocks))
+        clocks = ([(m - f) / (many - few) for m, f in zip(*pair, strict=True)] for pair in _clocks(times, many, few))
+        one = Times(*clocks)
         show(case.name, f"{name}, one, times {case.replicates}", scaled(one, case.replicates), base)
+
+
+def _clocks(times: dict, *works) -> tuple:
+    return tuple([getattr(times[work], clock) for work in works] for clock in ("cpu", "wall"))
 
 
 def scaled(times: Times, factor: int) -> Times:
