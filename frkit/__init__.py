@@ -13,8 +13,8 @@ __version__ = "0.1.0"
 _HOME = {
     "open_faces": "io",
     "score_tensor": "scores",
-    "score_matrix": "scores",
-    "open_scores": "scores",
+    "score_matrix": "matrix",
+    "open_scores": "matrix",
     "Resampling": "resampling",
     "far_levels": "evaluation",
     "evaluate": "evaluation",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frkit.sweep import kernels
+from frkit.sweep import kernels, walks
 from frkit.sweep.plan import Ladder
 from frkit.sweep.resolve import TOLERANCE, Genuine, Impostors, column_of, each
 
@@ -37,7 +37,7 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, own_cell: np.
     binned = np.zeros((n_columns, len(sums) + 1, len(genuine.totals)))
 
     def one(column: int) -> None:
-        kernels.binned_genuine(
+        walks.binned_genuine(
             bins,
             len(sums) - 1,
             column_of(genuine.image_weight, column),
@@ -97,7 +97,7 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own
         for curve, b in enumerate(at.bins[column]):
             if b < 0:
                 continue
-            out[:, column, curve] = kernels.crossing(
+            out[:, column, curve] = walks.crossing(
                 *_start(runs, at, column, curve),
                 weight,
                 genuine.identity_count[column],
@@ -130,7 +130,7 @@ def _find_runs(impostors: Impostors, genuine: Genuine, own_cell, imp_total, gen_
 
     def one(column: int) -> None:
         image_weight, identity_count = column_of(genuine.image_weight, column), genuine.identity_count[column]
-        kernels.binned_genuine(place - 1, n_runs - 1, image_weight, identity_count, genuine.pairs, binned[column])
+        walks.binned_genuine(place - 1, n_runs - 1, image_weight, identity_count, genuine.pairs, binned[column])
 
     each(one, len(binned))
     upto = np.cumsum(binned[:, :n_runs], axis=1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frkit.sweep import kernels
+from frkit.sweep import everypair, kernels
 from frkit.sweep.design import Design
 from frkit.sweep.run import PATCH, add_filed, first_columns, scratch_space
 
@@ -65,7 +65,7 @@ def scan(places: list[tuple], wanted: Distribution, scores: Iterable[np.ndarray]
 def _add_to_histogram(patch, row0: int, col0: int, wanted: Distribution, sums: np.ndarray) -> None:
     design, scratch = wanted.design, scratch_space()
     rows, cols = slice(row0, row0 + patch.shape[0]), slice(col0, col0 + patch.shape[1])
-    filed = kernels.file_in_bins(
+    filed = everypair.file_in_bins(
         patch,
         first_columns(design.symmetric, row0, col0, patch.shape),
         (design.probe.person[rows], design.reference.person[cols]),
@@ -86,7 +86,7 @@ def _add_powers(patch, row0: int, col0: int, design: Design, powers: np.ndarray)
     sides = [(design.probe, rows), (design.reference, cols)]
     person, group = ([getattr(side, name)[at] for side, at in sides] for name in ("person", "group"))
     first = first_columns(design.symmetric, row0, col0, patch.shape)
-    values, _ = kernels.impostor_scores(patch, first, tuple(person), tuple(group), design.cell_of)
+    values, _ = everypair.impostor_scores(patch, first, tuple(person), tuple(group), design.cell_of)
     weights = [side.real_weight[at].astype(float) * design.scales(side)[at, None] for side, at in sides]
     for power in range(2):
         for h in np.unique(group[1]):
@@ -120,7 +120,7 @@ def _add_beaten(patch, row0: int, col0: int, wanted: Distribution, beaten: np.nd
         for side, at in ((probe, rows), (reference, cols))
     ]
     scales = design.scales(probe)[rows], design.scales(reference)[cols]
-    kernels.add_lost(
+    everypair.add_lost(
         scratch.rows,
         scratch.cols,
         scratch.slots,

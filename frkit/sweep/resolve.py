@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from dask.system import CPU_COUNT
 
-from frkit.sweep import kernels
+from frkit.sweep import kernels, walks
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder
 
@@ -145,7 +145,7 @@ def resolve_levels(impostors: Impostors, far: np.ndarray) -> tuple[np.ndarray, n
     def one(column: int) -> None:
         target = far * totals[column] * (1 + TOLERANCE)
         at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
-        kernels.walk_levels(
+        walks.walk_levels(
             np.ascontiguousarray(impostors.above[at, :, column]),
             target,
             impostors.first[at],
@@ -169,7 +169,7 @@ def resolve_thresholds(impostors: Impostors, bins: np.ndarray, thresholds: np.nd
 
     def one(column: int) -> None:
         base = np.ascontiguousarray(impostors.above[begin, :, column])
-        kernels.weight_above(
+        walks.weight_above(
             base,
             thresholds,
             impostors.first[begin],
@@ -191,7 +191,7 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
     out = np.zeros((*thresholds.shape, len(genuine.totals)))
 
     def one(column: int) -> None:
-        kernels.rejected_weight(
+        walks.rejected_weight(
             thresholds[column],
             np.argsort(thresholds[column]),
             column_of(genuine.image_weight, column),
