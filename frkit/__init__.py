@@ -15,14 +15,21 @@ _HOME = {
     "score_tensor": "scores",
     "score_matrix": "matrix",
     "open_scores": "matrix",
+    "pairs": "pair_table",
+    "open_pairs": "pair_table",
     "Resampling": "resampling",
     "far_levels": "evaluation",
     "evaluate": "evaluation",
     "open_evaluation": "evaluation",
+    "threshold_for_all_groups": "thresholds",
+    "contributions": "contributions",
+    "worst_pairs": "contributions",
     "band": "intervals",
     "uncertainty": "intervals",
     "compare": "intervals",
     "fan": "intervals",
+    "floor": "intervals",
+    "decision_zones": "intervals",
 }
 _ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)

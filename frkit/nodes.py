@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from frkit.base import listed
 from frkit.cohort import Cohort
 from frkit.distributions import Distributions
 from frkit.faces import FAR_LEVEL, GROUP, REPLICATE
@@ -28,6 +29,21 @@ LONG_NAMES = {
     "false_rejects": "rejected genuine pairs, each counted once",
     "resolved": "at least 10 errors of either kind",
 }
+SMALL_GROUPS = (
+    ("far_group", "FAR", "it takes two identities in the group"),
+    ("frr_group", "FRR", "it takes an identity with two images in the group"),
+)
+
+
+def small_groups(found: xr.Dataset) -> list[str]:
+    """A message for each rate that some groups are too small for: they stay, with NaN."""
+    messages = []
+    for variable, rate, need in SMALL_GROUPS:
+        if variable in found:
+            empty = found[variable].isnull().all([dim for dim in found[variable].dims if dim != GROUP])
+            lost = found[GROUP].values[empty.values]
+            messages += [f"no {rate} for {listed(lost)}, so NaN: {need}"] if lost.size else []
+    return messages
 
 
 def of_rates(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[str, xr.Dataset]:

@@ -2,6 +2,7 @@
 
 from frkit.explore.bias import bootstrap_bias
 from frkit.explore.curves import roc
+from frkit.explore.disparity import fairness
 from frkit.explore.growth import consistency
 
-__all__ = ["bootstrap_bias", "consistency", "roc"]
+__all__ = ["bootstrap_bias", "consistency", "fairness", "roc"]

@@ -2,6 +2,8 @@
 
 from frkit.intervals.bands import METHODS, band, fan, uncertainty
 from frkit.intervals.comparison import compare
+from frkit.intervals.floors import floor
 from frkit.intervals.nodes import provenance
+from frkit.intervals.zones import decision_zones
 
-__all__ = ["METHODS", "band", "compare", "fan", "provenance", "uncertainty"]
+__all__ = ["METHODS", "band", "compare", "decision_zones", "fan", "floor", "provenance", "uncertainty"]

@@ -39,12 +39,12 @@ def _ends(values: Values, method: str, at: tuple[float, float], scale: str) -> t
     """Lower and upper end of one method; `at` holds the two probabilities."""
     estimate, centre, replicates = values
     if method == "naive":
-        return _quantiles(replicates, at)
+        return quantiles(replicates, at)
     if method == "pivotal":
         return _pivotal(values, at, scale)
     recentered = estimate + (replicates - centre)
     if method == "recentered":
-        return _quantiles(recentered, at)
+        return quantiles(recentered, at)
     mean, sd = recentered.mean(REPLICATE), recentered.std(REPLICATE, ddof=1)
     return mean + ndtri(at[0]) * sd, mean + ndtri(at[1]) * sd
 
@@ -53,9 +53,9 @@ def _pivotal(values: Values, at: tuple[float, float], scale: str) -> tuple[xr.Da
     """The pivotal interval: θ minus the opposite quantiles of θ* - θ~, on the measure's scale."""
     if scale == LOG_SCALE:
         estimate, centre, replicates = (logarithm(value) for value in values)
-        lower, upper = _quantiles(replicates - centre, at)
+        lower, upper = quantiles(replicates - centre, at)
         return np.exp(estimate - upper), np.exp(estimate - lower)
-    lower, upper = _quantiles(values.replicates - values.centre, at)
+    lower, upper = quantiles(values.replicates - values.centre, at)
     return values.estimate - upper, values.estimate - lower
 
 
@@ -65,7 +65,7 @@ def logarithm(values: xr.DataArray) -> xr.DataArray:
         return np.log(values)
 
 
-def _quantiles(values: xr.DataArray, at: tuple[float, float]) -> tuple[xr.DataArray, xr.DataArray]:
+def quantiles(values: xr.DataArray, at: tuple[float, float]) -> tuple[xr.DataArray, xr.DataArray]:
     """Two quantiles over the replicates, NumPy's default (type 7)."""
     both = xr.apply_ufunc(
         _quantile_pair,

@@ -7,7 +7,8 @@ import xarray as xr
 
 from frkit.faces import REPLICATE, require, warn
 from frkit.intervals.arithmetic import interval
-from frkit.intervals.nodes import attributes, cautions, values_of, with_resolved
+from frkit.intervals.nodes import attributes, cautions, values_of, with_fair, with_resolved
+from frkit.intervals.simultaneous import sup_t
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 
@@ -15,7 +16,14 @@ METHODS = ("recentered", "naive", "gaussian", "pivotal")
 AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure
 
 
-def band(evaluation: xr.DataTree, measure: AnyMeasure, *, method: str | None = None, level: float = 0.95) -> xr.Dataset:
+def band(
+    evaluation: xr.DataTree,
+    measure: AnyMeasure,
+    *,
+    method: str | None = None,
+    level: float = 0.95,
+    simultaneous: bool = False,
+) -> xr.Dataset:
     """Put an interval around a measure, at every FAR level, group and model of the evaluation.
 
     With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images):
@@ -30,17 +38,22 @@ def band(evaluation: xr.DataTree, measure: AnyMeasure, *, method: str | None = N
     method : "recentered", "naive", "gaussian" or "pivotal"; None takes "pivotal" for disparity measures
         and "recentered" for all others.
     level : nominal coverage, in (0, 1).
+    simultaneous : True gives one band for the whole curve (sup-t): the truth lies inside at all resolved
+        levels at once with the nominal probability. Rates are then handled on the scale √(rate + 3/(8N)),
+        N pairs; ratios on the log scale; replicates around the centre.
 
     Returns
     -------
     xr.Dataset with `estimate`, `lower`, `upper`, `centre`, `n_nonfinite` (replicates that are not finite)
-    and, for curves, `resolved` (at least ten errors), over the measure's own dimensions. Replicates that are
+    and, for curves, `resolved` (at least ten errors), over the measure's own dimensions. A disparity measure
+    also has `includes_fair`: the band reaches the value of a fair model, or an end lies beyond it. Replicates that are
     NaN are left out of the interval with a warning; infinite ones count as larger than any number. The attrs
     name measure, method, level, scheme, n (replicates) and, in words, whose rates the band is about (target).
 
     Raises
     ------
-    InputError : no replicates in the evaluation; an unknown method or measure; a level outside (0, 1).
+    InputError : no replicates in the evaluation; an unknown method or measure; a level outside (0, 1);
+        simultaneous=True for a measure that does not run over levels, or together with a method.
 
     Warns
     -----
@@ -61,10 +74,14 @@ def band(evaluation: xr.DataTree, measure: AnyMeasure, *, method: str | None = N
     'recentered'
     """
     chosen = find_measure(measure)
+    require(method is None or not simultaneous, "a simultaneous band has a method of its own: leave method out")
     method = method_for(method, chosen)
     values = values_of(evaluation, chosen)
-    result = interval(values, method, level, chosen.scale)
-    result = with_resolved(result, evaluation)
+    if simultaneous:
+        result, method = sup_t(evaluation, chosen, values, level), "sup-t"
+    else:
+        result = interval(values, method, level, chosen.scale)
+    result = with_fair(with_resolved(result, evaluation), chosen)
     result.attrs = attributes(evaluation, chosen, method, level)
     for message in cautions(evaluation, result):
         warn(message)

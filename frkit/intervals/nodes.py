@@ -8,6 +8,7 @@ import xarray as xr
 from frkit.faces import FAR_LEVEL, REPLICATE, require
 from frkit.intervals.arithmetic import Values
 from frkit.measures.registry import Measure
+from frkit.nodes import small_groups
 
 FEW_IMAGES = 5
 
@@ -60,7 +61,9 @@ def attributes(evaluation: xr.DataTree, chosen: Measure, method: str, level: flo
     """What every interval says about itself."""
     known = provenance(evaluation)
     attrs = {key: known[key] for key in ("scheme", "target", "n") if known.get(key) is not None}
-    attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method}
+    attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method, "scale": chosen.scale}
+    if chosen.fair is not None:
+        attrs["fair"] = chosen.fair
     return attrs if level is None else {**attrs, "level": level}
 
 
@@ -75,6 +78,15 @@ def with_resolved(result: xr.Dataset, *evaluations: xr.DataTree) -> xr.Dataset:
     return result
 
 
+def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
+    """Add `includes_fair` for a disparity measure: whether the end towards the fair value reaches it."""
+    if chosen.fair is None:
+        return result
+    above = result.estimate >= chosen.fair
+    reaches = xr.where(above, result.lower <= chosen.fair, result.upper >= chosen.fair)
+    return result.assign(includes_fair=reaches & result.estimate.notnull())
+
+
 def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
     """Everything that makes this band mean less than its level says."""
     known = provenance(evaluation)
@@ -85,7 +97,14 @@ def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
             "less than its level says (.59 to .89 at .95 with 2 or 3 images)"
         )
-    return messages + _level_warnings(evaluation, result) + _replicate_warnings(result)
+    messages += _level_warnings(evaluation, result) + _group_warnings(evaluation, result)
+    return messages + _replicate_warnings(result)
+
+
+def _group_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
+    """Groups too small for a rate, where they leave the estimate without a number."""
+    missing = bool(result.estimate.isnull().any())
+    return small_groups(evaluation["empirical"].to_dataset()) if missing else []
 
 
 def _level_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:

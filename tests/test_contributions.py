@@ -1,0 +1,168 @@
+"""Who drives the number, and thresholds for every group, against loops over a whole matrix."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from engine_cases import as_twin, looked_up, people, table
+from twin import empirical
+
+import frkit as fk
+
+FAR = [0.05, 0.3]
+pytestmark = pytest.mark.filterwarnings("ignore:FAR levels:frkit.DataWarning")
+
+
+def pairs_of(scores):
+    """Every pair (kind, probe name, reference name, identities, score), each once."""
+    matrix, ids = scores.values, scores.probe_identity.values
+    names = scores.probe.values
+    n = len(ids)
+    return [
+        ("genuine" if ids[i] == ids[j] else "impostor", names[i], names[j], ids[i], ids[j], matrix[i, j])
+        for i in range(n)
+        for j in range(i + 1, n)
+    ]
+
+
+def shares_by_hand(scores, threshold):
+    """Shares of FRR and FAR, one pair at a time."""
+    images = Counter(scores.probe_identity.values.tolist())
+    lost, let_in = Counter(), Counter()
+    for kind, _, _, k, m, score in pairs_of(scores):
+        if kind == "genuine" and score <= threshold:
+            lost[k] += 2 / (images[k] * (images[k] - 1))
+        if kind == "impostor" and score > threshold:
+            for one in (k, m):
+                let_in[one] += 0.5 / (images[k] * images[m])
+    return [{k: part[k] / sum(part.values()) for k in images} for part in (lost, let_in)]
+
+
+@pytest.mark.parametrize("chunks", [5, 100])
+@pytest.mark.parametrize("sizes", ["equal", "unequal"])
+def test_shares_equal_the_loop(sizes, chunks):
+    scores = fk.score_tensor(people(sizes, ties=True), chunks=chunks)
+    who = fk.contributions(scores, far=FAR)
+    for level in range(2):
+        one = who.isel(far_level=level)
+        for found, expected in zip((one.frr_share, one.far_share), shares_by_hand(scores, float(one.threshold))):
+            np.testing.assert_allclose(found, [expected[k] for k in one.identity.values], rtol=1e-12)
+        effective = 1 / sum(share**2 for share in shares_by_hand(scores, float(one.threshold))[0].values())
+        np.testing.assert_allclose(one.frr_effective, effective)
+
+
+def test_thresholds_and_rates_are_those_of_evaluate():
+    scores = fk.score_tensor(people("unequal"), chunks=8)
+    who, ev = fk.contributions(scores, far=FAR, by="gender"), fk.evaluate(scores, far=FAR)["empirical"]
+    for name in ("threshold", "far", "frr"):
+        np.testing.assert_allclose(who[name], ev[name], rtol=1e-12)
+    assert who.group.sel(identity="id1").item() == "m"
+    assert who.images.values.tolist() == [1, 2, 3, 5, 4, 1, 6, 2]
+    assert np.isnan(who.frr_identity.sel(identity="id0")).all()
+
+
+def test_shares_times_rates_add_up_to_the_rate():
+    """FRR is the mean over identities of their own FRR, so share * sum = own rate."""
+    who = fk.contributions(fk.score_tensor(people("unequal"), chunks=8), far=FAR)
+    own = who.frr_identity.fillna(0)
+    np.testing.assert_allclose(who.frr_share * own.sum("identity"), own, atol=1e-12)
+
+
+def test_the_largest_errors_are_listed_with_their_names():
+    scores = fk.score_tensor(people("unequal", ties=True), chunks=7)
+    who = fk.contributions(scores, far=[0.1]).isel(far_level=0)
+    for kind, share in (("genuine", who.frr_share), ("impostor", who.far_share)):
+        worst = share.sortby(-share).identity.values[:2].tolist()
+        listed = fk.worst_pairs(scores, who, kind=kind, identities=2, pairs=1000)
+        expected = {
+            (a, b)
+            for what, a, b, k, m, score in pairs_of(scores)
+            if what == kind and {k, m} & set(worst) and (score > who.threshold) == (kind == "impostor")
+        }
+        found = list(zip(listed.probe.values.tolist(), listed.reference.values.tolist(), strict=True))
+        assert len(found) == len(expected) > 0
+        assert set(found) == expected
+        step = np.diff(listed.score.values)
+        assert np.all(step >= 0) if kind == "genuine" else np.all(step <= 0)
+
+
+def test_a_short_list_holds_the_extremes():
+    scores = fk.score_tensor(people("unequal"), chunks=6)
+    who = fk.contributions(scores, far=[0.3]).isel(far_level=0)
+    whole = fk.worst_pairs(scores, who, kind="impostor", pairs=1000)
+    np.testing.assert_array_equal(fk.worst_pairs(scores, who, kind="impostor", pairs=4).score, whole.score[:4])
+
+
+def test_a_wrong_label_leads_the_list():
+    faces = fk.vmf.mixture(12, 32, kappa=(200, 300), seed=0).sample(5, seed=1)
+    identity = faces.identity.values.copy()
+    identity[3] = "id0007"  # really id0000
+    scores = fk.score_tensor(fk.faces(faces.embedding.values, identity, image=faces.image.values))
+    who = fk.contributions(scores, far=[0.01]).isel(far_level=0)
+    assert float(who.frr_effective) < 1.5
+    for kind in ("genuine", "impostor"):
+        pairs = fk.worst_pairs(scores, who, kind=kind, identities=1, pairs=4)
+        assert bool(((pairs.probe == faces.image[3]) | (pairs.reference == faces.image[3])).all())
+
+
+def test_models_stay_apart_and_are_selected_for_a_list():
+    one = people(seed=1)
+    other = one.assign(embedding=one.embedding + 0.5 * np.random.default_rng(0).normal(size=one.embedding.shape))
+    other["embedding"] = other.embedding.astype(np.float32)
+    both = fk.stack_models({"A": one, "B": other})
+    scores = fk.score_tensor(both, chunks=9)
+    who = fk.contributions(scores, far=FAR)
+    assert who.frr_share.dims == ("model", "far_level", "identity")
+    alone = fk.contributions(fk.score_tensor(other, chunks=9), far=FAR)
+    np.testing.assert_allclose(who.far_share.sel(model="B"), alone.far_share)
+    with pytest.raises(fk.InputError, match="several models"):
+        fk.worst_pairs(scores, who.isel(model=0, far_level=0))
+    with pytest.raises(fk.InputError, match="far_level"):
+        fk.worst_pairs(scores.isel(model=0), who.isel(model=0))
+
+
+# --- a threshold for every group ------------------------------------------------------------------------------
+def smallest_for_all(scores, alpha, weighting="identity"):
+    """Try every observed impostor score from below."""
+    twin = as_twin(scores, "gender")
+    impostor, _ = empirical(twin, weighting)
+    cells = [impostor.cell(a, a) for a in ("f", "m")]
+    candidates = np.unique(np.concatenate([cell.score for cell in cells]))
+    for t in candidates:
+        if all(cell.accepted(t) <= alpha * (1 + 1e-12) for cell in cells):
+            return t
+    return np.nan
+
+
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize("ties", [True, False])
+def test_the_threshold_is_the_smallest_that_keeps_to_the_level(ties, weighting):
+    scores = fk.score_tensor(people("unequal", ties=ties), chunks=9)
+    found = fk.threshold_for_all_groups(scores, FAR, by="gender", weighting=weighting)
+    np.testing.assert_array_equal(found.threshold, [smallest_for_all(scores, alpha, weighting) for alpha in FAR])
+    rates = fk.evaluate(scores, threshold=found.threshold.values, by="gender", weighting=weighting)["empirical"]
+    order = np.argsort(found.threshold.values)
+    assert bool((rates.far_group.max("group").values <= np.array(FAR)[order] + 1e-12).all())
+
+
+def test_a_table_of_scores_has_a_threshold_too():
+    score, faces = table("equal", decimals=1)
+    scores = looked_up(score, faces, chunks=5)
+    found = fk.threshold_for_all_groups(scores, FAR, by="gender")
+    np.testing.assert_array_equal(found.threshold, [smallest_for_all(scores, alpha) for alpha in FAR])
+
+
+def test_a_group_of_single_images_has_a_say():
+    faces = people([1, 1, 1, 4, 3, 5], groups=["f", "f", "f", "m", "m", "m"])
+    scores = fk.score_tensor(faces, chunks=6)
+    found = fk.threshold_for_all_groups(scores, [0.4], by="gender")
+    np.testing.assert_array_equal(found.threshold, smallest_for_all(scores, 0.4))
+    assert np.isfinite(found.threshold_group.sel(group="f")).all()
+
+
+def test_a_group_of_one_person_is_named_and_has_no_say():
+    scores = fk.score_tensor(people([4, 4, 4], groups=["f", "m", "m"]), chunks=6)
+    with pytest.warns(fk.DataWarning, match="no FAR for 'f'"):
+        found = fk.threshold_for_all_groups(scores, FAR, by="gender")
+    np.testing.assert_array_equal(found.threshold, found.threshold_group.sel(group="m"))
+    assert np.isnan(found.threshold_group.sel(group="f")).all()

@@ -1,0 +1,309 @@
+"""Every disparity measure's interval, floor and uncertainty, against loops over replicates of the slow twin."""
+
+from itertools import combinations
+from math import exp, inf, isnan, log, log10, nan
+
+import numpy as np
+import pytest
+import xarray as xr
+from engine_cases import as_twin, counts, people
+from test_intervals import interval_by_hand, quantile_by_hand, sd_by_hand
+from twin import empirical, vstatistic, weighted
+from twin_rates import summary
+
+import frkit as fk
+from frkit.measures import measure, register
+
+FAR = (0.1, 0.25)
+SIZES = [6, 7, 9, 5, 8, 6, 10, 7, 6, 8, 9, 6]
+GROUPS = ["a", "b", "c"]
+N = 12
+RESAMPLING = fk.Resampling("image", n=N, seed=3)
+LEVEL = 1  # of FAR, at which every group has errors
+
+
+# --- the measures, as one reads them in the paper -----------------------------------------------------------
+def ratio(x, y):
+    return x / y if y > 0 else (inf if x > 0 else nan)
+
+
+def geometric(rates):
+    return exp(sum(log(rate) for rate in rates) / len(rates)) if min(rates) > 0 else 0.0
+
+
+def max_min(rates):
+    return ratio(max(rates), min(rates))
+
+
+def max_geomean(rates):
+    return ratio(max(rates), geometric(rates))
+
+
+def log_geomean(rates):
+    return sum(abs(log10(rate / geometric(rates))) for rate in rates) if min(rates) > 0 else ratio(max(rates), 0)
+
+
+def gini(rates):
+    n, mean = len(rates), sum(rates) / len(rates)
+    apart = sum(abs(x - y) for x in rates for y in rates)
+    return n / (n - 1) * ratio(apart, 2 * n**2 * mean)
+
+
+def max_difference(rates):
+    return max(abs(x - y) for x, y in combinations(rates, 2))
+
+
+def fdr(far, frr):
+    return 1 - 0.5 * (max_difference(far) + max_difference(frr))
+
+
+def ir(far, frr):
+    return max_min(far) ** 0.5 * max_min(frr) ** 0.5
+
+
+def garbe(far, frr):
+    return (gini(far) + gini(frr)) / 2
+
+
+FORMS = {
+    "max_min": max_min,
+    "max_geomean": max_geomean,
+    "log_geomean": log_geomean,
+    "gini": gini,
+    "max_difference": max_difference,
+}
+BY_HAND = {f"far_{name}": lambda far, frr, form=form: form(far) for name, form in FORMS.items()}
+BY_HAND |= {f"frr_{name}": lambda far, frr, form=form: form(frr) for name, form in FORMS.items()}
+BY_HAND |= {"fdr": fdr, "ir": ir, "garbe": garbe}
+
+
+# --- one small evaluation, and the twin's group rates of every node ----------------------------------------
+@pytest.fixture(scope="module")
+def scores():
+    return fk.score_tensor(people(SIZES, groups=GROUPS, dim=3), chunks=13)
+
+
+@pytest.fixture(scope="module")
+def evaluation(scores):
+    return fk.evaluate(scores, far=FAR, by="gender", resampling=RESAMPLING)
+
+
+@pytest.fixture(scope="module")
+def rates(scores):
+    """(FAR of each group, FRR of each group) of the data, the V-statistic and each replicate, at one level."""
+    twin = as_twin(scores, "gender")
+    drawn = [weighted(twin, *counts(twin, RESAMPLING, b)) for b in range(N)]
+    nodes = [summary(pairs, far=FAR, groups=GROUPS) for pairs in (empirical(twin), vstatistic(twin), *drawn)]
+    return [(node["far_group"][LEVEL].tolist(), node["frr_group"][LEVEL].tolist()) for node in nodes]
+
+
+def by_hand(name, rates):
+    estimate, centre, *replicates = (BY_HAND[name](*node) for node in rates)
+    return estimate, centre, replicates
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+@pytest.mark.parametrize("method", ["naive", "recentered"])
+@pytest.mark.parametrize("name", BY_HAND)
+def test_intervals_equal_the_twin(name, method, evaluation, rates):
+    band = fk.band(evaluation, name, method=method, level=0.8).isel(far_level=LEVEL)
+    estimate, centre, replicates = by_hand(name, rates)
+    assert np.isfinite(replicates).all()
+    expected = estimate, centre, *interval_by_hand(estimate, centre, replicates, method, 0.8)
+    np.testing.assert_allclose([band[v] for v in ("estimate", "centre", "lower", "upper")], expected, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+@pytest.mark.parametrize("name", BY_HAND)
+def test_the_default_is_pivotal_on_the_measures_scale(name, evaluation, rates):
+    band = fk.band(evaluation, name, level=0.8).isel(far_level=LEVEL)
+    values = by_hand(name, rates)
+    if measure(name).scale == "log":
+        values = log(values[0]), log(values[1]), [log(value) for value in values[2]]
+    ends = interval_by_hand(*values, "pivotal", 0.8)
+    expected = [exp(end) for end in ends] if measure(name).scale == "log" else ends
+    assert band.attrs["method"] == "pivotal"
+    np.testing.assert_allclose([band.lower, band.upper], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_uncertainty_equals_the_twin(name, evaluation, rates):
+    estimate, centre, replicates = by_hand(name, rates)
+    expected = sd_by_hand([value - centre for value in replicates]) / estimate
+    np.testing.assert_allclose(fk.uncertainty(evaluation, name)[LEVEL], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in BY_HAND if name.startswith("far_")])
+def test_far_measures_are_their_own_centre(name, evaluation):
+    band = fk.band(evaluation, name)
+    np.testing.assert_array_equal(band.centre, band.estimate)
+
+
+def floor_by_hand(name, rates):
+    """The measure of group rates divided by their centre, times the mean rate of the data."""
+    data, centre, *replicates = rates
+    common = [sum(kind) / len(kind) for kind in data]
+    fair = [
+        [[x / y * r for x, y in zip(*pair, strict=True)] for *pair, r in zip(node, centre, common, strict=True)]
+        for node in replicates
+    ]
+    return [BY_HAND[name](*node) for node in fair]
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+@pytest.mark.parametrize("name", BY_HAND)
+def test_floor_equals_the_twin(name, evaluation, rates):
+    floor = fk.floor(evaluation, name).isel(far_level=LEVEL)
+    values, estimate = floor_by_hand(name, rates), by_hand(name, rates)[0]
+    limit = 0.05 if name == "fdr" else 0.95  # FDR falls where the others rise
+    reached = [value <= estimate if name == "fdr" else value >= estimate for value in values]
+    np.testing.assert_allclose(floor["median"], quantile_by_hand(values, 0.5), rtol=1e-9)
+    np.testing.assert_allclose(floor.limit, quantile_by_hand(values, limit), rtol=1e-9)
+    np.testing.assert_allclose(floor.p, sum(reached) / N)
+
+
+def rate_tree(data, centre, replicates):
+    """An evaluation of FRR of two groups at one level, from given rates."""
+
+    def node(frr):
+        frr = np.asarray(frr, float)[..., None, :]
+        dims = ("replicate", "far_level", "group")[-frr.ndim :]
+        return xr.Dataset({"frr_group": (dims, frr)}, {"group": ["a", "b"], "far_level": [0.1]})
+
+    tree = xr.DataTree.from_dict(
+        {"empirical": node(data), "vstatistic": node(centre), "replicates": node(replicates)}
+    )
+    tree.attrs["provenance"] = (
+        '{"scheme": "identity", "n": 4, "seed": 0, "target": "new identities", "fingerprint": "x",'
+        ' "n_images": 40, "n_identities": 4}'
+    )
+    return tree
+
+
+FAIR_NOISE = np.array([[1.0, 2.0], [2.0, 1.0], [1.5, 1.5], [1.0, 1.25]])
+
+
+def test_a_floor_on_paper():
+    tree = rate_tree([0.1, 0.3], [0.1, 0.3], FAIR_NOISE * [0.1, 0.3])
+    floor = fk.floor(tree, "frr_max_min").isel(far_level=0)
+    # fair replicates have max/min 2, 2, 1 and 1.25; the estimate is 3
+    np.testing.assert_allclose([floor.estimate, floor["median"], floor.p], [3, 1.625, 0])
+    assert "8 to 14 %" in floor.attrs["size"]
+
+
+def test_a_replicate_without_errors_counts_as_infinitely_unfair():
+    replicates = FAIR_NOISE * [0.1, 0.3]
+    replicates[0, 0] = 0
+    with pytest.warns(fk.DataWarning, match="up to 1 of 4 replicates of frr_max_min are not finite"):
+        floor = fk.floor(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_min").isel(far_level=0)
+    assert (int(floor.n_nonfinite), float(floor.p), float(floor.limit)) == (1, 0.25, inf)
+
+
+def test_a_fair_value_inside_the_band_is_reported():
+    wide, narrow = FAIR_NOISE * [0.1, 0.3], (0.9 + 0.1 * FAIR_NOISE) * [0.1, 0.3]
+    for replicates, expected in ((wide, True), (narrow, False)):
+        band = fk.band(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_difference", level=0.9)
+        assert bool(band.includes_fair[0]) is expected
+        assert bool(band.lower[0] <= 0) is expected
+        assert band.attrs["fair"] == 0
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+def test_one_function_makes_a_measure_with_all_four(evaluation):
+    def range_over_mean(tallies):
+        rates = tallies.frr_group
+        return (rates.max("group") - rates.min("group")) / rates.mean("group")
+
+    register("frr_range_over_mean", fair=0.0)(range_over_mean)
+    paired = fk.compare(evaluation, evaluation, "frr_range_over_mean")
+    for found in (fk.band(evaluation, "frr_range_over_mean"), paired):
+        assert bool((found.lower <= found.upper).all())
+    assert bool((fk.uncertainty(evaluation, "frr_range_over_mean") > 0).all())
+    assert bool((fk.floor(evaluation, "frr_range_over_mean")["median"] > 0).all())
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+def test_ratios_are_compared_as_a_ratio(scores, evaluation):
+    faces = people(SIZES, groups=GROUPS, dim=3)
+    other = fk.evaluate(fk.score_tensor(faces, "euclidean"), far=FAR, by="gender", resampling=RESAMPLING)
+    both = fk.compare(evaluation, other, "frr_max_min")
+    assert both.attrs["contrast"] == "ratio"
+    singles = [fk.band(ev, "frr_max_min").estimate for ev in (evaluation, other)]
+    np.testing.assert_allclose(both.estimate, singles[0] / singles[1])
+
+
+def test_a_measure_without_a_fair_value_has_no_floor(evaluation):
+    with pytest.raises(fk.InputError, match="'frr' has no fair value"):
+        fk.floor(evaluation, "frr")
+
+
+def test_a_floor_says_what_it_cannot_make_fair():
+    tree = rate_tree([0.1, 0.3], [0.1, 0.3], FAIR_NOISE * [0.1, 0.3])
+    for node in ("empirical", "vstatistic", "replicates"):
+        tree[node] = tree[node].to_dataset().assign(odd_group=2 * tree[node].frr_group)
+    register("of_other_things", fair=0.0)(lambda tallies: tallies.odd_group.std("group"))
+    with pytest.raises(fk.InputError, match="odd_group.*cannot be made fair"):
+        fk.floor(tree, "of_other_things")
+
+
+def test_a_group_too_small_is_named_and_stays():
+    faces = people([6, 7, 9, 5, 6], groups=["a", "b", "c", "a", "b"], dim=3)
+    with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
+        ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by="gender", resampling=fk.Resampling(n=4))
+    assert ev["empirical"].group.values.tolist() == ["a", "b", "c"]
+    with (
+        pytest.warns(fk.DataWarning, match="no FAR for 'c'.*two identities"),
+        pytest.warns(fk.DataWarning, match="up to 4 of 4 replicates"),
+    ):
+        band = fk.band(ev, "far_max_min")
+    assert isnan(float(band.estimate[0]))
+
+
+def test_crossed_attributes_are_groups_like_any_other():
+    faces = people([6] * 8, groups=["f", "m"])
+    race = ["xy"[int(name[2:]) // 2 % 2] for name in faces.identity.values]
+    faces = fk.faces(faces.embedding.values, faces.identity.values, gender=faces.gender.values, race=race)
+    ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by=["gender", "race"], resampling=fk.Resampling(n=4))
+    assert ev["empirical"].group.values.tolist() == ["f & x", "f & y", "m & x", "m & y"]
+    assert np.isfinite(fk.band(ev, "far_gini").upper[0])
+
+
+# --- simultaneous bands -------------------------------------------------------------------------------------
+def test_a_simultaneous_band_by_hand():
+    rng = np.random.default_rng(0)
+    far = np.array([0.01, 0.03, 0.1])
+    data, centre = np.array([0.4, 0.3, 0.1]), np.array([0.38, 0.28, 0.09])
+    replicates = centre * rng.normal(1, 0.05, (40, 3))
+    tree = xr.DataTree.from_dict({
+        "empirical": xr.Dataset({"frr": ("far_level", data), "resolved": ("far_level", [True, True, False])}),
+        "vstatistic": xr.Dataset({"frr": ("far_level", centre)}),
+        "replicates": xr.Dataset({"frr": (("replicate", "far_level"), replicates)}),
+    }).map_over_datasets(lambda node: node.assign_coords(far_level=far) if node.data_vars else node)
+    tree.attrs["provenance"] = '{"scheme": "image", "n": 40, "target": "", "n_images": 30, "n_identities": 3}'
+    with pytest.warns(fk.DataWarning, match="fewer than ten errors"):
+        band = fk.band(tree, "frr", simultaneous=True, level=0.9)
+    shift = 3 / (8 * 135)  # 3 identities with 10 images: 3 * 45 genuine pairs
+    root = lambda rate: (rate + shift) ** 0.5  # noqa: E731
+    gaps = [[root(row[k]) - root(centre[k]) for row in replicates] for k in range(3)]
+    sds = [sd_by_hand(gap) for gap in gaps]
+    largest = [max(abs(gaps[k][b]) / sds[k] for k in range(2)) for b in range(40)]
+    critical = quantile_by_hand(largest, 0.9)
+    for k in range(3):
+        ends = [(root(data[k]) + sign * critical * sds[k]) ** 2 - shift for sign in (-1, 1)]
+        np.testing.assert_allclose([band.lower[k], band.upper[k]], ends)
+    assert band.attrs["method"] == "sup-t"
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+def test_a_simultaneous_band_is_wider(evaluation):
+    for name in ("frr", "frr_max_min", "frr_gini"):
+        at_once = fk.band(evaluation, name, simultaneous=True)
+        assert bool((at_once.critical > 1.96).all())
+        assert at_once.estimate.dims == ("far_level",)
+
+
+def test_a_simultaneous_band_needs_levels_and_takes_no_method(evaluation):
+    with pytest.raises(fk.InputError, match="runs over levels, but 'eer'"):
+        fk.band(evaluation, "eer", simultaneous=True)
+    with pytest.raises(fk.InputError, match="leave method out"):
+        fk.band(evaluation, "frr", simultaneous=True, method="naive")

@@ -1,0 +1,140 @@
+"""Disparity measures against figures computed by hand, and their zeros, gaps and scale."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import frkit as fk
+from frkit.measures import measure, names
+
+FOUR = [0.01, 0.02, 0.04, 0.08]
+FORMS = ("max_min", "max_geomean", "log_geomean", "gini", "max_difference")
+SCALE_FREE = ("max_min", "max_geomean", "log_geomean", "gini")
+
+
+def tallies(frr, far=None):
+    """A node with the rates of some groups, over (level, group) or (group,)."""
+    frr = np.asarray(frr, float)
+    dims = ("far_level", "group")[-frr.ndim :]
+    coords = {"group": [f"g{k}" for k in range(frr.shape[-1])]}
+    return xr.Dataset({"frr_group": (dims, frr), "far_group": (dims, frr if far is None else far)}, coords)
+
+
+def value(name, frr, far=None):
+    return measure(name)(tallies(frr, far)).values
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("max_min", 8.0),
+        ("max_geomean", 2.8284271247),
+        ("log_geomean", 1.2041199827),
+        ("gini", 0.5111111111),
+        ("max_difference", 0.07),
+    ],
+)
+def test_four_groups_by_hand(rate, name, expected):
+    np.testing.assert_allclose(value(f"{rate}_{name}", FOUR), expected, rtol=1e-9)
+
+
+def test_two_groups_by_hand():
+    a, b = 0.03, 0.012
+    np.testing.assert_allclose(value("frr_gini", [a, b]), abs(a - b) / (a + b))
+    np.testing.assert_allclose(value("frr_log_geomean", [a, b]), 2 * np.log10(value("frr_max_geomean", [a, b])))
+
+
+def test_gini_is_the_double_sum_of_the_paper():
+    rates = np.random.default_rng(0).uniform(size=5)
+    double = np.abs(rates[:, None] - rates).sum() / (2 * 5**2 * rates.mean())
+    np.testing.assert_allclose(value("frr_gini", rates), 5 / 4 * double)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_order_of_the_groups_does_not_matter(name):
+    found = [value(f"frr_{name}", rates) for rates in permutations(FOUR)]
+    np.testing.assert_allclose(found, found[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", SCALE_FREE)
+def test_a_common_factor_does_not_matter(name):
+    np.testing.assert_allclose(value(f"frr_{name}", np.multiply(FOUR, 1e-5)), value(f"frr_{name}", FOUR))
+
+
+@pytest.mark.parametrize("name", [f"{rate}_{form}" for rate in ("far", "frr") for form in FORMS])
+def test_equal_groups_have_the_fair_value(name):
+    np.testing.assert_allclose(value(name, [0.3] * 3), measure(name).fair, atol=1e-15)
+
+
+def test_one_rate_of_zero():
+    assert [value(f"frr_{name}", [0, 0.1, 0.2]) for name in ("max_min", "max_geomean", "log_geomean")] == [np.inf] * 3
+    np.testing.assert_allclose(value("frr_gini", [0, 0.1, 0.2]), 2 / 3)
+    np.testing.assert_allclose(value("frr_max_difference", [0, 0.1, 0.2]), 0.2)
+
+
+@pytest.mark.parametrize("name", SCALE_FREE)
+def test_all_rates_of_zero_have_no_ratio(name):
+    assert np.isnan(value(f"frr_{name}", [0, 0, 0]))
+
+
+def test_all_rates_of_zero_do_not_differ():
+    assert value("frr_max_difference", [0, 0, 0]) == 0
+
+
+@pytest.mark.parametrize("name", [*(f"frr_{form}" for form in FORMS), "fdr", "ir", "garbe"])
+@pytest.mark.parametrize("other", [0.0, 0.2])
+def test_a_group_without_a_rate_leaves_no_number(name, other):
+    assert np.isnan(value(name, [0.1, np.nan, other]))
+
+
+def test_the_measures_of_the_field_by_hand():
+    far, frr = [0.01, 0.03], [0.2, 0.1]
+    np.testing.assert_allclose(value("fdr", frr, far), 1 - (0.5 * 0.02 + 0.5 * 0.1))
+    np.testing.assert_allclose(value("ir", frr, far), np.sqrt(3 * 2))
+    np.testing.assert_allclose(value("garbe", frr, far), 0.5 * 0.5 + 0.5 / 3)
+
+
+def test_the_weight_of_the_measures_of_the_field():
+    far, frr = [0.01, 0.03], [0.2, 0.1]
+    node = tallies(frr, far)
+    np.testing.assert_allclose(fk.measures.fdr(c=0.9)(node), 1 - (0.9 * 0.02 + 0.1 * 0.1))
+    np.testing.assert_allclose(fk.measures.ir(c=0.9)(node), 3**0.9 * 2**0.1)
+    np.testing.assert_allclose(fk.measures.garbe(c=0.9)(node), 0.9 * 0.5 + 0.1 / 3)
+    with pytest.raises(fk.InputError, match=r"\[0, 1\], got 1.5"):
+        fk.measures.ir(c=1.5)
+
+
+def test_spread_is_the_standard_deviation_over_groups():
+    node = xr.Dataset({"eer_group": ("group", [0.1, 0.2, 0.4]), "auc_group": ("group", [0.9, 0.8, 0.6])})
+    for name in ("eer_spread", "auc_spread"):
+        np.testing.assert_allclose(measure(name)(node), np.std([0.1, 0.2, 0.4], ddof=1))
+
+
+def test_measures_do_not_look_at_dimensions():
+    rates = np.random.default_rng(1).uniform(0.1, 1, (2, 3, 4, 5))
+    node = xr.Dataset({"frr_group": (("model", "replicate", "group", "far_level"), rates)})
+    for form in FORMS:
+        found = measure(f"frr_{form}")(node)
+        assert found.dims == ("model", "replicate", "far_level")
+        np.testing.assert_allclose(found[1, 2, 3], value(f"frr_{form}", rates[1, 2, :, 3]))
+
+
+def test_one_group_is_refused():
+    with pytest.raises(fk.InputError, match="two groups or more"):
+        value("frr_gini", [0.1])
+
+
+def test_without_groups_there_is_a_remedy():
+    with pytest.raises(fk.InputError, match="by='the name of an attribute'"):
+        measure("far_max_min")(xr.Dataset({"far": ("far_level", [0.1])}))
+
+
+def test_every_disparity_is_registered_with_its_fair_value():
+    fair = {name: measure(name).fair for name in names() if measure(name).fair is not None}
+    expected = {f"{rate}_{form}": fk.measures.measure(f"frr_{form}").fair for rate in ("far", "frr") for form in FORMS}
+    expected |= {"fdr": 1, "ir": 1, "garbe": 0, "eer_spread": 0, "auc_spread": 0}
+    assert expected.items() <= fair.items()
+    assert measure("frr_max_min").scale == "log"
