@@ -15,6 +15,8 @@ _HOME = {
     "score_tensor": "scores",
     "score_matrix": "matrix",
     "open_scores": "matrix",
+    "pairs": "pair_table",
+    "open_pairs": "pair_table",
     "Resampling": "resampling",
     "far_levels": "evaluation",
     "evaluate": "evaluation",

@@ -7,6 +7,7 @@ IMAGE, FEATURE, MODEL = "image", "feature", "model"
 PROBE, REFERENCE = "probe", "reference"
 REPLICATE, IDENTITY, GROUP, FAR_LEVEL = "replicate", "identity", "group", "far_level"
 PERSON = "person"
+PAIR, GENUINE = "pair", "genuine"
 UNKNOWN = "unknown"
 
 

@@ -10,7 +10,6 @@ from frkit.faces import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require
 from frkit.labels import resolve_varying
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.sweep.design import WHOLE_LIMIT, Design, GenuinePairs, Side, genuine_pairs
-from frkit.sweep.resolve import Genuine
 
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
 CROSSED = " & "  # between the labels of crossed attributes
@@ -46,9 +45,9 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     person = _on_images(scores, PERSON, index, len(names)) if has_person else identity
     group = np.full(len(names), UNKNOWN)
     if by is not None:
-        group = _crossed([_on_images(scores, name, index, len(names)) for name in _attributes(by)])
+        group = crossed([_on_images(scores, name, index, len(names)) for name in attributes_of(by)])
         known = person if has_person else None
-        group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(_attributes(by)), known)
+        group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(attributes_of(by)), known)
         person = identity if split is None and not has_person else (person if split is None else split)
     groups = np.unique(group[group != UNKNOWN])
     require(
@@ -58,7 +57,8 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     return People(names, identity, person, group, groups, *index)
 
 
-def _attributes(by) -> list[str]:
+def attributes_of(by) -> list[str]:
+    """Names of the attributes, one or several."""
     return [by] if isinstance(by, str) else list(by)
 
 
@@ -83,7 +83,7 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
     return out
 
 
-def _crossed(labels: list[np.ndarray]) -> np.ndarray:
+def crossed(labels: list[np.ndarray]) -> np.ndarray:
     """One flat label from several; unknown where any is."""
     flat = labels[0]
     for more in labels[1:]:
@@ -93,12 +93,27 @@ def _crossed(labels: list[np.ndarray]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
+class Listed:
+    """A pair list on the two sides of the design: row and col of every pair, and which pairs are of which kind.
+
+    genuine, impostor: positions in the list. facts: counts for the provenance.
+    """
+
+    row: np.ndarray
+    col: np.ndarray
+    genuine: np.ndarray
+    impostor: np.ndarray
+    facts: dict
+
+
+@dataclass(frozen=True, eq=False)
 class Cohort:
     """Everything about the images that an evaluation needs, without a score.
 
     design: both sides for the sweep. asked: pairs whose scores are collected: the first `n_genuine` are
     genuine, the rest images with themselves. groups: labels. diagonal: whether replicates hold copies of
     images. image_count (column, image), identity_count (column, identity): column 0 is the data themselves.
+    listed: for a pair list, where its pairs stand.
     """
 
     people: People
@@ -111,6 +126,7 @@ class Cohort:
     identity: np.ndarray
     share: np.ndarray
     pooled: bool
+    listed: Listed | None = None
 
     @property
     def groups(self) -> np.ndarray:
@@ -125,10 +141,12 @@ class Cohort:
 
 def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: Resampling | None) -> Cohort:
     """Labels and options to codes, counts and weights."""
+    pairwise = resampling is not None and resampling.scheme == "pair"
+    require(not pairwise, "scheme 'pair' is for pair lists: the pairs of a tensor share images; draw those")
     who = people(scores, by, varying)
     labels, identity = np.unique(who.identity, return_inverse=True)
-    share, pooled = _shares(weighting, labels), isinstance(weighting, str) and weighting == "pair"
-    image_count, identity_count = _counts(who, by, resampling)
+    share, pooled = shares(weighting, labels), isinstance(weighting, str) and weighting == "pair"
+    image_count, identity_count = drawn_counts(who, by, resampling)
     symmetric = bool(scores.attrs.get("symmetric"))
     person = np.unique(who.person, return_inverse=True)[1].astype(np.int32)
     group = np.searchsorted(who.groups, who.group)
@@ -150,7 +168,7 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
 
     probe = side(who.probe)
     reference = probe if symmetric else side(who.reference)
-    design = Design(probe, reference, symmetric, _cells(len(who.groups), impostors))
+    design = Design(probe, reference, symmetric, cell_table(len(who.groups), impostors))
     pairs = genuine_pairs(probe.identity, reference.identity, symmetric)
     if not symmetric:
         other = who.probe[pairs.row] != who.reference[pairs.col]
@@ -160,7 +178,7 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
         "there is no genuine pair: no identity has two images to compare; check the identities",
     )
     diagonal = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
-    itself = _same_image(who, symmetric)
+    itself = same_image(who, symmetric)
     asked = pairs if "self_score" in scores.attrs or not diagonal else _joined(pairs, itself, identity[who.probe])
     return Cohort(
         who,
@@ -176,7 +194,7 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
     )
 
 
-def _shares(weighting, labels: np.ndarray) -> np.ndarray:
+def shares(weighting, labels: np.ndarray) -> np.ndarray:
     """p_k of every identity, with mean 1 (section 2.1)."""
     if isinstance(weighting, str):
         require(
@@ -194,7 +212,7 @@ def _shares(weighting, labels: np.ndarray) -> np.ndarray:
     return share / share.mean()
 
 
-def _counts(who: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
+def drawn_counts(who: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
     """(column, image) and (column, identity) counts; column 0 counts everything once."""
     n_identities = len(np.unique(who.identity))
     ones = np.ones((1, len(who.names)), np.uint16), np.ones((1, n_identities), np.uint16)
@@ -202,7 +220,7 @@ def _counts(who: People, by, resampling: Resampling | None) -> tuple[np.ndarray,
         return ones
     strata = None
     if resampling.strata is not None:
-        same = by is not None and CROSSED.join(_attributes(by)) == resampling.strata or resampling.strata == "group"
+        same = by is not None and CROSSED.join(attributes_of(by)) == resampling.strata or resampling.strata == "group"
         require(
             by is not None and same,
             f"strata={resampling.strata!r} must name the attribute given as by= (or be 'group'); got by={by!r}",
@@ -228,7 +246,7 @@ def urns(who: People) -> np.ndarray:
     return np.char.add(np.char.add(who.identity, "\x1f"), sides)
 
 
-def _cells(n_groups: int, impostors: str) -> np.ndarray:
+def cell_table(n_groups: int, impostors: str) -> np.ndarray:
     """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
     require(impostors in ("all", "same-group"), f"impostors must be 'all' or 'same-group', got {impostors!r}")
     require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
@@ -241,7 +259,7 @@ def _cells(n_groups: int, impostors: str) -> np.ndarray:
     return cells
 
 
-def _same_image(who: People, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
+def same_image(who: People, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
     """(rows, columns) at which an image meets itself."""
     if symmetric:
         return who.probe, who.probe
@@ -253,89 +271,3 @@ def _joined(pairs: GenuinePairs, itself: tuple, identity: np.ndarray) -> Genuine
     row, col = itself
     both = [(pairs.row, row), (pairs.col, col), (pairs.identity, identity[row])]
     return GenuinePairs(*(np.concatenate(part).astype(np.int32) for part in both))
-
-
-def genuine_tally(who: Cohort, score: np.ndarray, self_score: float | None, centre: bool = False) -> Genuine:
-    """Weighted genuine pairs, sorted by score; `centre` gives the weights of the V-statistic (eq. 19) instead.
-
-    score: of the pairs in `who.asked`, NaN where the comparison failed.
-    """
-    n, symmetric = who.n_genuine, who.design.symmetric
-    row, col, identity = (part[:n] for part in (who.asked.row, who.asked.col, who.asked.identity))
-    here = ~np.isnan(score[:n])
-    present = np.bincount(identity[here], minlength=len(who.share))
-    mass = who.share**2 * (present if who.pooled else 1.0)
-    per_pair = _up_to_a_factor(np.divide(mass, present, out=np.zeros(len(present)), where=present > 0))
-    parts = [(score[:n][here], row[here], col[here], identity[here], per_pair[identity[here]])]
-    if who.diagonal:
-        itself, own = _same_image(who.people, symmetric), who.design.probe.identity
-        same = score[n:] if self_score is None else np.full(len(itself[0]), self_score)
-        keep = (present[own[itself[0]]] > 0) & ~np.isnan(same)
-        kin = own[itself[0]][keep]
-        half = 0.5 if symmetric else 1.0
-        if centre:
-            code, many = _urn_sizes(who.people)
-            mine, theirs = who.people.probe[row[here]], who.people.reference[col[here]]
-            kept = np.where(code[mine] == code[theirs], 1 - 1 / many[mine], 1.0)  # E[w_i w_j] of two images
-            again = 1 - 1 / many[who.people.probe[itself[0][keep]]]  # E[w_i (w_i - 1)]
-            factor = _up_to_a_factor(np.concatenate([per_pair[identity[here]] * kept, per_pair[kin] * again]))
-            parts[0] = (*parts[0][:4], factor[: len(kept)])
-            parts.append((same[keep], itself[0][keep], itself[1][keep], kin, half * factor[len(kept) :]))
-        else:
-            parts.append((same[keep], np.full(len(kin), -1), itself[1][keep], kin, half * per_pair[kin]))
-    return _sorted_genuine(who, parts, centre, not here.all())
-
-
-def _up_to_a_factor(weight: np.ndarray) -> np.ndarray:
-    """Ones where all weights above zero are equal: rates do not change, and sums become exact."""
-    positive = weight[weight > 0]
-    same = len(positive) > 0 and np.all(np.abs(positive - positive[0]) <= 1e-14 * positive[0])
-    return (weight > 0).astype(float) if same else weight
-
-
-def _urn_sizes(who: People) -> tuple[np.ndarray, np.ndarray]:
-    """Of each image: its urn, and how many images that holds."""
-    code = np.unique(urns(who), return_inverse=True)[1]
-    return code, np.bincount(code)[code].astype(float)
-
-
-def _sorted_genuine(who: Cohort, parts: list, centre: bool, lost: bool) -> Genuine:
-    score, row, col, identity, factor = (np.concatenate(part) for part in zip(*parts, strict=True))
-    order = np.argsort(score)
-    group = who.design.reference.group[col].astype(np.int64)
-    pairs = tuple(np.ascontiguousarray(part[order]) for part in (score, row, col, identity, group, factor))
-    columns = slice(0, 1) if centre else slice(None)
-    weight = tuple(
-        np.ascontiguousarray(
-            who.image_count[columns][:, images].astype(np.uint8 if who.image_count.max() < 256 else np.uint16)
-        )
-        for images in (who.people.probe, who.people.reference)
-    )
-    identity_count = who.identity_count[columns].astype(float)
-    whole = who.design.symmetric and not centre and len(np.unique(identity)) > 0 and not lost
-    columns = range(len(weight[0]))
-    n_groups = len(who.groups) + 1
-    totals = (
-        _whole_totals(pairs, identity_count, n_groups)
-        if whole
-        else np.stack([_genuine_total(pairs, weight, identity_count, c, n_groups) for c in columns], 1)
-    )
-    return Genuine(pairs, weight, identity_count, totals)
-
-
-def _whole_totals(pairs: tuple, identity_count: np.ndarray, n_groups: int) -> np.ndarray:
-    """Weight of all genuine pairs, (group, column), where every pair is present: resampling the images of an
-    identity only moves its weight about."""
-    _, row, _, identity, group, factor = pairs
-    own = row >= 0
-    mass = np.zeros((n_groups, identity_count.shape[1]))
-    np.add.at(mass, (group[own], identity[own]), factor[own])
-    return mass @ identity_count.T
-
-
-def _genuine_total(pairs: tuple, weight: tuple, identity_count: np.ndarray, column: int, n_groups: int) -> np.ndarray:
-    """Weight of all genuine pairs of one column, by group."""
-    _, row, col, identity, group, factor = pairs
-    w = weight[1][column][col].astype(float)
-    w *= np.where(row < 0, w - 1, weight[0][column][row])
-    return np.bincount(group, factor * w * identity_count[column][identity], minlength=n_groups)

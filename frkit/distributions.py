@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from frkit.cohort import Cohort
 from frkit.faces import require
-from frkit.sweep import distribution
+from frkit.sweep import distribution, listed
 from frkit.sweep.resolve import Genuine
 from frkit.sweep.run import sweep
 
@@ -33,17 +33,22 @@ class Distributions:
 
 
 def tally_distributions(
-    scores: xr.DataArray, who: Cohort, rates, *, bins: int, bounds: tuple[float, float] | None, progress: bool
+    scores: xr.DataArray, who: Cohort, rates, *, bins: int, bounds: tuple[float, float], progress: bool
 ) -> Distributions:
     """One more sweep, over every pair; `rates` brings the genuine pairs, which are known by now."""
     design, own = who.design, who.own_cell
-    low, high = bounds or _bounds(scores)
+    low, high = bounds
     edges = np.linspace(low, high, bins + 1)
     levels, lost = _lost(rates.genuine, rates.centre, len(own))
     of_cell = np.full(design.n_cells, -1)
     of_cell[own] = np.arange(len(own))
     wanted = distribution.Distribution(design, edges, levels, lost, of_cell)
-    found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
+    if who.listed is None:
+        found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
+    else:
+        places = who.listed.impostor
+        parts = (part[places] for part in (scores.values, who.listed.row, who.listed.col))
+        found = listed.distribute_list(*parts, wanted)
     slack = ROUNDING * (high - low)
     require(
         found.low >= low - slack and found.high <= high + slack,
@@ -65,7 +70,7 @@ def tally_distributions(
     )
 
 
-def _bounds(scores: xr.DataArray) -> tuple[float, float]:
+def score_bounds(scores: xr.DataArray) -> tuple[float, float]:
     """Where scores can lie: known for the cosine; else one look at all of them."""
     if scores.attrs.get("similarity") == "cosine":
         return -1.0, 1.0
@@ -122,14 +127,17 @@ def _genuine_moments(genuine: Genuine, n_groups: int, edges: np.ndarray) -> tupl
     """Totals, means, sds (column, curve) and histograms (column, bin, curve) of the genuine pairs."""
     score, group = genuine.pairs[0].astype(float), genuine.pairs[4]
     at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
-    n = len(genuine.identity_count)
-    sums, histogram = np.zeros((3, n, n_groups + 1)), np.zeros((n, len(edges) - 1, n_groups + 1))
+    n, n_bins = len(genuine.identity_count), len(edges) - 1
+    place, kinds = group * n_bins + at, n_groups + 1  # the last group is "no group"
+    sums, histogram = np.zeros((3, n, kinds)), np.zeros((n, n_bins, kinds))
     for column in range(n):
         weight = _weights(genuine, column)
-        for curve in range(n_groups + 1):
-            mine = weight if curve == n_groups else np.where(group == curve, weight, 0)
-            sums[:, column, curve] = mine.sum(), mine @ score, mine @ score**2
-            histogram[column, :, curve] = np.bincount(at, mine, minlength=len(edges) - 1)
+        for power in range(3):
+            sums[power, column] = np.bincount(group, weight * score**power, minlength=kinds)
+        counts = np.bincount(place, weight, minlength=kinds * n_bins)
+        histogram[column] = counts.reshape(kinds, n_bins).T
+    for part in (sums, histogram):
+        part[..., -1] = part.sum(-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums[1] / sums[0]
         return (

@@ -1,17 +1,18 @@
 """`evaluate`: from a score tensor to a labelled tree of rates, for the data, their V-statistic and replicates."""
 
-import hashlib
 import json
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from frkit import nodes
+from frkit.base import GENUINE, PAIR
 from frkit.cohort import Cohort, cohort
-from frkit.distributions import tally_distributions
+from frkit.distributions import score_bounds, tally_distributions
 from frkit.faces import MODEL, PROBE, REFERENCE, InputError, require, warn
+from frkit.pair_cohort import pair_cohort
+from frkit.provenance import provenance
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.tallies import Rates, tally_rates
 
@@ -76,9 +77,9 @@ def evaluate(
 
     Parameters
     ----------
-    scores : xr.DataArray
-        From `score_tensor`, `score_matrix` or `open_scores`; with a `model` dim every model is evaluated on
-        the same replicates.
+    scores : xr.DataArray or xr.Dataset
+        From `score_tensor`, `score_matrix` or `open_scores`, or a list of pairs from `pairs` or `open_pairs`; with
+        a `model` dim every model is evaluated on the same replicates.
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that keeps to it (D.1).
         Default: 1e-5 to 0.1, four a decade, unless `threshold` is given.
@@ -90,11 +91,13 @@ def evaluate(
         Without it there are no replicates.
     weighting : "identity", "pair", or p_k per identity
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array (identities
-        sorted by name) gives p_k of section 2.1.
+        sorted by name) gives p_k of section 2.1. In a pair list n_k counts the images of an identity that the list
+        names (on each side apart, where no image stands on both); without image names it is "pair" in any case.
     impostors : {"all", "same-group"}
         Which impostor pairs enter the global FAR.
     varying : {"error", "split", "first", "most frequent"}
-        For an attribute in `by` that varies within an identity.
+        For an attribute in `by` that varies within an identity. In a pair list "error" is a warning: each pair
+        counts in the group that its own row names.
     mode : {"tail", "all"}
         "all" sweeps once more, over every pair, for `auc`, means, standard deviations and histograms.
     bins, bounds : int, (float, float)
@@ -136,13 +139,11 @@ def evaluate(
     """
     levels, fixed = _levels(far, threshold)
     require(mode in ("tail", "all"), f"mode must be 'tail' or 'all', got {mode!r}")
-    require(
-        isinstance(scores, xr.DataArray) and {PROBE, REFERENCE} <= set(scores.dims),
-        "scores must be a tensor over (probe, reference): make it with fk.score_tensor or fk.score_matrix",
-    )
+    scores = _checked_scores(scores)
     _check_attributes(scores, by)
     one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
-    who = cohort(one, by, varying, weighting, impostors, resampling)
+    gather = pair_cohort if PAIR in scores.dims else cohort
+    who = gather(one, by, varying, weighting, impostors, resampling)
     _check_impostors(who)
     bar = scores.size > LONG_SWEEP if progress is None else progress
     models = [scores.isel({MODEL: m}) for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [scores]
@@ -150,6 +151,7 @@ def evaluate(
     _warn(who, resampling, levels, results)
     trees = [nodes.of_rates(rates, who, levels, fixed, impostors) for rates in results]
     if mode == "all":
+        bounds = bounds or score_bounds(scores)  # the same bins for every model
         for tree, model, rates in zip(trees, models, results, strict=True):
             found = tally_distributions(model, who, rates, bins=bins, bounds=bounds, progress=bar)
             nodes.add_distributions(tree, found, len(who.groups))
@@ -160,8 +162,22 @@ def evaluate(
     for message in nodes.small_groups(stacked["empirical"]):
         warn(message)
     tree = xr.DataTree.from_dict(stacked)
-    tree.attrs["provenance"] = json.dumps(_provenance(scores, who, resampling, weighting, impostors, by, results))
+    tree.attrs["provenance"] = json.dumps(provenance(scores, who, resampling, weighting, impostors, by, results))
     return tree
+
+
+def _checked_scores(scores) -> xr.DataArray:
+    """A tensor over (probe, reference), or the scores of a pair list over (pair)."""
+    if isinstance(scores, xr.Dataset) and "score" in scores and GENUINE in scores.coords:
+        scores = scores["score"]
+    dims = set(scores.dims) if isinstance(scores, xr.DataArray) else set()
+    listed = PAIR in dims and GENUINE in scores.coords
+    require(
+        {PROBE, REFERENCE} <= dims or listed,
+        "scores must be a tensor over (probe, reference) or a list of pairs: make it with fk.score_tensor, "
+        "fk.score_matrix, fk.pairs or fk.open_pairs",
+    )
+    return scores
 
 
 def _levels(far, threshold) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -190,12 +206,16 @@ def _check_attributes(scores: xr.DataArray, by) -> None:
 
 
 def _check_impostors(who: Cohort) -> None:
+    if who.listed is not None:
+        return
     people = np.unique(np.concatenate([who.design.probe.person, who.design.reference.person]))
     require(len(people) > 1, "there is no impostor pair: all images are of one person; at least two are needed")
 
 
 def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rates]) -> None:
     median = float(np.median(np.bincount(who.identity)))
+    n_impostors = len(who.design.probe.person) * len(who.design.reference.person) / 2
+    n_impostors = n_impostors if who.listed is None else len(who.listed.impostor)
     if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
         warn(
             f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
@@ -208,7 +228,7 @@ def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rate
             "cannot vary; scheme 'identity' says more here"
         )
     if levels is not None:
-        smallest = max(1 / max(len(who.design.probe.person) * len(who.design.reference.person) / 2, 1), 0)
+        smallest = 1 / max(n_impostors, 1)
         low = levels[levels < smallest]
         if low.size:
             warn(
@@ -219,38 +239,6 @@ def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rate
 
 def _stacked(parts: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dataset:
     return parts[0] if names is None else xr.concat(parts, dim=names.rename(MODEL).variable.to_index_variable())
-
-
-def _provenance(scores, who: Cohort, resampling, weighting, impostors, by, results) -> dict:
-    """What made these numbers, as JSON can hold it."""
-    images = np.bincount(who.identity)
-    digest = hashlib.sha256()
-    for part in (who.people.names, who.people.identity, who.people.group):
-        digest.update("\n".join(part.tolist()).encode())
-    digest.update(np.ascontiguousarray(who.image_count).tobytes() + np.ascontiguousarray(who.identity_count).tobytes())
-    drawn = (
-        {}
-        if resampling is None
-        else {
-            "scheme": resampling.scheme,
-            "n": resampling.n,
-            "seed": resampling.seed,
-            "strata": resampling.strata,
-            "target": resampling.target(len(np.unique(who.people.person))),
-        }
-    )
-    return drawn | {
-        "weighting": weighting if isinstance(weighting, str) else "p_k",
-        "impostors": impostors,
-        "by": by if by is None or isinstance(by, str) else list(by),
-        "similarity": scores.attrs.get("similarity", "given"),
-        "n_images": len(images) and int(images.sum()),
-        "n_identities": len(images),
-        "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
-        "failed_genuine_comparisons": [rates.n_missing for rates in results],
-        "versions": {name: version(name) for name in ("numpy", "xarray", "dask", "numba")},
-        "fingerprint": digest.hexdigest()[:32],
-    }
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -14,6 +14,7 @@ TARGETS = {
     "two-level": "new identities, new images",
     "double-or-nothing": "new identities",
     "subset": "subsets of {m} people drawn from these {n}",
+    "pair": "new pairs that share no image and no person with one another (too narrow where they do)",
 }
 DIAGONAL_SCHEMES = ("image", "two-level")  # replicates hold copies of images: the centre is the V-statistic
 
@@ -24,11 +25,12 @@ class Resampling:
 
     Parameters
     ----------
-    scheme : {"image", "identity", "two-level", "double-or-nothing", "subset"}
+    scheme : {"image", "identity", "two-level", "double-or-nothing", "subset", "pair"}
         "image" draws n_k images with replacement within each identity (Conti & Clémençon 2024, Algorithm 1);
         "identity" draws identities with replacement; "two-level" draws identities, then images, the copies of
         an identity sharing one draw; "double-or-nothing" counts each identity 0 or 2 times; "subset" draws
-        `subset_size` people with replacement (DeAlcala et al. 2023).
+        `subset_size` people with replacement (DeAlcala et al. 2023); "pair", for pair lists only, draws genuine
+        pairs and impostor pairs with replacement: too narrow, because pairs share images and people.
     n : int
         Number of replicates, at least 2.
     seed : int
@@ -70,10 +72,10 @@ class Resampling:
         require(small, f"subset_size must be below 65,536, got {self.subset_size!r}")
         only_subset = self.subset_size is None or (self.scheme == "subset" and self.subset_size >= 1)
         require(only_subset, f"subset_size needs scheme 'subset' and at least 1 person, got {self.subset_size!r}")
-        drawn = self.strata is None or self.scheme != "image"
+        drawn = self.strata is None or self.scheme not in ("image", "pair")
         require(
             drawn,
-            "strata draw identities within groups; scheme 'image' keeps every identity: leave strata out",
+            f"strata draw identities within groups; scheme {self.scheme!r} draws no identities: leave strata out",
         )
 
     def target(self, n_identities: int) -> str:
@@ -86,6 +88,7 @@ class Resampling:
         Parameters
         ----------
         identity : sequence of str, (image,)
+            For scheme "pair" an entry is a pair, and this says of which kind: "genuine" or "impostor".
         image : sequence of str, (image,), optional
             Image names; draws follow the names, so that the order of the images does not matter.
         strata : sequence of str, (image,), optional
@@ -169,11 +172,11 @@ class _Draw:
         people = np.ones(int(self.unit.max()) + 1, np.uint16)
         if self.scheme == "double-or-nothing":
             people = (2 * rng.integers(0, 2, len(people))).astype(np.uint16)
-        elif self.scheme != "image":
+        elif self.scheme not in ("image", "pair"):
             for members in self.members:
                 people[members] = self._with_replacement(rng, len(members))
         images = np.ones(len(self.order), np.uint16)
-        if self.scheme in DIAGONAL_SCHEMES:
+        if self.scheme in (*DIAGONAL_SCHEMES, "pair"):
             picked = self.first + (rng.random(len(images)) * self.n_k).astype(np.int64)
             images[self.order] = np.bincount(picked, minlength=len(images))
         return people[self.unit], images

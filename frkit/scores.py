@@ -58,8 +58,12 @@ def minus_distances(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 
 def _unit_rows(embedding: np.ndarray) -> np.ndarray:
-    norm = np.linalg.norm(embedding.astype(np.float64), axis=-1, keepdims=True)
-    return (embedding / norm).astype(np.float32)
+    """Rows of unit length, formed in float64, some at a time."""
+    out = np.empty(embedding.shape, np.float32)
+    for i in range(0, embedding.shape[-2], 256):
+        rows = embedding[..., i : i + 256, :].astype(np.float64)
+        out[..., i : i + 256, :] = rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+    return out
 
 
 def _centred_rows(embedding: np.ndarray) -> np.ndarray:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.cohort import Cohort, genuine_tally
-from frkit.sweep import blocks, crossings, resolve
+from frkit.cohort import Cohort
+from frkit.genuine import genuine_tally
+from frkit.sweep import blocks, crossings, listed, resolve
 from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder, Patch, Pilot
@@ -56,12 +57,15 @@ def tally_rates(
     *,
     progress: bool,
 ) -> Rates:
-    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a (probe, reference) tensor."""
-    design = who.design
+    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs."""
     levels = np.empty(0) if far is None else far
     fixed = np.empty(0) if thresholds is None else thresholds
+    if who.listed is not None:
+        ladder = listed.list_ladder(scores.values[who.listed.impostor])
+        found = _sweep_list(scores.values, who, ladder)
+        return _resolve(found, _needs(found, levels, fixed, ladder), found.partial.kept, ladder, levels, fixed)
     pilot, zones = take_pilot(scores, who)
-    ladder = planning.make_plan(pilot, design.n_pairs, levels, fixed, zones)
+    ladder = planning.make_plan(pilot, who.design.n_pairs, levels, fixed, zones)
     sweeper = _Sweeper(scores, who, progress)
     found = sweeper.first(ladder)
     needs = _needs(found, levels, fixed, ladder)
@@ -187,6 +191,17 @@ class _Sweeper:
         """The pairs of some bins only."""
         request = Request(self.who.design, ladder, adding=False)
         return sweep(self.scores, request, progress=self.progress).kept
+
+
+def _sweep_list(scores: np.ndarray, who: Cohort, ladder: Ladder) -> _Found:
+    """A list of pairs: all of them are kept, so that one look is enough."""
+    places = who.listed
+    impostor = (part[places.impostor] for part in (scores, places.row, places.col))
+    partial = listed.tally_list(*impostor, who.design, ladder)
+    sums = partial.sums.reshape(ladder.n_bins, who.design.n_cells, who.design.n_columns)
+    score = scores[places.genuine]
+    tallies = [genuine_tally(who, score, None, centre) for centre in (False, True)]
+    return _Found(who, partial, sums, sums.sum(0), *tallies, int(np.isnan(score).sum()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -155,3 +155,14 @@ def test_labels_that_do_not_fit_are_refused():
         fk.Resampling(n=2).weights(["a", "a", "b"], image=["x", "y"])
     with pytest.raises(fk.InputError, match="[Ss]trat"):
         fk.Resampling("identity", n=2, strata="age").weights(["a", "a", "b"], strata=["20", "30", "20"])
+
+
+def test_the_pair_scheme_draws_within_each_kind():
+    kind = np.array(["genuine"] * 30 + ["impostor"] * 50)
+    drawn = fk.Resampling("pair", n=20, seed=3).weights(kind)
+    counts = drawn.image_count.values
+    assert (counts[:, :30].sum(1) == 30).all() and (counts[:, 30:].sum(1) == 50).all()
+    assert counts.max() > 2 and (drawn.identity_count == 1).all()
+    assert "too narrow" in drawn.attrs["target"]
+    with pytest.raises(fk.InputError, match="leave strata out"):
+        fk.Resampling("pair", strata="gender")

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, listed, require
-from frkit.io.formats import PICKLED, need
+from frkit.io.common import PICKLED, need
 
 
 def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:

@@ -7,7 +7,8 @@ import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require
 from frkit.faces import faces
-from frkit.io.formats import file_kind, named, not_read, read_columns
+from frkit.io.common import named, not_read
+from frkit.io.formats import file_kind, read_columns
 from frkit.labels import clean_labels, resolve_varying
 
 _EMBEDDING_NAMES = ("embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x")

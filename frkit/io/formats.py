@@ -1,15 +1,13 @@
 """One reader per file format: each returns a plain dict of column name to array. Nothing is unpickled."""
 
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
-from frkit.base import InputError, require, warn
+from frkit.base import InputError, require
+from frkit.io.common import PICKLED, need
 from frkit.io.text import embedding_columns, read_lines, read_table
 
 _KINDS = {
@@ -18,20 +16,6 @@ _KINDS = {
     ".zarr.zip": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf",
 }  # fmt: skip
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
-PICKLED = (
-    "can only be read by unpickling, which may run any code, so frkit refuses; "
-    "save numbers as a numeric array and labels as text, e.g. np.savez(path, embedding=np.asarray(embedding, "
-    "'float32'), identity=np.asarray(identity, str))"
-)
-
-
-@contextmanager
-def named(path) -> Iterator[None]:
-    """Put the file's name in front of every message about it."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def file_kind(path: Path) -> str:
@@ -44,15 +28,6 @@ def file_kind(path: Path) -> str:
         kind = "zarr"
     require(kind is not None, f"unknown format; frkit reads {', '.join(_KINDS)}")
     return kind
-
-
-def need(module: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say what to install."""
-    try:
-        return import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        raise InputError(f"{purpose} needs a package: install it with pip install {package}") from None
 
 
 def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
@@ -134,9 +109,3 @@ def _numeric(frame) -> np.ndarray:
     text = [name for name in frame if frame[name].dtype.kind not in "fiub"]
     require(not text, f"embedding column {text[0] if text else ''!r} holds no numbers")
     return frame.to_numpy(np.float64)
-
-
-def not_read(names: list[str], why: str) -> None:
-    """Warn about columns that were left aside."""
-    if names:
-        warn(f"not read: {', '.join(names)} ({why})")

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from frkit.base import InputError
-from frkit.io.formats import need, not_read
+from frkit.io.common import need, not_read
 
 _WHY = "a MATLAB string array, struct or object; save strings as cellstr(...) and fields as variables"
 

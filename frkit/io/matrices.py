@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from frkit.base import PROBE, REFERENCE, InputError, listed, require
+from frkit.io.common import named
 from frkit.io.embeddings import IDENTITY_NAMES, take_column
-from frkit.io.formats import file_kind, named, read_columns, read_npy
+from frkit.io.formats import file_kind, read_columns, read_npy
 from frkit.io.text import read_rows, to_numbers
 
 

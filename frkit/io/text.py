@@ -21,9 +21,9 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     Raises InputError naming the line where a row is not as long as the first one.
     """
     width = None
-    with _open_text(path) as lines:
+    with open_text(path) as lines:
         try:
-            reader = csv.reader(lines, delimiter=_delimiter(path), strict=True)
+            reader = csv.reader(lines, delimiter=delimiter_of(path), strict=True)
             for row in reader:
                 if not row:
                     continue
@@ -38,16 +38,17 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     require(width is not None, "the file is empty")
 
 
-def _open_text(path: Path):
+def open_text(path: Path):
+    """Open a text file, plain or .gz."""
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
-def _delimiter(path: Path) -> str:
+def delimiter_of(path: Path) -> str:
     """Tab in a .tsv; otherwise comma, unless the first line has none and has a semicolon or a tab."""
     if ".tsv" in path.suffixes:
         return "\t"
-    with _open_text(path) as lines:
+    with open_text(path) as lines:
         first = lines.readline()
     return next((mark for mark in ",;\t" if mark in first), ",")
 

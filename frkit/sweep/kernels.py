@@ -8,6 +8,10 @@ import numpy as np
 from numba import njit
 
 COMPILE = {"nogil": True, "boundscheck": False, "cache": True}
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+PLACE_OF_BIT = np.zeros(64, np.uint16)
+for _bit in range(64):
+    PLACE_OF_BIT[((1 << _bit) * int(DE_BRUIJN) % 2**64) >> 58] = _bit
 
 
 @njit(**COMPILE)
@@ -30,6 +34,30 @@ def bins_of(scores, low, scale, bin_of_cell):
 
 
 @njit(**COMPILE)
+def places_above(line, begin, floor, above):
+    """Columns of a line, from `begin` on, whose score lies above the floor; returns how many.
+
+    64 comparisons make one mask, in a loop that the compiler turns into vector instructions; then its bits are
+    taken one by one, lowest first, a lone bit being found by a de Bruijn sequence.
+    """
+    n, end = np.uintp(0), line.shape[0]
+    whole = begin + (end - begin) // 64 * 64
+    for start in range(begin, whole, 64):
+        mask = np.uint64(0)
+        for bit in range(64):
+            mask |= np.uint64(line[np.uintp(start + bit)] > floor) << np.uint64(bit)
+        while mask:
+            lowest = mask & (~mask + np.uint64(1))
+            above[n] = start + PLACE_OF_BIT[(lowest * DE_BRUIJN) >> np.uint64(58)]
+            n += np.uintp(1)
+            mask ^= lowest
+    for c in range(whole, end):
+        above[n] = c
+        n += np.uintp(line[np.uintp(c)] > floor)
+    return n
+
+
+@njit(**COMPILE)
 def select_pairs(scores, first, persons, groups, cell_of, ladder, out):
     """File the impostor pairs of a tile that lie above the floor, and mark those whose bin is kept.
 
@@ -42,10 +70,7 @@ def select_pairs(scores, first, persons, groups, cell_of, ladder, out):
     filed = n_kept = np.uintp(0)
     for r in range(scores.shape[0]):
         line = scores[r]
-        n_above = np.uintp(0)
-        for c in range(first[r], scores.shape[1]):
-            above[n_above] = c
-            n_above += np.uintp(line[np.uintp(c)] > floor)
+        n_above = places_above(line, first[r], floor, above)
         person, cells = persons[0][r], cell_of[groups[0][r]]
         for u in range(n_above):
             c = np.uintp(above[u])

@@ -8,6 +8,7 @@ from dask.system import CPU_COUNT
 
 from frkit.sweep import kernels, walks
 from frkit.sweep.design import Design
+from frkit.sweep.listed import slot_sums
 from frkit.sweep.plan import Ladder
 
 RUN = 2048  # kept pairs whose weights are added up for all columns at once
@@ -65,8 +66,8 @@ def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums
         tied = np.searchsorted(-score, -score[np.minimum(first, len(score) - 1)], side="left")
         first = np.where(step > 0, np.maximum(tied, ends[0][of_run]), first)  # equal scores stay in one run
     last = np.where(np.append(step[1:], 0) > 0, np.append(first[1:], 0), ends[1][of_run])
-    above = _above_bins(sums)[wanted[of_run]]
-    above += _above_within(_run_sums((row, col, cell), first, last, design), step)
+    above = _run_sums((row, col, cell), first, last, design)
+    _sum_up(above, step, _above_bins(sums, wanted))
     weight = tuple(np.ascontiguousarray(side.weight.T) for side in (design.probe, design.reference))
     return Impostors((score, row, col, cell, factor), first, last, wanted[of_run], above, totals, weight)
 
@@ -86,10 +87,14 @@ def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray) -> tuple:
     return score[order], row[order], col[order], of_pair[order]
 
 
-def _above_bins(sums: np.ndarray) -> np.ndarray:
-    """Weight strictly above each bin, (bin, cell, column)."""
-    upward = np.cumsum(sums[::-1], axis=0)[::-1]
-    return np.concatenate([upward[1:], np.zeros_like(upward[:1])])
+def _above_bins(sums: np.ndarray, bins: np.ndarray) -> np.ndarray:
+    """Weight strictly above each of some bins, given from the highest down: (bin, cell, column)."""
+    out, total, top = np.empty((len(bins), *sums.shape[1:])), np.zeros(sums.shape[1:]), len(sums)
+    for place, b in enumerate(bins):
+        for higher in range(top - 1, b, -1):
+            total += sums[higher]
+        out[place], top = total, b + 1
+    return out
 
 
 def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design) -> np.ndarray:
@@ -99,25 +104,20 @@ def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design)
     start = first[0] if len(first) else 0
     pair = slice(start, start + len(run))
     slot = run * design.n_cells + cell[pair]
-    sums = np.zeros((len(first) * design.n_cells, design.n_columns))
-    begin = np.empty(len(sums) + 1, np.int64)
-    by_row, by_col = np.empty((2, len(slot)), np.int32)
-    kernels.sort_by_slot(row[pair], col[pair], slot, len(slot), begin, by_row, by_col)
-    probe, reference = design.probe, design.reference
-    if design.whole:
-        longest = max(1, 65_535 // design.largest_product)
-        kernels.add_whole(begin, by_row, by_col, probe.weight, reference.weight, longest, sums)
-    else:
-        weights = probe.real_weight, reference.real_weight, probe.scale, reference.scale
-        kernels.add_scaled(begin, by_row, by_col, *weights, sums)
+    sums = slot_sums(slot, len(first) * design.n_cells, row[pair], col[pair], design)
     return sums.reshape(len(first), design.n_cells, design.n_columns)
 
 
-def _above_within(sums: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Weight of the runs of the same bin above each run; step 0 is the first run of a bin."""
-    upto = np.cumsum(sums, axis=0) - sums
-    begin = np.maximum.accumulate(np.where(step == 0, np.arange(len(step)), 0))
-    return upto - upto[begin]
+def _sum_up(runs: np.ndarray, step: np.ndarray, above_bin: np.ndarray) -> None:
+    """Turn the weight of each run, in place, into the weight above it; step 0 is the first run of a bin."""
+    bin_at, total = -1, None
+    for run in range(len(runs)):
+        if step[run] == 0:
+            bin_at += 1
+            total = above_bin[bin_at].copy()
+        own = runs[run].copy()
+        runs[run] = total
+        total += own
 
 
 def level_bins(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.ndarray:

@@ -1,0 +1,66 @@
+"""The benchmark command works, and what it compares with computes the same thing."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import rivals, workload
+
+import frkit as fk
+
+COMMAND = Path(__file__).parent / "benchmarks" / "sweep.py"
+FAR = np.logspace(-3, -1, 9)
+
+
+def codes(labels):
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def test_command_prints_a_ratio_for_every_kind_of_case():
+    """Toy sizes; no time is judged."""
+    only = ["rates-128-equal", "all-128", "literal-128", "packages", "memory"]
+    command = [sys.executable, "-W", "error", str(COMMAND), "--quick", "--only", *only]
+    done = subprocess.run(command, cwd=COMMAND.parents[2], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()[2:]]
+    assert [line[0] for line in lines].count("rates-128-equal") == 3
+    assert {line[0] for line in lines} == {"rates-128-equal", "all-128", "literal-128", "packages-128", "memory"}
+    product = next(line for line in lines if line[1:3] == ["bare", "product"])
+    assert product[-2:] == ["1.00", "1.00"]
+
+
+@pytest.mark.parametrize("few, many", [(5, 5), (2, 9)])
+def test_literal_algorithm_gives_the_replicates_of_evaluate(few, many):
+    faces = workload.make_faces(300, 64, few, many)
+    resampling = fk.Resampling("image", n=3)
+    drawn = resampling.weights(faces.identity.values, faces.image.values).image_count.values
+    ev = fk.evaluate(fk.score_tensor(faces), far=FAR, by="race", resampling=resampling)
+    for b, counts in enumerate(drawn):
+        literal = rivals.algorithm_1(
+            faces.embedding.values, codes(faces.identity.values), codes(faces.race.values), FAR, counts
+        )
+        ours = ev["replicates"].isel(replicate=b)
+        np.testing.assert_allclose(literal.pop("threshold"), ours.threshold, atol=1e-6)  # products may round apart
+        for name, values in literal.items():
+            np.testing.assert_allclose(values, ours[name], atol=1e-12, err_msg=name)
+
+
+def test_packages_estimate_the_plain_pair_rates():
+    """They agree with the pooled rates, which is what makes their cost comparable."""
+    pytest.importorskip("score_analysis")
+    faces = workload.make_faces(300, 64, 5, 5)
+    genuine, impostor = rivals.pair_scores(faces.embedding.values, faces.identity.values)
+    plain = fk.evaluate(fk.score_tensor(faces), far=FAR, weighting="pair")["empirical"].frr.values
+    scipys = rivals.with_scipy(genuine, impostor, FAR, 200).bootstrap_distribution.mean(1)
+    theirs = rivals.with_score_analysis(genuine, impostor, FAR, 200).mean(0)
+    np.testing.assert_allclose(scipys, plain, atol=0.01)
+    np.testing.assert_allclose(theirs, plain, atol=0.01)
+
+
+@pytest.mark.parametrize("few, many", [(10, 10), (2, 20), (2, 6)])
+def test_data_have_the_size_asked_for(few, many):
+    sizes = workload.images_of_identities(10_000, few, many)
+    assert sizes.sum() == 10_000
+    assert few <= sizes.min() and sizes.max() <= many

@@ -1,0 +1,296 @@
+"""Every format of scored pair lists: a small file read as described, and every malformed line named."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import frkit as fk
+
+LFW = "1\t2\nann\t1\t2\nbo\t1\t3\nann\t1\tbo\t2\nbo\t3\tcy\t1\n"
+FOUR = "0.9\n0.8\n-0.1\n2e-1\n"
+RFW_TABLE = """img_1,img_2,id_1,id_2,label,ethnicity,dist
+a_1.jpg,a_2.jpg,a,a,1,Asian,0.5
+a_1.jpg,b_1.jpg,a,b,0,Asian,1.5
+c_1.jpg,c_2.jpg,c,c,1,ambiguous,0.7
+c_1.jpg,b_1.jpg,c,b,0,Indian,1.2
+"""
+BFW = """fold,p1,p2,label,id1,id2,att1,att2,vgg16,resnet50,a1,a2,g1,g2,e1,e2,sphereface
+1,x/0/a.jpg,x/0/b.jpg,1,0,0,asian_females,asian_females,0.8,0.9,AF,AF,F,F,A,A,0.7
+1,x/0/a.jpg,y/1/c.jpg,0,0,1,asian_females,white_males,0.1,,AF,WM,F,M,A,W,0.2
+"""
+BOB4 = "k k img1 0.9\nk m img2 -0.3\n"
+BOB5 = "k k-model k img1 0.9\nk k-model m img2 -0.3\n"
+BOB_CSV = """probe_key,probe_subject_id,probe_race,probe_age,bio_ref_template_id,bio_ref_subject_id,bio_ref_race,score
+p1,k,Asian,30,r1,k,Asian,0.9
+p2,m,White,,r1,k,Asian,0.1
+"""
+VOX = "1 id1/v/1.wav id1/w/2.wav\n0 id1/v/1.wav id2/v/1.wav\n"
+KALDI = "id1-u1 id1-u2 target\nid1-u1 id2-u1 nontarget\n"
+IJBC = "1 2 1\n2 3 1\n1 4 0\n4 5 1\n"
+
+
+def put(folder, name, text):
+    """Write a file, compressed where its name says so."""
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+def sides(pairs, name=""):
+    """One coordinate of both sides."""
+    return [pairs[f"{side}{name}"].values.tolist() for side in ("probe", "reference")]
+
+
+@pytest.mark.parametrize("end", ["", ".gz"])
+def test_lfw(tmp_path, end):
+    path, scores = put(tmp_path, f"pairs.txt{end}", LFW), put(tmp_path, f"scores.txt{end}", FOUR)
+    pairs = fk.open_pairs(path, format="lfw", scores=scores)
+    assert pairs.score.values.tolist() == [0.9, 0.8, -0.1, 0.2]
+    assert pairs.genuine.values.tolist() == [True, True, False, False]
+    assert sides(pairs)[0] == ["ann/ann_0001.jpg", "bo/bo_0001.jpg", "ann/ann_0001.jpg", "bo/bo_0003.jpg"]
+    assert sides(pairs)[1] == ["ann/ann_0002.jpg", "bo/bo_0003.jpg", "bo/bo_0002.jpg", "cy/cy_0001.jpg"]
+    assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
+
+
+def test_lfw_with_several_models_from_files_and_arrays(tmp_path):
+    np.save(tmp_path / "b.npy", [1, 2, 3, 4])
+    scores = {"A": put(tmp_path, "a.txt", FOUR), "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
+    pairs = fk.open_pairs(put(tmp_path, "pairs.txt", LFW), format="lfw", scores=scores, distance=True)
+    assert pairs.model.values.tolist() == ["A", "B", "C"]
+    assert pairs.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
+
+
+def rfw_text(block=300):
+    genuine = "".join(f"m.{k}\t1\t2\n" for k in range(block))
+    return genuine + "".join(f"m.{k}\t2\tm.{k + 1}\t1\n" for k in range(block))
+
+
+def test_rfw_protocols_of_two_races(tmp_path):
+    for race in ("Asian", "African"):
+        put(tmp_path, f"{race}_pairs.txt", rfw_text())
+    pairs = fk.open_pairs(tmp_path, format="rfw", scores=np.arange(1200))
+    assert pairs.genuine.values.reshape(2, 2, 300).any(2).tolist() == [[True, False], [True, False]]
+    assert pairs.probe_ethnicity.values[[0, -1]].tolist() == ["African", "Asian"]
+    assert sides(pairs)[0][300] == "African/m.0_0002.jpg" and sides(pairs)[1][300] == "African/m.1_0001.jpg"
+    assert sides(pairs, "_identity")[1][900] == "m.1"
+    lone = fk.open_pairs(tmp_path / "Asian_pairs.txt", format="rfw", scores=np.arange(600))
+    assert set(lone.reference_ethnicity.values) == {"Asian"}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_rfw_table_is_a_distance_and_names_what_is_ambiguous(tmp_path, name):
+    path = put(tmp_path, name, RFW_TABLE)
+    with pytest.warns(fk.DataWarning, match="1 pairs have no clear ethnicity .'ambiguous'"):
+        pairs = fk.open_pairs(path, format="rfw")
+    assert pairs.score.values.tolist() == [-0.5, -1.5, -0.7, -1.2]
+    assert sides(pairs, "_ethnicity")[0] == ["Asian", "Asian", "unknown", "Indian"]
+    kept = fk.open_pairs(path, format="rfw", unknown=(), distance=False)
+    assert kept.score.values[0] == 0.5 and kept.probe_ethnicity.values[2] == "ambiguous"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
+def test_bfw(tmp_path, name):
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+        pd.read_csv(put(tmp_path, "t.csv", BFW)).to_parquet(path)
+    else:
+        put(tmp_path, name, BFW)
+    pairs = fk.open_pairs(path, format="bfw")
+    assert pairs.model.values.tolist() == ["vgg16", "resnet50", "sphereface"]
+    np.testing.assert_array_equal(pairs.score, [[0.8, 0.1], [0.9, np.nan], [0.7, 0.2]])
+    assert sides(pairs) == [["x/0/a.jpg", "x/0/a.jpg"], ["x/0/b.jpg", "y/1/c.jpg"]]
+    assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]] and sides(pairs, "_ethnicity")[1] == ["A", "W"]
+    assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
+    assert fk.open_pairs(path, format="bfw", columns=["vgg16"]).model.values.tolist() == ["vgg16"]
+
+
+@pytest.mark.parametrize(("format", "text", "model"), [("bob4", BOB4, "model k"), ("bob5", BOB5, "model k-model")])
+def test_bob_columns(tmp_path, format, text, model):
+    pairs = fk.open_pairs(put(tmp_path, "scores-dev.gz", text), format=format)
+    assert pairs.genuine.values.tolist() == [True, False] and pairs.score.values.tolist() == [0.9, -0.3]
+    assert sides(pairs) == [["img1", "img2"], [model, model]]
+    assert sides(pairs, "_identity") == [["k", "m"], ["k", "k"]]
+
+
+def test_bob_csv(tmp_path):
+    path = put(tmp_path, "scores.csv", BOB_CSV)
+    with pytest.warns(fk.DataWarning, match="not read: probe_age .one side alone has it"):
+        pairs = fk.open_pairs(path, format="bob-csv")
+    assert pairs.genuine.values.tolist() == [True, False] and sides(pairs, "_race")[0] == ["Asian", "White"]
+    assert sides(pairs) == [["p1", "p2"], ["model r1", "model r1"]]
+
+
+META = "VoxCeleb1 ID\tVGGFace1 ID\tGender\tNationality\tSet\nid1\tA\tm\tUK\tdev\nid2\tB\tf\tUSA\ttest\n"
+
+
+@pytest.mark.parametrize("format", ["voxceleb", "kaldi"])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_trials(tmp_path, format, in_order):
+    text = VOX if format == "voxceleb" else KALDI
+    enrol, test = (1, 2) if format == "voxceleb" else (0, 1)
+    rows = [line.split() for line in text.splitlines()]
+    lines = [f"{row[enrol]} {row[test]} {score}" for row, score in zip(rows, (0.7, 0.2))][::-1]
+    scores = put(tmp_path, "scores", "0.7\n0.2\n" if in_order else "\n".join(lines))
+    meta = put(tmp_path, "meta.csv", META)
+    pairs = fk.open_pairs(put(tmp_path, "trials", text), format=format, scores=scores, metadata=meta)
+    assert pairs.score.values.tolist() == [0.7, 0.2] and pairs.genuine.values.tolist() == [True, False]
+    assert sides(pairs, "_identity") == [["id1", "id2"], ["id1", "id1"]]
+    assert sides(pairs, "_gender") == [["m", "f"], ["m", "m"]] and sides(pairs, "_nationality")[0] == ["UK", "USA"]
+    both = {"A": scores, "B": scores}
+    assert fk.open_pairs(tmp_path / "trials", format=format, scores=both).score.shape == (2, 2)
+
+
+def test_ijbc_links_the_templates_of_a_person(tmp_path):
+    meta = put(tmp_path, "meta.txt", "".join(f"{k}.jpg {k} 7\n" for k in range(1, 6)))
+    pairs = fk.open_pairs(put(tmp_path, "t", IJBC), format="ijbc", scores=put(tmp_path, "s", FOUR), metadata=meta)
+    assert sides(pairs) == [["1", "2", "1", "4"], ["2", "3", "4", "5"]]
+    person = dict(zip(sum(sides(pairs), []), sum(sides(pairs, "_identity"), [])))
+    assert person["1"] == person["2"] == person["3"] != person["4"] == person["5"]
+
+
+def test_columns(tmp_path):
+    text = "sim,cos,same,x,y,k,m,race\n9,0.9,True,a,b,1,1,Asian\n2,0.1,False,a,c,1,2,Asian x White\n"
+    path = put(tmp_path, "t.csv", text)
+    columns = dict(score={"S": "sim", "C": "cos"}, genuine="same", probe="x", reference="y", probe_identity="k")
+    columns |= dict(reference_identity="m", race="race", both=("k", "m"))
+    pairs = fk.open_pairs(path, format="columns", columns=columns)
+    assert pairs.score.sel(model="C").values.tolist() == [0.9, 0.1]
+    assert sides(pairs, "_race") == [["Asian", "Asian"], ["Asian", "White"]] and sides(pairs, "_both")[1] == ["1", "2"]
+    some = fk.open_pairs(path, format="columns", columns=dict(score=["sim"], genuine="same"), missing=9)
+    assert some.model.values.tolist() == ["sim"] and np.isnan(some.score.values[0, 0])
+    one = fk.open_pairs(path, format="columns", columns=dict(score="sim", genuine="same"))
+    assert one.score.dims == ("pair",)
+
+
+def test_vectors(tmp_path):
+    genuine, impostor = put(tmp_path, "g.txt", "0.9\n0.8\n"), put(tmp_path, "i.txt.gz", "0.1\n")
+    pairs = fk.open_pairs((genuine, impostor), format="vectors")
+    assert pairs.score.values.tolist() == [0.9, 0.8, 0.1] and pairs.genuine.values.tolist() == [True, True, False]
+    assert set(pairs.coords) == {"genuine"}
+
+
+# --- malformed files -------------------------------------------------------------------------------------
+
+MAPPED = dict(columns=dict(score="s", genuine="g"))
+BAD = {
+    "lfw, no head": ("lfw", LFW[4:], {}, r"line 1 must be the number of folds"),
+    "lfw, head": ("lfw", LFW.replace("1\t2\nann", "1\t3\nann"), {}, "line 1 announces 1 fold.s. of 2 x 3 pairs, .* 4"),
+    "lfw, fields": ("lfw", LFW.replace("bo\t1\t3", "bo\t1"), {}, "line 3 has too few fields"),
+    "lfw, number": ("lfw", LFW.replace("bo\t1\t3", "bo\tx\t3"), {}, r"line 3: 'x' is no image number"),
+    "lfw, order": ("lfw", LFW.replace("ann\t1\tbo\t2", "ann\t1\t2"), {}, r"line 4 breaks the order"),
+    "lfw, same": ("lfw", LFW.replace("ann\t1\tbo\t2", "ann\t1\tann\t2"), {}, r"line 4 names one person twice"),
+    "lfw, long": ("lfw", LFW + "a b c d e\n", {}, "line 6 has 5 fields"),
+    "lfw, longer": ("lfw", LFW + "a b c d e f g\n", {}, "line 6, saw 7"),
+    "lfw, longest first": ("lfw", "a b c d e f g\n", {}, "line 1 has more than 4 fields"),
+    "lfw, empty": ("lfw", "", {}, "the file is empty"),
+    "lfw, no scores": ("lfw", LFW, {"scores": None}, "give scores="),
+    "lfw, few scores": ("lfw", LFW, {"scores": "0.1\n0.2\n"}, "holds 2 scores, but .* 4 pairs"),
+    "lfw, bad score": ("lfw", LFW, {"scores": "0.1\n\n0.2\nx\n0.3\n"}, "line 4, score: 'x' is not a finite number"),
+    "lfw, endless score": ("lfw", LFW, {"scores": "0.1\ninf\n0.2\n0.3\n"}, "line 2, score: 'inf' is not a finite"),
+    "lfw, two scores": ("lfw", LFW, {"scores": "0.1\n1 2\n0.2\n0.3\n"}, "line 2 has 2 fields; a line is: one score"),
+    "rfw, fields": ("rfw", rfw_text().replace("m.7\t1\t2", "m.7\t1"), {}, "line 8 has 2 fields; a line is: id n1 n2"),
+    "rfw, order": ("rfw", rfw_text(299), {}, r"line 300 breaks the order of 300 genuine"),
+    "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 fields; a line is: claimed_id real_id probe score"),
+    "bob4, score": ("bob4", BOB4 + "k m img3 high\n", {}, "line 3, score: 'high'"),
+    "bob4, blank": ("bob4", BOB4 + "\n\nk m img3 high\n", {}, "line 5, score: 'high'"),
+    "bob5, fields": ("bob5", BOB5 + "k m img3 0.4\n", {}, "line 3 has 4 fields; a line is: claimed_id model_label"),
+    "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", {}, "line 3, label: '2' does not say whether"),
+    "vox, people": ("voxceleb", VOX + "1 id1/1 id2/2\n", {}, "line 3: the label contradicts the identities"),
+    "vox, fields": ("voxceleb", VOX + "1 a/1\n", {}, "line 3 has 2 fields; a line is: label enrol test"),
+    "kaldi, label": ("kaldi", KALDI + "a-1 b-1 maybe\n", {}, "line 3, label: 'maybe'"),
+    "kaldi, no score": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "no score for the trial in line 2 of"),
+    "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, r"line 2 scores a trial for a second time"),
+    "kaldi, width": ("kaldi", KALDI, {"scores": "a b 1\na 2\n"}, r"line 2 has another number of fields"),
+    "kaldi, word": ("kaldi", KALDI, {"scores": "a b 1\na c x\n"}, "line 2, score: 'x'"),
+    "ijbc, label": ("ijbc", IJBC + "5 6 x\n", {}, "line 5, label: 'x'"),
+    "ijbc, both": ("ijbc", IJBC + "1 3 0\n", {"scores": FOUR + "1\n"}, "line 5: the label contradicts"),
+    "rfw table, columns": ("rfw-csv", "img_1,dist\na,1\n", {}, "absent: 'img_2', 'id_1'"),
+    "rfw table, cells": ("rfw-csv", RFW_TABLE + "a,b\n", {}, "line 6 has 2 cells, the header 7"),
+    "rfw table, dist": ("rfw-csv", RFW_TABLE.replace("1.5", "far"), {}, "line 3, dist: 'far' is not a finite number"),
+    "rfw table, name": ("rfw-csv", RFW_TABLE.replace("b_1.jpg,a,b", ",a,b"), {}, "line 3: img_2 is missing"),
+    "rfw table, label": ("rfw-csv", RFW_TABLE.replace("a,a,1", "a,a,0"), {}, "line 2: the label contradicts"),
+    "rfw table, scores": ("rfw-csv", RFW_TABLE, {"scores": FOUR}, "leave scores= out"),
+    "bfw, no scores": ("bfw", "p1,p2,label,id1,id2\na,b,1,k,k\n", {}, "no column of scores beside BFW's own"),
+    "bfw, no label": ("bfw", "p1,p2,id1,id2,m\na,b,k,k,1\n", {}, "there is no column 'label'"),
+    "bfw, score": ("bfw", BFW.replace("0.2\n", "x\n"), {}, "line 3, sphereface: 'x'"),
+    "bob-csv, subject": ("bob-csv", "probe_template_id,bio_ref_template_id,score\na,b,1\n", {}, "'probe_subject_id'"),
+    "bob-csv, template": ("bob-csv", "probe_subject_id,score\na,1\n", {}, "no column probe_template_id"),
+    "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3: probe_subject_id is missing"),
+    "columns, none": ("columns", "s,g\n1,1\n", {}, "needs columns="),
+    "columns, absent": ("columns", "a,g\n1,1\n", MAPPED, "there is no column 's' .score.; the columns are 'a', 'g'"),
+    "columns, score": ("columns", "s,g\n1,1\nx,0\n", MAPPED, "line 3, s: 'x' is not a finite number"),
+    "columns, label": ("columns", "s,g\n1,1\n\n2,?\n", MAPPED, "line 4, g: '.' does not say"),
+    "columns, twice": ("columns", "s,s\n1,1\n", MAPPED, "'s' stand twice"),
+    "columns, no row": ("columns", "s,g\n", MAPPED, "there is a header but no row"),
+    "columns, empty": ("columns", "", MAPPED, "the file is empty"),
+    "columns, quote": ("columns", 's,g\n1,"1\n', MAPPED, "cannot be read as a table"),
+    "columns, three": ("columns", "s,g\n1,1\n", dict(columns={"score": "s", "race": list("abc")}), "column or two"),
+    "vectors, word": ("vectors", "0.1\nx\n", {"scores": FOUR}, "line 2, score: 'x'"),
+    "vectors, one": ("vectors", "0.1\n", {}, "two files are needed"),
+}  # fmt: skip
+NAMES = {"rfw": "Asian_pairs.txt", "rfw-csv": "t.csv", "bfw": "t.csv", "bob-csv": "t.csv", "columns": "t.csv"}
+NEED_SCORES = ("lfw", "rfw", "voxceleb", "kaldi", "ijbc")
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
+    format, text, options, message = BAD[case]
+    path = put(tmp_path, NAMES.get(format, "trials"), text)
+    given = dict(options)
+    if isinstance(options.get("scores"), str):
+        given["scores"] = put(tmp_path, "scores.txt", options["scores"])
+    elif format in NEED_SCORES and "scores" not in options:
+        given["scores"] = put(tmp_path, "scores.txt", "0.5\n" * len([line for line in text.splitlines() if line]))
+    with pytest.raises(fk.InputError, match=message) as caught:
+        fk.open_pairs(path, format=format.removesuffix("-csv") if format == "rfw-csv" else format, **given)
+    if case not in ("columns, none", "vectors, one"):
+        assert path.name in str(caught.value) or "scores.txt" in str(caught.value)
+
+
+@pytest.mark.parametrize("format", ["lfw", "rfw", "bob4", "voxceleb", "columns", "bfw"])
+def test_an_absent_file(tmp_path, format):
+    options = {"columns": {"score": "s"}} if format == "columns" else {}
+    with pytest.raises(fk.InputError, match="nothing.csv: there is no such file"):
+        fk.open_pairs(tmp_path / "nothing.csv", format=format, **options)
+
+
+def test_unknown_formats_and_options(tmp_path):
+    with pytest.raises(fk.InputError, match="format must be one of rfw, lfw.*got 'rwf'"):
+        fk.open_pairs("x", format="rwf")
+    with pytest.raises(fk.InputError, match="format 'bob4' has no option 'scores', 'metadata'"):
+        fk.open_pairs("x", format="bob4", scores="y", metadata="z")
+    with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
+        fk.open_pairs(tmp_path, format="rfw")
+
+
+def test_pickles_bad_archives_and_other_encodings(tmp_path):
+    np.save(tmp_path / "s.npy", np.array([{}]), allow_pickle=True)
+    lfw = put(tmp_path, "pairs.txt", LFW)
+    with pytest.raises(fk.InputError, match="unpickling"):
+        fk.open_pairs(lfw, format="lfw", scores=tmp_path / "s.npy")
+    (tmp_path / "bad.gz").write_bytes(b"no archive")
+    with pytest.raises(fk.InputError, match="bad.gz: cannot be decompressed"):
+        fk.open_pairs(tmp_path / "bad.gz", format="bob4")
+    (tmp_path / "latin").write_bytes("k k é 0.5\n".encode("latin-1"))
+    with pytest.raises(fk.InputError, match="not UTF-8"):
+        fk.open_pairs(tmp_path / "latin", format="bob4")
+    (tmp_path / "t.pkl").write_bytes(b"")
+    with pytest.raises(fk.InputError, match="unpickling"):
+        fk.open_pairs(tmp_path / "t.pkl", format="columns", columns={"score": "s"})
+    (tmp_path / "bad.parquet").write_bytes(b"no table")
+    with pytest.raises(fk.InputError, match="cannot be read as Parquet"):
+        fk.open_pairs(tmp_path / "bad.parquet", format="columns", columns={"score": "s"})
+
+
+def test_metadata_is_checked(tmp_path):
+    trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
+    again = META + "id1\tA\tm\tUK\tdev\n"
+    for text, message in [("a,b\n", "must be a table between tabs"), (again, "'id1' stands more")]:
+        with pytest.raises(fk.InputError, match=f"meta: .*{message}"):
+            fk.open_pairs(trials, format="voxceleb", scores=scores, metadata=put(tmp_path, "meta", text))
+    with pytest.raises(fk.InputError, match="template '4' does not stand in"):
+        meta = put(tmp_path, "meta", "x 1 1\nx 2 1\nx 3 1\nx 5 1\n")
+        fk.open_pairs(put(tmp_path, "t", IJBC), format="ijbc", scores=[1, 2, 3, 4], metadata=meta)

@@ -1,0 +1,84 @@
+"""Pair lists from arrays: what is kept, and every refusal."""
+
+import numpy as np
+import pytest
+
+import frkit as fk
+
+NAMES = dict(probe=["a", "b", "a"], reference=["c", "c", "b"])
+PEOPLE = dict(probe_identity=["k", "m", "k"], reference_identity=["k", "k", "m"])
+
+
+def test_all_that_is_known_is_kept():
+    pairs = fk.pairs([0.9, 0.1, np.nan], **NAMES, **PEOPLE, age=([20, 30, 20], [20, None, 30]))
+    assert pairs.score.dims == ("pair",) and pairs.score.dtype == np.float64
+    assert pairs.genuine.values.tolist() == [True, False, False]
+    assert set(pairs.coords) == {
+        "genuine", "probe", "reference", "probe_identity", "reference_identity", "probe_age", "reference_age"
+    }  # fmt: skip
+    assert pairs.reference_age.values.tolist() == ["20", "unknown", "30"]
+    assert np.isnan(pairs.score.values).tolist() == [False, False, True]
+
+
+def test_a_label_for_the_pair_is_that_of_both_sides():
+    race = ["A", "A x B", "Mr. x", None]
+    pairs = fk.pairs([1, 2, 3, 4], [1, 0, 0, 0], race=race)
+    assert pairs.probe_race.values.tolist() == ["A", "A", "Mr. x", "unknown"]
+    assert pairs.reference_race.values.tolist() == ["A", "B", "Mr. x", "unknown"]
+
+
+def test_distances_and_marks_of_failure():
+    source = np.array([0.2, -1.0, 1.5])
+    pairs = fk.pairs(source, [1, 0, 0], distance=True, missing=-1)
+    np.testing.assert_array_equal(pairs.score, [-0.2, np.nan, -1.5])
+    assert source.tolist() == [0.2, -1.0, 1.5] and pairs.score.attrs["distance"] == 1
+
+
+@pytest.mark.parametrize("score", [{"A": [1, 2], "B": [3, 4]}, [[1, 2], [3, 4]]], ids=["mapping", "array"])
+def test_several_models(score):
+    pairs = fk.pairs(score, [True, False], model=None if isinstance(score, dict) else ["A", "B"])
+    assert pairs.score.dims == ("model", "pair")
+    assert pairs.score.sel(model="B").values.tolist() == [3, 4]
+
+
+BAD = {
+    "words": (dict(score=["x"], genuine=[1]), "score must be numbers"),
+    "shape": (dict(score=[[1.0, 2]], genuine=[1, 0]), r"shape \(1, 2\) without model names"),
+    "empty": (dict(score=[], genuine=[]), r"got shape \(0,\)"),
+    "infinite": (dict(score=[0.5, np.inf], genuine=[1, 0]), r"score of pair 1 is infinite \(1 such\)"),
+    "all missing": (dict(score=[-1, -1], genuine=[1, 0], missing=-1), "every score is missing"),
+    "models": (dict(score=[[1, 2]], genuine=[1, 0], model=["A", "B"]), r"1 distinct name\(s\), got 'A', 'B'"),
+    "model twice": (dict(score={"A": [1]}, genuine=[1], model=["A"]), "leave model= out"),
+    "no model": (dict(score={}, genuine=[1]), "empty mapping"),
+    "uneven": (dict(score={"A": [1], "B": [1, 2]}, genuine=[1]), r"have \[1, 2\] scores"),
+    "no verdict": (dict(score=[1, 2]), "say which pairs are genuine"),
+    "verdict": (dict(score=[1, 2], genuine=[1, 3]), r"pair 1 has .*3"),
+    "verdict in words": (dict(score=[1, 2], genuine=["yes", "no"]), "genuine must be True or False.*yes"),
+    "verdict missing": (dict(score=[1, 2], genuine=[1, None]), "pair 1 has None"),
+    "length": (dict(score=[1, 2], genuine=[1]), "genuine has 1 entries for 2 pairs"),
+    "one side": (dict(score=[1], genuine=[1], probe=["a"]), "give probe= and reference= together"),
+    "one identity": (dict(score=[1], genuine=[1], probe_identity=["a"]), "give probe_identity= and reference_ident"),
+    "nameless": (
+        dict(score=[1, 2], genuine=[1, 0], probe=["a", None], reference=["b", "c"]),
+        r"probe is missing or 'unknown' in 1 pair\(s\): 1",
+    ),
+    "contradiction": (
+        dict(score=[1, 2, 3], genuine=[1, 1, 0], **PEOPLE),
+        r"contradicts the identities in 1 pair\(s\): pair 1 is genuine, but shows m and k",
+    ),
+    "two people": (
+        dict(score=[1, 2, 3], **NAMES | {"reference": ["c", "c", "a"]}, **PEOPLE),
+        "image 'a' shows 'k', 'm'",
+    ),
+    "label length": (dict(score=[1, 2], genuine=[1, 0], race=["A"]), "race has 1 entries for 2 pairs"),
+    "label shape": (dict(score=[1, 2], genuine=[1, 0], race=[["A", "B"]]), r"race must be flat.*\(1, 2\)"),
+    "reserved": (dict(score=[1], genuine=[1], identity=["A"]), "attribute 'identity' has a name that frkit uses"),
+    "prefix": (dict(score=[1], genuine=[1], probe_race=["A"]), "give both sides as a tuple"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused(case):
+    given, message = BAD[case]
+    with pytest.raises(fk.InputError, match=message):
+        fk.pairs(**given)

@@ -1,0 +1,83 @@
+"""The figures known for real scored pairs; the data stay outside the project, without them the tests skip."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import frkit as fk
+
+TABLE = Path(__file__).resolve().parents[2] / "shared" / "data" / "rfw_pairs_l2.csv.gz"
+pytestmark = pytest.mark.skipif(not TABLE.is_file(), reason=f"the real data are not here: {TABLE}")
+GROUPS = ["African", "Asian", "Caucasian", "Indian"]
+KNOWN = [0.025, 0.007, 0.003, 0.005]
+
+
+@pytest.fixture(scope="module")
+def rfw():
+    """24,000 pairs of four races; 27 rows say "ambiguous", because 13 people stand under two races."""
+    with pytest.warns(fk.DataWarning, match="^27 pairs have no clear ethnicity .'ambiguous'"):
+        return fk.open_pairs(TABLE, format="rfw")
+
+
+def evaluated(pairs, scheme=None, **options):
+    """All pairs weighing the same, at FAR 1e-2, with the warning of the 13 people."""
+    resampling = None if scheme is None else fk.Resampling(scheme, n=200, seed=0)
+    options = dict(far=[1e-2], by="ethnicity", weighting="pair", resampling=resampling) | options
+    with pytest.warns(fk.DataWarning, match="'ethnicity' varies within 13 of 11416 people"):
+        return fk.evaluate(pairs, **options)
+
+
+def test_known_rates(rfw):
+    ev = evaluated(rfw)
+    data = ev["empirical"].dataset.isel(far_level=0)
+    assert abs(float(data.frr) - 0.2518) <= 5.1e-5 and int(data.false_rejects) == 3021
+    assert data.group.values.tolist() == GROUPS
+    np.testing.assert_array_equal(data.far_group.values.round(3), KNOWN)
+    frame = pd.read_csv(TABLE)
+    for race, rate in zip(GROUPS, data.frr_group.values, strict=True):
+        own = frame[(frame.ethnicity == race) & (frame.label == 1)]
+        assert rate == pytest.approx((-own.dist <= float(data.threshold)).mean(), abs=1e-12)
+    known = json.loads(ev.attrs["provenance"])
+    assert known["n_pairs_without_label"] == 27
+    assert (known["n_genuine_pairs"], known["n_impostor_pairs"]) == (12000, 12000)
+    assert (known["n_images"], known["n_identities"]) == (40570, 11416)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_group_rates_with_intervals(rfw):
+    ev = evaluated(rfw, "identity")
+    band = fk.band(ev, "far_group").isel(far_level=0)
+    assert band.attrs["target"] == "new identities"
+    np.testing.assert_array_equal(band.estimate.values.round(3), KNOWN)
+    assert ((band.lower > 0) & (band.lower < band.estimate) & (band.estimate < band.upper)).all()
+    assert band.lower.sel(group="African") > band.upper.drop_sel(group="African").max()
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_the_pair_bootstrap_is_too_narrow(rfw):
+    widths = {}
+    for scheme in ("identity", "pair"):
+        if scheme == "pair":
+            rfw = rfw.drop_vars([name for name in rfw.coords if name.startswith(("probe", "reference"))])
+        by = "ethnicity" if scheme == "identity" else None
+        ev = fk.evaluate(rfw, far=[1e-2], by=by, weighting="pair", resampling=fk.Resampling(scheme, n=200))
+        band = fk.band(ev, "frr")
+        widths[scheme] = float((band.upper - band.lower)[0])
+    assert widths["pair"] < 0.75 * widths["identity"]
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_the_protocol_compares_within_groups_only(rfw):
+    ev = fk.evaluate(rfw, far=[1e-2], by="ethnicity", weighting="pair", impostors="same-group")
+    assert "far_cross" not in ev["empirical"]
+    np.testing.assert_array_equal(ev["empirical"].far_group.values[0].round(3), KNOWN)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_one_label_a_person_moves_few_pairs(rfw):
+    one = fk.evaluate(rfw, far=[1e-2], by="ethnicity", weighting="pair", varying="most frequent")["empirical"]
+    assert float(one.frr[0]) == 0.25175
+    assert np.abs(one.far_group.values[0] - KNOWN).max() < 5e-4
