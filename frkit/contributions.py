@@ -1,21 +1,24 @@
 """Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import xarray as xr
 
-from frkit.cohort import Cohort, cohort, genuine_tally
-from frkit.evaluation import evaluate
-from frkit.faces import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, REFERENCE, require
+from frkit.base import PAIR
+from frkit.cohort import Cohort, cohort
+from frkit.evaluation import checked_scores, evaluate
+from frkit.faces import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, require
+from frkit.genuine import genuine_tally
 from frkit.nodes import THRESHOLD_LEVEL
+from frkit.pair_cohort import pair_cohort
 from frkit.sweep import errors
-from frkit.sweep.design import GenuinePairs
 from frkit.sweep.run import sweep
 
-PAIR = "pair"
 KINDS = ("genuine", "impostor")
 
 
-def contributions(scores: xr.DataArray, *, far=None, threshold=None, by=None, **options) -> xr.Dataset:
+def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None, by=None, **options) -> xr.Dataset:
     """Share of every identity in FRR and FAR, and the effective number of erring identities.
 
     An accepted impostor pair belongs half to the identity on either side. Shares of a level add up to 1. The
@@ -24,8 +27,9 @@ def contributions(scores: xr.DataArray, *, far=None, threshold=None, by=None, **
 
     Parameters
     ----------
-    scores : xr.DataArray
-        From `score_tensor`, `score_matrix` or `open_scores`; swept twice, block by block.
+    scores : xr.DataArray or xr.Dataset
+        From `score_tensor`, `score_matrix` or `open_scores`, swept twice, block by block; or a list of pairs from
+        `pairs` or `open_pairs` that names identities.
     far, threshold : sequence of float, optional
         FAR levels in (0, 1), or fixed thresholds, as in `evaluate`.
     by : str or list of str, optional
@@ -57,6 +61,8 @@ def contributions(scores: xr.DataArray, *, far=None, threshold=None, by=None, **
     >>> float(who.frr_share.sum().round(6))
     1.0
     """
+    scores = checked_scores(scores)
+    require(f"{PROBE}_{IDENTITY}" in scores.coords, "these pairs carry no identities, so nobody can be named")
     rates = evaluate(scores, far=far, threshold=threshold, by=by, **options)["empirical"].to_dataset()
     models = [str(name) for name in scores[MODEL].values] if MODEL in scores.dims else [None]
     parts = [_of_one(_only(scores, name), _only(rates, name), by, options) for name in models]
@@ -72,7 +78,17 @@ def _only(data, model: str | None):
 
 
 def _cohort(scores: xr.DataArray, by, weighting="identity", impostors="all", varying="error") -> Cohort:
-    return cohort(scores, by, varying, weighting, impostors, None)
+    gather = pair_cohort if PAIR in scores.dims else cohort
+    return gather(scores, by, varying, weighting, impostors, None)
+
+
+def _swept(scores: xr.DataArray, who: Cohort, request: errors.ErrorRequest) -> errors.Errors:
+    """The errors among all pairs of a tensor, block by block, or among those of a list."""
+    if who.listed is None:
+        return sweep(scores, request, scan=errors.scan, add=errors.add(request.limit))
+    at, values = who.listed, scores.values
+    found = errors.of_list(at.row[at.impostor], at.col[at.impostor], values[at.impostor], request)
+    return replace(found, genuine=[(np.arange(who.n_genuine), values[at.genuine])])
 
 
 def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
@@ -81,7 +97,7 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
     names = np.unique(who.people.identity)
     thresholds = rates.threshold.values
     request = errors.ErrorRequest(who.design, thresholds, len(names), who.asked)
-    found = sweep(scores, request, scan=errors.scan, add=errors.add(0))
+    found = _swept(scores, who, request)
     score = _in_order(found.genuine, len(who.asked), scores.dtype)
     rejected, own = _rejected(who, score, thresholds, len(names))
     dim = FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL
@@ -135,7 +151,7 @@ def worst_pairs(
     Parameters
     ----------
     scores : xr.DataArray
-        The tensor that `contributions` was given, without a model dimension (select one with .sel).
+        The tensor or list that `contributions` was given, without a model dimension (select one with .sel).
     who : xr.Dataset
         What `contributions` returned, at one level (and one model): `.sel(far_level=1e-3)`.
     kind : {"genuine", "impostor"}
@@ -164,6 +180,7 @@ def worst_pairs(
     >>> fk.worst_pairs(scores, who, pairs=3).sizes["pair"]
     3
     """
+    scores = checked_scores(scores)
     require(kind in KINDS, f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     require(identities >= 1 and pairs >= 1, f"identities and pairs must be at least 1, got {identities} and {pairs}")
     require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
@@ -178,36 +195,33 @@ def worst_pairs(
     wanted = np.zeros(len(share), bool)
     wanted[worst] = np.nan_to_num(share[worst]) > 0
     find = _rejected_pairs if kind == "genuine" else _accepted_pairs
-    return _labelled(scores, people, share, find(scores, people, float(who.threshold), wanted, pairs))
+    return _labelled(people, share, find(scores, people, float(who.threshold), wanted, pairs))
 
 
 def _rejected_pairs(scores, who: Cohort, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the rejected genuine pairs of the wanted identities."""
     asked = who.asked
-    chosen = wanted[asked.identity]
-    asked = GenuinePairs(asked.row[chosen], asked.col[chosen], asked.identity[chosen])
     request = errors.ErrorRequest(who.design, np.empty(0), len(wanted), asked)
-    found = sweep(scores, request, scan=errors.scan, add=errors.add(0))
-    score = _in_order(found.genuine, len(asked), scores.dtype)
+    score = _in_order(_swept(scores, who, request).genuine, len(asked), scores.dtype)
     first = np.argsort(score, kind="stable")
-    first = first[score[first] <= threshold][:limit]
+    first = first[(score[first] <= threshold) & wanted[asked.identity[first]]][:limit]
     return asked.row[first], asked.col[first], score[first]
 
 
 def _accepted_pairs(scores, who: Cohort, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the accepted impostor pairs with a wanted identity."""
     request = errors.ErrorRequest(who.design, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
-    return sweep(scores, request, scan=errors.scan, add=errors.add(limit)).pairs
+    return _swept(scores, who, request).pairs
 
 
-def _labelled(scores: xr.DataArray, who: Cohort, share: np.ndarray, found: tuple) -> xr.Dataset:
+def _labelled(who: Cohort, share: np.ndarray, found: tuple) -> xr.Dataset:
     """The pairs with names."""
     row, col, score = found
     mine, other = who.design.probe.identity[row], who.design.reference.identity[col]
     names = np.unique(who.people.identity)
     columns = {
-        "probe": scores[PROBE].values[row],
-        "reference": scores[REFERENCE].values[col],
+        "probe": who.people.names[who.people.probe[row]],
+        "reference": who.people.names[who.people.reference[col]],
         "probe_identity": names[mine],
         "reference_identity": names[other],
         "score": score,

@@ -139,7 +139,7 @@ def evaluate(
     """
     levels, fixed = _levels(far, threshold)
     require(mode in ("tail", "all"), f"mode must be 'tail' or 'all', got {mode!r}")
-    scores = _checked_scores(scores)
+    scores = checked_scores(scores)
     _check_attributes(scores, by)
     one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
     gather = pair_cohort if PAIR in scores.dims else cohort
@@ -166,7 +166,7 @@ def evaluate(
     return tree
 
 
-def _checked_scores(scores) -> xr.DataArray:
+def checked_scores(scores) -> xr.DataArray:
     """A tensor over (probe, reference), or the scores of a pair list over (pair)."""
     if isinstance(scores, xr.Dataset) and "score" in scores and GENUINE in scores.coords:
         scores = scores["score"]

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
+from frkit.base import PAIR
 from frkit.cohort import People, people
-from frkit.evaluation import evaluate
+from frkit.evaluation import checked_scores, evaluate
 from frkit.faces import FAR_LEVEL, GROUP, IDENTITY, MODEL, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
 
 OWN = "frkit_own"
@@ -41,7 +42,7 @@ def threshold_for_all_groups(
     Raises
     ------
     InputError
-        As `evaluate`, and where no group has two identities.
+        As `evaluate`, where no group has two identities, and for a list of pairs.
 
     Warns
     -----
@@ -62,6 +63,12 @@ def threshold_for_all_groups(
     >>> bool((ev["empirical"].far_group <= 0.1).all())
     True
     """
+    scores = checked_scores(scores)
+    require(
+        PAIR not in scores.dims,
+        "a list of pairs has no threshold for all groups yet: evaluate each group's pairs with "
+        "fk.evaluate(pairs.isel(pair=...), far=...), and take the largest threshold",
+    )
     one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
     who = people(one, by, varying)
     require(len(who.groups) > 0, "a threshold for all groups needs groups: name an attribute with by=")

@@ -166,3 +166,35 @@ def test_a_group_of_one_person_is_named_and_has_no_say():
         found = fk.threshold_for_all_groups(scores, FAR, by="gender")
     np.testing.assert_array_equal(found.threshold, found.threshold_group.sel(group="m"))
     assert np.isnan(found.threshold_group.sel(group="f")).all()
+
+
+# --- lists of pairs -------------------------------------------------------------------------------------------
+def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
+    scores = fk.score_tensor(people("equal", ties=True), chunks=7)
+    every = pairs_of(scores)
+    columns = [np.array(column) for column in zip(*every, strict=True)]
+    names = dict(zip(("probe", "reference", "probe_identity", "reference_identity"), columns[1:5], strict=True))
+    listed = fk.pairs(columns[5], columns[0] == "genuine", **names)
+    whole, found = (fk.contributions(one, far=[0.1]).isel(far_level=0) for one in (scores, listed))
+    for name in ("frr_share", "far_share", "frr_effective", "far_effective"):
+        np.testing.assert_allclose(found[name], whole[name], rtol=1e-9)
+    for kind in ("genuine", "impostor"):
+        one, other = (fk.worst_pairs(s, w, kind=kind, identities=2) for s, w in ((scores, whole), (listed, found)))
+        np.testing.assert_allclose(one.score, other.score, rtol=1e-6)
+        ends = [
+            {frozenset(ab) for ab in zip(x.probe.values.tolist(), x.reference.values.tolist(), strict=True)}
+            for x in (one, other)
+        ]
+        assert ends[0] == ends[1] != set()
+
+
+def test_a_list_without_identities_names_nobody():
+    listed = fk.pairs([0.1, 0.9, 0.4], [True, True, False])
+    with pytest.raises(fk.InputError, match="no identities"):
+        fk.contributions(listed, far=[0.5])
+
+
+def test_a_list_has_no_threshold_for_all_groups():
+    listed = fk.pairs([0.1, 0.9, 0.4], [True, True, False], race=["a", "b", "a"])
+    with pytest.raises(fk.InputError, match="list of pairs"):
+        fk.threshold_for_all_groups(listed, [0.5], by="race")

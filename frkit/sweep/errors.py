@@ -54,11 +54,27 @@ def accepted(block: np.ndarray, row0: int, col0: int, request: ErrorRequest) -> 
     row, col = np.nonzero(block > np.min(request.thresholds, initial=np.inf))
     score = block[row, col]
     row, col = row + row0, col + col0
-    probe, reference = design.probe, design.reference
-    keep = probe.person[row] != reference.person[col]
-    keep &= design.cell_of[probe.group[row], reference.group[col]] >= 0
+    keep = design.probe.person[row] != design.reference.person[col]
     if design.symmetric:
         keep &= col > row
+    return _counted((row[keep], col[keep], score[keep]), design)
+
+
+def of_list(row: np.ndarray, col: np.ndarray, score: np.ndarray, request: ErrorRequest) -> Errors:
+    """The errors among listed impostor pairs: positions on both sides of the design, and scores."""
+    above = score > np.min(request.thresholds, initial=np.inf)
+    pairs = _counted((row[above], col[above], score[above]), request.design)
+    weight = np.zeros((len(request.thresholds), request.n_identities))
+    if request.wanted is None:
+        _add(*pairs, request, weight)
+        return Errors(weight, _no_pairs(), [])
+    return Errors(weight, _largest([_chosen(*pairs, request)], request.limit), [])
+
+
+def _counted(pairs: tuple, design: Design) -> tuple:
+    """The pairs whose cell of groups enters the FAR."""
+    row, col, score = pairs
+    keep = design.cell_of[design.probe.group[row], design.reference.group[col]] >= 0
     return row[keep], col[keep], score[keep]
 
 
