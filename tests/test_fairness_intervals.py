@@ -188,7 +188,7 @@ def test_a_floor_on_paper():
     floor = fk.floor(tree, "frr_max_min").isel(far_level=0)
     # fair replicates have max/min 2, 2, 1 and 1.25; the estimate is 3
     np.testing.assert_allclose([floor.estimate, floor["median"], floor.p], [3, 1.625, 0])
-    assert "0 to 14 %" in floor.attrs["size"]
+    assert "0 to .14" in floor.attrs["size"]
 
 
 def test_a_replicate_without_errors_counts_as_infinitely_unfair():
@@ -230,6 +230,13 @@ def test_ratios_are_compared_as_a_ratio(scores, evaluation):
     assert both.attrs["contrast"] == "ratio"
     singles = [fk.band(ev, "frr_max_min").estimate for ev in (evaluation, other)]
     np.testing.assert_allclose(both.estimate, singles[0] / singles[1])
+
+
+@pytest.mark.filterwarnings("ignore:(up to|fewer):frkit.DataWarning")
+def test_far_of_new_identities_says_that_it_can_be_too_wide(scores):
+    ev = fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling("identity", n=20, strata="gender"))
+    with pytest.warns(fk.DataWarning, match="up to √3 times too wide at low FAR"):
+        fk.band(ev, "far_gini")
 
 
 def test_a_measure_without_a_fair_value_has_no_floor(evaluation):

@@ -14,8 +14,8 @@ RATES = ("far_group", "frr_group", "far_cross", "eer_group", "impostor_sd_group"
 PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/fairness_coverage.csv
-    "image": "as a test at 5 % calls a fair model unfair in 0 to 3 % of data sets (conservative)",
-    "identity": "as a test at 5 % calls a fair model unfair in 0 to 14 % of data sets (can be liberal)",
+    "image": "as a test at 5 % has size 0 to .03 (conservative)",
+    "identity": "as a test at 5 % has size 0 to .14 (can be liberal)",
 }
 
 

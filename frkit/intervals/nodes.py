@@ -11,6 +11,7 @@ from frkit.measures.registry import Measure
 from frkit.nodes import small_groups
 
 FEW_IMAGES = 5
+DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
 
 
 def provenance(evaluation: xr.DataTree) -> dict:
@@ -96,6 +97,11 @@ def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
         messages.append(
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
             "less than its level says (.59 to .89 at .95 with 2 or 3 images)"
+        )
+    if known.get("scheme") in DRAWN_PEOPLE and result.attrs["measure"].startswith("far_"):
+        messages.append(
+            f"bands of {result.attrs['measure']} that draw identities can be up to √3 times too wide at low FAR, "
+            "where single pairs decide"
         )
     messages += _level_warnings(evaluation, result) + _group_warnings(evaluation, result)
     return messages + _replicate_warnings(result)
