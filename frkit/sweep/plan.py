@@ -17,7 +17,7 @@ BLURRED = 16  # columns of a pilot's weights that tell its own error
 BINS_PER_ZONE = 6
 WIDEST = 0.1  # width of a zone's bin in the logarithm of FAR, at most
 COARSE_STEP = 1.4  # ratio of FARs across a bin between two zones
-SAFETY = 5.0  # half-width of a zone, in estimated standard deviations of a replicate's FAR: thousands of thresholds
+SAFETY = 4.5  # half-width of a zone, in estimated standard deviations of a replicate's FAR: thousands of thresholds
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ def crossing_zones(pilot: Pilot, genuine: list[np.ndarray]) -> list[tuple[float,
         frr = np.arange(1, len(values) + 1) / len(values)
         far = _far_at(scores, rate, ascending)
         at = float(far[np.argmax(frr >= far)])
-        half = 1 + np.clip(10 / np.sqrt(max(len(values) * at, 1e-9)), 0.15, 3.0)
+        half = 1 + np.clip(8 / np.sqrt(max(len(values) * at, 1e-9)), 0.15, 3.0)
         zones.append((at / half, min(at * half, 1.0)))
     return zones
 
