@@ -11,7 +11,7 @@ import numpy as np
 CELLS = 1 << 15  # fine score cells; a bin is a run of them
 TAIL_PAIRS = 8_000  # about so many of the highest impostor pairs are kept whatever the levels
 TOP_PAIRS = 200  # and so many of them stand in the last bin
-KEPT_LIMIT = 23_000_000  # pairs that may be kept at once; what is missing is fetched by a second sweep
+KEPT_LIMIT = 15_000_000  # pairs that may be kept at once; what is missing is fetched by a second sweep
 TAIL_SHARE = 0.4  # of the pilot's scores that are sorted
 BLURRED = 16  # columns of a pilot's weights that tell its own error
 BINS_PER_ZONE = 6
