@@ -80,7 +80,8 @@ class Case:
     def evaluate(self, faces: xr.Dataset, far: np.ndarray) -> xr.DataTree:
         """The call that is timed."""
         resampling = fk.Resampling("image", n=self.replicates)
-        return fk.evaluate(fk.score_tensor(faces), far=far, by="race", resampling=resampling, mode=self.mode)
+        scores = fk.score_tensor(faces)
+        return fk.evaluate(scores, far=far, by="race", resampling=resampling, mode=self.mode, progress=False)
 
 
 def cases(quick: bool) -> dict[str, list[Case]]:
@@ -136,18 +137,21 @@ def time_packages(case: Case) -> None:
     faces = case.faces
     lists = rivals.pair_scores(faces.embedding.values, faces.identity.values)
     few, many = 2, 4  # the difference leaves out what is done once only
-    base = workload.alternate({"": partial(case.evaluate, faces, WIDE)}, case.rounds)[""]
-    show(case.name, "evaluate, all replicates", base, base)
+    works, names = {"evaluate": partial(case.evaluate, faces, WIDE)}, []
     for name, rival in {"scipy.stats": rivals.with_scipy, "score-analysis": rivals.with_score_analysis}.items():
         try:
             rival(lists[0][:100], lists[1][:1000], WIDE[-1:], few)
         except ImportError as absent:
             print(f"{case.name:<18}{name}: skipped, {absent}; pip install 'frkit[benchmark]' brings it")
             continue
-        times = workload.alternate({n: partial(rival, *lists, WIDE, n) for n in (few, many)}, case.rounds)
-        clocks = ([(m - f) / (many - few) for m, f in zip(*pair, strict=True)] for pair in _clocks(times, many, few))
-        one = Times(*clocks)
-        show(case.name, f"{name}, one, times {case.replicates}", scaled(one, case.replicates), base)
+        names.append(name)
+        works |= {(name, n): partial(rival, *lists, WIDE, n) for n in (few, many)}
+    times = workload.alternate(works, case.rounds)
+    show(case.name, "evaluate, all replicates", times["evaluate"], times["evaluate"])
+    for name in names:
+        pairs = _clocks(times, (name, many), (name, few))
+        one = Times(*([(m - f) / (many - few) for m, f in zip(*pair, strict=True)] for pair in pairs))
+        show(case.name, f"{name}, one, times {case.replicates}", scaled(one, case.replicates), times["evaluate"])
 
 
 def _clocks(times: dict, *works) -> tuple:
