@@ -26,7 +26,7 @@ STOREYS = [
     {"tallies", "distributions"},
     {"nodes", "provenance"},
     {"evaluation"},
-    {"contributions", "thresholds"},
+    {"drivers", "thresholds"},
     {"measures"},
     {"intervals"},
     {"studies"},

@@ -2,7 +2,8 @@
 
 from frkit.plot.curves import difference, fan, roc
 from frkit.plot.experiments import bootstrap_bias, consistency, growth
-from frkit.plot.fairness import cross_matrix, fairness, group_roc, uncertainties
+from frkit.plot.fairness import fairness, uncertainties
+from frkit.plot.groups import cross_matrix, group_roc
 
 __all__ = [
     "bootstrap_bias",

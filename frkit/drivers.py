@@ -56,7 +56,7 @@ def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None
     Examples
     --------
     >>> import frkit as fk
-    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(4, seed=1))
+    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, kappa=(5, 15), seed=0).sample(4, seed=1))
     >>> who = fk.contributions(scores, far=[0.1])
     >>> float(who.frr_share.sum().round(6))
     1.0
@@ -175,7 +175,7 @@ def worst_pairs(
     Examples
     --------
     >>> import frkit as fk
-    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, seed=0).sample(4, seed=1))
+    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, kappa=(5, 15), seed=0).sample(4, seed=1))
     >>> who = fk.contributions(scores, far=[0.1]).isel(far_level=0)
     >>> fk.worst_pairs(scores, who, pairs=3).sizes["pair"]
     3
