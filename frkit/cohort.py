@@ -151,32 +151,18 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
     person = np.unique(who.person, return_inverse=True)[1].astype(np.int32)
     group = np.searchsorted(who.groups, who.group)
     group[who.group == UNKNOWN] = len(who.groups)
-    most = int(image_count.max()) * int(identity_count.max())
-    require(
-        most <= MOST_COPIES,
-        f"an image counts up to {most} times in a replicate; at most {MOST_COPIES} are exact: draw smaller subsets",
-    )
-    drawn = bool(np.any(identity_count != 1))
-    image_weight = image_count.astype(np.int64) * identity_count[:, identity] if drawn else image_count
-    kind = np.uint8 if image_weight.max() <= WHOLE_LIMIT else np.uint16
+    image_weight = _image_weight(image_count, identity_count, identity)
 
     def side(images: np.ndarray) -> Side:
         many = np.bincount(identity[images], minlength=len(labels))[identity[images]]
         scale = np.ones(len(images)) if pooled else share[identity[images]] / many
-        weight = np.ascontiguousarray(image_weight[:, images].T.astype(kind))
+        weight = np.ascontiguousarray(image_weight[:, images].T)
         return Side(person[images], identity[images].astype(np.int32), group[images].astype(np.uint16), weight, scale)
 
     probe = side(who.probe)
     reference = probe if symmetric else side(who.reference)
     design = Design(probe, reference, symmetric, cell_table(len(who.groups), impostors))
-    pairs = genuine_pairs(probe.identity, reference.identity, symmetric)
-    if not symmetric:
-        other = who.probe[pairs.row] != who.reference[pairs.col]
-        pairs = GenuinePairs(pairs.row[other], pairs.col[other], pairs.identity[other])
-    require(
-        len(pairs) > 0,
-        "there is no genuine pair: no identity has two images to compare; check the identities",
-    )
+    pairs = _present_pairs(who, probe, reference, symmetric)
     diagonal = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
     itself = same_image(who, symmetric)
     asked = pairs if "self_score" in scores.attrs or not diagonal else _joined(pairs, itself, identity[who.probe])
@@ -192,6 +178,31 @@ def cohort(scores: xr.DataArray, by, varying, weighting, impostors, resampling: 
         share,
         pooled,
     )
+
+
+def _image_weight(image_count: np.ndarray, identity_count: np.ndarray, identity: np.ndarray) -> np.ndarray:
+    """How often each image counts in each column, (column, image), in the smallest fitting integers."""
+    most = int(image_count.max()) * int(identity_count.max())
+    require(
+        most <= MOST_COPIES,
+        f"an image counts up to {most} times in a replicate; at most {MOST_COPIES} are exact: draw smaller subsets",
+    )
+    drawn = bool(np.any(identity_count != 1))
+    weight = image_count.astype(np.int64) * identity_count[:, identity] if drawn else image_count
+    return weight.astype(np.uint8 if weight.max() <= WHOLE_LIMIT else np.uint16)
+
+
+def _present_pairs(who: People, probe: Side, reference: Side, symmetric: bool) -> GenuinePairs:
+    """The genuine pairs of a tensor, without those of an image with itself."""
+    pairs = genuine_pairs(probe.identity, reference.identity, symmetric)
+    if not symmetric:
+        other = who.probe[pairs.row] != who.reference[pairs.col]
+        pairs = GenuinePairs(pairs.row[other], pairs.col[other], pairs.identity[other])
+    require(
+        len(pairs) > 0,
+        "there is no genuine pair: no identity has two images to compare; check the identities",
+    )
+    return pairs
 
 
 def shares(weighting, labels: np.ndarray) -> np.ndarray:

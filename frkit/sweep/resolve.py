@@ -206,6 +206,7 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
 
 
 def column_of(weight: tuple, column: int) -> tuple:
+    """One column of both sides' weights."""
     return weight[0][column], weight[1][column]
 
 
