@@ -75,7 +75,10 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     points, names, codes = _points(faces)
     sums = _Sums.of(points, codes, len(names))
     _check_copies(sums, names)
-    own = {"likelihood": _solve(sums.resultant, sums.dim), "marginal": _solve(np.sqrt(sums.score.clip(0)), sums.dim)}
+    own = {
+        "likelihood": solve_concentrations(sums.resultant, sums.dim),
+        "marginal": solve_concentrations(np.sqrt(sums.score.clip(0)), sums.dim),
+    }
     require(bool(np.isfinite(own["marginal"]).any()), "no identity has two images that are alike; nothing to fit")
     mean, spread, posterior = _population(sums, own["marginal"])
     own["shrunk"] = np.exp(posterior[0])
@@ -155,7 +158,7 @@ def _groups(faces: xr.Dataset) -> dict:
     return {name: values[first] for name, values in labels.items() if name not in varying}
 
 
-def _solve(length: np.ndarray, dim: int) -> np.ndarray:
+def solve_concentrations(length: np.ndarray, dim: int) -> np.ndarray:
     """Concentrations (K,) with A_p(kappa) = length; NaN where the length is NaN or 0."""
     kappa = np.full(length.shape, np.nan)
     known = length > 0
