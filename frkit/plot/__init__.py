@@ -4,6 +4,7 @@ from frkit.plot.curves import difference, fan, roc
 from frkit.plot.experiments import bootstrap_bias, consistency, growth
 from frkit.plot.fairness import fairness, uncertainties
 from frkit.plot.groups import cross_matrix, group_roc
+from frkit.plot.sample_size import sample_size
 
 __all__ = [
     "bootstrap_bias",
@@ -15,5 +16,6 @@ __all__ = [
     "group_roc",
     "growth",
     "roc",
+    "sample_size",
     "uncertainties",
 ]
