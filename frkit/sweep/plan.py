@@ -145,17 +145,18 @@ def even_ladder(pilot: Pilot, n_bins: int = 2048) -> Ladder:
 
 
 def crossing_zones(pilot: Pilot, genuine: list[np.ndarray]) -> list[tuple[float, float]]:
-    """FAR ranges in which FAR and FRR of each set of genuine scores should cross."""
+    """FAR ranges in which FAR and FRR of each set of genuine scores, (score and weight, pair), should cross."""
     scores, rate = pilot.tail
     zones = []
-    for values in genuine:
-        if len(values) < 20 or not len(scores):
+    for pairs in genuine:
+        if pairs.shape[1] < 20 or not len(scores):
             continue
-        ascending = np.sort(values)
-        frr = np.arange(1, len(values) + 1) / len(values)
+        ascending, weight = pairs[:, np.argsort(pairs[0])]
+        frr = np.cumsum(weight) / weight.sum()
         far = _far_at(scores, rate, ascending)
         at = float(far[np.argmax(frr >= far)])
-        half = 1 + np.clip(8 / np.sqrt(max(len(values) * at, 1e-9)), 0.15, 3.0)
+        as_many = weight.sum() ** 2 / (weight**2).sum()  # pairs of equal weight that would tell as much
+        half = 1 + np.clip(8 / np.sqrt(max(as_many * at, 1e-9)), 0.15, 3.0)
         zones.append((at / half, min(at * half, 1.0)))
     return zones
 

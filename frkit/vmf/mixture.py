@@ -1,12 +1,14 @@
 """Mixtures of von Mises-Fisher distributions: one component for each identity."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
 from frkit.faces import InputError, require
 from frkit.vmf import population, sampling
+from frkit.vmf.quadrature import RadialInverse
 
 
 class Mixture:
@@ -66,6 +68,11 @@ class Mixture:
     def dim(self) -> int:
         """Dimension p of the embeddings."""
         return self.mean_directions.shape[1]
+
+    @cached_property
+    def radial_inverse(self) -> RadialInverse:
+        """What draws the radial part of an image from a uniform number, kept for further samples."""
+        return RadialInverse(self.concentrations, self.dim)
 
     @property
     def identity(self) -> np.ndarray:

@@ -89,7 +89,7 @@ def _place(directions, inverse, identity, radial, tangent) -> np.ndarray:
 
 def _embed(mix, identity: np.ndarray, sources: list) -> np.ndarray:
     """float32 embeddings (n, p); `sources` are pairs of a generator and its share of the noise's variance."""
-    inverse = RadialInverse(mix.concentrations, mix.dim)
+    inverse = mix.radial_inverse
     embedding = np.empty((identity.size, mix.dim), np.float32)
     for start in range(0, identity.size, BLOCK):
         part = identity[start : start + BLOCK]
