@@ -1,19 +1,14 @@
 """Representation-level bias: how much an embedding tells about a protected attribute, read on held-out people."""
 
-from collections.abc import Sequence
-
-import dask
 import numpy as np
 import xarray as xr
-from threadpoolctl import threadpool_limits
-from tqdm.dask import TqdmCallback
 
 from frkit.base import require
 from frkit.representation.bounds import donsker_varadhan, entropy, pointwise
+from frkit.representation.crossfit import joined, plan, run
 from frkit.representation.detection import smallest_detectable
-from frkit.representation.folds import split
 from frkit.representation.problem import Problem, asked, embeddings, problem
-from frkit.representation.training import Critic, Fold, Reading, read
+from frkit.representation.training import Critic, Fold, Reading
 
 ATTRIBUTE, SEED = "attribute", "seed"
 DETECTED, UNDETECTED = "detected", "not detectable"
@@ -97,12 +92,12 @@ def representation_bias(
     wanted = asked(attribute)
     encoders, names = embeddings(faces)
     problems = [problem(faces, one, by=by, folds=folds, varying=varying) for one in wanted]
-    plans = [_plan(one, by, folds, seeds) for one in problems]
+    plans = [plan(one, by, folds, seeds) for one in problems]
     critic = critic or Critic()
-    readings = iter(_run(encoders, problems, plans, critic, progress))
+    readings = iter(run(encoders, problems, plans, critic, progress))
     tables = []
     for x in encoders:
-        rows = [_summary(x, one, plan, [next(readings) for _ in plan], folds) for one, plan in zip(problems, plans)]
+        rows = [_summary(x, one, splits, next(readings), folds) for one, splits in zip(problems, plans, strict=True)]
         labels = xr.Variable(ATTRIBUTE, [one.name for one in problems])
         tables.append(xr.concat(rows, labels) if isinstance(attribute, list) else rows[0])
     found = tables[0] if names is None else xr.concat(tables, names)
@@ -110,33 +105,13 @@ def representation_bias(
     return found.assign_attrs(by=by, folds=folds, seeds=seeds, varying=varying, critic=str(critic))
 
 
-def _plan(one: Problem, by: str, folds: int, seeds: int) -> list[Fold]:
-    """All splits, seed after seed."""
-    children = np.random.SeedSequence(0).spawn(seeds)
-    return [fold for child in children for fold in split(one, by, folds, child)]
-
-
-def _run(encoders: Sequence, problems: Sequence, plans: Sequence, critic: Critic, progress: bool) -> tuple:
-    """One network for every encoder, attribute, seed and fold, in that order."""
-    train = dask.delayed(read, pure=False)
-    tasks = []
-    for x in encoders:
-        for one, plan in zip(problems, plans, strict=True):
-            rows = x if len(one.rows) == len(x) else x[one.rows]
-            shared = dask.delayed(rows, pure=False, traverse=False)
-            tasks += [train(shared, one.z, one.shares, fold, critic) for fold in plan]
-    with threadpool_limits(1, user_api="blas"), TqdmCallback(desc="networks", disable=not progress, leave=False):
-        return dask.compute(*tasks)
-
-
-def _summary(x: np.ndarray, one: Problem, plan: list[Fold], readings: list[Reading], folds: int) -> xr.Dataset:
+def _summary(x: np.ndarray, one: Problem, splits: list[Fold], readings: list[Reading], folds: int) -> xr.Dataset:
     """All numbers of one encoder and one attribute."""
     h, n = entropy(one.shares), len(one.z)
-    t = np.empty((len(plan) // folds, n, len(one.classes)))
+    t = joined(splits, readings, n, folds)
     dv, dv_terms = np.zeros(len(t)), np.zeros(n)
-    for k, (fold, reading) in enumerate(zip(plan, readings, strict=True)):
-        t[k // folds, fold.test] = reading.t
-        value, terms = donsker_varadhan(reading.t, one.z[fold.test], one.shares)
+    for k, fold in enumerate(splits):
+        value, terms = donsker_varadhan(t[k // folds, fold.test], one.z[fold.test], one.shares)
         dv[k // folds] += value * len(fold.test) / n
         dv_terms[fold.test] += terms / len(t)
     sn = np.array([pointwise(seed, one.z, one.shares).mean() for seed in t])
