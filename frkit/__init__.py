@@ -30,8 +30,10 @@ _HOME = {
     "fan": "intervals",
     "floor": "intervals",
     "decision_zones": "intervals",
+    "fairness_indices": "indices",
+    "canonical_scores": "indices",
 }
-_ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
+_ROOMS = {"vmf", "indices", "studies", "plot", "explore", "measures", "io"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
 
 

@@ -61,7 +61,7 @@ def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
     threshold = np.atleast_1d(np.asarray(threshold, np.float64))
     inside = bool(np.all((threshold > -1) & (threshold < 1)))
     require(threshold.ndim == 1 and inside, f"threshold must hold numbers in (-1, 1), got {threshold}")
-    found = _population(mix, by, weights)
+    found = checked_population(mix, by, weights)
     return _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross)
 
 
@@ -98,7 +98,7 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     """
     far = np.atleast_1d(np.asarray(far, np.float64))
     require(far.ndim == 1 and bool(np.all((far > 0) & (far < 1))), f"far must hold numbers in (0, 1), got {far}")
-    found = _population(mix, by, weights)
+    found = checked_population(mix, by, weights)
     threshold = _threshold_at(found.total, mix.dim, far)
     return _dataset(found, threshold, FAR_LEVEL, far, cross)
 
@@ -127,7 +127,7 @@ def summary(mix, *, by=None, weights=None) -> xr.Dataset:
     >>> 0.99 < float(summary(mixture(50, dim=64)).auc) < 1
     True
     """
-    found = _population(mix, by, weights)
+    found = checked_population(mix, by, weights)
     names = ("eer", "eer_threshold", "auc")
     data = dict(zip(names, _summary(found.total, found.genuine, mix.dim)))
     if by is None:
@@ -164,7 +164,7 @@ class _Population:
             )
 
 
-def _population(mix, by, weights) -> _Population:
+def checked_population(mix, by, weights=None) -> _Population:
     """The population of a mixture by an attribute; those of equal weights are kept with the mixture."""
     if weights is not None:
         weights = np.asarray(weights, np.float64)
