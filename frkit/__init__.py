@@ -31,8 +31,10 @@ _HOME = {
     "floor": "intervals",
     "decision_zones": "intervals",
     "representation_bias": "representation",
+    "fairness_indices": "indices",
+    "canonical_scores": "indices",
 }
-_ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io", "representation"}
+_ROOMS = {"vmf", "indices", "studies", "plot", "explore", "measures", "io", "representation"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
 
 

@@ -120,8 +120,9 @@ def _square(cells: np.ndarray, n_groups: int) -> np.ndarray:
 
 
 def add_distributions(tree: dict[str, xr.Dataset], found: Distributions, n_groups: int) -> None:
-    """AUC, moments and histograms into the three nodes."""
-    parts = {"auc": found.auc}
+    """AUC, moments, histograms, and numbers of images and pairs into the three nodes."""
+    parts = {"auc": found.auc, "images": found.images}
+    parts |= {f"{kind}_pairs": many for kind, many in found.pairs.items()}
     for kind in ("genuine", "impostor"):
         parts |= dict(zip((f"{kind}_mean", f"{kind}_sd", f"{kind}_histogram"), getattr(found, kind), strict=True))
     centres = (found.edges[1:] + found.edges[:-1]) / 2
