@@ -30,8 +30,9 @@ _HOME = {
     "fan": "intervals",
     "floor": "intervals",
     "decision_zones": "intervals",
+    "n_sigma": "nsigma",
 }
-_ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
+_ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io", "nsigma"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
 
 
