@@ -33,8 +33,9 @@ _HOME = {
     "representation_bias": "representation",
     "fairness_indices": "indices",
     "canonical_scores": "indices",
+    "n_sigma": "nsigma",
 }
-_ROOMS = {"vmf", "indices", "studies", "plot", "explore", "measures", "io", "representation"}
+_ROOMS = {"vmf", "indices", "studies", "plot", "explore", "measures", "io", "representation", "nsigma"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
 
 
