@@ -53,27 +53,41 @@ def tally_rates(
     far: np.ndarray | None,
     thresholds: np.ndarray | None,
     *,
+    ladder: Ladder | None = None,
     progress: bool,
 ) -> Rates:
-    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs."""
-    levels = np.empty(0) if far is None else far
-    fixed = np.empty(0) if thresholds is None else thresholds
+    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
+
+    ladder: a plan from `plan_rates`, for scores like these; without it these scores are planned.
+    """
+    levels, fixed = _given(far), _given(thresholds)
     if who.listed is not None:
         ladder = listed.list_ladder(scores.values[who.listed.impostor])
         found = _sweep_list(scores.values, who, ladder)
         return _resolve(found, _needs(found, levels, fixed, ladder), found.partial.kept, ladder, levels, fixed)
-    pilot, zones = take_pilot(scores, who)
-    ladder = planning.make_plan(pilot, who.design.n_pairs, levels, fixed, zones)
+    ladder = plan_rates(scores, who, far, thresholds) if ladder is None else ladder
     sweeper = _Sweeper(scores, who, progress)
     found = sweeper.first(ladder)
     needs = _needs(found, levels, fixed, ladder)
     if needs.below_floor:
-        ladder = planning.even_ladder(pilot)
+        ladder = planning.even_ladder(take_pilot(scores, who)[0])
         found = sweeper.first(ladder)
         needs = _needs(found, levels, fixed, ladder)
     absent = needs.bins[~ladder.keep[needs.bins]]
     kept = found.partial.kept + (sweeper.collect(ladder.keeping(absent)) if absent.size else [])
     return _resolve(found, needs, kept, ladder, levels, fixed)
+
+
+def plan_rates(scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None):
+    """The plan of a sweep for these rates, from a look at some of the scores; None for a list, which needs none."""
+    if who.listed is not None:
+        return None
+    pilot, zones = take_pilot(scores, who)
+    return planning.make_plan(pilot, who.design.n_pairs, _given(far), _given(thresholds), zones)
+
+
+def _given(levels: np.ndarray | None) -> np.ndarray:
+    return np.empty(0) if levels is None else levels
 
 
 @dataclass(frozen=True, eq=False)

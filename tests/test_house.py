@@ -15,7 +15,7 @@ PACKAGE = ROOT / "frkit"
 # A room may import from rooms on lower lines only, and from itself.
 STOREYS = [
     {"base"},
-    {"checks", "labels"},
+    {"checks", "labels", "levels"},
     {"faces"},
     {"io", "vmf"},
     {"scores", "pair_table", "resampling", "representation"},
@@ -25,6 +25,7 @@ STOREYS = [
     {"pair_cohort", "genuine", "pilot"},
     {"tallies", "distributions"},
     {"nodes", "provenance"},
+    {"evaluator"},
     {"evaluation"},
     {"drivers", "thresholds"},
     {"measures"},
