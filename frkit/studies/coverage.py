@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.evaluation import far_levels
-from frkit.faces import FAR_LEVEL, DataWarning, require, warn
+from frkit.faces import DataWarning, require, warn
 from frkit.intervals import METHODS, band
 from frkit.provenance import versions
 from frkit.resampling import TARGETS
@@ -76,7 +76,8 @@ def coverage(
     undefined interval counts as none of these), `width`. Over far_level: `truth`; and over (scheme, far_level):
     `false_rejects` and `resolved`, and how far the law of θ* - θ~, pooled over data sets, is from that of θ^ - θ:
     `kolmogorov`, `wasserstein` (unit of FRR), each with `_chance`, the 95 % point of what as many errors drawn from the
-    pooled law itself give; `law` holds quantiles of both over (errors, probability).
+    pooled law itself give; `law` holds quantiles of both over (errors, probability). Select a method by
+    `study.sel({"method": "naive"})`: xarray's own `sel(method=...)` means something else.
 
     Raises
     ------

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import zipfile
 from pathlib import Path
 
@@ -63,7 +62,8 @@ class Store:
             _check_parameters(path, parameters)
         else:
             strangers = [entry.name for entry in self.folder.iterdir()]
-            require(not strangers, f"store={str(folder)!r} holds other files ({', '.join(strangers[:3])}); give a new one")
+            words = f"store={str(folder)!r} holds other files ({', '.join(strangers[:3])}); give a new folder"
+            require(not strangers, words)
             _write_whole(path, json.dumps(parameters, indent=1).encode())
 
     def path(self, number: int) -> Path:
@@ -72,8 +72,8 @@ class Store:
 
     def finished(self, n_datasets: int) -> dict[int, Record]:
         """The data sets among the first n that are here already."""
-        there = {int(found[1]) for found in map(re.compile(r"data_set_(\d+)\.npz$").match, os.listdir(self.folder)) if found}
-        return {number: _read(self.path(number)) for number in sorted(there) if number < n_datasets}
+        there = (number for number in range(n_datasets) if self.path(number).exists())
+        return {number: _read(self.path(number)) for number in there}
 
     def write(self, number: int, record: Record) -> None:
         """Keep one finished data set."""
