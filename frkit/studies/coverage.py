@@ -109,7 +109,16 @@ def coverage(
     result = read(evaluations, truth, methods, levels, seed)
     made = {name: value for name, value in plan.parameters().items() if name not in ("far", "schemes")}
     result.attrs = {"study": json.dumps(made | {"n_datasets": n_datasets, "versions": versions()})}
-    return result
+    return result.assign_attrs(n_datasets=n_datasets, words=_words(plan, n_datasets))
+
+
+def _words(plan: Plan, n_datasets: int) -> str:
+    """The size of a study, for the caption of a figure."""
+    people = f"{plan.mixture(0).n_identities:,} identities"
+    people = f"the same {people}" if plan.n_identities is None else f"{people}, new in each"
+    few, many = plan.per_identity.min(), plan.per_identity.max()
+    images = f"{few}" if few == many else f"{few} to {many}"
+    return f"{n_datasets} data sets of {people},\n{images} images of each; {plan.replicates} replicates"
 
 
 def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, levels, seed: int) -> xr.Dataset:
