@@ -25,9 +25,8 @@ def genuine_tally(who: Cohort, score: np.ndarray, self_score: float | None, cent
         kin = own[itself[0]][keep]
         half = 0.5 if symmetric else 1.0
         if centre:
-            code, many = _urn_sizes(who.people)
-            mine, theirs = who.people.probe[row[here]], who.people.reference[col[here]]
-            kept = np.where(code[mine] == code[theirs], 1 - 1 / many[mine], 1.0)  # E[w_i w_j] of two images
+            _, many = _urn_sizes(who.people)
+            kept = _mean_count(who.people, row[here], col[here])
             again = 1 - 1 / many[who.people.probe[itself[0][keep]]]  # E[w_i (w_i - 1)]
             factor = _up_to_a_factor(np.concatenate([per_pair[identity[here]] * kept, per_pair[kin] * again]))
             parts[0] = (*parts[0][:4], factor[: len(kept)])
@@ -35,6 +34,29 @@ def genuine_tally(who: Cohort, score: np.ndarray, self_score: float | None, cent
         else:
             parts.append((same[keep], np.full(len(kin), -1), itself[1][keep], kin, half * per_pair[kin]))
     return _sorted_genuine(who, parts, centre, not here.all())
+
+
+def rescaled_tally(who: Cohort, genuine: Genuine) -> Genuine:
+    """The same pairs without copies of an image, each divided by its mean count over resamples, 1 - 1/n_k.
+
+    The totals are those of the identities as drawn: at any threshold the mean over all draws of images is the FRR
+    of the data.
+    """
+    own = genuine.pairs[1] >= 0
+    score, row, col, identity, group, factor = (part[own] for part in genuine.pairs)
+    totals = _whole_totals((score, row, col, identity, group, factor), genuine.identity_count, len(who.groups) + 1)
+    weight = factor / _mean_count(who.people, row, col)
+    even = _up_to_a_factor(weight)
+    if len(weight):
+        totals = totals * (even[0] / weight[0])
+    return Genuine((score, row, col, identity, group, even), genuine.image_weight, genuine.identity_count, totals)
+
+
+def _mean_count(who: People, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+    """E[w_i w_j] of two different images: 1 - 1/n where both are drawn from one urn of n."""
+    code, many = _urn_sizes(who)
+    mine, theirs = who.probe[row], who.reference[col]
+    return np.where(code[mine] == code[theirs], 1 - 1 / many[mine], 1.0)
 
 
 def _up_to_a_factor(weight: np.ndarray) -> np.ndarray:

@@ -18,6 +18,8 @@ LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
     "far": "false acceptance rate",
     "frr": "false rejection rate",
+    "frr_rescaled": "false rejection rate without copies of an image, over 1 - 1/n_k",
+    "frr_group_rescaled": "false rejection rate of the group without copies of an image, over 1 - 1/n_k",
     "far_group": "false acceptance rate within the group",
     "frr_group": "false rejection rate of the group",
     "far_cross": "false acceptance rate between two groups",
@@ -60,7 +62,7 @@ def of_rates(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[s
         "false_rejects": (dim, rates.n_rejected),
         "resolved": (dim, resolved),
     }
-    many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors)
+    many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors) | _rescaled(rates, dim, len(who.groups))
     return {
         "empirical": _dataset(lone | counts, coords),
         "vstatistic": _dataset(lone | _centre(rates, dim, len(who.groups)), coords),
@@ -82,6 +84,14 @@ def _centre(rates: Rates, dim: str, n_groups: int) -> dict:
         out["eer_group"] = (GROUP, rates.centre_eer[:-1])
         out["eer_threshold_group"] = (GROUP, rates.centre_eer_threshold[:-1])
     return out
+
+
+def _rescaled(rates: Rates, dim: str, n_groups: int) -> dict:
+    """FRR of the replicates without copies of an image, where they hold any."""
+    if rates.frr_rescaled is None:
+        return {}
+    out = {"frr_rescaled": ((REPLICATE, dim), rates.frr_rescaled[1:])}
+    return out | ({"frr_group_rescaled": ((REPLICATE, dim, GROUP), rates.frr_group_rescaled[1:])} if n_groups else {})
 
 
 def _variables(rates: Rates, columns, lead: tuple, dim: str, impostors: str) -> dict:

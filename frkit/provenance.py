@@ -31,6 +31,7 @@ def provenance(scores, who: Cohort, resampling, weighting, impostors, by, result
             "n": resampling.n,
             "seed": resampling.seed,
             "strata": resampling.strata,
+            "copies": who.diagonal,
             "target": resampling.target(len(np.unique(who.people.person))),
         }
     )

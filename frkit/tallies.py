@@ -6,18 +6,13 @@ import numpy as np
 import xarray as xr
 
 from frkit.cohort import Cohort
-from frkit.genuine import genuine_tally
-from frkit.sweep import blocks, crossings, listed, resolve
+from frkit.genuine import genuine_tally, rescaled_tally
+from frkit.pilot import take_pilot
+from frkit.sweep import crossings, listed, resolve
 from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
-from frkit.sweep.plan import Ladder, Patch, Pilot
+from frkit.sweep.plan import Ladder
 from frkit.sweep.run import Partial, Request, sweep
-
-PILOT_PAIRS = 300_000  # pairs in the pilot, at least
-PILOT_SHARE = 300  # and one in so many of all pairs
-PILOT_BLOCKS = 24  # taken from so many blocks of the tensor
-PILOT_REPLICATES = 24
-DIAGONAL_BLOCKS = 8  # whole blocks in which the pilot looks for genuine pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +21,9 @@ class Rates:
 
     threshold, far, frr: (column, level); far_cell (column, level, cell), frr_group (column, level, group);
     eer, eer_threshold: (column, curve), a curve being a group, and last everybody; n_accepted, n_rejected:
-    (level,) raw pairs; n_missing: failed comparisons of the same identity. genuine, centre, totals: what further
-    tallies build on.
+    (level,) raw pairs; n_missing: failed comparisons of the same identity. `_rescaled` parts: FRR without copies of
+    an image, each identity's part divided by 1 - 1/n_k; column 0 means nothing there. genuine, centre, totals: what
+    further tallies build on.
     """
 
     threshold: np.ndarray
@@ -44,6 +40,8 @@ class Rates:
     n_accepted: np.ndarray
     n_rejected: np.ndarray
     n_missing: int
+    frr_rescaled: np.ndarray | None
+    frr_group_rescaled: np.ndarray | None
     genuine: resolve.Genuine
     centre: resolve.Genuine
     totals: np.ndarray
@@ -76,75 +74,6 @@ def tally_rates(
     absent = needs.bins[~ladder.keep[needs.bins]]
     kept = found.partial.kept + (sweeper.collect(ladder.keeping(absent)) if absent.size else [])
     return _resolve(found, needs, kept, ladder, levels, fixed)
-
-
-def take_pilot(scores: xr.DataArray, who: Cohort) -> tuple[Pilot, list]:
-    """A sample of the scores from some of the blocks, and FAR ranges in which EERs should lie."""
-    design = who.design
-    share = max(PILOT_PAIRS, design.n_pairs // PILOT_SHARE) / max(design.n_pairs, 1)
-    n_blocks = np.prod(scores.data.numblocks) / (1 + design.symmetric)
-    step = max(1, int(np.sqrt(min(1.0, PILOT_BLOCKS / n_blocks) / share)))
-    rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
-    patches = []
-    for block, rows, cols in _sampled(scores.data, step, _some_blocks(scores.data, design.symmetric, step, rng)):
-        patches.append(_patch(block, rows, cols, who, rng))
-    genuine = [[] for _ in range(len(who.groups) + 1)]
-    for block, rows, cols in _sampled(scores.data, 1, _diagonal_blocks(scores.data)):
-        _file_genuine(block, rows, cols, who, genuine)
-    pilot = Pilot(patches)
-    return pilot, planning.crossing_zones(pilot, [np.concatenate(found) for found in genuine])
-
-
-def _some_blocks(array, symmetric: bool, step: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Blocks at random, of the upper triangle where the tensor is symmetric."""
-    every = [at for at in np.ndindex(array[::step, step // 2 :: step].numblocks) if not symmetric or at[1] >= at[0]]
-    return [every[k] for k in rng.permutation(len(every))[:PILOT_BLOCKS]]
-
-
-def _diagonal_blocks(array) -> list[tuple[int, int]]:
-    """Some blocks along the diagonal: where images stand by identity, they hold the genuine pairs."""
-    n = min(array.numblocks)
-    return [(int(k), int(k)) for k in np.unique(np.linspace(0, n - 1, min(n, DIAGONAL_BLOCKS)).round())]
-
-
-def _sampled(array, step: int, wanted: list[tuple[int, int]]):
-    """Some blocks with every so many-th row and column: (scores, rows, columns)."""
-    data = array[::step, step // 2 :: step] if step > 1 else array
-    rows, cols = np.arange(0, array.shape[0], step), np.arange(step // 2 if step > 1 else 0, array.shape[1], step)
-    values = blocks.run(blocks.graph(data, wanted), [(data.name, *at) for at in wanted])
-    bounds = blocks.bounds(data)
-    for (i, j), block in zip(wanted, values, strict=True):
-        yield block, rows[bounds[0][i] : bounds[0][i + 1]], cols[bounds[1][j] : bounds[1][j + 1]]
-
-
-def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, rng: np.random.Generator) -> Patch:
-    """Impostor scores of one block of the pilot, with their images' weights."""
-    design = who.design
-    impostor = design.probe.person[rows][:, None] != design.reference.person[cols]
-    impostor &= design.cell_of[design.probe.group[rows][:, None], design.reference.group[cols]] >= 0
-    drawn = bool(np.any(who.identity_count != 1))
-    weights = [_pilot_weight(side, at, drawn, rng) for side, at in ((design.probe, rows), (design.reference, cols))]
-    return Patch(np.where(impostor, values, np.float32(np.nan)), *weights)
-
-
-def _file_genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, genuine: list) -> None:
-    """Genuine scores of one block of the pilot: all of them, then by group."""
-    design = who.design
-    r, c = np.nonzero(design.probe.identity[rows][:, None] == design.reference.identity[cols])
-    apart = who.people.probe[rows[r]] != who.people.reference[cols[c]]
-    found, group = values[r, c][apart], design.probe.group[rows[r]][apart]
-    known = ~np.isnan(found)
-    genuine[-1].append(found[known])
-    for g in range(len(who.groups)):
-        genuine[g].append(found[known & (group == g)])
-
-
-def _pilot_weight(side, at: np.ndarray, drawn: bool, rng: np.random.Generator) -> np.ndarray:
-    """Weights of the pilot's images: the data, then the data blurred, then replicates where identities are drawn."""
-    weight = side.weight[at, :1] * side.scale[at, None]
-    blurred = weight * rng.poisson(1.0, (len(at), planning.BLURRED))
-    replicates = side.weight[at, 1 : PILOT_REPLICATES + 1] * side.scale[at, None]
-    return np.concatenate([weight, blurred, replicates[:, : PILOT_REPLICATES if drawn else 0]], 1).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +178,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
     else:
         threshold, above = resolve.resolve_levels(impostors, far)
     lost = resolve.rejected(found.genuine, threshold)
+    frr_rescaled, frr_group_rescaled = _rescaled(found, threshold)
     centre_lost = resolve.rejected(found.centre, threshold[:1])
     eer = crossings.resolve_crossings(impostors, found.genuine, needs.at, own)
     centre_eer = crossings.resolve_crossings(impostors.column(slice(0, 1)), found.centre, needs.centre_at, own)
@@ -268,10 +198,22 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_accepted=_accepted(found.partial.counts, needs.level_bins[0], impostors, threshold[0]),
         n_rejected=np.searchsorted(score, threshold[0], side="right"),
         n_missing=found.n_missing,
+        frr_rescaled=frr_rescaled,
+        frr_group_rescaled=frr_group_rescaled,
         genuine=found.genuine,
         centre=found.centre,
         totals=found.totals,
     )
+
+
+def _rescaled(found: _Found, threshold: np.ndarray) -> tuple:
+    """FRR (column, level) and by group, without copies of an image; None where replicates hold none anyway."""
+    if not found.who.diagonal:
+        return None, None
+    pairs = rescaled_tally(found.who, found.genuine)
+    lost = resolve.rejected(pairs, threshold)
+    by_group = _ratio(lost, pairs.totals.T[:, None])[..., : len(found.who.groups)]
+    return _ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), by_group
 
 
 def _ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ STOREYS = [
     {"matrix"},
     {"sweep"},
     {"cohort"},
-    {"pair_cohort", "genuine"},
+    {"pair_cohort", "genuine", "pilot"},
     {"tallies", "distributions"},
     {"nodes", "provenance"},
     {"evaluation"},

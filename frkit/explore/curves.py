@@ -68,7 +68,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
     choices = _choices(evaluations)
     levels = next(iter(evaluations.values()))["empirical"].coords[FAR_LEVEL].values
     controls = {
-        "method": labelled(widgets.Dropdown, "interval", options=METHODS),
+        "method": labelled(widgets.Dropdown, "interval", options=_methods(evaluations)),
         "level": labelled(widgets.FloatSlider, "nominal level", value=0.95, min=0.5, max=0.99, step=0.01),
         "far": far_range(levels),
     }
@@ -80,6 +80,12 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
         draw(select(evaluations, curves, method, level, far), axes[0])
 
     return Panel(controls, show).box()
+
+
+def _methods(evaluations: dict[str, xr.DataTree]) -> list[str]:
+    """The kinds of interval for which every evaluation holds what it takes."""
+    rescaled = all("frr_rescaled" in one["replicates"] for one in evaluations.values() if "replicates" in one)
+    return [method for method in METHODS if method != "rescaled" or rescaled]
 
 
 def _choices(evaluations: dict[str, xr.DataTree]) -> list[tuple[str, tuple[str, str]]]:

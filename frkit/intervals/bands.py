@@ -12,7 +12,7 @@ from frkit.intervals.simultaneous import sup_t
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 
-METHODS = ("recentered", "naive", "gaussian", "pivotal")
+METHODS = ("recentered", "naive", "gaussian", "pivotal", "rescaled")
 AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure
 
 
@@ -30,12 +30,15 @@ def band(
     recentered gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at
     the mean and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the
     log scale for ratios. Nothing is clipped: an end may lie below 0.
+    rescaled is for few images per identity, where schemes draw images: FRR* without the copies of an image (pairs
+    of a drawn image with itself), each identity's part divided by 1 - 1/n_k, so that its centre is θ itself; then
+    as recentered. Where replicates hold no copies it is the recentered interval.
 
     Parameters
     ----------
     evaluation : what `evaluate(..., resampling=...)` returned.
     measure : a registered name such as "frr", or a function Dataset -> DataArray.
-    method : "recentered", "naive", "gaussian" or "pivotal"; None takes "pivotal" for disparity measures
+    method : "recentered", "naive", "gaussian", "pivotal" or "rescaled"; None takes "pivotal" for disparity measures
         and "recentered" for all others.
     level : nominal coverage, in (0, 1).
     simultaneous : True gives one band for the whole curve (sup-t): the truth lies inside at all resolved
@@ -53,7 +56,8 @@ def band(
     Raises
     ------
     InputError : no replicates in the evaluation; an unknown method or measure; a level outside (0, 1);
-        simultaneous=True for a measure that does not run over levels, or together with a method.
+        simultaneous=True for a measure that does not run over levels, or together with a method; method="rescaled"
+        for a measure of something else than FAR and FRR, or for an evaluation that was stored without what it needs.
 
     Warns
     -----
@@ -76,7 +80,7 @@ def band(
     chosen = find_measure(measure)
     require(method is None or not simultaneous, "a simultaneous band has a method of its own: leave method out")
     method = method_for(method, chosen)
-    values = values_of(evaluation, chosen)
+    values = values_of(evaluation, chosen, method)
     if simultaneous:
         result, method = sup_t(evaluation, chosen, values, level), "sup-t"
     else:

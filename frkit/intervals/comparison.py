@@ -65,7 +65,7 @@ def compare(
     chosen = find_measure(measure)
     method = method_for(method, chosen)
     _require_paired(a, b)
-    sides = zip(values_of(a, chosen), values_of(b, chosen), strict=True)
+    sides = zip(values_of(a, chosen, method), values_of(b, chosen, method), strict=True)
     result = _contrast([_aligned(x, y) for x, y in sides], method, level, chosen.scale)
     result = with_resolved(result, a, b)
     first, second = models or ("A", "B")
