@@ -17,7 +17,8 @@ ALONG_WORDS = {
     "dim": "dimension of the embeddings",
     "n_identities": "identities",
 }
-ERROR_WORDS = {"bootstrap": "bootstrap, θ* − θ~, all data sets pooled", "actual": "actual, θ^ − θ, one value a data set"}
+KEPT_WORDS = {"level": "nominal {:g}", "scheme": "{} scheme", "method": "{}", FAR_LEVEL: "FAR {:.2g}"}
+ERROR_WORDS = {"bootstrap": "bootstrap, θ* − θ~, all data sets pooled", "actual": "actual, θ^ − θ, one a data set"}
 
 
 def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: xr.DataArray | None = None) -> Axes:
@@ -32,8 +33,8 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
 
     Returns
     -------
-    matplotlib Axes: a dashed diagonal (the target), a line for each method, bars of two Monte Carlo standard
-    errors to either side.
+    matplotlib Axes: a dashed diagonal (the target), a line for each method, two Monte Carlo standard
+    errors shaded to either side.
 
     Raises
     ------
@@ -57,8 +58,8 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
     for method, colour in _colours(one).items():
         line = one.sel({"method": method})
-        bars = 2 * line.coverage_se
-        ax.errorbar(line.level, line.coverage, bars, color=colour, marker="o", markersize=3, label=plain(method))
+        ax.plot(line.level, line.coverage, "-o", color=colour, markersize=3, linewidth=1.3, label=plain(method))
+        _shade(ax, line.level, line, colour)
         if printed is not None and method in printed["method"]:
             values = printed.sel({"method": method})
             style = dict(markerfacecolor="none", markersize=6, label=plain(f"{method}, printed"))
@@ -80,7 +81,7 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
 
     Returns
     -------
-    matplotlib Axes: a line for each method or scheme, with bars of two Monte Carlo standard errors where the
+    matplotlib Axes: a line for each method or scheme, with two Monte Carlo standard errors shaded where the
     study has them.
 
     Raises
@@ -113,7 +114,13 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
         one = study if name is None else study.sel({others[0]: name})
         _draw_along(ax, at, one, colour, name)
     ax.set(xlabel=ALONG_WORDS.get(along, along), ylabel="estimated coverage", ylim=(None, 1.01))
-    return _finished(ax, [study.attrs.get("words", "")])
+    chosen = {name: study[name].item() for name in ("level", "scheme", "method", FAR_LEVEL) if _is_one(study, name)}
+    fixed = [KEPT_WORDS[name].format(value) for name, value in chosen.items()]
+    return _finished(ax, [", ".join(fixed), study.attrs.get("words", "")])
+
+
+def _is_one(study: xr.Dataset, name: str) -> bool:
+    return name in study.coords and study[name].ndim == 0
 
 
 def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
@@ -190,12 +197,19 @@ def _places(ax: Axes, values: xr.DataArray) -> np.ndarray:
 
 
 def _draw_along(ax: Axes, at: np.ndarray, one: xr.Dataset, colour: str, name: str | None) -> None:
-    """One line, with bars where standard errors are known and hollow points where few errors are seen."""
-    bars = 2 * one.coverage_se if "coverage_se" in one else None
-    ax.errorbar(at, one.coverage, bars, color=colour, linewidth=1.3, elinewidth=0.7, label=name and plain(name))
+    """One line, shaded where standard errors are known, with hollow points where few errors are seen."""
+    ax.plot(at, one.coverage, color=colour, linewidth=1.3, label=name and plain(name))
+    if "coverage_se" in one:
+        _shade(ax, at, one, colour)
     solid = one.resolved.values >= 0.5 if "resolved" in one else np.ones(at.size, bool)
     for kept, face in ((solid, colour), (~solid, "white")):
         ax.plot(at[kept], one.coverage.values[kept], "o", color=colour, markerfacecolor=face, markersize=4, zorder=3)
+
+
+def _shade(ax: Axes, at, one: xr.Dataset, colour: str) -> None:
+    """Two Monte Carlo standard errors to either side."""
+    ends = (one.coverage + sign * 2 * one.coverage_se for sign in (-1, 1))
+    ax.fill_between(at, *ends, color=colour, alpha=0.12, linewidth=0)
 
 
 def _finished(ax: Axes, captions: list[str]) -> Axes:

@@ -64,6 +64,8 @@ class Plan:
             "population": digest.hexdigest()[:32],
             "new identities in every data set": self.n_identities is not None,
             "n_identities": first.n_identities,
+            "dim": first.dim,
+            "concentrations": [float(first.concentrations.min()), float(first.concentrations.max())],
             "per_identity": self.per_identity.tolist(),
             "far": self.far.tolist(),
             "schemes": list(self.schemes),
