@@ -30,8 +30,9 @@ _HOME = {
     "fan": "intervals",
     "floor": "intervals",
     "decision_zones": "intervals",
+    "representation_bias": "representation",
 }
-_ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
+_ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io", "representation"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
 
 

@@ -186,7 +186,7 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     directions, concentrations = [], []
     for options, size in zip(groups.values(), sizes):
         directions.append(_directions(size, dim, options.get("cohesion", 0), rng))
-        concentrations.append(rng.uniform(*_interval(options.get("kappa", kappa)), size))
+        concentrations.append(rng.uniform(*interval(options.get("kappa", kappa)), size))
     labels = np.repeat(list(groups), sizes) if grouped else None
     return Mixture(np.concatenate(directions), np.concatenate(concentrations), labels)
 
@@ -213,7 +213,8 @@ def _sizes(n_identities: int, shares: list) -> np.ndarray:
     return sizes
 
 
-def _interval(kappa) -> tuple[float, float]:
+def interval(kappa) -> tuple[float, float]:
+    """(low, high) from a range of concentrations or from one number for both; raises InputError."""
     low, high = np.broadcast_to(np.asarray(kappa, np.float64), 2)
     require(0 < low <= high, f"kappa must be a positive number or (low, high) with 0 < low <= high, got {kappa}")
     return low, high

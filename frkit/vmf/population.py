@@ -58,9 +58,7 @@ def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
     >>> rates(mixture(50, dim=32), [0.3, 0.5]).far.dims
     ('threshold_level',)
     """
-    threshold = np.atleast_1d(np.asarray(threshold, np.float64))
-    inside = bool(np.all((threshold > -1) & (threshold < 1)))
-    require(threshold.ndim == 1 and inside, f"threshold must hold numbers in (-1, 1), got {threshold}")
+    threshold = checked_thresholds(threshold)
     found = _population(mix, by, weights)
     return _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross)
 
@@ -96,8 +94,7 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     >>> roc(mixture(50, dim=32), [1e-3, 1e-2]).frr.dims
     ('far_level',)
     """
-    far = np.atleast_1d(np.asarray(far, np.float64))
-    require(far.ndim == 1 and bool(np.all((far > 0) & (far < 1))), f"far must hold numbers in (0, 1), got {far}")
+    far = checked_far(far)
     found = _population(mix, by, weights)
     threshold = _threshold_at(found.total, mix.dim, far)
     return _dataset(found, threshold, FAR_LEVEL, far, cross)
@@ -135,6 +132,21 @@ def summary(mix, *, by=None, weights=None) -> xr.Dataset:
     each = [_summary(found.cells[g, g], found.group_genuine[g], mix.dim) for g in range(len(found.groups))]
     data |= {f"{name}_group": (GROUP, np.array(values)) for name, values in zip(names, zip(*each))}
     return xr.Dataset(data, coords={GROUP: found.groups})
+
+
+def checked_thresholds(threshold) -> np.ndarray:
+    """Thresholds (threshold_level,) in (-1, 1), or InputError."""
+    threshold = np.atleast_1d(np.asarray(threshold, np.float64))
+    inside = bool(np.all((threshold > -1) & (threshold < 1)))
+    require(threshold.ndim == 1 and inside, f"threshold must hold numbers in (-1, 1), got {threshold}")
+    return threshold
+
+
+def checked_far(far) -> np.ndarray:
+    """FAR levels (far_level,) in (0, 1), or InputError."""
+    far = np.atleast_1d(np.asarray(far, np.float64))
+    require(far.ndim == 1 and bool(np.all((far > 0) & (far < 1))), f"far must hold numbers in (0, 1), got {far}")
+    return far
 
 
 class _Population:
