@@ -1,8 +1,9 @@
 """Widgets over computed results: each explorer selects, draws, and holds no logic of its own."""
 
 from frkit.explore.bias import bootstrap_bias
+from frkit.explore.coverage import coverage
 from frkit.explore.curves import roc
 from frkit.explore.disparity import fairness
 from frkit.explore.growth import consistency
 
-__all__ = ["bootstrap_bias", "consistency", "fairness", "roc"]
+__all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "roc"]

@@ -1,5 +1,6 @@
 """Figures of given Datasets: each function takes `ax`, returns it, and computes nothing."""
 
+from frkit.plot.coverage import coverage, coverage_along, error_laws
 from frkit.plot.curves import difference, fan, roc
 from frkit.plot.experiments import bootstrap_bias, consistency, growth
 from frkit.plot.fairness import fairness, uncertainties
@@ -8,8 +9,11 @@ from frkit.plot.groups import cross_matrix, group_roc
 __all__ = [
     "bootstrap_bias",
     "consistency",
+    "coverage",
+    "coverage_along",
     "cross_matrix",
     "difference",
+    "error_laws",
     "fairness",
     "fan",
     "group_roc",

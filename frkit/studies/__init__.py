@@ -2,6 +2,7 @@
 
 from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, sup_distance
+from frkit.studies.coverage import coverage
 from frkit.studies.split import split
 
-__all__ = ["bootstrap_bias", "consistency", "split", "sup_distance"]
+__all__ = ["bootstrap_bias", "consistency", "coverage", "split", "sup_distance"]
