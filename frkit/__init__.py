@@ -31,7 +31,7 @@ _HOME = {
     "floor": "intervals",
     "decision_zones": "intervals",
 }
-_ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
+_ROOMS = {"vmf", "representation", "studies", "plot", "explore", "measures", "io"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
 
 
