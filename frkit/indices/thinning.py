@@ -7,7 +7,7 @@ import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, require
 from frkit.cohort import attributes_of, crossed
-from frkit.evaluation import checked_scores
+from frkit.evaluator import checked_scores
 
 
 def thinned(scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0):

@@ -5,7 +5,7 @@ import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, require
 from frkit.cohort import attributes_of, people
-from frkit.evaluation import checked_scores
+from frkit.evaluator import checked_scores
 from frkit.nsigma.statistics import n_sigma, stacked
 
 DEAL, DEALT = "deal", "dealt_group"
