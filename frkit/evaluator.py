@@ -9,8 +9,9 @@ import xarray as xr
 
 from frkit import nodes
 from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, require, warn
-from frkit.cohort import Cohort, attributes_of, cohort
+from frkit.cohort import Cohort, cohort
 from frkit.distributions import score_bounds, tally_distributions
+from frkit.labels import attributes_of
 from frkit.levels import asked_levels
 from frkit.pair_cohort import pair_cohort
 from frkit.provenance import provenance

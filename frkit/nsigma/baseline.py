@@ -4,8 +4,9 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, require
-from frkit.cohort import attributes_of, people
+from frkit.cohort import people
 from frkit.evaluator import checked_scores
+from frkit.labels import attributes_of
 from frkit.nsigma.statistics import n_sigma, stacked
 
 DEAL, DEALT = "deal", "dealt_group"
