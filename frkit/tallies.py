@@ -218,7 +218,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_missing=found.n_missing,
         frr_rescaled=frr_rescaled,
         frr_group_rescaled=frr_group_rescaled,
-        spread=spread_of(found.who, impostors, found.genuine, threshold, far_found),
+        spread=spread_of(found.who, impostors, found.genuine, threshold, far_found, fixed.size > 0),
         genuine=found.genuine,
         centre=found.centre,
         totals=found.totals,
