@@ -217,7 +217,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_missing=found.n_missing,
         frr_rescaled=frr_rescaled,
         frr_group_rescaled=frr_group_rescaled,
-        spread=spread_of(found.who, impostors, found.pairs.data, threshold, far_found),
+        spread=spread_of(found.who, impostors, found.pairs.data, threshold, far_found, fixed.size > 0),
         genuine=found.pairs.data,
         centre=found.pairs.centre,
         totals=found.totals,
