@@ -7,7 +7,8 @@ import xarray as xr
 
 from frkit.base import PAIR
 from frkit.cohort import Cohort, cohort
-from frkit.evaluation import checked_scores, evaluate
+from frkit.evaluation import evaluate
+from frkit.evaluator import checked_scores
 from frkit.faces import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, require
 from frkit.genuine import genuine_tally
 from frkit.nodes import THRESHOLD_LEVEL

@@ -13,6 +13,7 @@ from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder
 from frkit.sweep.run import Partial, Request, sweep
+from frkit.variance import Spread, spread_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,8 @@ class Rates:
     threshold, far, frr: (column, level); far_cell (column, level, cell), frr_group (column, level, group);
     eer, eer_threshold: (column, curve), a curve being a group, and last everybody; n_accepted, n_rejected:
     (level,) raw pairs; n_missing: failed comparisons of the same identity. `_rescaled` parts: FRR without copies of
-    an image, each identity's part divided by 1 - 1/n_k; column 0 means nothing there. genuine, centre, totals: what
+    an image, each identity's part divided by 1 - 1/n_k; column 0 means nothing there. spread: for the corrected
+    interval. genuine, centre, totals: what
     further tallies build on.
     """
 
@@ -42,6 +44,7 @@ class Rates:
     n_missing: int
     frr_rescaled: np.ndarray | None
     frr_group_rescaled: np.ndarray | None
+    spread: Spread | None
     genuine: resolve.Genuine
     centre: resolve.Genuine
     totals: np.ndarray
@@ -53,27 +56,41 @@ def tally_rates(
     far: np.ndarray | None,
     thresholds: np.ndarray | None,
     *,
+    ladder: Ladder | None = None,
     progress: bool,
 ) -> Rates:
-    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs."""
-    levels = np.empty(0) if far is None else far
-    fixed = np.empty(0) if thresholds is None else thresholds
+    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
+
+    ladder: a plan from `plan_rates`, for scores like these; without it these scores are planned.
+    """
+    levels, fixed = _given(far), _given(thresholds)
     if who.listed is not None:
         ladder = listed.list_ladder(scores.values[who.listed.impostor])
         found = _sweep_list(scores.values, who, ladder)
         return _resolve(found, _needs(found, levels, fixed, ladder), found.partial.kept, ladder, levels, fixed)
-    pilot, zones = take_pilot(scores, who)
-    ladder = planning.make_plan(pilot, who.design.n_pairs, levels, fixed, zones)
+    ladder = plan_rates(scores, who, far, thresholds) if ladder is None else ladder
     sweeper = _Sweeper(scores, who, progress)
     found = sweeper.first(ladder)
     needs = _needs(found, levels, fixed, ladder)
     if needs.below_floor:
-        ladder = planning.even_ladder(pilot)
+        ladder = planning.even_ladder(take_pilot(scores, who)[0])
         found = sweeper.first(ladder)
         needs = _needs(found, levels, fixed, ladder)
     absent = needs.bins[~ladder.keep[needs.bins]]
     kept = found.partial.kept + (sweeper.collect(ladder.keeping(absent)) if absent.size else [])
     return _resolve(found, needs, kept, ladder, levels, fixed)
+
+
+def plan_rates(scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None):
+    """The plan of a sweep for these rates, from a look at some of the scores; None for a list, which needs none."""
+    if who.listed is not None:
+        return None
+    pilot, zones = take_pilot(scores, who)
+    return planning.make_plan(pilot, who.design.n_pairs, _given(far), _given(thresholds), zones)
+
+
+def _given(levels: np.ndarray | None) -> np.ndarray:
+    return np.empty(0) if levels is None else levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +194,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         threshold = np.repeat(fixed[None], len(above), axis=0)
     else:
         threshold, above = resolve.resolve_levels(impostors, far)
+    far_found = _ratio(above.sum(2), found.totals.sum(0)[:, None])
     lost = resolve.rejected(found.genuine, threshold)
     frr_rescaled, frr_group_rescaled = _rescaled(found, threshold)
     centre_lost = resolve.rejected(found.centre, threshold[:1])
@@ -185,7 +203,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
     score = found.genuine.pairs[0][found.genuine.pairs[1] >= 0]
     return Rates(
         threshold=threshold,
-        far=_ratio(above.sum(2), found.totals.sum(0)[:, None]),
+        far=far_found,
         frr=_ratio(lost.sum(2), found.genuine.totals.sum(0)[:, None]),
         far_cell=_ratio(above, found.totals.T[:, None]),
         frr_group=_ratio(lost, found.genuine.totals.T[:, None])[..., : len(own)],
@@ -200,6 +218,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_missing=found.n_missing,
         frr_rescaled=frr_rescaled,
         frr_group_rescaled=frr_group_rescaled,
+        spread=spread_of(found.who, impostors, found.genuine, threshold, far_found),
         genuine=found.genuine,
         centre=found.centre,
         totals=found.totals,

@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import xarray as xr
 
-from frkit.evaluation import far_levels
 from frkit.faces import DataWarning, require, warn
 from frkit.intervals import METHODS, band
+from frkit.levels import far_levels
 from frkit.provenance import versions
 from frkit.resampling import TARGETS
 from frkit.studies.collecting import Plan, collect

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.faces import InputError, require
-from frkit.vmf import population, sampling
+from frkit.vmf import distributions, population, sampling
 
 
 class Mixture:
@@ -144,6 +144,10 @@ class Mixture:
     def population_summary(self, *, by=None, weights=None) -> xr.Dataset:
         """Exact EER with its threshold and exact AUC; see `frkit.vmf.population.summary`."""
         return population.summary(self, by=by, weights=weights)
+
+    def population_distributions(self, per_identity: int, *, by: str, bins: int = 100) -> xr.Dataset:
+        """Exact moments and histograms of each group's cosines; see `frkit.vmf.distributions.distributions`."""
+        return distributions.distributions(self, per_identity, by=by, bins=bins)
 
 
 def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -> Mixture:

@@ -59,7 +59,7 @@ def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
     ('threshold_level',)
     """
     threshold = checked_thresholds(threshold)
-    found = _population(mix, by, weights)
+    found = checked_population(mix, by, weights)
     return _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross)
 
 
@@ -95,7 +95,7 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     ('far_level',)
     """
     far = checked_far(far)
-    found = _population(mix, by, weights)
+    found = checked_population(mix, by, weights)
     threshold = _threshold_at(found.total, mix.dim, far)
     return _dataset(found, threshold, FAR_LEVEL, far, cross)
 
@@ -124,7 +124,7 @@ def summary(mix, *, by=None, weights=None) -> xr.Dataset:
     >>> 0.99 < float(summary(mixture(50, dim=64)).auc) < 1
     True
     """
-    found = _population(mix, by, weights)
+    found = checked_population(mix, by, weights)
     names = ("eer", "eer_threshold", "auc")
     data = dict(zip(names, _summary(found.total, found.genuine, mix.dim)))
     if by is None:
@@ -176,7 +176,7 @@ class _Population:
             )
 
 
-def _population(mix, by, weights) -> _Population:
+def checked_population(mix, by, weights=None) -> _Population:
     """The population of a mixture by an attribute; those of equal weights are kept with the mixture."""
     if weights is not None:
         weights = np.asarray(weights, np.float64)
