@@ -13,7 +13,7 @@ import frkit as fk
 
 HERE = Path(__file__).parent
 IDENTITIES, DIM, KAPPA, SEED = 1000, 128, (100, 800), 0
-METHODS = ("recentered", "naive", "gaussian", "pivotal")
+METHODS = ("recentered", "naive", "gaussian", "pivotal", "rescaled")
 
 
 def main() -> None:

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import dask
 import numpy as np
+import xarray as xr
 from dask.base import get_scheduler
 from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from frkit.evaluation import evaluate
+from frkit.evaluator import Evaluator
 from frkit.faces import DataWarning
 from frkit.resampling import Resampling
 from frkit.scores import score_tensor
@@ -48,12 +50,22 @@ class Plan:
             return self.population
         return self.population.draw(self.n_identities, self.seeds(number)[0])
 
+    def scores(self, number: int) -> xr.DataArray:
+        """The score tensor of one data set."""
+        images = self.seeds(number)[1]
+        return score_tensor(self.mixture(number).sample(per_identity=self.per_identity, seed=images))
+
+    @cached_property
+    def evaluators(self) -> dict[str, Evaluator]:
+        """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
+        first = self.scores(0)
+        draws = (Resampling(scheme, n=self.replicates, seed=self.seeds(0)[2]) for scheme in self.schemes)
+        return {draw.scheme: Evaluator(far=self.far, resampling=draw).prepared(first) for draw in draws}
+
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""
-        _, images, replicates = self.seeds(number)
-        scores = score_tensor(self.mixture(number).sample(per_identity=self.per_identity, seed=images))
-        draws = (Resampling(scheme, n=self.replicates, seed=replicates) for scheme in self.schemes)
-        return recorded({draw.scheme: evaluate(scores, far=self.far, resampling=draw) for draw in draws})
+        scores, seed = self.scores(number), self.seeds(number)[2]
+        return recorded({scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()})
 
     def parameters(self) -> dict:
         """All that the data sets depend on, as JSON can hold it."""
@@ -82,6 +94,8 @@ def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) ->
     run = _on_cluster if _client() is not None else _on_threads
     with bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # cautions are given once, when the study is read
+        if missing:
+            plan.evaluators  # noqa: B018, made before threads ask for them
         for number, record in run(plan, missing):
             if store is not None:
                 store.write(number, record)

@@ -1,12 +1,14 @@
 """Mixtures of von Mises-Fisher distributions: one component for each identity."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
 from frkit.faces import InputError, require
 from frkit.vmf import distributions, population, sampling
+from frkit.vmf.quadrature import RadialInverse
 
 
 class Mixture:
@@ -77,6 +79,11 @@ class Mixture:
         if by not in self.groups:
             raise InputError(f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
         return self.groups[by]
+
+    @cached_property
+    def _radial(self) -> RadialInverse:
+        """How radial parts are drawn; kept, because a study draws many samples."""
+        return RadialInverse(self.concentrations, self.dim)
 
     def sample(self, per_identity=10, seed=1) -> xr.Dataset:
         """Draw images: a faces Dataset with `per_identity` (a number or an array (K,)) images of each.
