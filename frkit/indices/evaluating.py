@@ -87,9 +87,7 @@ def evaluate(
     check_deals(deals)
     mapped = unit_scores(scores, score_map)
     how = dict(threshold=[ANY_THRESHOLD], weighting="pair", mode="all", bins=bins, bounds=(0.0, 1.0), progress=progress)
-    found = evaluate_scores(
-        mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how
-    )
+    found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     _check_groups(found["empirical"].to_dataset())
     seed = 0 if resampling is None else resampling.seed
     if deals and PAIR in mapped.dims:
