@@ -4,16 +4,30 @@ from frkit.plot.curves import difference, fan, roc
 from frkit.plot.experiments import bootstrap_bias, consistency, growth
 from frkit.plot.fairness import fairness, uncertainties
 from frkit.plot.groups import cross_matrix, group_roc
+from frkit.plot.indices import (
+    components,
+    fairness_indices,
+    group_weights,
+    index_by_size,
+    score_histograms,
+    weight_curves,
+)
 
 __all__ = [
     "bootstrap_bias",
+    "components",
     "consistency",
     "cross_matrix",
     "difference",
     "fairness",
+    "fairness_indices",
     "fan",
     "group_roc",
+    "group_weights",
     "growth",
+    "index_by_size",
     "roc",
+    "score_histograms",
     "uncertainties",
+    "weight_curves",
 ]
