@@ -4,14 +4,8 @@ from frkit.plot.curves import difference, fan, roc
 from frkit.plot.experiments import bootstrap_bias, consistency, growth
 from frkit.plot.fairness import fairness, uncertainties
 from frkit.plot.groups import cross_matrix, group_roc
-from frkit.plot.indices import (
-    components,
-    fairness_indices,
-    group_weights,
-    index_by_size,
-    score_histograms,
-    weight_curves,
-)
+from frkit.plot.indices import components, fairness_indices, index_by_size, score_histograms
+from frkit.plot.weights import group_weights, weight_curves
 
 __all__ = [
     "bootstrap_bias",
