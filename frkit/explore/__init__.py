@@ -5,5 +5,6 @@ from frkit.explore.coverage import coverage
 from frkit.explore.curves import roc
 from frkit.explore.disparity import fairness
 from frkit.explore.growth import consistency
+from frkit.explore.indices import fairness_indices
 
-__all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "roc"]
+__all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "fairness_indices", "roc"]

@@ -5,9 +5,12 @@ from frkit.plot.curves import difference, fan, roc
 from frkit.plot.experiments import bootstrap_bias, consistency, growth
 from frkit.plot.fairness import fairness, uncertainties
 from frkit.plot.groups import cross_matrix, group_roc
+from frkit.plot.indices import components, fairness_indices, index_by_size, score_histograms
+from frkit.plot.weights import group_weights, weight_curves
 
 __all__ = [
     "bootstrap_bias",
+    "components",
     "consistency",
     "coverage",
     "coverage_along",
@@ -15,9 +18,14 @@ __all__ = [
     "difference",
     "error_laws",
     "fairness",
+    "fairness_indices",
     "fan",
     "group_roc",
+    "group_weights",
     "growth",
+    "index_by_size",
     "roc",
+    "score_histograms",
     "uncertainties",
+    "weight_curves",
 ]

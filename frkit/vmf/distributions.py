@@ -71,16 +71,16 @@ def _of_groups(mix, found, per_identity: int, edges: np.ndarray) -> xr.Dataset:
     for name in moments[0]:
         data[f"{name}_group"] = np.array([one[name] for one in moments])
     data = {name: (GROUP, values.astype(float)) for name, values in data.items()}
-    genuine = [np.diff(_ends(one.frr(edges[1:-1]))) for one in found.group_genuine]
+    genuine = [_masses(one.frr(edges[1:-1])) for one in found.group_genuine]
     impostor = [_impostor_masses(found.cells[g, g], edges) for g in range(len(members))]
     data["genuine_histogram_group"] = ((SCORE_BIN, GROUP), np.transpose(genuine))
     data["impostor_histogram_group"] = ((SCORE_BIN, GROUP), np.transpose(impostor))
     return xr.Dataset(data, coords={GROUP: found.groups, SCORE_BIN: (edges[1:] + edges[:-1]) / 2})
 
 
-def _ends(below: np.ndarray) -> np.ndarray:
-    """A distribution function at the inner edges, with 0 and 1 at the ends."""
-    return np.concatenate([[0.0], below, [1.0]])
+def _masses(below: np.ndarray) -> np.ndarray:
+    """Mass of every bin, from the distribution function at the inner edges; rounding makes none negative."""
+    return np.maximum(np.diff(np.concatenate([[0.0], below, [1.0]])), 0)
 
 
 def _impostor_masses(scores: ImpostorScores, edges: np.ndarray) -> np.ndarray:
@@ -89,7 +89,7 @@ def _impostor_masses(scores: ImpostorScores, edges: np.ndarray) -> np.ndarray:
     if not error.max(initial=0) <= LARGEST_MASS_ERROR:
         worst = error.max(initial=0)
         raise SeriesError(f"the mass of a bin may be wrong by {worst:.2g}: use smaller concentrations or fewer bins")
-    return np.diff(_ends(1 - np.clip(above, 0, 1)))
+    return _masses(1 - np.clip(above, 0, 1))
 
 
 def _moments(mean: np.ndarray, kappa: np.ndarray) -> dict[str, float]:
