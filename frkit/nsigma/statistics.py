@@ -24,6 +24,7 @@ LONG_NAMES = {
     "p_value": "p of Welch's t: depends on the number of subsets",
     "n_signed": "N, (mean of the reference - mean of the group) / σ of the reference (eq. 6)",
     "n_absolute": "|N|, distance to the reference group in σ",
+    "n_by_batch": "N of each batch",
     "risk": "risk level of |N|",
 }
 
@@ -63,7 +64,8 @@ def n_sigma(
     `eer_mean`, `tpr_mean`, `eer_sd` (σ), `tpr_sd`; `sp` (eq. 3), `eop` (eq. 4), `welch_t` (eq. 5), `p_value`,
     `n_signed` (eq. 6; negative where the group is worse), `n_absolute`; the reference itself has 1, 1, 0, 1, 0, 0.
     `sp_floor` and `eop_floor` are what equal groups would have, about 1 - 2σ/√π and not 1. `risk` names the level
-    of |N|. Coordinates `reference_eer` and `reference_tpr` name the reference groups.
+    of |N|; `n_by_batch` is N before it is averaged. Coordinates `reference_eer` and `reference_tpr` name the
+    reference groups.
 
     Raises
     ------
@@ -144,6 +146,7 @@ def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> x
     values |= {"sp": eer["parity"], "eop": tpr["parity"], "sp_floor": eer["floor"], "eop_floor": tpr["floor"]}
     values |= _distributions(eer["mean"], eer["sd"], rates.sizes[SUBSET], of_eer)
     result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
+    result = result.assign(n_by_batch=values["n_signed"])
     return result.assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
 
 
