@@ -151,7 +151,32 @@ def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> x
 
 
 def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:
-    """The result with the risk level of every |N|."""
+    """Name the risk level of every |N|: limits that the user can set, at once and without new subsets.
+
+    Parameters
+    ----------
+    result : any Dataset with `n_absolute`, such as what `n_sigma` returned.
+    risk_levels : as in `n_sigma`.
+
+    Returns
+    -------
+    xr.Dataset : with `risk`, the level's name ("unknown" where N is NaN), and the attribute `risk_levels`.
+
+    Raises
+    ------
+    InputError : levels that do not ascend from 0.
+
+    References
+    ----------
+    DeAlcala et al. (2023), section V-B and Fig. 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> strict = fk.nsigma.with_risk(fk.nsigma.published(), {"fine": 0, "alarming": 0.5})
+    >>> strict.risk.sel(finetuned="all").values.tolist()
+    ['alarming', 'fine', 'alarming', 'alarming']
+    """
     levels = dict(RISK_LEVELS if risk_levels is None else risk_levels)
     starts = np.array(list(levels.values()), float)
     require(
@@ -161,8 +186,8 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     place = np.searchsorted(starts, result.n_absolute.values, side="right") - 1
     names = np.array([*levels, "unknown"])[np.where(result.n_absolute.isnull(), len(levels), place)]
     result = result.assign(risk=(result.n_absolute.dims, names))
-    for name, words in LONG_NAMES.items():
-        result[name].attrs = {"long_name": words}
+    for name in LONG_NAMES.keys() & set(result.data_vars):
+        result[name].attrs = {"long_name": LONG_NAMES[name]}
     return result.assign_attrs(risk_levels=json.dumps({name: float(start) for name, start in levels.items()}))
 
 

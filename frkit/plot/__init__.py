@@ -4,16 +4,21 @@ from frkit.plot.curves import difference, fan, roc
 from frkit.plot.experiments import bootstrap_bias, consistency, growth
 from frkit.plot.fairness import fairness, uncertainties
 from frkit.plot.groups import cross_matrix, group_roc
+from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
 
 __all__ = [
     "bootstrap_bias",
     "consistency",
     "cross_matrix",
+    "dependence",
     "difference",
+    "eer_distributions",
     "fairness",
     "fan",
     "group_roc",
     "growth",
+    "n_matrix",
+    "n_sigma",
     "roc",
     "uncertainties",
 ]

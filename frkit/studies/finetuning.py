@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
+from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require
@@ -135,7 +136,8 @@ def _trained(who: _Who, kind: np.ndarray, seed: np.random.SeedSequence, how: Tra
     """A layer trained on people of one kind, drawn with replacement, and its losses."""
     rng = np.random.default_rng(seed)
     drawn = rng.choice(kind, max(2, round(SHARE * len(kind))))
-    return train_layer(who.x, who.rows, drawn, rng, how)
+    with threadpool_limits(1, user_api="blas"):  # the same bits whatever the number of threads
+        return train_layer(who.x, who.rows, drawn, rng, how)
 
 
 def _tuned(faces: xr.Dataset, layer: np.ndarray) -> xr.Dataset:
