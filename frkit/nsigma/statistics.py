@@ -259,7 +259,7 @@ def _reference(best: xr.DataArray, rates: xr.Dataset, name: str | None) -> xr.Da
 def _pointwise(rate: xr.DataArray, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
     """Means, standard deviations, mean absolute differences to the reference and their floor, batch by batch."""
     other, itself = of_group(rate, chosen), _itself(rate, chosen)
-    spread = rate.std(SUBSET, ddof=1)
+    spread = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
     by_chance = np.sqrt(2 / np.pi * (spread**2 + of_group(spread, chosen) ** 2))
     return {
         "mean": rate.mean(SUBSET),

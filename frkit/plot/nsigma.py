@@ -68,10 +68,9 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     _draw_bands(ax, risk_levels(result), top, signed)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
     ax.set_xticks(range(len(rows)), rows)
-    ax.set_xlim(-0.5, len(rows) - 0.5)
+    ax.set_xlim(-0.5, len(rows) - 0.5 + 0.24 * len(rows))  # room for the names of the levels
     ax.set_ylabel(WORDS[name])
-    bars = ax.get_legend_handles_labels()[0]
-    ax.legend(handles=bars, fontsize=SMALL, loc="upper left", framealpha=0.85, ncols=2)
+    ax.legend(fontsize=SMALL, loc="lower left" if signed else "upper left", framealpha=0.85, ncols=2)
     print_captions(ax, [_reference_words(result)])
     return ax
 
@@ -178,7 +177,7 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
 def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
     """Draw one result of N-Sigma against the number of subsets, or the people in each: one line for every group.
 
-    The dashed line of a group's σ falls as 1/√size, and of |N| rises as √size, from the group's first point.
+    The dashed line of a group's σ falls as 1/√size, and of |N| rises as √size, through the group's last point.
 
     Parameters
     ----------
@@ -218,7 +217,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
         ax.plot(found[along], shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in ("eer_sd", "n_absolute"):
             power = -0.5 if variable == "eer_sd" else 0.5
-            trend = line[0].item() * (found[along] / found[along][0]) ** power
+            trend = line[-1].item() * (found[along] / found[along][-1]) ** power
             ax.plot(found[along], trend, "--", color=colour, linewidth=0.8)
     if variable == "p_value":
         ax.axhline(SIGNIFICANT, color="black", linewidth=0.8, linestyle=":", label="p = .05")
