@@ -4,9 +4,10 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, require
-from frkit.cohort import attributes_of, people
-from frkit.evaluation import checked_scores
+from frkit.evaluator import checked_scores
+from frkit.labels import attributes_of
 from frkit.nsigma.statistics import n_sigma, stacked
+from frkit.people import people
 
 DEAL, DEALT = "deal", "dealt_group"
 
@@ -55,7 +56,8 @@ def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: i
     require(isinstance(deals, int | np.integer) and deals >= 1, f"deals must be a whole number above 0, got {deals!r}")
     one = scores.isel(model=0) if "model" in scores.dims else scores
     names, labels = _label_of_identity(one, by)
-    require(isinstance(seed, int | np.integer) and seed >= 0, f"seed must be a whole number from 0 on, got {seed!r}")
+    whole = isinstance(seed, int | np.integer) and seed >= 0
+    require(whole, f"seed must be a whole number of at least 0, got {seed!r}")
     each = []
     for child in np.random.SeedSequence(seed).spawn(deals):
         rng = np.random.default_rng(child)

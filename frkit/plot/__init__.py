@@ -1,5 +1,6 @@
 """Figures of given Datasets: each function takes `ax`, returns it, and computes nothing."""
 
+from frkit.plot.coverage import coverage, coverage_along, error_laws
 from frkit.plot.curves import difference, fan, roc
 from frkit.plot.experiments import bootstrap_bias, consistency, growth
 from frkit.plot.fairness import fairness, uncertainties
@@ -9,10 +10,13 @@ from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
 __all__ = [
     "bootstrap_bias",
     "consistency",
+    "coverage",
+    "coverage_along",
     "cross_matrix",
     "dependence",
     "difference",
     "eer_distributions",
+    "error_laws",
     "fairness",
     "fan",
     "group_roc",

@@ -58,10 +58,8 @@ def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
     >>> rates(mixture(50, dim=32), [0.3, 0.5]).far.dims
     ('threshold_level',)
     """
-    threshold = np.atleast_1d(np.asarray(threshold, np.float64))
-    inside = bool(np.all((threshold > -1) & (threshold < 1)))
-    require(threshold.ndim == 1 and inside, f"threshold must hold numbers in (-1, 1), got {threshold}")
-    found = _population(mix, by, weights)
+    threshold = checked_thresholds(threshold)
+    found = checked_population(mix, by, weights)
     return _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross)
 
 
@@ -96,9 +94,8 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     >>> roc(mixture(50, dim=32), [1e-3, 1e-2]).frr.dims
     ('far_level',)
     """
-    far = np.atleast_1d(np.asarray(far, np.float64))
-    require(far.ndim == 1 and bool(np.all((far > 0) & (far < 1))), f"far must hold numbers in (0, 1), got {far}")
-    found = _population(mix, by, weights)
+    far = checked_far(far)
+    found = checked_population(mix, by, weights)
     threshold = _threshold_at(found.total, mix.dim, far)
     return _dataset(found, threshold, FAR_LEVEL, far, cross)
 
@@ -127,7 +124,7 @@ def summary(mix, *, by=None, weights=None) -> xr.Dataset:
     >>> 0.99 < float(summary(mixture(50, dim=64)).auc) < 1
     True
     """
-    found = _population(mix, by, weights)
+    found = checked_population(mix, by, weights)
     names = ("eer", "eer_threshold", "auc")
     data = dict(zip(names, _summary(found.total, found.genuine, mix.dim)))
     if by is None:
@@ -135,6 +132,21 @@ def summary(mix, *, by=None, weights=None) -> xr.Dataset:
     each = [_summary(found.cells[g, g], found.group_genuine[g], mix.dim) for g in range(len(found.groups))]
     data |= {f"{name}_group": (GROUP, np.array(values)) for name, values in zip(names, zip(*each))}
     return xr.Dataset(data, coords={GROUP: found.groups})
+
+
+def checked_thresholds(threshold) -> np.ndarray:
+    """Thresholds (threshold_level,) in (-1, 1), or InputError."""
+    threshold = np.atleast_1d(np.asarray(threshold, np.float64))
+    inside = bool(np.all((threshold > -1) & (threshold < 1)))
+    require(threshold.ndim == 1 and inside, f"threshold must hold numbers in (-1, 1), got {threshold}")
+    return threshold
+
+
+def checked_far(far) -> np.ndarray:
+    """FAR levels (far_level,) in (0, 1), or InputError."""
+    far = np.atleast_1d(np.asarray(far, np.float64))
+    require(far.ndim == 1 and bool(np.all((far > 0) & (far < 1))), f"far must hold numbers in (0, 1), got {far}")
+    return far
 
 
 class _Population:
@@ -164,7 +176,7 @@ class _Population:
             )
 
 
-def _population(mix, by, weights) -> _Population:
+def checked_population(mix, by, weights=None) -> _Population:
     """The population of a mixture by an attribute; those of equal weights are kept with the mixture."""
     if weights is not None:
         weights = np.asarray(weights, np.float64)
