@@ -6,5 +6,6 @@ from frkit.explore.curves import roc
 from frkit.explore.disparity import fairness
 from frkit.explore.growth import consistency
 from frkit.explore.indices import fairness_indices
+from frkit.explore.nsigma import n_sigma
 
-__all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "fairness_indices", "roc"]
+__all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "fairness_indices", "n_sigma", "roc"]
