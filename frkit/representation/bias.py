@@ -44,8 +44,9 @@ def representation_bias(
     by : {"identity", "image"}
         What is dealt to folds. Images of a person share the attribute, so that "image" reads people again
         whom the network knows: too large, up to .65 where nothing is there.
-    varying : {"error", "keep", "first", "most frequent"}
-        For an attribute that varies within an identity; "keep": it belongs to the image.
+    varying : {"error", "keep", "split", "first", "most frequent"}
+        For an attribute that varies within an identity; "keep" and "split": it belongs to the image, and all
+        images of a person still go to one fold.
     critic : Critic, optional
         The network and its training; by default mapping layers of 10, hidden layers of 64, early stopping.
     progress : bool
