@@ -112,6 +112,8 @@ def test_images_without_a_label_are_left_out_and_said_so():
         (dict(folds=2), "folds must be a whole number of at least 3"),
         (dict(folds=4.0), "folds must be a whole number"),
         (dict(seeds=0), "seeds must be at least 1"),
+        (dict(seeds=[1, 1]), "distinct whole numbers"),
+        (dict(seeds=1.5), "got 1.5"),
         (dict(by="person"), "by must be one of 'identity', 'image'"),
         (dict(varying="drop"), "varying must be one of"),
         (dict(attribute="sex"), "'sex' is none of these faces'; known: group"),
