@@ -30,6 +30,7 @@ _HOME = {
     "fan": "intervals",
     "floor": "intervals",
     "decision_zones": "intervals",
+    "representation_bias": "representation",
 }
 _ROOMS = {"vmf", "representation", "studies", "plot", "explore", "measures", "io"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)

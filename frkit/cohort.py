@@ -7,12 +7,11 @@ import numpy as np
 import xarray as xr
 
 from frkit.faces import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require
-from frkit.labels import resolve_varying
+from frkit.labels import CROSSED, attributes_of, crossed, resolve_varying
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.sweep.design import WHOLE_LIMIT, Design, GenuinePairs, Side, genuine_pairs
 
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
-CROSSED = " & "  # between the labels of crossed attributes
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +56,6 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     return People(names, identity, person, group, groups, *index)
 
 
-def attributes_of(by) -> list[str]:
-    """Names of the attributes, one or several."""
-    return [by] if isinstance(by, str) else list(by)
-
-
 def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarray:
     """One label per image; a label that differs between the two sides is an error."""
     for side in (PROBE, REFERENCE):
@@ -81,15 +75,6 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
         f"image name has {out[index[1]][np.argmax(differs)]!r}; give different images different names",
     )
     return out
-
-
-def crossed(labels: list[np.ndarray]) -> np.ndarray:
-    """One flat label from several; unknown where any is."""
-    flat = labels[0]
-    for more in labels[1:]:
-        flat = np.char.add(np.char.add(flat, CROSSED), more)
-    unknown = np.any([part == UNKNOWN for part in labels], axis=0)
-    return np.where(unknown, UNKNOWN, flat)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,12 +17,16 @@ statistical dependence  R, Z       `distance_correlation`; `representation_bias`
 """
 
 from frkit.representation import experiments
+from frkit.representation.bias import representation_bias
 from frkit.representation.decisions import bias_amplification, cohort_spread, parity_gaps
 from frkit.representation.dependence import distance_correlation
 from frkit.representation.leaks import leakage
 from frkit.representation.probes import dataset_bias, probe
+from frkit.representation.training import Critic
+from frkit.representation.truth import shifted_classes
 
 __all__ = [
+    "Critic",
     "bias_amplification",
     "cohort_spread",
     "dataset_bias",
@@ -31,4 +35,6 @@ __all__ = [
     "leakage",
     "parity_gaps",
     "probe",
+    "representation_bias",
+    "shifted_classes",
 ]

@@ -1,6 +1,5 @@
 """Identities crossed with sex and race at preset shares, and an encoder trained to tell identities apart (Fig. 4)."""
 
-
 import numpy as np
 import xarray as xr
 
