@@ -18,6 +18,7 @@ statistical dependence  R, Z       `distance_correlation`; `representation_bias`
 
 from frkit.representation import experiments
 from frkit.representation.bias import representation_bias
+from frkit.representation.convergence import convergence
 from frkit.representation.decisions import bias_amplification, cohort_spread, parity_gaps
 from frkit.representation.dependence import distance_correlation
 from frkit.representation.leaks import leakage
@@ -29,6 +30,7 @@ __all__ = [
     "Critic",
     "bias_amplification",
     "cohort_spread",
+    "convergence",
     "dataset_bias",
     "distance_correlation",
     "experiments",

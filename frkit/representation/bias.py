@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 
-import dask
 import numpy as np
 import xarray as xr
-from threadpoolctl import threadpool_limits
-from tqdm.dask import TqdmCallback
 
 from frkit.base import require
 from frkit.representation.bounds import donsker_varadhan, entropy, pointwise
+from frkit.representation.crossfit import joined, plan, run
 from frkit.representation.detection import smallest_detectable
-from frkit.representation.folds import split
 from frkit.representation.problem import Problem, asked, embeddings, problem
-from frkit.representation.training import Critic, Fold, Reading, read
+from frkit.representation.training import Critic, Fold, Reading
 
 ATTRIBUTE, SEED = "attribute", "seed"
 DETECTED, UNDETECTED = "detected", "not detectable"
@@ -23,7 +20,7 @@ def representation_bias(
     faces: xr.Dataset,
     attribute: str | tuple[str, ...] | list,
     *,
-    seeds: int = 3,
+    seeds: int | Sequence[int] = 3,
     folds: int = 5,
     by: str = "identity",
     varying: str = "error",
@@ -42,15 +39,16 @@ def representation_bias(
     attribute : str, tuple of str, or list of these
         A name; a tuple crosses its attributes ("female & Asian"); a list gives a dim `attribute`. Images whose
         label is "unknown" are left out, with a warning.
-    seeds : int
-        Networks per image; each seed also deals the folds anew. Seed s gives the same whatever their number.
+    seeds : int or sequence of int
+        How many (0, 1, ...) or which; each has its own networks and folds, and gives the same whatever the others.
     folds : int
         At least 3: of five, three train, one stops, one is read, in turn.
     by : {"identity", "image"}
         What is dealt to folds. Images of a person share the attribute, so that "image" reads people again
         whom the network knows: too large, up to .65 where nothing is there.
-    varying : {"error", "keep", "first", "most frequent"}
-        For an attribute that varies within an identity; "keep": it belongs to the image.
+    varying : {"error", "keep", "split", "first", "most frequent"}
+        For an attribute that varies within an identity; "keep" and "split": it belongs to the image, and all
+        images of a person still go to one fold.
     critic : Critic, optional
         The network and its training; by default mapping layers of 10, hidden layers of 64, early stopping.
     progress : bool
@@ -91,52 +89,39 @@ def representation_bias(
     >>> faces = fk.representation.shifted_classes(400, 8, distance=4, seed=0)
     >>> found = fk.representation_bias(faces, "group", seeds=1, progress=False)
     >>> float(found.rlb.round(1)), str(found.verdict.values)
-    (0.8, 'detected')
+    (0.9, 'detected')
     """
-    require(isinstance(seeds, (int, np.integer)) and seeds >= 1, f"seeds must be at least 1, got {seeds!r}")
-    wanted = asked(attribute)
+    seeds, wanted = _seeds(seeds), asked(attribute)
     encoders, names = embeddings(faces)
     problems = [problem(faces, one, by=by, folds=folds, varying=varying) for one in wanted]
-    plans = [_plan(one, by, folds, seeds) for one in problems]
+    plans = [plan(one, by, folds, seeds) for one in problems]
     critic = critic or Critic()
-    readings = iter(_run(encoders, problems, plans, critic, progress))
+    readings = iter(run(encoders, problems, plans, critic, progress))
     tables = []
     for x in encoders:
-        rows = [_summary(x, one, plan, [next(readings) for _ in plan], folds) for one, plan in zip(problems, plans)]
+        rows = [_summary(x, one, splits, next(readings), folds) for one, splits in zip(problems, plans, strict=True)]
         labels = xr.Variable(ATTRIBUTE, [one.name for one in problems])
         tables.append(xr.concat(rows, labels) if isinstance(attribute, list) else rows[0])
     found = tables[0] if names is None else xr.concat(tables, names)
-    found = found.assign_coords({SEED: np.arange(seeds)})
-    return found.assign_attrs(by=by, folds=folds, seeds=seeds, varying=varying, critic=str(critic))
+    found = found.assign_coords({SEED: seeds})
+    return found.assign_attrs(by=by, folds=folds, varying=varying, critic=str(critic))
 
 
-def _plan(one: Problem, by: str, folds: int, seeds: int) -> list[Fold]:
-    """All splits, seed after seed."""
-    children = np.random.SeedSequence(0).spawn(seeds)
-    return [fold for child in children for fold in split(one, by, folds, child)]
+def _seeds(seeds) -> list[int]:
+    whole = (int, np.integer)
+    found = list(range(seeds)) if isinstance(seeds, whole) else list(seeds) if isinstance(seeds, Sequence) else []
+    good = found and all(isinstance(seed, whole) and seed >= 0 for seed in found) and len(set(found)) == len(found)
+    require(good, f"seeds must be at least 1, or distinct whole numbers of at least 0, got {seeds!r}")
+    return found
 
 
-def _run(encoders: Sequence, problems: Sequence, plans: Sequence, critic: Critic, progress: bool) -> tuple:
-    """One network for every encoder, attribute, seed and fold, in that order."""
-    train = dask.delayed(read, pure=False)
-    tasks = []
-    for x in encoders:
-        for one, plan in zip(problems, plans, strict=True):
-            rows = x if len(one.rows) == len(x) else x[one.rows]
-            shared = dask.delayed(rows, pure=False, traverse=False)
-            tasks += [train(shared, one.z, one.shares, fold, critic) for fold in plan]
-    with threadpool_limits(1, user_api="blas"), TqdmCallback(desc="networks", disable=not progress, leave=False):
-        return dask.compute(*tasks)
-
-
-def _summary(x: np.ndarray, one: Problem, plan: list[Fold], readings: list[Reading], folds: int) -> xr.Dataset:
+def _summary(x: np.ndarray, one: Problem, splits: list[Fold], readings: list[Reading], folds: int) -> xr.Dataset:
     """All numbers of one encoder and one attribute."""
     h, n = entropy(one.shares), len(one.z)
-    t = np.empty((len(plan) // folds, n, len(one.classes)))
+    t = joined(splits, readings, n, folds)
     dv, dv_terms = np.zeros(len(t)), np.zeros(n)
-    for k, (fold, reading) in enumerate(zip(plan, readings, strict=True)):
-        t[k // folds, fold.test] = reading.t
-        value, terms = donsker_varadhan(reading.t, one.z[fold.test], one.shares)
+    for k, fold in enumerate(splits):
+        value, terms = donsker_varadhan(t[k // folds, fold.test], one.z[fold.test], one.shares)
         dv[k // folds] += value * len(fold.test) / n
         dv_terms[fold.test] += terms / len(t)
     sn = np.array([pointwise(seed, one.z, one.shares).mean() for seed in t])

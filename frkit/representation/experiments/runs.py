@@ -78,6 +78,7 @@ def digit_bias(
     width: int = 64,
     copies: int = 2,
     seeds: Iterable[int] = (0, 1, 2),
+    critic: Critic | None = None,
     progress: bool = True,
 ) -> xr.Dataset:
     """Fig. 3b and 3c: bias of networks trained on coloured digits, against the spread of the training colours.
@@ -90,6 +91,7 @@ def digit_bias(
     width : hidden units of the network.
     copies : colours of each test digit.
     seeds : one network, with colours of its own, for each.
+    critic : the statistics network of RLB, as in `representation_bias`; a small one is quicker.
     progress : show a progress bar.
 
     Returns
@@ -117,15 +119,15 @@ def digit_bias(
     for seed, spread in tqdm(places, desc="networks", disable=not progress, leave=False):
         train = coloured_digits(case, spread, part="train", seed=seed)
         test = coloured_digits(case, spread if sigma_test is None else sigma_test, copies=copies, seed=seed)
-        found[seed, spread] = _digit_row(digit_encoder(train, width=width, seed=seed)(test))
+        found[seed, spread] = _digit_row(digit_encoder(train, width=width, seed=seed)(test), critic)
     rows = [xr.concat([found[seed, spread] for spread in sigma], xr.Variable("sigma", list(sigma))) for seed in seeds]
     return xr.concat(rows, xr.Variable("seed", list(seeds))).assign_attrs(case=case, width=width, copies=copies)
 
 
-def _digit_row(test: xr.Dataset) -> xr.Dataset:
+def _digit_row(test: xr.Dataset, critic: Critic | None) -> xr.Dataset:
     """All measures of one encoded test set."""
     colours = test.drop_vars(["embedding", "score"]).rename(drawn="embedding", rgb="feature")
-    bias = representation_bias(test, "colour", seeds=1, progress=False)
+    bias = representation_bias(test, "colour", seeds=1, critic=critic, progress=False)
     named = test.score.label.values[test.score.argmax("label").values]
     return bias[["rlb", "mutual_information", "entropy"]].assign(
         dcor2=distance_correlation(test, "colour", permutations=0).dcor2,
@@ -138,7 +140,9 @@ def crossed_bias(
     shares: Sequence[tuple[float, float]],
     *,
     n_test: int = 400,
+    attribute: str | tuple[str, ...] | list = ("sex", "race"),
     seeds: Iterable[int] = (0, 1, 2),
+    critic: Critic | None = None,
     progress: bool = True,
     **design,
 ) -> xr.Dataset:
@@ -148,13 +152,15 @@ def crossed_bias(
     ----------
     shares : (share of women, share of Black people) of each training set, each in (0, 1).
     n_test : people of the test set, five images of each; people whom no encoder was trained on.
+    attribute : "sex", "race", both crossed, or a list of such, as in `representation_bias`.
     seeds : one training set and one test set for each.
+    critic : the statistics network of RLB, as in `representation_bias`; a small one is quicker.
     progress : show a progress bar.
     **design : n_identities, per_identity, dim, strength of the training sets, as in `crossed_faces`.
 
     Returns
     -------
-    xr.Dataset over seed, design (with coordinates `female`, `black`) and attribute (sex, race, sex & race)
+    xr.Dataset over seed and design (with coordinates `female`, `black`), and attribute where a list was given
         `rlb`, `rlb_se`, `mutual_information` (nats), `entropy` (nats, of the test set).
 
     Raises
@@ -169,7 +175,7 @@ def crossed_bias(
     --------
     >>> found = crossed_bias([(0.5, 0.25)], n_test=80, seeds=[0], progress=False)
     >>> found.rlb.dims
-    ('seed', 'design', 'attribute')
+    ('seed', 'design')
     """
     shape = {name: design[name] for name in ("dim", "strength") if name in design}
     rows = []
@@ -178,8 +184,7 @@ def crossed_bias(
         encoders = [identity_encoder(crossed_faces(female=f, black=b, seed=seed, **design)) for f, b in shares]
         seen = xr.concat([encode(test).embedding for encode in encoders], "model")
         faces = xr.Dataset({"embedding": seen}, test.coords).assign_coords(model=np.arange(len(encoders)).astype(str))
-        wanted = ["sex", "race", ("sex", "race")]
-        bias = representation_bias(faces, wanted, seeds=1, progress=False)
+        bias = representation_bias(faces, attribute, seeds=1, critic=critic, progress=False)
         rows.append(bias[["rlb", "rlb_se", "mutual_information", "entropy"]].rename(model="design"))
     female, black = np.array(shares, float).T
     coords = {"female": ("design", female), "black": ("design", black)}
@@ -234,7 +239,9 @@ def debiasing_table(
     critic, rows = critic or Critic(), []
     for seed in tqdm(list(seeds), desc="seeds", disable=not progress, leave=False):
         train, test = (biased_tasks(n, seed=2 * seed + part, **design) for part in (0, 1))
-        found = [_debiasing_row(train, debiased(train, attribute, method)(test), attribute, critic) for method in methods]
+        found = [
+            _debiasing_row(train, debiased(train, attribute, method)(test), attribute, critic) for method in methods
+        ]
         rows.append(xr.concat(found, xr.Variable("method", list(methods))))
     return xr.concat(rows, xr.Variable("seed", list(seeds))).assign_attrs(attribute=attribute, n=n)
 
