@@ -9,7 +9,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.faces import IDENTITY, UNKNOWN, require
-from frkit.people import CROSSED, People, attributes_of, people, same_image, urns
+from frkit.labels import CROSSED, attributes_of
+from frkit.people import People, people, same_image, urns
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.sweep.design import WHOLE_LIMIT, Design, GenuinePairs, Side, genuine_pairs
 

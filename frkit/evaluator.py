@@ -11,9 +11,9 @@ from frkit import nodes
 from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, require, warn
 from frkit.cohort import Cohort, cohort
 from frkit.distributions import score_bounds, tally_distributions
+from frkit.labels import attributes_of
 from frkit.levels import asked_levels
 from frkit.pair_cohort import pair_cohort
-from frkit.people import attributes_of
 from frkit.provenance import provenance
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.sweep.plan import Ladder

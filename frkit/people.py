@@ -6,9 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.faces import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require
-from frkit.labels import resolve_varying
-
-CROSSED = " & "  # between the labels of crossed attributes
+from frkit.labels import CROSSED, attributes_of, crossed, resolve_varying
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +51,6 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     return People(names, identity, person, group, groups, *index)
 
 
-def attributes_of(by) -> list[str]:
-    """Names of the attributes, one or several."""
-    return [by] if isinstance(by, str) else list(by)
-
-
 def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarray:
     """One label per image; a label that differs between the two sides is an error."""
     for side in (PROBE, REFERENCE):
@@ -77,15 +70,6 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
         f"image name has {out[index[1]][np.argmax(differs)]!r}; give different images different names",
     )
     return out
-
-
-def crossed(labels: list[np.ndarray]) -> np.ndarray:
-    """One flat label from several; unknown where any is."""
-    flat = labels[0]
-    for more in labels[1:]:
-        flat = np.char.add(np.char.add(flat, CROSSED), more)
-    unknown = np.any([part == UNKNOWN for part in labels], axis=0)
-    return np.where(unknown, UNKNOWN, flat)
 
 
 def urns(who: People) -> np.ndarray:

@@ -9,7 +9,7 @@ from frkit.cohort import Cohort
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     return {name: version(name) for name in ("numpy", "xarray", "dask", "numba")}
 
 
@@ -37,7 +37,7 @@ def provenance(scores, who: Cohort, resampling, weighting, impostors, by, result
         "n_identities": len(images),
         "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
         "failed_genuine_comparisons": [rates.n_missing for rates in results],
-        "versions": _versions(),
+        "versions": versions(),
         "fingerprint": who.fingerprint,
     }
     facts = {} if who.listed is None else who.listed.facts

@@ -13,6 +13,7 @@ from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder
 from frkit.sweep.run import Partial, Request, sweep
+from frkit.variance import Spread, spread_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,8 @@ class Rates:
     threshold, far, frr: (column, level); far_cell (column, level, cell), frr_group (column, level, group);
     eer, eer_threshold: (column, curve), a curve being a group, and last everybody; n_accepted, n_rejected:
     (level,) raw pairs; n_missing: failed comparisons of the same identity. `_rescaled` parts: FRR without copies of
-    an image, each identity's part divided by 1 - 1/n_k; column 0 means nothing there. genuine, centre, totals: what
+    an image, each identity's part divided by 1 - 1/n_k; column 0 means nothing there. spread: for the corrected
+    interval. genuine, centre, totals: what
     further tallies build on.
     """
 
@@ -42,6 +44,7 @@ class Rates:
     n_missing: int
     frr_rescaled: np.ndarray | None
     frr_group_rescaled: np.ndarray | None
+    spread: Spread | None
     genuine: resolve.Genuine
     centre: resolve.Genuine
     totals: np.ndarray
@@ -190,6 +193,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         threshold = np.repeat(fixed[None], len(above), axis=0)
     else:
         threshold, above = resolve.resolve_levels(impostors, far)
+    far_found = _ratio(above.sum(2), found.totals.sum(0)[:, None])
     lost = resolve.rejected(found.pairs.data, threshold)
     frr_rescaled, frr_group_rescaled = _rescaled(found, threshold)
     centre_lost = resolve.rejected(found.pairs.centre, threshold[:1])
@@ -198,7 +202,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
     score = found.pairs.data.pairs[0][found.pairs.data.pairs[1] >= 0]
     return Rates(
         threshold=threshold,
-        far=_ratio(above.sum(2), found.totals.sum(0)[:, None]),
+        far=far_found,
         frr=_ratio(lost.sum(2), found.pairs.data.totals.sum(0)[:, None]),
         far_cell=_ratio(above, found.totals.T[:, None]),
         frr_group=_ratio(lost, found.pairs.data.totals.T[:, None])[..., : len(own)],
@@ -213,6 +217,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_missing=found.n_missing,
         frr_rescaled=frr_rescaled,
         frr_group_rescaled=frr_group_rescaled,
+        spread=spread_of(found.who, impostors, found.pairs.data, threshold, far_found, fixed.size > 0),
         genuine=found.pairs.data,
         centre=found.pairs.centre,
         totals=found.totals,

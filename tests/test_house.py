@@ -22,7 +22,7 @@ STOREYS = [
     {"matrix"},
     {"sweep", "people"},
     {"cohort"},
-    {"pair_cohort", "genuine", "pilot"},
+    {"pair_cohort", "genuine", "pilot", "variance"},
     {"tallies", "distributions"},
     {"nodes", "provenance"},
     {"evaluator"},
