@@ -71,8 +71,8 @@ def evaluate(
         of scores adds `frr_variance` and `far_variance` (at the threshold, over draws of images) to it, and `far_data`
         and `frr_data` (rates of the data at the replicate's threshold) to `replicates`. Mode "all" adds `auc`, and for
         kind in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1),
-        with weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further dims:
-        `model` in front, then `replicate`. The tree's attribute `provenance` is one JSON text.
+        with weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further
+        dims: `model` in front, then `replicate`. The tree's attribute `provenance` is one JSON text.
 
     Raises
     ------
