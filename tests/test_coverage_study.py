@@ -18,7 +18,6 @@ from frkit.studies.coverage import read
 from frkit.studies.laws import FINE, kolmogorov, laws, wasserstein
 from frkit.studies.store import Store
 
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = [0.02, 0.1, 0.3]
 HOW = dict(per_identity=5, far=FAR, schemes=("image", "identity"), levels=(0.5, 0.9), replicates=20, progress=False)
 RUN = """
@@ -43,6 +42,7 @@ def plan(population, n_identities=None, schemes=("image",), far=FAR):
 
 
 # --- counting -----------------------------------------------------------------------------------------------
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_the_study_counts_what_a_loop_counts(mixture):
     study = fk.studies.coverage(mixture, n_datasets=6, methods=("recentered", "naive"), **HOW)
     truth = mixture.population_roc(FAR).frr.values
@@ -172,11 +172,12 @@ def test_a_damaged_file_is_named(mixture, tmp_path):
 
 
 # --- drawing ------------------------------------------------------------------------------------------------
-def test_a_cluster_gives_the_same_bits(mixture):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    options = dict(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None)
-    with distributed.Client(distributed.LocalCluster(**options)):
+def test_a_cluster_of_two_processes_gives_the_same_bits(mixture):
+    two_workers = pytest.importorskip("test_distributed", reason="distributed is not installed").two_workers
+    with two_workers() as client:
         on_cluster = fk.studies.coverage(mixture, n_datasets=4, **HOW)
+        done = client.run(lambda dask_worker: len(dask_worker.state.log))
+    assert len(done) == 2 and all(done.values())
     xr.testing.assert_identical(on_cluster, fk.studies.coverage(mixture, n_datasets=4, **HOW))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from frkit.faces import FAR_LEVEL, require
 from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, SMALL, TRUTH, new_axes, plain, print_captions
@@ -113,7 +113,7 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     for name, colour in lines.items():
         one = study if name is None else study.sel({others[0]: name})
         _draw_along(ax, at, one, colour, name)
-    ax.set(xlabel=ALONG_WORDS.get(along, along), ylabel="estimated coverage", ylim=(None, 1.01))
+    ax.set(xlabel=ALONG_WORDS.get(along, along), ylabel="estimated coverage")
     chosen = {name: study[name].item() for name in ("level", "scheme", "method", FAR_LEVEL) if _is_one(study, name)}
     fixed = [KEPT_WORDS[name].format(value) for name, value in chosen.items()]
     return _finished(ax, [", ".join(fixed), study.attrs.get("words", "")])
@@ -160,6 +160,8 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
         ax.step(one.law.sel(errors=errors), one.probability, color=colour, linewidth=1.6, label=words)
     ax.axvline(0, color="#8C8C8C", linewidth=0.8)
     ax.set(xlabel="error of the FRR", ylabel="probability of a smaller error", ylim=(0, 1))
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.ticklabel_format(axis="x", scilimits=(-2, 2))
     distances = [
         f"{words} distance {float(one[key]):.2g} (chance gives up to {float(one[f'{key}_chance']):.2g})"
         for key, words in (("kolmogorov", "Kolmogorov"), ("wasserstein", "Wasserstein"))
@@ -208,13 +210,14 @@ def _draw_along(ax: Axes, at: np.ndarray, one: xr.Dataset, colour: str, name: st
 
 def _shade(ax: Axes, at, one: xr.Dataset, colour: str) -> None:
     """Two Monte Carlo standard errors to either side."""
-    ends = (one.coverage + sign * 2 * one.coverage_se for sign in (-1, 1))
-    ax.fill_between(at, *ends, color=colour, alpha=0.12, linewidth=0)
+    ends = (np.clip(one.coverage + sign * 2 * one.coverage_se, 0, 1) for sign in (-1, 1))
+    ax.fill_between(at, *ends, color=colour, alpha=0.1, linewidth=0)
 
 
 def _finished(ax: Axes, captions: list[str]) -> Axes:
     """Grid, caption and legend."""
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    if ax.get_xscale() == "log":
+        ax.xaxis.set_minor_formatter(NullFormatter())
     ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
     ax.set_axisbelow(True)
     print_captions(ax, captions)

@@ -93,7 +93,7 @@ def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) ->
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
     run = _on_cluster if _client() is not None else _on_threads
     with bar, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # cautions are given once, when the study is read
+        warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
         if missing:
             plan.evaluators  # noqa: B018, made before threads ask for them
         for number, record in run(plan, missing):
