@@ -69,7 +69,7 @@ def of_rates(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[s
     if rates.spread is not None:
         counts |= {name: (dim, getattr(rates.spread, name)) for name in ("far_variance", "frr_variance")}
     many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors) | _rescaled(rates, dim, len(who.groups))
-    if rates.spread is not None:
+    if rates.spread is not None and fixed is None:
         many |= {name: ((REPLICATE, dim), getattr(rates.spread, name)[1:]) for name in ("far_data", "frr_data")}
     return {
         "empirical": _dataset(lone | counts, coords),

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.cohort import Cohort
-from frkit.genuine import genuine_tally, rescaled_tally
+from frkit.genuine import Tallies, genuine_tallies
 from frkit.pilot import take_pilot
 from frkit.sweep import crossings, listed, resolve
 from frkit.sweep import plan as planning
@@ -95,14 +95,13 @@ def _given(levels: np.ndarray | None) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What one sweep brought, with the genuine pairs weighted for replicates and for the V-statistic."""
+    """What one sweep brought, with the genuine pairs weighted."""
 
     who: Cohort
     partial: Partial
     sums: np.ndarray
     totals: np.ndarray
-    genuine: resolve.Genuine
-    centre: resolve.Genuine
+    pairs: Tallies
     n_missing: int
 
     @property
@@ -125,13 +124,13 @@ class _Sweeper:
         score = np.full(len(self.who.asked), np.nan, self.scores.dtype)
         for place, values in partial.genuine:
             score[place] = values
-        totals = design.impostor_totals()
+        totals = design.impostor_totals
         if partial.missing is not None:
             totals = totals - partial.missing
         own = self.scores.attrs.get("self_score")
-        tallies = [genuine_tally(self.who, score, own, centre) for centre in (False, True)]
+        tallies = genuine_tallies(self.who, score, own)
         sums = partial.sums.reshape(ladder.n_bins, design.n_cells, design.n_columns)
-        return _Found(self.who, partial, sums, totals, *tallies, int(np.isnan(score[: self.who.n_genuine]).sum()))
+        return _Found(self.who, partial, sums, totals, tallies, int(np.isnan(score[: self.who.n_genuine]).sum()))
 
     def collect(self, ladder: Ladder) -> list:
         """The pairs of some bins only."""
@@ -146,8 +145,8 @@ def _sweep_list(scores: np.ndarray, who: Cohort, ladder: Ladder) -> _Found:
     partial = listed.tally_list(*impostor, who.design, ladder)
     sums = partial.sums.reshape(ladder.n_bins, who.design.n_cells, who.design.n_columns)
     score = scores[places.genuine]
-    tallies = [genuine_tally(who, score, None, centre) for centre in (False, True)]
-    return _Found(who, partial, sums, sums.sum(0), *tallies, int(np.isnan(score).sum()))
+    tallies = genuine_tallies(who, score, None)
+    return _Found(who, partial, sums, sums.sum(0), tallies, int(np.isnan(score).sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,13 +174,13 @@ class _Needs:
 def _needs(found: _Found, far: np.ndarray, fixed: np.ndarray, ladder: Ladder) -> _Needs:
     own = found.who.own_cell
     if fixed.size:
-        bins = resolve.threshold_bins(ladder, fixed, found.genuine.pairs[0].dtype)
+        bins = resolve.threshold_bins(ladder, fixed, found.pairs.data.pairs[0].dtype)
         bins = np.repeat(bins[None], found.sums.shape[2], axis=0)
     else:
         bins = resolve.level_bins(found.sums, found.totals, far)
     found_at = [
         crossings.find_crossings(found.sums[:, :, columns], found.totals[:, columns], genuine, ladder, own)
-        for genuine, columns in ((found.genuine, slice(None)), (found.centre, slice(0, 1)))
+        for genuine, columns in ((found.pairs.data, slice(None)), (found.pairs.centre, slice(0, 1)))
     ]
     return _Needs(bins, *found_at)
 
@@ -195,22 +194,22 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
     else:
         threshold, above = resolve.resolve_levels(impostors, far)
     far_found = _ratio(above.sum(2), found.totals.sum(0)[:, None])
-    lost = resolve.rejected(found.genuine, threshold)
+    lost = resolve.rejected(found.pairs.data, threshold)
     frr_rescaled, frr_group_rescaled = _rescaled(found, threshold)
-    centre_lost = resolve.rejected(found.centre, threshold[:1])
-    eer = crossings.resolve_crossings(impostors, found.genuine, needs.at, own)
-    centre_eer = crossings.resolve_crossings(impostors.column(slice(0, 1)), found.centre, needs.centre_at, own)
-    score = found.genuine.pairs[0][found.genuine.pairs[1] >= 0]
+    centre_lost = resolve.rejected(found.pairs.centre, threshold[:1])
+    eer = crossings.resolve_crossings(impostors, found.pairs.data, needs.at, own)
+    centre_eer = crossings.resolve_crossings(impostors.column(slice(0, 1)), found.pairs.centre, needs.centre_at, own)
+    score = found.pairs.data.pairs[0][found.pairs.data.pairs[1] >= 0]
     return Rates(
         threshold=threshold,
         far=far_found,
-        frr=_ratio(lost.sum(2), found.genuine.totals.sum(0)[:, None]),
+        frr=_ratio(lost.sum(2), found.pairs.data.totals.sum(0)[:, None]),
         far_cell=_ratio(above, found.totals.T[:, None]),
-        frr_group=_ratio(lost, found.genuine.totals.T[:, None])[..., : len(own)],
+        frr_group=_ratio(lost, found.pairs.data.totals.T[:, None])[..., : len(own)],
         eer=eer[0],
         eer_threshold=eer[1],
-        centre_frr=_ratio(centre_lost.sum(2), found.centre.totals.sum(0)[:, None])[0],
-        centre_frr_group=_ratio(centre_lost, found.centre.totals.T[:, None])[0, :, : len(own)],
+        centre_frr=_ratio(centre_lost.sum(2), found.pairs.centre.totals.sum(0)[:, None])[0],
+        centre_frr_group=_ratio(centre_lost, found.pairs.centre.totals.T[:, None])[0, :, : len(own)],
         centre_eer=centre_eer[0, 0],
         centre_eer_threshold=centre_eer[1, 0],
         n_accepted=_accepted(found.partial.counts, needs.level_bins[0], impostors, threshold[0]),
@@ -218,18 +217,18 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_missing=found.n_missing,
         frr_rescaled=frr_rescaled,
         frr_group_rescaled=frr_group_rescaled,
-        spread=spread_of(found.who, impostors, found.genuine, threshold, far_found),
-        genuine=found.genuine,
-        centre=found.centre,
+        spread=spread_of(found.who, impostors, found.pairs.data, threshold, far_found, fixed.size > 0),
+        genuine=found.pairs.data,
+        centre=found.pairs.centre,
         totals=found.totals,
     )
 
 
 def _rescaled(found: _Found, threshold: np.ndarray) -> tuple:
     """FRR (column, level) and by group, without copies of an image; None where replicates hold none anyway."""
-    if not found.who.diagonal:
+    if found.pairs.rescaled is None:
         return None, None
-    pairs = rescaled_tally(found.who, found.genuine)
+    pairs = found.pairs.rescaled
     lost = resolve.rejected(pairs, threshold)
     by_group = _ratio(lost, pairs.totals.T[:, None])[..., : len(found.who.groups)]
     return _ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), by_group

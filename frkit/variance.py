@@ -22,26 +22,23 @@ class Spread:
     """What the corrected interval reads: variances over draws of images, and how the thresholds move the rates.
 
     far_variance, frr_variance: (level,) at the data's own threshold. far_data, frr_data: (column, level) rates of the
-    data at each replicate's threshold.
+    data at each replicate's threshold; None at fixed thresholds.
     """
 
     far_variance: np.ndarray
     frr_variance: np.ndarray
-    far_data: np.ndarray
-    frr_data: np.ndarray
+    far_data: np.ndarray | None
+    frr_data: np.ndarray | None
 
 
-def spread_of(who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far) -> Spread | None:
-    """The spread of the image scheme on a square of scores; None elsewhere. thresholds, far: (column, level)."""
+def spread_of(who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool):
+    """The Spread of the image scheme on a square of scores; None elsewhere. thresholds, far: (column, level)."""
     if not (who.diagonal and who.design.symmetric and np.all(who.identity_count == 1) and len(thresholds) > 2):
         return None
-    data = rates_of_data(impostors, genuine, thresholds)
-    moved = np.where(np.ptp(thresholds, axis=0) > 0, data[0], far)[1:]
-    return Spread(
-        impostor_variance(who.design, far[0], moved.var(0, ddof=1)),
-        genuine_variance(genuine, who.design.probe.identity, thresholds[0]),
-        *data,
-    )
+    data = (None, None) if fixed else rates_of_data(impostors, genuine, thresholds)
+    spread = (far if fixed else data[0])[1:].var(0, ddof=1)
+    of_impostors = impostor_variance(who.design, far[0], spread)
+    return Spread(of_impostors, genuine_variance(genuine, who.design.probe.identity, thresholds[0]), *data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,8 @@ def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndar
 
     If r of m pairs of an identity are rejected, Var r = E[r] + E[s] - (m + M) θ²: s of M couples of pairs that share
     an image are both rejected, and θ² is the mean over the couples that share none. This is without bias. Identities
-    without such couples (two or three images) borrow θ², or take FRR²: too wide where identities differ much.
+    of two or three images have no such couples and borrow θ² from at least 30 others. Else no data tell it: between
+    FRR² and s / M it may be anything. Three images take the middle, two FRR²: too wide where identities differ much.
     """
     own = genuine.pairs[1] >= 0
     score, row, col, of_pair, _, factor = (part[own] for part in genuine.pairs)
@@ -85,9 +83,12 @@ def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndar
 
 def _squared_rate(every: Couples, lost: Couples, frr: float) -> np.ndarray:
     """θ² of each identity, without bias where it has couples of pairs apart."""
-    known = every.apart > 0
+    known, shared = every.apart > 0, every.sharing > 0
     own = np.divide(lost.apart, every.apart, out=np.zeros(len(known)), where=known)
-    return np.where(known, own, own[known].mean() if known.sum() >= ENOUGH else frr**2)
+    if known.sum() >= ENOUGH:
+        return np.where(known, own, own[known].mean())
+    most = np.divide(lost.sharing, every.sharing, out=np.full(len(known), frr**2), where=shared)
+    return np.where(known, own, (most + frr**2) / 2)
 
 
 def impostor_variance(design: Design, far: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -99,7 +100,7 @@ def impostor_variance(design: Design, far: np.ndarray, spread: np.ndarray) -> np
     ones = np.ones((len(design.probe.scale), 1), np.uint8)
     one = replace(design.probe, weight=ones)
     squared = replace(one, scale=one.scale**2)
-    total, square = (replace(design, probe=side, reference=side).impostor_totals().sum() for side in (one, squared))
+    total, square = (replace(design, probe=side, reference=side).impostor_totals.sum() for side in (one, squared))
     pairs = far * (1 - far) * square / total**2
     many = np.bincount(design.probe.identity)[design.probe.identity]
     drawn = np.average(1 - 1 / many, weights=design.probe.scale**2)

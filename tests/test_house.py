@@ -20,7 +20,7 @@ STOREYS = [
     {"io", "vmf"},
     {"scores", "pair_table", "resampling", "representation"},
     {"matrix"},
-    {"sweep"},
+    {"sweep", "people"},
     {"cohort"},
     {"pair_cohort", "genuine", "pilot", "variance"},
     {"tallies", "distributions"},

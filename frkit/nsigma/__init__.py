@@ -5,7 +5,7 @@ from frkit.nsigma.dependence import by_subset_size, by_subsets, p_value
 from frkit.nsigma.intervals import eer_intervals
 from frkit.nsigma.published import published
 from frkit.nsigma.rates import subset_rates
-from frkit.nsigma.statistics import RISK_LEVELS, n_sigma, parity, summarise
+from frkit.nsigma.statistics import RISK_LEVELS, n_sigma, parity, summarise, with_risk
 
 __all__ = [
     "RISK_LEVELS",
@@ -19,4 +19,5 @@ __all__ = [
     "published",
     "subset_rates",
     "summarise",
+    "with_risk",
 ]

@@ -54,7 +54,10 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
 
 
 def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.Dataset:
-    """σ, SP, p and N as functions of the people in a subset: σ falls as 1/√size, and N rises as √size.
+    """σ, SP, p and N as functions of the people in a subset: σ falls about as 1/√size.
+
+    So N rises about as √size, and says as much about the size as about the groups; σ falls still faster where
+    the subsets are small. Compare N between systems at the same size only.
 
     Parameters
     ----------

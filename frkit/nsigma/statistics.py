@@ -24,6 +24,7 @@ LONG_NAMES = {
     "p_value": "p of Welch's t: depends on the number of subsets",
     "n_signed": "N, (mean of the reference - mean of the group) / σ of the reference (eq. 6)",
     "n_absolute": "|N|, distance to the reference group in σ",
+    "n_by_batch": "N of each batch",
     "risk": "risk level of |N|",
 }
 
@@ -63,7 +64,8 @@ def n_sigma(
     `eer_mean`, `tpr_mean`, `eer_sd` (σ), `tpr_sd`; `sp` (eq. 3), `eop` (eq. 4), `welch_t` (eq. 5), `p_value`,
     `n_signed` (eq. 6; negative where the group is worse), `n_absolute`; the reference itself has 1, 1, 0, 1, 0, 0.
     `sp_floor` and `eop_floor` are what equal groups would have, about 1 - 2σ/√π and not 1. `risk` names the level
-    of |N|. Coordinates `reference_eer` and `reference_tpr` name the reference groups.
+    of |N|; `n_by_batch` is N before it is averaged. Coordinates `reference_eer` and `reference_tpr` name the
+    reference groups.
 
     Raises
     ------
@@ -144,11 +146,37 @@ def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> x
     values |= {"sp": eer["parity"], "eop": tpr["parity"], "sp_floor": eer["floor"], "eop_floor": tpr["floor"]}
     values |= _distributions(eer["mean"], eer["sd"], rates.sizes[SUBSET], of_eer)
     result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
+    result = result.assign(n_by_batch=values["n_signed"])
     return result.assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
 
 
 def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:
-    """The result with the risk level of every |N|."""
+    """Name the risk level of every |N|: limits that the user can set, at once and without new subsets.
+
+    Parameters
+    ----------
+    result : any Dataset with `n_absolute`, such as what `n_sigma` returned.
+    risk_levels : as in `n_sigma`.
+
+    Returns
+    -------
+    xr.Dataset : with `risk`, the level's name ("unknown" where N is NaN), and the attribute `risk_levels`.
+
+    Raises
+    ------
+    InputError : levels that do not ascend from 0.
+
+    References
+    ----------
+    DeAlcala et al. (2023), section V-B and Fig. 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> strict = fk.nsigma.with_risk(fk.nsigma.published(), {"fine": 0, "alarming": 0.5})
+    >>> strict.risk.sel(finetuned="all").values.tolist()
+    ['alarming', 'fine', 'alarming', 'alarming']
+    """
     levels = dict(RISK_LEVELS if risk_levels is None else risk_levels)
     starts = np.array(list(levels.values()), float)
     require(
@@ -158,8 +186,8 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     place = np.searchsorted(starts, result.n_absolute.values, side="right") - 1
     names = np.array([*levels, "unknown"])[np.where(result.n_absolute.isnull(), len(levels), place)]
     result = result.assign(risk=(result.n_absolute.dims, names))
-    for name, words in LONG_NAMES.items():
-        result[name].attrs = {"long_name": words}
+    for name in LONG_NAMES.keys() & set(result.data_vars):
+        result[name].attrs = {"long_name": LONG_NAMES[name]}
     return result.assign_attrs(risk_levels=json.dumps({name: float(start) for name, start in levels.items()}))
 
 
@@ -231,7 +259,7 @@ def _reference(best: xr.DataArray, rates: xr.Dataset, name: str | None) -> xr.Da
 def _pointwise(rate: xr.DataArray, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
     """Means, standard deviations, mean absolute differences to the reference and their floor, batch by batch."""
     other, itself = of_group(rate, chosen), _itself(rate, chosen)
-    spread = rate.std(SUBSET, ddof=1)
+    spread = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
     by_chance = np.sqrt(2 / np.pi * (spread**2 + of_group(spread, chosen) ** 2))
     return {
         "mean": rate.mean(SUBSET),
