@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -169,6 +170,24 @@ def test_a_damaged_file_is_named(mixture, tmp_path):
     (tmp_path / "data_set_000001.npz").write_bytes(b"PK damaged")
     with pytest.raises(fk.InputError, match="data_set_000001.npz cannot be read"):
         fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
+
+
+def test_a_study_that_is_interrupted_stops_its_threads_and_keeps_what_is_finished(mixture, tmp_path, monkeypatch):
+    begun = []
+    draw = Plan.data_set
+
+    def counted(self, number):
+        begun.append(number)
+        if number == 3:
+            raise KeyboardInterrupt
+        return draw(self, number)
+
+    monkeypatch.setattr(Plan, "data_set", counted)
+    with pytest.raises(KeyboardInterrupt):
+        fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **HOW)
+    assert len(begun) < 100
+    assert not any(thread.name.startswith("data sets") for thread in threading.enumerate())
+    assert 0 < len(list(tmp_path.glob("*.npz"))) < 100
 
 
 # --- drawing ------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from frkit.faces import FAR_LEVEL, require
 from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, SMALL, TRUTH, new_axes, plain, print_captions
 
-METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "pivotal": COLOURS[3]}
+METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "corrected": COLOURS[3]}
+METHOD_COLOURS |= {"rescaled": COLOURS[4], "pivotal": COLOURS[5], "auto": COLOURS[6]}
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
 USUAL = 0.95
 ALONG_WORDS = {
@@ -180,12 +181,8 @@ def _of_one_scheme(study: xr.Dataset) -> tuple[xr.Dataset, str]:
 def _colours(study: xr.Dataset, lines: str = "method") -> dict[str, str]:
     """A colour for each line; a method keeps its own in every figure."""
     names = [str(name) for name in study[lines].values]
-    free = [colour for colour in COLOURS if colour not in METHOD_COLOURS.values()] or COLOURS
-    if lines != "method":
-        return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
-    others = [name for name in names if name not in METHOD_COLOURS]
-    own = {name: free[place % len(free)] for place, name in enumerate(others)}
-    return {name: METHOD_COLOURS.get(name) or own[name] for name in names}
+    kept = METHOD_COLOURS if lines == "method" else {}
+    return {name: kept.get(name, COLOURS[place % len(COLOURS)]) for place, name in enumerate(names)}
 
 
 def _places(ax: Axes, values: xr.DataArray) -> np.ndarray:
