@@ -6,13 +6,14 @@ import numpy as np
 import xarray as xr
 
 from frkit.cohort import Cohort
-from frkit.genuine import genuine_tally, rescaled_tally
+from frkit.genuine import Tallies, genuine_tallies
 from frkit.pilot import take_pilot
 from frkit.sweep import crossings, listed, resolve
 from frkit.sweep import plan as planning
 from frkit.sweep.design import Design
 from frkit.sweep.plan import Ladder
 from frkit.sweep.run import Partial, Request, sweep
+from frkit.variance import Spread, spread_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,8 @@ class Rates:
     threshold, far, frr: (column, level); far_cell (column, level, cell), frr_group (column, level, group);
     eer, eer_threshold: (column, curve), a curve being a group, and last everybody; n_accepted, n_rejected:
     (level,) raw pairs; n_missing: failed comparisons of the same identity. `_rescaled` parts: FRR without copies of
-    an image, each identity's part divided by 1 - 1/n_k; column 0 means nothing there. genuine, centre, totals: what
+    an image, each identity's part divided by 1 - 1/n_k; column 0 means nothing there. spread: for the corrected
+    interval. genuine, centre, totals: what
     further tallies build on.
     """
 
@@ -42,6 +44,7 @@ class Rates:
     n_missing: int
     frr_rescaled: np.ndarray | None
     frr_group_rescaled: np.ndarray | None
+    spread: Spread | None
     genuine: resolve.Genuine
     centre: resolve.Genuine
     totals: np.ndarray
@@ -53,22 +56,24 @@ def tally_rates(
     far: np.ndarray | None,
     thresholds: np.ndarray | None,
     *,
+    ladder: Ladder | None = None,
     progress: bool,
 ) -> Rates:
-    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs."""
-    levels = np.empty(0) if far is None else far
-    fixed = np.empty(0) if thresholds is None else thresholds
+    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
+
+    ladder: a plan from `plan_rates`, for scores like these; without it these scores are planned.
+    """
+    levels, fixed = _given(far), _given(thresholds)
     if who.listed is not None:
         ladder = listed.list_ladder(scores.values[who.listed.impostor])
         found = _sweep_list(scores.values, who, ladder)
         return _resolve(found, _needs(found, levels, fixed, ladder), found.partial.kept, ladder, levels, fixed)
-    pilot, zones = take_pilot(scores, who)
-    ladder = planning.make_plan(pilot, who.design.n_pairs, levels, fixed, zones)
+    ladder = plan_rates(scores, who, far, thresholds) if ladder is None else ladder
     sweeper = _Sweeper(scores, who, progress)
     found = sweeper.first(ladder)
     needs = _needs(found, levels, fixed, ladder)
     if needs.below_floor:
-        ladder = planning.even_ladder(pilot)
+        ladder = planning.even_ladder(take_pilot(scores, who)[0])
         found = sweeper.first(ladder)
         needs = _needs(found, levels, fixed, ladder)
     absent = needs.bins[~ladder.keep[needs.bins]]
@@ -76,16 +81,27 @@ def tally_rates(
     return _resolve(found, needs, kept, ladder, levels, fixed)
 
 
+def plan_rates(scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None):
+    """The plan of a sweep for these rates, from a look at some of the scores; None for a list, which needs none."""
+    if who.listed is not None:
+        return None
+    pilot, zones = take_pilot(scores, who)
+    return planning.make_plan(pilot, who.design.n_pairs, _given(far), _given(thresholds), zones)
+
+
+def _given(levels: np.ndarray | None) -> np.ndarray:
+    return np.empty(0) if levels is None else levels
+
+
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What one sweep brought, with the genuine pairs weighted for replicates and for the V-statistic."""
+    """What one sweep brought, with the genuine pairs weighted."""
 
     who: Cohort
     partial: Partial
     sums: np.ndarray
     totals: np.ndarray
-    genuine: resolve.Genuine
-    centre: resolve.Genuine
+    pairs: Tallies
     n_missing: int
 
     @property
@@ -108,13 +124,13 @@ class _Sweeper:
         score = np.full(len(self.who.asked), np.nan, self.scores.dtype)
         for place, values in partial.genuine:
             score[place] = values
-        totals = design.impostor_totals()
+        totals = design.impostor_totals
         if partial.missing is not None:
             totals = totals - partial.missing
         own = self.scores.attrs.get("self_score")
-        tallies = [genuine_tally(self.who, score, own, centre) for centre in (False, True)]
+        tallies = genuine_tallies(self.who, score, own)
         sums = partial.sums.reshape(ladder.n_bins, design.n_cells, design.n_columns)
-        return _Found(self.who, partial, sums, totals, *tallies, int(np.isnan(score[: self.who.n_genuine]).sum()))
+        return _Found(self.who, partial, sums, totals, tallies, int(np.isnan(score[: self.who.n_genuine]).sum()))
 
     def collect(self, ladder: Ladder) -> list:
         """The pairs of some bins only."""
@@ -129,8 +145,8 @@ def _sweep_list(scores: np.ndarray, who: Cohort, ladder: Ladder) -> _Found:
     partial = listed.tally_list(*impostor, who.design, ladder)
     sums = partial.sums.reshape(ladder.n_bins, who.design.n_cells, who.design.n_columns)
     score = scores[places.genuine]
-    tallies = [genuine_tally(who, score, None, centre) for centre in (False, True)]
-    return _Found(who, partial, sums, sums.sum(0), *tallies, int(np.isnan(score).sum()))
+    tallies = genuine_tallies(who, score, None)
+    return _Found(who, partial, sums, sums.sum(0), tallies, int(np.isnan(score).sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,13 +174,13 @@ class _Needs:
 def _needs(found: _Found, far: np.ndarray, fixed: np.ndarray, ladder: Ladder) -> _Needs:
     own = found.who.own_cell
     if fixed.size:
-        bins = resolve.threshold_bins(ladder, fixed, found.genuine.pairs[0].dtype)
+        bins = resolve.threshold_bins(ladder, fixed, found.pairs.data.pairs[0].dtype)
         bins = np.repeat(bins[None], found.sums.shape[2], axis=0)
     else:
         bins = resolve.level_bins(found.sums, found.totals, far)
     found_at = [
         crossings.find_crossings(found.sums[:, :, columns], found.totals[:, columns], genuine, ladder, own)
-        for genuine, columns in ((found.genuine, slice(None)), (found.centre, slice(0, 1)))
+        for genuine, columns in ((found.pairs.data, slice(None)), (found.pairs.centre, slice(0, 1)))
     ]
     return _Needs(bins, *found_at)
 
@@ -177,22 +193,23 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         threshold = np.repeat(fixed[None], len(above), axis=0)
     else:
         threshold, above = resolve.resolve_levels(impostors, far)
-    lost = resolve.rejected(found.genuine, threshold)
+    far_found = _ratio(above.sum(2), found.totals.sum(0)[:, None])
+    lost = resolve.rejected(found.pairs.data, threshold)
     frr_rescaled, frr_group_rescaled = _rescaled(found, threshold)
-    centre_lost = resolve.rejected(found.centre, threshold[:1])
-    eer = crossings.resolve_crossings(impostors, found.genuine, needs.at, own)
-    centre_eer = crossings.resolve_crossings(impostors.column(slice(0, 1)), found.centre, needs.centre_at, own)
-    score = found.genuine.pairs[0][found.genuine.pairs[1] >= 0]
+    centre_lost = resolve.rejected(found.pairs.centre, threshold[:1])
+    eer = crossings.resolve_crossings(impostors, found.pairs.data, needs.at, own)
+    centre_eer = crossings.resolve_crossings(impostors.column(slice(0, 1)), found.pairs.centre, needs.centre_at, own)
+    score = found.pairs.data.pairs[0][found.pairs.data.pairs[1] >= 0]
     return Rates(
         threshold=threshold,
-        far=_ratio(above.sum(2), found.totals.sum(0)[:, None]),
-        frr=_ratio(lost.sum(2), found.genuine.totals.sum(0)[:, None]),
+        far=far_found,
+        frr=_ratio(lost.sum(2), found.pairs.data.totals.sum(0)[:, None]),
         far_cell=_ratio(above, found.totals.T[:, None]),
-        frr_group=_ratio(lost, found.genuine.totals.T[:, None])[..., : len(own)],
+        frr_group=_ratio(lost, found.pairs.data.totals.T[:, None])[..., : len(own)],
         eer=eer[0],
         eer_threshold=eer[1],
-        centre_frr=_ratio(centre_lost.sum(2), found.centre.totals.sum(0)[:, None])[0],
-        centre_frr_group=_ratio(centre_lost, found.centre.totals.T[:, None])[0, :, : len(own)],
+        centre_frr=_ratio(centre_lost.sum(2), found.pairs.centre.totals.sum(0)[:, None])[0],
+        centre_frr_group=_ratio(centre_lost, found.pairs.centre.totals.T[:, None])[0, :, : len(own)],
         centre_eer=centre_eer[0, 0],
         centre_eer_threshold=centre_eer[1, 0],
         n_accepted=_accepted(found.partial.counts, needs.level_bins[0], impostors, threshold[0]),
@@ -200,17 +217,18 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_missing=found.n_missing,
         frr_rescaled=frr_rescaled,
         frr_group_rescaled=frr_group_rescaled,
-        genuine=found.genuine,
-        centre=found.centre,
+        spread=spread_of(found.who, impostors, found.pairs.data, threshold, far_found, fixed.size > 0),
+        genuine=found.pairs.data,
+        centre=found.pairs.centre,
         totals=found.totals,
     )
 
 
 def _rescaled(found: _Found, threshold: np.ndarray) -> tuple:
     """FRR (column, level) and by group, without copies of an image; None where replicates hold none anyway."""
-    if not found.who.diagonal:
+    if found.pairs.rescaled is None:
         return None, None
-    pairs = rescaled_tally(found.who, found.genuine)
+    pairs = found.pairs.rescaled
     lost = resolve.rejected(pairs, threshold)
     by_group = _ratio(lost, pairs.totals.T[:, None])[..., : len(found.who.groups)]
     return _ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), by_group

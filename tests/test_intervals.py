@@ -186,9 +186,7 @@ def test_few_images_per_identity_are_reported_for_the_image_scheme_only():
 
 def test_levels_below_the_resolution_are_named():
     evaluation = tree()
-    evaluation["empirical"] = (
-        evaluation["empirical"].to_dataset().assign(far=("far_level", [0, 0, 0.01, 0.1]))
-    )
+    evaluation["empirical"] = evaluation["empirical"].to_dataset().assign(far=("far_level", [0, 0, 0.01, 0.1]))
     with pytest.warns(fk.DataWarning, match="FAR 0.0001 to 0.001 lies below the resolution"):
         fk.band(evaluation, "frr")
 

@@ -84,8 +84,10 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
 
 def _methods(evaluations: dict[str, xr.DataTree]) -> list[str]:
     """The kinds of interval for which every evaluation holds what it takes."""
-    rescaled = all("frr_rescaled" in one["replicates"] for one in evaluations.values() if "replicates" in one)
-    return [method for method in METHODS if method != "rescaled" or rescaled]
+    nodes = [(one["empirical"], one["replicates"]) for one in evaluations.values() if "replicates" in one]
+    lost = set() if all("frr_rescaled" in replicates for _, replicates in nodes) else {"rescaled"}
+    lost |= set() if all("frr_variance" in found for found, _ in nodes) else {"corrected"}
+    return [method for method in METHODS if method not in lost]
 
 
 def _choices(evaluations: dict[str, xr.DataTree]) -> list[tuple[str, tuple[str, str]]]:

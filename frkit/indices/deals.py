@@ -8,8 +8,9 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import GENUINE, GROUP, IDENTITY, IMAGE, MODEL, PAIR, PERSON, PROBE, REFERENCE, REPLICATE, require
-from frkit.cohort import People, attributes_of, crossed, people
 from frkit.evaluation import evaluate
+from frkit.labels import attributes_of, crossed
+from frkit.people import People, people
 
 DEAL, SCORE_BIN = "deal", "score_bin"
 LONE = "\x1f"  # stands in the name of what an image is drawn from, behind the identity

@@ -14,6 +14,7 @@ from frkit.resampling import DIAGONAL_SCHEMES
 FEW_IMAGES = 5
 GENUINE_RATES = ("frr", "frr_group")
 RATES = (*GENUINE_RATES, "far", "far_group", "far_cross", "threshold")
+FOR_FEW_IMAGES = ("rescaled", "corrected")
 PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
 DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
 
@@ -127,10 +128,10 @@ def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
     known = provenance(evaluation)
     messages = []
     _, median, _ = known.get("images_per_identity", (np.inf, np.inf, np.inf))
-    if known.get("scheme") == "image" and median < FEW_IMAGES:
+    if known.get("scheme") == "image" and median < FEW_IMAGES and result.attrs["method"] not in FOR_FEW_IMAGES:
         messages.append(
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
-            "less than its level says (.59 to .89 at .95 with 2 or 3 images)"
+            "less than its level says (.59 to .89 at .95 with 2 or 3 images); method='auto' takes this into account"
         )
     if known.get("scheme") in DRAWN_PEOPLE and result.attrs["measure"].startswith("far_"):
         messages.append(
