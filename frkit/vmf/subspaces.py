@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from frkit.faces import require
-from frkit.vmf.mixture import Mixture, _interval, _sizes
+from frkit.vmf.mixture import Mixture, group_sizes, interval
 
 
 def subspace_mixture(
@@ -58,7 +58,7 @@ def subspace_mixture(
     for name, options in groups.items():
         unknown = set(options) - {"share", "kappa"}
         require(not unknown, f"group {name!r}: unknown options {sorted(unknown)}; use share, kappa")
-    sizes = _sizes(n_identities, [options.get("share", 1) for options in groups.values()])
+    sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
     rng = np.random.default_rng(seed)
     directions = np.zeros((n_identities, dim))
     directions[:, :common] = np.sqrt(1 - own_share) * _unit(rng, n_identities, common)
@@ -66,7 +66,7 @@ def subspace_mixture(
     for place, (options, size) in enumerate(zip(groups.values(), sizes, strict=True)):
         columns = slice(common + place * own, common + (place + 1) * own)
         directions[last[place] - size : last[place], columns] = np.sqrt(own_share) * _unit(rng, size, own)
-        concentrations.append(rng.uniform(*_interval(options.get("kappa", (40, 120))), size))
+        concentrations.append(rng.uniform(*interval(options.get("kappa", (40, 120))), size))
     return Mixture(directions, np.concatenate(concentrations), np.repeat([str(name) for name in groups], sizes))
 
 
