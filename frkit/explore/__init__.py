@@ -4,5 +4,6 @@ from frkit.explore.bias import bootstrap_bias
 from frkit.explore.curves import roc
 from frkit.explore.disparity import fairness
 from frkit.explore.growth import consistency
+from frkit.explore.representation import representation_bias
 
-__all__ = ["bootstrap_bias", "consistency", "fairness", "roc"]
+__all__ = ["bootstrap_bias", "consistency", "fairness", "representation_bias", "roc"]
