@@ -19,7 +19,7 @@ WORDS = {
 
 
 def coloured_digits(digits: xr.Dataset, ax: Axes | None = None, *, per_digit: int = 6) -> Axes:
-    """Draw coloured digits, one row for each of the ten (Fig. 2).
+    """Draw coloured digits, one column for each of the ten (Fig. 2).
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def boxes(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : what `experiments.debiasing_table` returned.
-    variable : which of its measures, over seed and method.
+    variable : which of its measures, over seed and family.
     ax : matplotlib Axes; a new figure when left out.
 
     Returns
@@ -165,16 +165,16 @@ def boxes(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> result = xr.Dataset({"rlb": (("seed", "method"), [[0.5, 0.1], [0.6, 0.2]])}, {"method": ["none", "all"]})
+    >>> result = xr.Dataset({"rlb": (("seed", "family"), [[0.5, 0.1], [0.6, 0.2]])}, {"family": ["none", "all"]})
     >>> [text.get_text() for text in boxes(result, "rlb").get_yticklabels()]
     ['none', 'all']
     """
     check_holds(result, [variable], "what experiments.debiasing_table returned")
     one = result[variable]
-    require(set(one.dims) == {"seed", "method"}, f"{variable} must run over seed and method, got {one.dims}")
+    require(set(one.dims) == {"seed", "family"}, f"{variable} must run over seed and family, got {one.dims}")
     ax = new_axes(ax)
-    ax.boxplot(one.transpose("seed", "method"), orientation="horizontal", widths=0.6, medianprops={"color": COLOURS[1]})
-    ax.set_yticks(range(1, one.sizes["method"] + 1), [plain(name) for name in one.method.values])
+    ax.boxplot(one.transpose("seed", "family"), orientation="horizontal", widths=0.6, medianprops={"color": COLOURS[1]})
+    ax.set_yticks(range(1, one.sizes["family"] + 1), [plain(name) for name in one.family.values])
     ax.invert_yaxis()
     ax.set_xlabel(plain(WORDS.get(variable, variable)))
     ax.grid(True, axis="x", color="#E5E5E5", linewidth=0.6)

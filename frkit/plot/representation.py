@@ -136,13 +136,14 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
     for place, one in enumerate(done):
-        last = place == len(done) - 1
-        words = {"held": "held out, ± 2 standard errors", "seen": "in sample: overfitting"} if last else {}
-        size = 8 if last else 4
-        held = {"fmt": "o", "color": COLOURS[0], "capsize": 3, "markersize": size, "label": words.get("held")}
-        ax.errorbar(one.distance, one.rlb, 2 * one.rlb_se, **held)
-        seen = {"mfc": "none", "color": IN_SAMPLE, "markersize": size, "label": words.get("seen")}
-        ax.plot(one.distance, one.rlb_in_sample, "o", **seen)
+        size, people = 8 if place == len(done) - 1 else 4, one.by == "identity"
+        colour = COLOURS[0] if people else COLOURS[1]
+        error = 2 * float(one.rlb_se)
+        ax.errorbar(one.distance, one.rlb, error, fmt="o", color=colour, capsize=3, markersize=size)
+        ax.plot(one.distance, one.rlb_in_sample, "o", mfc="none", color=IN_SAMPLE, markersize=size)
+    ax.errorbar([], [], [], fmt="o", color=COLOURS[0], label="folds of people, ± 2 standard errors")
+    ax.errorbar([], [], [], fmt="o", color=COLOURS[1], label="folds of images")
+    ax.plot([], [], "o", mfc="none", color=IN_SAMPLE, label="in sample: overfitting")
     return finish_bias(ax, "distance of the classes (standard deviations)", "RLB")
 
 

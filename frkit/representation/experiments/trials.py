@@ -66,7 +66,8 @@ def trial(
     Returns
     -------
     xr.Dataset
-        `truth`, `rlb`, `rlb_se`, `rlb_in_sample`, `smallest_detectable`, `dataset_bias`, `dcor2`; `distance`.
+        `truth`, `rlb`, `rlb_se`, `rlb_in_sample`, `smallest_detectable`, `dataset_bias`, `dcor2`;
+        `distance` and `by` as given.
 
     Raises
     ------
@@ -91,4 +92,5 @@ def trial(
         dataset_bias=dataset_bias(faces, "group", by=by),
         dcor2=distance_correlation(faces, "group", permutations=0).dcor2,
         distance=float(distance),
+        by=by,
     )
