@@ -19,7 +19,7 @@ from frkit.representation import Critic
 from frkit.representation import experiments as ex
 
 HERE = Path(__file__).resolve().parent
-CRITIC = Critic(hidden=32, iterations=400, patience=100)  # small: there are hundreds of estimates
+CRITIC = Critic(hidden=32, iterations=200, patience=75, learning_rate=4e-3)  # small: there are hundreds of estimates
 SIGMA = (0.02, 0.1, 0.2, 0.3, 0.5, 0.8)
 FEMALE = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 BLACK = (0.02, 0.1, 0.25, 0.5, 0.8, 0.95)
@@ -78,18 +78,21 @@ PARTS = {
 }
 
 
-def make(part: str, store: Path) -> None:
-    """One part: seeds that are stored are read, the others are made and stored."""
-    one, n_seeds = PARTS[part]
+def one_seed(part: str, seed: int, store: Path) -> xr.Dataset:
+    """One seed of one part, from the store where it is there."""
     store.mkdir(parents=True, exist_ok=True)
-    found = []
-    for seed in range(n_seeds):
-        file = store / f"{part}_{seed}.nc"
-        if not file.exists():
-            one(seed).to_netcdf(file.with_suffix(".part"), engine="h5netcdf")
-            file.with_suffix(".part").rename(file)
-        found.append(xr.load_dataset(file, engine="h5netcdf"))
-        print(part, seed, flush=True)
+    file = store / f"{part}_{seed}.nc"
+    if not file.exists():
+        PARTS[part][0](seed).to_netcdf(file.with_suffix(".part"), engine="h5netcdf")
+        file.with_suffix(".part").rename(file)
+    print(part, seed, flush=True)
+    return xr.load_dataset(file, engine="h5netcdf")
+
+
+def make(part: str, store: Path) -> None:
+    """All seeds of one part, in one small file."""
+    n_seeds = PARTS[part][1]
+    found = [one_seed(part, seed, store) for seed in range(n_seeds)]
     result = xr.concat(found, "seed", combine_attrs="drop").astype(np.float32)
     versions = {"frkit": fk.__version__} | {name: version(name) for name in ("numpy", "scikit-learn", "xarray")}
     command = f"python data/make_representation.py {part}"
