@@ -1,5 +1,10 @@
 """Comparators of representation bias: each against its definition, written out, and against known truths."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -180,3 +185,17 @@ def test_an_attribute_of_images_needs_folds_of_images():
     with pytest.raises(fk.InputError, match="varies within"):
         distance_correlation(faces, "age")
     assert np.isfinite(distance_correlation(faces, "age", by="image", permutations=9).p_value)
+
+
+def test_the_benchmark_runs():
+    """Toy sizes; no time is judged."""
+    command = Path(__file__).parent / "benchmarks" / "distance_correlation.py"
+    arguments = [sys.executable, "-W", "error", str(command), "--n", "200", "--d", "8"]
+    environment = os.environ | {"PYTHONPATH": str(command.parents[2])}
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
+        f"{classes} classes, {what}"
+        for classes in (2, 4)
+        for what in ("bare Gram products", "0 permutations", "199 permutations")
+    ]
