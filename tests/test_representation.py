@@ -19,7 +19,7 @@ from frkit.representation.problem import problem
 
 ROOT = Path(__file__).resolve().parents[1]
 LFW = ROOT.parent / "shared/data"
-QUICK = Critic(hidden=16, iterations=150)
+QUICK = Critic(hidden=16, iterations=100, batch=64)
 # Tables III and IV: MI / RLB of sex on CelebA, sex and race on FairFace, five models each.
 PRINTED = {
     0.667: [(0.636, 0.954), (0.628, 0.942), (0.620, 0.929), (0.612, 0.918), (0.553, 0.829)],
@@ -66,7 +66,7 @@ def test_printed_rlb_is_printed_mutual_information_over_entropy(h):
 )  # fmt: skip
 def test_estimates_come_near_the_truth_from_below(options, least):
     faces = shifted_classes(1200, 16, seed=3, **options)
-    found = bias(faces, seeds=2, critic=Critic(hidden=32, iterations=500))
+    found = bias(faces, seeds=1, critic=Critic(hidden=32, iterations=400, batch=128))
     for name in ("mutual_information", "mutual_information_dv"):
         assert found[name] < faces.attrs["mutual_information"] + 2 * found[f"{name}_se"] + 1e-12
     assert found.mutual_information > least
@@ -77,9 +77,9 @@ def test_estimates_come_near_the_truth_from_below(options, least):
 def test_noise_reads_high_in_sample_and_nothing_held_out():
     """What the published readout takes for bias, with the curve of both along the training."""
     faces = shifted_classes(600, 128, distance=0, seed=0)
-    found = bias(faces, seeds=1, critic=Critic(patience=None, iterations=300))
+    found = bias(faces, seeds=1, critic=Critic(patience=None, iterations=300, batch=128))
     assert found.rlb_in_sample > 0.8 and found.rlb < 0
-    curve = convergence(faces, "group", critic=Critic(iterations=300), progress=False)
+    curve = convergence(faces, "group", folds=3, critic=Critic(iterations=300, batch=128), progress=False)
     assert curve.in_sample.dims == ("fold", "step") and curve.step.values.tolist() == list(range(0, 301, 25))
     assert curve.in_sample[:, -1].mean() > 0.6 * curve.entropy and curve.held_out[:, -1].mean() < 0
 
@@ -97,7 +97,7 @@ def test_several_images_per_person_widen_the_standard_error():
 def test_image_folds_read_people_and_not_the_attribute():
     rng = np.random.default_rng(5)
     faces = people(40, 8, seed=5, group=rng.permutation(np.repeat(["a", "b"], 20)))
-    critic = Critic(iterations=300)
+    critic = Critic(iterations=200, batch=128)
     by_image, by_identity = (bias(faces, seeds=1, by=unit, critic=critic) for unit in ("image", "identity"))
     assert by_image.rlb > 0.5 and by_image.verdict == "detected"
     assert by_identity.rlb < 2 * by_identity.rlb_se + 0.01 and by_identity.verdict == "not detectable"

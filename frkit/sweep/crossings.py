@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from frkit.sweep import kernels, walks
+from frkit.sweep.blocks import each
 from frkit.sweep.plan import Ladder
-from frkit.sweep.resolve import TOLERANCE, Genuine, Impostors, column_of, each
+from frkit.sweep.resolve import TOLERANCE, Genuine, Impostors, column_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,12 +99,10 @@ class Pilot:
         return float(np.hypot(own, rate[BLURRED + 1 :].std() if len(rate) > BLURRED + 1 else 0.0) / rate[0])
 
 
-def make_plan(
-    pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarray, zones=(), everything: bool = False
-) -> Ladder:
+def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarray, zones=()) -> Ladder:
     """A ladder for FAR levels, fixed thresholds and further zones (low FAR, high FAR).
 
-    n_pairs: pairs in all. everything: no floor, for measures that need every pair.
+    n_pairs: pairs in all.
     """
     scores, rate = pilot.tail
     if len(scores) < 100:
@@ -128,7 +126,7 @@ def make_plan(
     new = np.concatenate([[True], label[1:] != label[:-1]])
     bin_of_cell = (np.cumsum(new) - 1).astype(np.int16)
     keep = _affordable(wanted[new], -np.diff(np.append(at_edge[new], 0.0)) * n_pairs)
-    floor = -np.inf if everything or lowest >= 0.95 else low
+    floor = -np.inf if lowest >= 0.95 else low
     return Ladder(low, floor, scale, bin_of_cell, keep)
 
 

@@ -1,6 +1,8 @@
 """Mixtures of von Mises-Fisher distributions: synthetic faces whose population rates are known exactly."""
 
+from frkit.vmf.law import IdentityLaw
 from frkit.vmf.mixture import Mixture, mixture
 from frkit.vmf.sampling import sample_encoders
+from frkit.vmf.subspaces import subspace_mixture
 
-__all__ = ["Mixture", "mixture", "sample_encoders"]
+__all__ = ["IdentityLaw", "Mixture", "mixture", "sample_encoders", "subspace_mixture"]

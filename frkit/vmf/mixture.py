@@ -1,12 +1,14 @@
 """Mixtures of von Mises-Fisher distributions: one component for each identity."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
 from frkit.faces import InputError, require
-from frkit.vmf import population, sampling
+from frkit.vmf import distributions, population, sampling
+from frkit.vmf.quadrature import RadialInverse
 
 
 class Mixture:
@@ -78,6 +80,11 @@ class Mixture:
             raise InputError(f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
         return self.groups[by]
 
+    @cached_property
+    def _radial(self) -> RadialInverse:
+        """How radial parts are drawn; kept, because a study draws many samples."""
+        return RadialInverse(self.concentrations, self.dim)
+
     def sample(self, per_identity=10, seed=1) -> xr.Dataset:
         """Draw images: a faces Dataset with `per_identity` (a number or an array (K,)) images of each.
 
@@ -145,6 +152,10 @@ class Mixture:
         """Exact EER with its threshold and exact AUC; see `frkit.vmf.population.summary`."""
         return population.summary(self, by=by, weights=weights)
 
+    def population_distributions(self, per_identity: int, *, by: str, bins: int = 100) -> xr.Dataset:
+        """Exact moments and histograms of each group's cosines; see `frkit.vmf.distributions.distributions`."""
+        return distributions.distributions(self, per_identity, by=by, bins=bins)
+
 
 def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -> Mixture:
     """A random mixture: mean directions uniform on the sphere, concentrations uniform on an interval.
@@ -181,12 +192,12 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     for name, options in groups.items():
         unknown = set(options) - {"share", "kappa", "cohesion"}
         require(not unknown, f"group {name!r}: unknown options {sorted(unknown)}; use share, kappa, cohesion")
-    sizes = _sizes(n_identities, [options.get("share", 1) for options in groups.values()])
+    sizes = sizes_of_groups(n_identities, [options.get("share", 1) for options in groups.values()])
     rng = np.random.default_rng(seed)
     directions, concentrations = [], []
     for options, size in zip(groups.values(), sizes):
         directions.append(_directions(size, dim, options.get("cohesion", 0), rng))
-        concentrations.append(rng.uniform(*_interval(options.get("kappa", kappa)), size))
+        concentrations.append(rng.uniform(*interval(options.get("kappa", kappa)), size))
     labels = np.repeat(list(groups), sizes) if grouped else None
     return Mixture(np.concatenate(directions), np.concatenate(concentrations), labels)
 
@@ -202,7 +213,7 @@ def _directions(size: int, dim: int, cohesion: float, rng) -> np.ndarray:
     return sampling.place(axis, np.array([float(cohesion)]), np.zeros(size, int), radial, points)
 
 
-def _sizes(n_identities: int, shares: list) -> np.ndarray:
+def sizes_of_groups(n_identities: int, shares: list) -> np.ndarray:
     """Split the identities by shares: largest remainders."""
     shares = np.asarray(shares, np.float64)
     require(bool(np.all(shares > 0)), f"shares must be positive, got {shares.tolist()}")
@@ -213,7 +224,8 @@ def _sizes(n_identities: int, shares: list) -> np.ndarray:
     return sizes
 
 
-def _interval(kappa) -> tuple[float, float]:
+def interval(kappa) -> tuple[float, float]:
+    """(low, high) from a range of concentrations or from one number for both; raises InputError."""
     low, high = np.broadcast_to(np.asarray(kappa, np.float64), 2)
     require(0 < low <= high, f"kappa must be a positive number or (low, high) with 0 < low <= high, got {kappa}")
     return low, high
