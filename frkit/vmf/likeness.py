@@ -12,8 +12,8 @@ from frkit.vmf.series import bessel_ratios, mean_resultants
 class Likeness:
     """A law of identities with the concentrations and the likeness between people of a given mixture.
 
-    Concentrations: drawn with replacement from those of the group; where the mixture was fitted, log kappa is blurred by
-    a normal number as wide as what the fit does not know of that identity (`log_kappa_sd`).
+    Concentrations: drawn with replacement from those of the group; where the mixture was fitted, log kappa is blurred
+    by a normal number as wide as what the fit does not know of that identity (`log_kappa_sd`).
 
     Mean directions: a Gaussian vector, scaled to length 1. Its mean is the group's mean direction, so long that two
     people of the group are as alike on average as in the mixture; its covariance, common to all groups, is that of the
