@@ -18,8 +18,9 @@ _HOME = {
     "pairs": "pair_table",
     "open_pairs": "pair_table",
     "Resampling": "resampling",
-    "far_levels": "evaluation",
+    "far_levels": "levels",
     "evaluate": "evaluation",
+    "Evaluator": "evaluator",
     "open_evaluation": "evaluation",
     "threshold_for_all_groups": "thresholds",
     "contributions": "drivers",
@@ -30,8 +31,12 @@ _HOME = {
     "fan": "intervals",
     "floor": "intervals",
     "decision_zones": "intervals",
+    "representation_bias": "representation",
+    "fairness_indices": "indices",
+    "canonical_scores": "indices",
+    "n_sigma": "nsigma",
 }
-_ROOMS = {"vmf", "studies", "plot", "explore", "measures", "io"}
+_ROOMS = {"vmf", "indices", "studies", "plot", "explore", "measures", "io", "representation", "nsigma"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
 
 

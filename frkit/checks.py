@@ -16,7 +16,7 @@ def checked_embedding(embedding, model) -> np.ndarray:
     require(original.size > 0, f"embedding is empty: shape {original.shape}; give images and features")
     with np.errstate(over="ignore"):
         values = np.array(original, dtype=np.float32, order="C", copy=True)
-    _check_finite(values, original, model)
+    check_finite(values, original, model)
     _check_norms(values, model)
     return values
 
@@ -48,7 +48,8 @@ def _place(index, model) -> str:
     return ", ".join(words + [f"model {str(list(model)[k])!r}" for k in index[:n_front]])
 
 
-def _check_finite(values: np.ndarray, original: np.ndarray, model) -> None:
+def check_finite(values: np.ndarray, original: np.ndarray, model) -> None:
+    """Raise where a float32 value is not finite; `original` holds what was given, `model` the encoders' names."""
     finite = np.isfinite(values)
     if finite.all():
         return

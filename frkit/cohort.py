@@ -1,95 +1,20 @@
 """Who stands on each side of a score tensor, as integer codes and counts that the sweep can take."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
-from frkit.faces import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require
-from frkit.labels import resolve_varying
+from frkit.faces import IDENTITY, UNKNOWN, require
+from frkit.labels import CROSSED, attributes_of
+from frkit.people import People, people, same_image, urns
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.sweep.design import WHOLE_LIMIT, Design, GenuinePairs, Side, genuine_pairs
 
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
-CROSSED = " & "  # between the labels of crossed attributes
-
-
-@dataclass(frozen=True, eq=False)
-class People:
-    """The images on both sides together, and what is known of each.
-
-    names, identity, person, group: labels, (image,). probe, reference: (side,) index of each side's images.
-    groups: the group labels, without "unknown".
-    """
-
-    names: np.ndarray
-    identity: np.ndarray
-    person: np.ndarray
-    group: np.ndarray
-    groups: np.ndarray
-    probe: np.ndarray
-    reference: np.ndarray
-
-
-def people(scores: xr.DataArray, by, varying: str) -> People:
-    """Collect the images of both sides, and apply the rule for attributes that vary within an identity."""
-    sides = [scores[side].values.astype(str) for side in (PROBE, REFERENCE)]
-    if scores.attrs.get("symmetric"):
-        names, index = sides[0], [np.arange(len(sides[0]))] * 2
-    else:
-        names, inverse = np.unique(np.concatenate(sides), return_inverse=True)
-        index = [inverse[: len(sides[0])], inverse[len(sides[0]) :]]
-    identity = _on_images(scores, IDENTITY, index, len(names))
-    has_person = f"{PROBE}_{PERSON}" in scores.coords
-    person = _on_images(scores, PERSON, index, len(names)) if has_person else identity
-    group = np.full(len(names), UNKNOWN)
-    if by is not None:
-        group = crossed([_on_images(scores, name, index, len(names)) for name in attributes_of(by)])
-        known = person if has_person else None
-        group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(attributes_of(by)), known)
-        person = identity if split is None and not has_person else (person if split is None else split)
-    groups = np.unique(group[group != UNKNOWN])
-    require(
-        by is None or len(groups) > 0,
-        f"attribute {by!r} has no label other than {UNKNOWN!r}: there is no group",
-    )
-    return People(names, identity, person, group, groups, *index)
-
-
-def attributes_of(by) -> list[str]:
-    """Names of the attributes, one or several."""
-    return [by] if isinstance(by, str) else list(by)
-
-
-def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarray:
-    """One label per image; a label that differs between the two sides is an error."""
-    for side in (PROBE, REFERENCE):
-        known = sorted(c.removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
-        require(
-            f"{side}_{name}" in scores.coords,
-            f"there is no attribute {name!r}; the scores carry {', '.join(known)}",
-        )
-    labels = [scores[f"{side}_{name}"].values.astype(str) for side in (PROBE, REFERENCE)]
-    out = np.empty(n, max(labels[0].dtype, labels[1].dtype))
-    out[index[1]] = labels[1]
-    out[index[0]] = labels[0]
-    differs = out[index[1]] != labels[1]
-    require(
-        not differs.any(),
-        f"reference {int(np.argmax(differs))} has {name} {labels[1][np.argmax(differs)]!r}, but the probe of the same "
-        f"image name has {out[index[1]][np.argmax(differs)]!r}; give different images different names",
-    )
-    return out
-
-
-def crossed(labels: list[np.ndarray]) -> np.ndarray:
-    """One flat label from several; unknown where any is."""
-    flat = labels[0]
-    for more in labels[1:]:
-        flat = np.char.add(np.char.add(flat, CROSSED), more)
-    unknown = np.any([part == UNKNOWN for part in labels], axis=0)
-    return np.where(unknown, UNKNOWN, flat)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +57,30 @@ class Cohort:
     def groups(self) -> np.ndarray:
         """Labels of the groups."""
         return self.people.groups
+
+    @cached_property
+    def genuine_weight(self) -> tuple[np.ndarray, np.ndarray]:
+        """How often the images on each side are drawn within their identity, (column, image)."""
+        small = self.image_count.astype(np.uint8 if self.image_count.max() <= WHOLE_LIMIT else np.uint16)
+        return tuple(np.ascontiguousarray(small[:, images]) for images in (self.people.probe, self.people.reference))
+
+    @cached_property
+    def urn_sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The urn of each image, as a code, and how many images that holds."""
+        code = np.unique(urns(self.people), return_inverse=True)[1]
+        return code, np.bincount(code)[code].astype(float)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What images, labels, pairs and draws leave of themselves in the provenance."""
+        digest = hashlib.sha256()
+        for part in (self.people.names, self.people.identity, self.people.group):
+            digest.update("\n".join(part.tolist()).encode())
+        for part in (self.image_count, self.identity_count):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        if self.listed is not None:
+            digest.update(self.listed.row.tobytes() + self.listed.col.tobytes())
+        return digest.hexdigest()[:32]
 
     @property
     def own_cell(self) -> np.ndarray:
@@ -245,18 +194,6 @@ def drawn_counts(who: People, by, resampling: Resampling | None) -> tuple[np.nda
     return tuple(np.concatenate(pair) for pair in zip(ones, counts, strict=True))
 
 
-def urns(who: People) -> np.ndarray:
-    """What images are drawn from: an identity's images that stand on the same sides.
-
-    A probe that is no reference is replaced by another such probe: its scores with references exist.
-    """
-    on_probe, on_reference = (np.isin(np.arange(len(who.names)), side) for side in (who.probe, who.reference))
-    if np.all(on_probe & on_reference):
-        return who.identity
-    sides = np.where(on_probe & on_reference, "both", np.where(on_probe, "probe", "reference"))
-    return np.char.add(np.char.add(who.identity, "\x1f"), sides)
-
-
 def cell_table(n_groups: int, impostors: str) -> np.ndarray:
     """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
     require(impostors in ("all", "same-group"), f"impostors must be 'all' or 'same-group', got {impostors!r}")
@@ -268,14 +205,6 @@ def cell_table(n_groups: int, impostors: str) -> np.ndarray:
         cells[a, b] = cells[b, a] = n_groups + np.arange(len(a))
         cells[-1, :] = cells[:, -1] = n_groups + len(a)
     return cells
-
-
-def same_image(who: People, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, columns) at which an image meets itself."""
-    if symmetric:
-        return who.probe, who.probe
-    _, row, col = np.intersect1d(who.probe, who.reference, return_indices=True)
-    return row, col
 
 
 def _joined(pairs: GenuinePairs, itself: tuple, identity: np.ndarray) -> GenuinePairs:

@@ -23,13 +23,16 @@ class Distributions:
     """Per column and curve (a group, and last everybody): AUC, mean, standard deviation (ddof 0), histogram.
 
     auc (column, curve); impostor and genuine: (mean, sd) (column, curve) and histogram (column, bin, curve), sum
-    1; edges (bin + 1,). The last column is the V-statistic's.
+    1; edges (bin + 1,); images (column, curve): how many, or pairs where no images are named; pairs: of each kind
+    (column, curve), where all pairs weigh the same. The last column is the V-statistic's.
     """
 
     auc: np.ndarray
     impostor: tuple
     genuine: tuple
     edges: np.ndarray
+    images: np.ndarray
+    pairs: dict[str, np.ndarray]
 
 
 def tally_distributions(
@@ -62,12 +65,32 @@ def tally_distributions(
     genuine_totals = np.concatenate([part[0] for part in genuine])
     totals = np.concatenate([impostor_totals, impostor_totals[:, :1]], 1).T * genuine_totals
     beaten = np.divide(found.beaten.T, totals, out=np.full(totals.shape, np.nan), where=totals > 0)
+    pairs = _pairs(impostor_totals.T, genuine_totals)
     return Distributions(
         auc=1 - beaten,
         impostor=_finished(impostor_totals.T, np.moveaxis(_curves(found.powers, own), 2, 1), _curves(sums, own)),
         genuine=tuple(np.concatenate([part[k] for part in genuine]) for k in (1, 2, 3)),
         edges=edges,
+        images=_images(who, pairs),
+        pairs=pairs if who.pooled else {},
     )
+
+
+def _pairs(impostor: np.ndarray, genuine: np.ndarray) -> dict[str, np.ndarray]:
+    """Weight of the pairs of each kind, (column, curve); the V-statistic has, in all, as many as the data."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = genuine[-1:] * (genuine[0, -1] / genuine[-1, -1])
+    return {"impostor": np.concatenate([impostor, impostor[:1]]), "genuine": np.concatenate([genuine[:-1], centre])}
+
+
+def _images(who: Cohort, pairs: dict[str, np.ndarray]) -> np.ndarray:
+    """Images of each group, and of all, (column, curve): pairs, where a list names no images."""
+    if who.listed is not None and who.listed.facts.get("n_images", "") is None:
+        return pairs["impostor"] + pairs["genuine"]
+    drawn = who.image_count * who.identity_count[:, who.identity].astype(float)
+    each = [drawn[:, who.people.group == group].sum(1) for group in who.groups]
+    many = np.stack([*each, drawn.sum(1)], axis=1)
+    return np.concatenate([many, many[:1]])
 
 
 def score_bounds(scores: xr.DataArray) -> tuple[float, float]:

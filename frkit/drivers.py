@@ -7,9 +7,10 @@ import xarray as xr
 
 from frkit.base import PAIR
 from frkit.cohort import Cohort, cohort
-from frkit.evaluation import checked_scores, evaluate
+from frkit.evaluation import evaluate
+from frkit.evaluator import checked_scores
 from frkit.faces import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, require
-from frkit.genuine import genuine_tally
+from frkit.genuine import genuine_tallies
 from frkit.nodes import THRESHOLD_LEVEL
 from frkit.pair_cohort import pair_cohort
 from frkit.sweep import errors
@@ -128,7 +129,7 @@ def _in_order(found: list, n: int, dtype) -> np.ndarray:
 
 def _rejected(who: Cohort, score: np.ndarray, thresholds: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Weight of each identity's rejected pairs, and the share of its own pairs, both (level, identity)."""
-    values, _, _, identity, _, factor = genuine_tally(who, score, None).pairs
+    values, _, _, identity, _, factor = genuine_tallies(who, score, None).data.pairs
     below = [values <= threshold for threshold in thresholds]
     weight = np.array([np.bincount(identity[at], factor[at], minlength=n) for at in below])
     counts = np.array([np.bincount(identity[at], minlength=n) for at in below])

@@ -8,6 +8,7 @@ import pandas as pd
 from frkit.base import UNKNOWN, InputError, listed, require
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
+CROSSED = " & "  # between the labels of crossed attributes
 _MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 
 
@@ -97,6 +98,20 @@ def _decoded(value: bytes, name: str, row: int) -> str:
         return value.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use") from None
+
+
+def attributes_of(by) -> list[str]:
+    """Names of the attributes, one or several."""
+    return [by] if isinstance(by, str) else list(by)
+
+
+def crossed(labels: list[np.ndarray]) -> np.ndarray:
+    """One flat label from several, e.g. "female & Asian"; unknown where any is."""
+    flat = labels[0]
+    for more in labels[1:]:
+        flat = np.char.add(np.char.add(flat, CROSSED), more)
+    unknown = np.any([part == UNKNOWN for part in labels], axis=0)
+    return np.where(unknown, UNKNOWN, flat)
 
 
 def numbered(ids) -> np.ndarray:

@@ -18,6 +18,12 @@ LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
     "far": "false acceptance rate",
     "frr": "false rejection rate",
+    "frr_rescaled": "false rejection rate without copies of an image, over 1 - 1/n_k",
+    "frr_group_rescaled": "false rejection rate of the group without copies of an image, over 1 - 1/n_k",
+    "far_variance": "variance of FAR at its threshold over draws of the images",
+    "frr_variance": "variance of FRR at its threshold over draws of the images",
+    "far_data": "false acceptance rate of the data at the replicate's threshold",
+    "frr_data": "false rejection rate of the data at the replicate's threshold",
     "far_group": "false acceptance rate within the group",
     "frr_group": "false rejection rate of the group",
     "far_cross": "false acceptance rate between two groups",
@@ -60,7 +66,11 @@ def of_rates(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[s
         "false_rejects": (dim, rates.n_rejected),
         "resolved": (dim, resolved),
     }
-    many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors)
+    if rates.spread is not None:
+        counts |= {name: (dim, getattr(rates.spread, name)) for name in ("far_variance", "frr_variance")}
+    many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors) | _rescaled(rates, dim, len(who.groups))
+    if rates.spread is not None and fixed is None:
+        many |= {name: ((REPLICATE, dim), getattr(rates.spread, name)[1:]) for name in ("far_data", "frr_data")}
     return {
         "empirical": _dataset(lone | counts, coords),
         "vstatistic": _dataset(lone | _centre(rates, dim, len(who.groups)), coords),
@@ -82,6 +92,14 @@ def _centre(rates: Rates, dim: str, n_groups: int) -> dict:
         out["eer_group"] = (GROUP, rates.centre_eer[:-1])
         out["eer_threshold_group"] = (GROUP, rates.centre_eer_threshold[:-1])
     return out
+
+
+def _rescaled(rates: Rates, dim: str, n_groups: int) -> dict:
+    """FRR of the replicates without copies of an image, where they hold any."""
+    if rates.frr_rescaled is None:
+        return {}
+    out = {"frr_rescaled": ((REPLICATE, dim), rates.frr_rescaled[1:])}
+    return out | ({"frr_group_rescaled": ((REPLICATE, dim, GROUP), rates.frr_group_rescaled[1:])} if n_groups else {})
 
 
 def _variables(rates: Rates, columns, lead: tuple, dim: str, impostors: str) -> dict:
@@ -110,8 +128,9 @@ def _square(cells: np.ndarray, n_groups: int) -> np.ndarray:
 
 
 def add_distributions(tree: dict[str, xr.Dataset], found: Distributions, n_groups: int) -> None:
-    """AUC, moments and histograms into the three nodes."""
-    parts = {"auc": found.auc}
+    """AUC, moments, histograms, and numbers of images and pairs into the three nodes."""
+    parts = {"auc": found.auc, "images": found.images}
+    parts |= {f"{kind}_pairs": many for kind, many in found.pairs.items()}
     for kind in ("genuine", "impostor"):
         parts |= dict(zip((f"{kind}_mean", f"{kind}_sd", f"{kind}_histogram"), getattr(found, kind), strict=True))
     centres = (found.edges[1:] + found.edges[:-1]) / 2

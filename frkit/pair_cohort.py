@@ -7,8 +7,9 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import GENUINE, IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, listed, require, warn
-from frkit.cohort import CROSSED, Cohort, Listed, People, attributes_of, cell_table, crossed, drawn_counts, shares
-from frkit.labels import resolve_varying
+from frkit.cohort import Cohort, Listed, cell_table, drawn_counts, shares
+from frkit.labels import CROSSED, attributes_of, crossed, resolve_varying
+from frkit.people import People
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.sweep.design import WHOLE_LIMIT, Design, GenuinePairs, Side
 

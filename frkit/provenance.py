@@ -1,6 +1,5 @@
 """What made an evaluation: options, sizes, versions, and a fingerprint of images and draws."""
 
-import hashlib
 from functools import cache
 from importlib.metadata import version
 
@@ -10,19 +9,13 @@ from frkit.cohort import Cohort
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     return {name: version(name) for name in ("numpy", "xarray", "dask", "numba")}
 
 
 def provenance(scores, who: Cohort, resampling, weighting, impostors, by, results) -> dict:
     """What made these numbers, as JSON can hold it."""
     images = np.bincount(who.identity)
-    digest = hashlib.sha256()
-    for part in (who.people.names, who.people.identity, who.people.group):
-        digest.update("\n".join(part.tolist()).encode())
-    digest.update(np.ascontiguousarray(who.image_count).tobytes() + np.ascontiguousarray(who.identity_count).tobytes())
-    if who.listed is not None:
-        digest.update(who.listed.row.tobytes() + who.listed.col.tobytes())
     drawn = (
         {}
         if resampling is None
@@ -31,6 +24,7 @@ def provenance(scores, who: Cohort, resampling, weighting, impostors, by, result
             "n": resampling.n,
             "seed": resampling.seed,
             "strata": resampling.strata,
+            "copies": who.diagonal,
             "target": resampling.target(len(np.unique(who.people.person))),
         }
     )
@@ -43,8 +37,8 @@ def provenance(scores, who: Cohort, resampling, weighting, impostors, by, result
         "n_identities": len(images),
         "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
         "failed_genuine_comparisons": [rates.n_missing for rates in results],
-        "versions": _versions(),
-        "fingerprint": digest.hexdigest()[:32],
+        "versions": versions(),
+        "fingerprint": who.fingerprint,
     }
     facts = {} if who.listed is None else who.listed.facts
     return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}

@@ -205,7 +205,7 @@ def labelled_tensor(
         source.rechunk(sizes)
         if isinstance(source, da.Array)
         else da.from_array(
-            source, chunks=sizes, asarray=False, fancy=True, meta=np.empty((0,) * source.ndim, source.dtype)
+            source, chunks=sizes, asarray=False, fancy=True, name=False, meta=np.empty((0,) * source.ndim, source.dtype)
         )
     )
     coords = {PROBE: probe, REFERENCE: reference}

@@ -7,9 +7,10 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import PAIR
-from frkit.cohort import People, people
-from frkit.evaluation import checked_scores, evaluate
+from frkit.evaluation import evaluate
+from frkit.evaluator import checked_scores
 from frkit.faces import FAR_LEVEL, GROUP, IDENTITY, MODEL, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
+from frkit.people import People, people
 
 OWN = "frkit_own"
 

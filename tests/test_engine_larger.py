@@ -5,7 +5,7 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people
 
 import frkit as fk
-from frkit import tallies
+from frkit import pilot, tallies
 from frkit.sweep import plan
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -16,7 +16,7 @@ UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
 @pytest.fixture(autouse=True)
 def small_plan(monkeypatch):
     """Look at few pairs and keep few, so that data of a hundred images go the way of data of ten thousand."""
-    monkeypatch.setattr(tallies, "PILOT_PAIRS", 256)
+    monkeypatch.setattr(pilot, "PILOT_PAIRS", 256)
     monkeypatch.setattr(plan, "TAIL_PAIRS", 20)
     monkeypatch.setattr(plan, "TOP_PAIRS", 5)
 

@@ -170,9 +170,7 @@ def rate_tree(data, centre, replicates):
         dims = ("replicate", "far_level", "group")[-frr.ndim :]
         return xr.Dataset({"frr_group": (dims, frr)}, {"group": ["a", "b"], "far_level": [0.1]})
 
-    tree = xr.DataTree.from_dict(
-        {"empirical": node(data), "vstatistic": node(centre), "replicates": node(replicates)}
-    )
+    tree = xr.DataTree.from_dict({"empirical": node(data), "vstatistic": node(centre), "replicates": node(replicates)})
     tree.attrs["provenance"] = (
         '{"scheme": "identity", "n": 4, "seed": 0, "target": "new identities", "fingerprint": "x",'
         ' "n_images": 40, "n_identities": 4}'

@@ -186,9 +186,7 @@ def test_few_images_per_identity_are_reported_for_the_image_scheme_only():
 
 def test_levels_below_the_resolution_are_named():
     evaluation = tree()
-    evaluation["empirical"] = (
-        evaluation["empirical"].to_dataset().assign(far=("far_level", [0, 0, 0.01, 0.1]))
-    )
+    evaluation["empirical"] = evaluation["empirical"].to_dataset().assign(far=("far_level", [0, 0, 0.01, 0.1]))
     with pytest.warns(fk.DataWarning, match="FAR 0.0001 to 0.001 lies below the resolution"):
         fk.band(evaluation, "frr")
 
@@ -276,7 +274,7 @@ def test_a_level_outside_its_range_is_refused(level):
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(fk.InputError, match="recentered, naive, gaussian, pivotal, got 'bca'"):
+    with pytest.raises(fk.InputError, match="recentered, naive, .*, got 'bca'"):
         fk.band(tree(), "frr", method="bca")
 
 

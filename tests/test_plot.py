@@ -62,9 +62,7 @@ def test_unresolved_levels_are_grey(ax):
     grey = labelled(ax, "not resolved")
     assert grey.get_color() == UNRESOLVED
     np.testing.assert_array_equal(np.isfinite(grey.get_ydata()), [True, True, True, False])
-    np.testing.assert_array_equal(
-        np.isfinite(labelled(ax, "empirical").get_ydata()), [False, False, True, True]
-    )
+    np.testing.assert_array_equal(np.isfinite(labelled(ax, "empirical").get_ydata()), [False, False, True, True])
 
 
 def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):
@@ -160,9 +158,7 @@ def growing() -> xr.Dataset:
     truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
     error = xr.DataArray([[0.04, 0.02], [0.02, 0.01]], dims=("seed", "size"))
     frr = (truth + error).assign_coords(seed=[0, 1], size=[4, 16])
-    return xr.Dataset(
-        {"frr": frr, "truth": truth, "n_images": ("size", [100, 400])}, attrs={"exact": 1, "n_full": 0}
-    )
+    return xr.Dataset({"frr": frr, "truth": truth, "n_images": ("size", [100, 400])}, attrs={"exact": 1, "n_full": 0})
 
 
 def test_consistency_draws_every_seed_and_the_slope(ax):

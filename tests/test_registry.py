@@ -16,9 +16,7 @@ def test_a_plain_variable_is_a_measure_that_keeps_its_dimensions():
     np.testing.assert_array_equal(found, [0.2, 0.1])
 
 
-@pytest.mark.parametrize(
-    "name", ["frr", "far", "threshold", "eer", "auc", "far_cross", "eer_threshold_group"]
-)
+@pytest.mark.parametrize("name", ["frr", "far", "threshold", "eer", "auc", "far_cross", "eer_threshold_group"])
 def test_variables_of_an_evaluation_are_registered(name):
     assert name in names()
     assert measure(name).scale == "identity"

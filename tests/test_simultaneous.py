@@ -22,11 +22,13 @@ def test_a_simultaneous_band_by_hand():
     far = np.array([0.01, 0.03, 0.1])
     data, centre = np.array([0.4, 0.3, 0.1]), np.array([0.38, 0.28, 0.09])
     replicates = centre * rng.normal(1, 0.05, (40, 3))
-    tree = xr.DataTree.from_dict({
-        "empirical": xr.Dataset({"frr": ("far_level", data), "resolved": ("far_level", [True, True, False])}),
-        "vstatistic": xr.Dataset({"frr": ("far_level", centre)}),
-        "replicates": xr.Dataset({"frr": (("replicate", "far_level"), replicates)}),
-    }).map_over_datasets(lambda node: node.assign_coords(far_level=far) if node.data_vars else node)
+    tree = xr.DataTree.from_dict(
+        {
+            "empirical": xr.Dataset({"frr": ("far_level", data), "resolved": ("far_level", [True, True, False])}),
+            "vstatistic": xr.Dataset({"frr": ("far_level", centre)}),
+            "replicates": xr.Dataset({"frr": (("replicate", "far_level"), replicates)}),
+        }
+    ).map_over_datasets(lambda node: node.assign_coords(far_level=far) if node.data_vars else node)
     tree.attrs["provenance"] = '{"scheme": "image", "n": 40, "target": "", "n_images": 30, "n_identities": 3}'
     with pytest.warns(fk.DataWarning, match="fewer than ten errors"):
         band = fk.band(tree, "frr", simultaneous=True, level=0.9)

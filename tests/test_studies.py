@@ -69,9 +69,7 @@ def test_the_bound_holds_between_the_levels():
 
 
 def test_the_reference_passes_through_distances_that_follow_it():
-    found = fk.studies.sup_distance(
-        curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]], [[-0.1, 0, 0, 0], [0.05, 0, 0, 0]]])
-    )
+    found = fk.studies.sup_distance(curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]], [[-0.1, 0, 0, 0], [0.05, 0, 0, 0]]]))
     np.testing.assert_allclose(found.typical, [0.1, 0.05])
     np.testing.assert_allclose(found.reference, [0.1, 0.05])
 
@@ -79,9 +77,7 @@ def test_the_reference_passes_through_distances_that_follow_it():
 def test_the_reference_of_growing_parts_ends_at_the_full_set():
     result = curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]]]).assign_attrs(exact=0, n_full=500)
     reference = fk.studies.sup_distance(result).reference
-    np.testing.assert_allclose(
-        reference[0] / reference[1], np.sqrt((1 / 100 - 1 / 500) / (1 / 400 - 1 / 500))
-    )
+    np.testing.assert_allclose(reference[0] / reference[1], np.sqrt((1 / 100 - 1 / 500) / (1 / 400 - 1 / 500)))
 
 
 def test_an_empty_range_is_refused():

@@ -43,9 +43,7 @@ def tree(empirical=EMPIRICAL, centre=None, replicates=None, *, resolved=None, **
         replicates = centre * noise
     resolved = np.ones(FAR.size, bool) if resolved is None else np.asarray(resolved)
     found = node(empirical, resolved=("far_level", resolved))
-    result = xr.DataTree.from_dict(
-        {"empirical": found, "vstatistic": node(centre), "replicates": node(replicates)}
-    )
+    result = xr.DataTree.from_dict({"empirical": found, "vstatistic": node(centre), "replicates": node(replicates)})
     result.attrs["provenance"] = provenance(**known)
     return result
 

@@ -68,7 +68,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
     choices = _choices(evaluations)
     levels = next(iter(evaluations.values()))["empirical"].coords[FAR_LEVEL].values
     controls = {
-        "method": labelled(widgets.Dropdown, "interval", options=METHODS),
+        "method": labelled(widgets.Dropdown, "interval", options=_methods(evaluations)),
         "level": labelled(widgets.FloatSlider, "nominal level", value=0.95, min=0.5, max=0.99, step=0.01),
         "far": far_range(levels),
     }
@@ -80,6 +80,14 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
         draw(select(evaluations, curves, method, level, far), axes[0])
 
     return Panel(controls, show).box()
+
+
+def _methods(evaluations: dict[str, xr.DataTree]) -> list[str]:
+    """The kinds of interval for which every evaluation holds what it takes."""
+    nodes = [(one["empirical"], one["replicates"]) for one in evaluations.values() if "replicates" in one]
+    lost = set() if all("frr_rescaled" in replicates for _, replicates in nodes) else {"rescaled"}
+    lost |= set() if all("frr_variance" in found for found, _ in nodes) else {"corrected"}
+    return [method for method in METHODS if method not in lost]
 
 
 def _choices(evaluations: dict[str, xr.DataTree]) -> list[tuple[str, tuple[str, str]]]:

@@ -1,6 +1,7 @@
 """Replicates -> intervals: bands, normalised uncertainty, fans of replicates and paired comparison."""
 
-from frkit.intervals.bands import METHODS, band, fan, uncertainty
+from frkit.intervals.bands import band, fan, uncertainty
+from frkit.intervals.choice import METHODS
 from frkit.intervals.comparison import compare
 from frkit.intervals.floors import floor
 from frkit.intervals.nodes import provenance

@@ -43,7 +43,7 @@ def _ends(values: Values, method: str, at: tuple[float, float], scale: str) -> t
     if method == "pivotal":
         return _pivotal(values, at, scale)
     recentered = estimate + (replicates - centre)
-    if method == "recentered":
+    if method in ("recentered", "rescaled"):
         return quantiles(recentered, at)
     mean, sd = recentered.mean(REPLICATE), recentered.std(REPLICATE, ddof=1)
     return mean + ndtri(at[0]) * sd, mean + ndtri(at[1]) * sd

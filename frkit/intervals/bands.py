@@ -7,12 +7,13 @@ import xarray as xr
 
 from frkit.faces import REPLICATE, require, warn
 from frkit.intervals.arithmetic import interval
+from frkit.intervals.choice import AUTO, CORRECTED, choose
+from frkit.intervals.corrected import corrected
 from frkit.intervals.nodes import attributes, cautions, values_of, with_fair, with_resolved
 from frkit.intervals.simultaneous import sup_t
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 
-METHODS = ("recentered", "naive", "gaussian", "pivotal")
 AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure
 
 
@@ -30,13 +31,24 @@ def band(
     recentered gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at
     the mean and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the
     log scale for ratios. Nothing is clipped: an end may lie below 0.
+    rescaled is for few images per identity, where schemes draw images: FRR* without the copies of an image (pairs
+    of a drawn image with itself), each identity's part divided by 1 - 1/n_k, so that its centre is θ itself; then
+    as recentered. Where replicates hold no copies it is the recentered interval.
+    corrected is for "frr" (and "far" at fixed thresholds) of the image scheme: a normal interval on the root scale,
+    with the variance that counts of pairs give; see `frkit.intervals.corrected`. Replicates spread too little with few
+    images per identity, and up to √3 too widely where pairs are nearly independent (many dimensions, low FAR, few
+    errors); this variance does neither. With two or three images per identity it can be too wide: nobody can tell
+    from so few whether it is the person or the image that is difficult.
+    auto recommends, and attrs["rule"] says why: pivotal for disparity measures; recentered where replicates hold no
+    copies of images (schemes that draw identities or pairs) and for what reads no FRR; corrected where it is known;
+    rescaled for any other measure of FAR and FRR, such as "frr_group", and for the two-level scheme.
 
     Parameters
     ----------
     evaluation : what `evaluate(..., resampling=...)` returned.
     measure : a registered name such as "frr", or a function Dataset -> DataArray.
-    method : "recentered", "naive", "gaussian" or "pivotal"; None takes "pivotal" for disparity measures
-        and "recentered" for all others.
+    method : "recentered", "naive", "gaussian", "pivotal", "rescaled", "corrected" or "auto"; None takes "pivotal" for
+        disparity measures and "recentered", the paper's, for all others.
     level : nominal coverage, in (0, 1).
     simultaneous : True gives one band for the whole curve (sup-t): the truth lies inside at all resolved
         levels at once with the nominal probability. Rates are then handled on the scale √(rate + 3/(8N)),
@@ -53,7 +65,9 @@ def band(
     Raises
     ------
     InputError : no replicates in the evaluation; an unknown method or measure; a level outside (0, 1);
-        simultaneous=True for a measure that does not run over levels, or together with a method.
+        simultaneous=True for a measure that does not run over levels, or together with a method; method="rescaled"
+        for a measure of something else than FAR and FRR, or for an evaluation that was stored without what it needs;
+        method="corrected" where it is not known.
 
     Warns
     -----
@@ -75,14 +89,16 @@ def band(
     """
     chosen = find_measure(measure)
     require(method is None or not simultaneous, "a simultaneous band has a method of its own: leave method out")
-    method = method_for(method, chosen)
-    values = values_of(evaluation, chosen)
+    asked, (method, rule) = method, choose(method, evaluation, chosen)
+    values = values_of(evaluation, chosen, method)
     if simultaneous:
         result, method = sup_t(evaluation, chosen, values, level), "sup-t"
+    elif method == CORRECTED:
+        result = corrected(evaluation, chosen.name, values, level)
     else:
         result = interval(values, method, level, chosen.scale)
     result = with_fair(with_resolved(result, evaluation), chosen)
-    result.attrs = attributes(evaluation, chosen, method, level)
+    result.attrs = attributes(evaluation, chosen, method, level) | ({"rule": rule} if asked == AUTO else {})
     for message in cautions(evaluation, result):
         warn(message)
     return result
@@ -163,11 +179,3 @@ def fan(evaluation: xr.DataTree, measure: AnyMeasure = "frr", *, recentered: boo
     result = with_resolved(result, evaluation)
     result.attrs = attributes(evaluation, chosen, "recentered" if recentered else "naive", None)
     return result
-
-
-def method_for(method: str | None, chosen: Measure) -> str:
-    """The method asked for, or the default of the measure."""
-    if method is None:
-        return "recentered" if chosen.fair is None else "pivotal"
-    require(method in METHODS, f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    return method

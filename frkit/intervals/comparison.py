@@ -5,7 +5,8 @@ import xarray as xr
 
 from frkit.faces import MODEL, require, warn
 from frkit.intervals.arithmetic import Values, interval, logarithm
-from frkit.intervals.bands import AnyMeasure, method_for
+from frkit.intervals.bands import AnyMeasure
+from frkit.intervals.choice import choose
 from frkit.intervals.nodes import attributes, cautions, provenance, values_of, with_resolved
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.measures.registry import measure as find_measure
@@ -32,7 +33,7 @@ def compare(
         Or give one evaluation that holds both: `compare(evaluation, measure, models=("A", "B"))`.
     measure : a registered name such as "frr", or a function Dataset -> DataArray.
     models : names of the two models inside one evaluation; with two evaluations, names for the picture.
-    method, level : as in `band`.
+    method, level : as in `band`; "corrected" is not known for differences, and "auto" never takes it.
 
     Returns
     -------
@@ -63,9 +64,9 @@ def compare(
     """
     a, b, measure = _two_sides(evaluation_a, evaluation_b, measure, models)
     chosen = find_measure(measure)
-    method = method_for(method, chosen)
+    method, _ = choose(method, a, chosen, paired=True)
     _require_paired(a, b)
-    sides = zip(values_of(a, chosen), values_of(b, chosen), strict=True)
+    sides = zip(values_of(a, chosen, method), values_of(b, chosen, method), strict=True)
     result = _contrast([_aligned(x, y) for x, y in sides], method, level, chosen.scale)
     result = with_resolved(result, a, b)
     first, second = models or ("A", "B")

@@ -12,10 +12,13 @@ from frkit.measures.registry import measure as find_measure
 
 RATES = ("far_group", "frr_group", "far_cross", "eer_group", "impostor_sd_group", "genuine_sd_group")
 PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
+DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt to groups at random
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/fairness_coverage.csv
     "image": "as a test at 5 % has size 0 to .03 (conservative)",
     "identity": "as a test at 5 % has size 0 to .14 (can be liberal)",
+    "people": "deals people to groups at random: as a test exact where people could change groups",
+    "scores": "deals scores to groups at random: as a test liberal where pairs share people",
 }
 
 
@@ -25,10 +28,12 @@ def floor(evaluation: xr.DataTree, measure: AnyMeasure, *, level: float = 0.95) 
     A disparity cannot fall below its fair value, so noise alone lifts it. Each group's replicate rates are
     divided by their own centre and multiplied by one rate for all groups (the mean over groups): such a
     model is fair by construction and as noisy as these data. The measure of its replicates is the floor.
+    For SFI, CFI and DFI, which compare whole distributions, the people themselves are dealt to groups of the
+    same sizes at random (the shuffle baseline); only an evaluation by `indices.evaluate` holds such deals.
 
     Parameters
     ----------
-    evaluation : what `evaluate(..., by=..., resampling=...)` returned.
+    evaluation : what `evaluate(..., by=..., resampling=...)` or `indices.evaluate` returned.
     measure : a disparity measure: a registered name such as "frr_max_geomean", or one registered by you
         with `fair=`. AUCs are made fair through 1 - AUC; means of scores and thresholds by a shift.
     level : the quantile of the floor that is given as `limit`, in (0, 1).
@@ -42,7 +47,7 @@ def floor(evaluation: xr.DataTree, measure: AnyMeasure, *, level: float = 0.95) 
 
     Raises
     ------
-    InputError : the measure has no fair value, there are no replicates, or a level outside (0, 1).
+    InputError : the measure has no fair value, there are no replicates or deals, or a level outside (0, 1).
 
     Warns
     -----
@@ -67,19 +72,33 @@ def floor(evaluation: xr.DataTree, measure: AnyMeasure, *, level: float = 0.95) 
         chosen.fair is not None,
         f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with fair=",
     )
-    estimate = values_of(evaluation, chosen).estimate
-    fair = made_fair(evaluation)
-    require(
-        set(fair.data_vars) & {*RATES, *PLACES, "auc_group"},
-        "a floor needs groups: evaluate with by='the name of an attribute'",
-    )
-    result = _against(estimate, _replicates(fair, chosen), chosen.fair, level)
+    if chosen.dealt:
+        result = _against(*_dealt(evaluation, chosen), chosen.fair, level)
+    else:
+        estimate = values_of(evaluation, chosen).estimate
+        fair = made_fair(evaluation)
+        require(
+            set(fair.data_vars) & {*RATES, *PLACES, "auc_group"},
+            "a floor needs groups: evaluate with by='the name of an attribute'",
+        )
+        result = _against(estimate, _replicates(fair, chosen), chosen.fair, level)
     result = with_resolved(result, evaluation)
     result.attrs = attributes(evaluation, chosen, "fair floor", level)
-    result.attrs["size"] = SIZES["image" if result.attrs.get("scheme") == "image" else "identity"]
+    drawn = "image" if result.attrs.get("scheme") == "image" else "identity"
+    result.attrs["size"] = SIZES[evaluation[DEALT].attrs["dealt"] if chosen.dealt else drawn]
     for message in cautions(evaluation, result):
         warn(message)
     return result
+
+
+def _dealt(evaluation: xr.DataTree, chosen: Measure) -> tuple[xr.DataArray, xr.DataArray]:
+    """The measure of the data, and of all deals."""
+    require(
+        isinstance(evaluation, xr.DataTree) and DEALT in evaluation.children,
+        f"the floor of {chosen.name!r} deals people to groups at random, which needs the scores: make the evaluation "
+        "with fk.indices.evaluate(scores, by=..., deals=200)",
+    )
+    return chosen(evaluation["empirical"].to_dataset()), chosen(evaluation[DEALT].to_dataset())
 
 
 def made_fair(evaluation: xr.DataTree) -> xr.Dataset:

@@ -5,12 +5,18 @@ import json
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FAR_LEVEL, REPLICATE, require
+from frkit.faces import FAR_LEVEL, REPLICATE, InputError, require
 from frkit.intervals.arithmetic import Values
 from frkit.measures.registry import Measure
 from frkit.nodes import small_groups
+from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5
+TELLING_IMAGES = 4  # of one identity make two pairs that share no image
+GENUINE_RATES = ("frr", "frr_group")
+RATES = (*GENUINE_RATES, "far", "far_group", "far_cross", "threshold")
+FOR_FEW_IMAGES = ("rescaled", "corrected")
+PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
 DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
 
 
@@ -40,8 +46,8 @@ def provenance(evaluation: xr.DataTree) -> dict:
     return json.loads(evaluation.attrs["provenance"])
 
 
-def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
-    """Apply a measure to the three nodes."""
+def values_of(evaluation: xr.DataTree, chosen: Measure, method: str | None = None) -> Values:
+    """Apply a measure to the three nodes, as the method reads them."""
     for name in ("empirical", "vstatistic"):
         require(
             isinstance(evaluation, xr.DataTree) and name in evaluation.children,
@@ -51,11 +57,41 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
         "replicates" in evaluation.children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
-    nodes = (evaluation[name].to_dataset() for name in ("empirical", "vstatistic", "replicates"))
-    values = Values(*(chosen(node) for node in nodes))
+    nodes = [evaluation[name].to_dataset() for name in ("empirical", "vstatistic", "replicates")]
+    values = _rescaled(evaluation, chosen, nodes) if method == "rescaled" else Values(*map(chosen, nodes))
     n = values.replicates.sizes.get(REPLICATE, 0)
     require(n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)")
-    return values
+    return _eased(values, provenance(evaluation).get("scheme")) if chosen.binned else values
+
+
+def _eased(values: Values, scheme: str | None) -> Values:
+    """Values of a measure of histograms, whose replicates are biased more than the data are.
+
+    The noise of single pairs lies a bin's share apart from the truth, which a divergence never forgives. A pair's
+    count in a replicate is a product of two (or four) counts, so that its noise there is PAIR_NOISE times as large.
+    Only that part of the replicates' bias is the data's own: the centre moves towards their mean accordingly.
+    """
+    mean = values.replicates.mean(REPLICATE)
+    return values._replace(centre=mean + (values.centre - mean) / PAIR_NOISE.get(scheme, 3.0))
+
+
+def _rescaled(evaluation: xr.DataTree, chosen: Measure, nodes: list[xr.Dataset]) -> Values:
+    """A measure of rates where FRR leaves out the copies of an image; the centre is the estimate."""
+    known, (empirical, centre, replicates) = provenance(evaluation), nodes
+    if not known.get("copies", known.get("scheme") in DIAGONAL_SCHEMES):
+        return Values(chosen(empirical), chosen(centre), chosen(replicates))
+    require(
+        "frr_rescaled" in replicates,
+        "this evaluation holds no 'frr_rescaled', which method='rescaled' reads: it was stored by an earlier version; "
+        "call evaluate(...) again",
+    )
+    estimate, rates = chosen(empirical), [name for name in RATES if name in replicates]
+    instead = {name: replicates[f"{name}_rescaled"] for name in GENUINE_RATES if f"{name}_rescaled" in replicates}
+    try:
+        return Values(estimate, estimate, chosen(replicates[rates].assign(instead)))
+    except (KeyError, AttributeError, InputError) as error:
+        message = f"method='rescaled' is for measures of {', '.join(RATES)}; {chosen.name!r} reads something else"
+        raise InputError(message) from error
 
 
 def attributes(evaluation: xr.DataTree, chosen: Measure, method: str, level: float | None) -> dict:
@@ -92,11 +128,16 @@ def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
     """Everything that makes this band mean less than its level says."""
     known = provenance(evaluation)
     messages = []
-    _, median, _ = known.get("images_per_identity", (np.inf, np.inf, np.inf))
-    if known.get("scheme") == "image" and median < FEW_IMAGES:
+    _, median, most = known.get("images_per_identity", (np.inf, np.inf, np.inf))
+    if known.get("scheme") == "image" and median < FEW_IMAGES and result.attrs["method"] not in FOR_FEW_IMAGES:
         messages.append(
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
-            "less than its level says (.59 to .89 at .95 with 2 or 3 images)"
+            "less than its level says (.59 to .89 at .95 with 2 or 3 images); method='auto' takes this into account"
+        )
+    if result.attrs["method"] == "corrected" and most < TELLING_IMAGES:
+        messages.append(
+            f"no identity has more than {most:g} images, so that a difficult person looks like a difficult image: the "
+            "corrected interval is too wide where identities differ much"
         )
     if known.get("scheme") in DRAWN_PEOPLE and result.attrs["measure"].startswith("far_"):
         messages.append(

@@ -98,7 +98,7 @@ def _joined(columns: dict, table: Path) -> dict:
     return columns | more
 
 
-def take_column(columns: dict, what: str, wanted: str | None, aliases, optional: bool = False):
+def take_column(columns: dict, what: str, wanted: str | None, aliases, optional: bool = False) -> np.ndarray | None:
     """Remove a column from the dict and return it: the wanted one, the one named so, or the only alias."""
     if wanted is not None and not (what == "embedding" and what in columns and wanted not in columns):
         require(wanted in columns, f"no {what} {wanted!r}; there is {listed(columns, 12)}")

@@ -78,23 +78,25 @@ def read_mapped(path, columns=None) -> dict:
     )
     with named(path):
         table = read_pair_table(Path(path))
-        out = {"score": _score_columns(table, columns["score"]), "lines": table.index.to_numpy()}
-        for name, own in columns.items():
-            if name == "score":
-                continue
-            if name == "genuine":
-                out[name] = verdicts(column(table, own, name), own)
-            elif name in _NAMES:
-                out[name] = complete(column(table, own, name), own)
-            elif isinstance(own, str):
-                out[name] = column(table, own, name).to_numpy()
-            else:
-                require(len(own) == 2, f"attribute {name!r} must name one column or two, got {listed(own)}")
-                out[name] = tuple(column(table, one, name).to_numpy() for one in own)
-    return out
+        mapped = {name: _mapped(table, name, own) for name, own in columns.items()}
+    return mapped | {"lines": table.index.to_numpy()}
 
 
-def _score_columns(table: pd.DataFrame, wanted):
+def _mapped(table: pd.DataFrame, name: str, own) -> np.ndarray | tuple | dict:
+    """What one name of `frkit.pairs` is mapped to: a column, an attribute's two, or the scores of several models."""
+    if name == "score":
+        return _score_columns(table, own)
+    if name == "genuine":
+        return verdicts(column(table, own, name), own)
+    if name in _NAMES:
+        return complete(column(table, own, name), own)
+    if isinstance(own, str):
+        return column(table, own, name).to_numpy()
+    require(len(own) == 2, f"attribute {name!r} must name one column or two, got {listed(own)}")
+    return tuple(column(table, one, name).to_numpy() for one in own)
+
+
+def _score_columns(table: pd.DataFrame, wanted) -> np.ndarray | dict[str, np.ndarray]:
     """One model's scores, or those of several by name."""
     if isinstance(wanted, str):
         return numbers(column(table, wanted, "score"), wanted)

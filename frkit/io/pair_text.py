@@ -163,7 +163,7 @@ def verdicts(values: pd.Series, what: str = "label") -> np.ndarray:
     return found.to_numpy() == 1
 
 
-def read_scores(scores, n: int, where: str):
+def read_scores(scores, n: int, where: str) -> np.ndarray | dict[str, np.ndarray]:
     """Scores of n pairs in their order: one per line of a file, an .npy or an array; or a mapping from models to such.
 
     Returns

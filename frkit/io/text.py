@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     require(width is not None, "the file is empty")
 
 
-def open_text(path: Path):
+def open_text(path: Path) -> TextIO:
     """Open a text file, plain or .gz."""
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")

@@ -95,7 +95,7 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def _all_pairs(name: str) -> str:
-    return " and mode='all'" if name.startswith("auc") else ""
+    return "" if name.startswith(("far", "frr", "eer")) else " and mode='all'"
 
 
 def fdr(*, c: float = 0.5) -> Measure:

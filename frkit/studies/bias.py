@@ -4,10 +4,11 @@ import numpy as np
 import xarray as xr
 from tqdm.auto import tqdm
 
-from frkit.evaluation import evaluate, far_levels
+from frkit.evaluation import evaluate
 from frkit.faces import require
 from frkit.intervals import fan
 from frkit.intervals.arithmetic import Values, interval
+from frkit.levels import far_levels
 from frkit.resampling import Resampling
 from frkit.scores import score_tensor
 

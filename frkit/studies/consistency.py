@@ -4,8 +4,9 @@ import numpy as np
 import xarray as xr
 from tqdm.auto import tqdm
 
-from frkit.evaluation import evaluate, far_levels
+from frkit.evaluation import evaluate
 from frkit.faces import FAR_LEVEL, IDENTITY, IMAGE, require
+from frkit.levels import far_levels
 from frkit.scores import score_tensor
 
 MIXTURE_SIZES = (2, 4, 8, 16, 32)

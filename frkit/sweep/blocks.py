@@ -1,13 +1,17 @@
 """Blocks of a lazy array as tasks: one optimised graph, run by whatever scheduler is active."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.array.optimization import optimize
 from dask.base import get_scheduler
+from dask.local import get_sync
+from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 
 
@@ -57,6 +61,26 @@ def run(tasks: dict, keys, progress: bool = False):
     get = get_scheduler() or get_scheduler(scheduler="threads")
     with threadpool_limits(1, user_api="blas"), _bar(progress):
         return get(tasks, keys)
+
+
+def n_threads() -> int:
+    """Threads that the active scheduler may use here."""
+    alone = get_scheduler() is get_sync
+    return 1 if alone else dask.config.get("num_workers", None) or CPU_COUNT
+
+
+def each(work: Callable[[int], None], n: int) -> None:
+    """Do the work for 0..n-1 on all threads; the kernels release the interpreter's lock."""
+
+    def some(part: np.ndarray) -> None:
+        for index in part:
+            work(int(index))
+
+    many = n_threads()
+    if many == 1:
+        return some(np.arange(n))
+    with ThreadPoolExecutor(many) as pool:
+        list(pool.map(some, np.array_split(np.arange(n), 4 * many)))
 
 
 def _bar(progress: bool):

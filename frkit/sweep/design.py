@@ -29,8 +29,13 @@ class Side:
         """The weights in float32, for sums with a factor."""
         return self.weight.astype(np.float32)
 
+    @cached_property
+    def by_column(self) -> np.ndarray:
+        """The weights as (column, image)."""
+        return np.ascontiguousarray(self.weight.T)
+
     def __getstate__(self) -> dict:
-        return {k: v for k, v in self.__dict__.items() if k != "real_weight"}
+        return {k: v for k, v in self.__dict__.items() if k not in ("real_weight", "by_column")}
 
     def __setstate__(self, state: dict) -> None:
         self.__dict__.update(state)
@@ -80,6 +85,17 @@ class Design:
         """The factors that enter sums: 1 where all are equal, for rates do not depend on a common factor."""
         return np.ones(len(side.scale)) if self.whole else side.scale
 
+    def cells(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+        """The cell of each of some pairs."""
+        if self.cell_of.size == 1:
+            return np.full(len(row), self.cell_of[0, 0], np.int64)
+        return self.cell_of[self.probe.group[row], self.reference.group[col]].astype(np.int64)
+
+    def factors(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+        """The factor of each of some pairs."""
+        return np.ones(len(row)) if self.whole else self.probe.scale[row] * self.reference.scale[col]
+
+    @cached_property
     def impostor_totals(self) -> np.ndarray:
         """Weight of all impostor pairs, (cell, column), from products of sums: no pair is visited."""
         n_groups = len(self.cell_of)

@@ -98,6 +98,16 @@ def gather_pairs(row0, col0, rows, cols, kept):
 
 
 @njit(**COMPILE)
+def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n):
+    """Append the pairs of the wanted bins to `out` (row, column, score, bin), which holds n; returns how many then."""
+    for u in range(score.shape[0]):
+        b = bin_index(score[u], low, scale, bin_of_cell)
+        out[0][n], out[1][n], out[2][n], out[3][n] = row[u], col[u], score[u], b
+        n += wanted[np.uintp(b)]
+    return n
+
+
+@njit(**COMPILE)
 def sort_by_slot(rows, cols, slots, n, start, sorted_rows, sorted_cols):
     """Counting sort: pairs of slot s stand in start[s] : start[s + 1]."""
     start[:] = 0

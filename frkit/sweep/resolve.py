@@ -1,17 +1,16 @@
 """From binned sums and kept pairs to exact thresholds and rates, for the point estimate and every replicate."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
-from dask.system import CPU_COUNT
 
 from frkit.sweep import kernels, walks
+from frkit.sweep.blocks import each
 from frkit.sweep.design import Design
 from frkit.sweep.listed import slot_sums
 from frkit.sweep.plan import Ladder
 
-RUN = 2048  # kept pairs whose weights are added up for all columns at once
+RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 
 
@@ -54,21 +53,21 @@ class Genuine:
 def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums: np.ndarray, totals) -> Impostors:
     """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run."""
     score, row, col, of_pair = _sorted_kept(kept, ladder, bins)
-    cell = design.cell_of[design.probe.group[row], design.reference.group[col]].astype(np.int64)
-    factor = design.scales(design.probe)[row] * design.scales(design.reference)[col]
-    wanted = np.sort(bins)[::-1]
-    ends = [np.searchsorted(-of_pair, -wanted, side=side) for side in ("left", "right")]
-    many = np.maximum(1, -(-(ends[1] - ends[0]) // RUN))
+    cell, factor = design.cells(row, col), design.factors(row, col)
+    wanted, n_pairs = np.sort(bins)[::-1], len(score)
+    ends = [n_pairs - np.searchsorted(of_pair[::-1], wanted, side=side) for side in ("right", "left")]
+    run = min(RUN * design.n_cells, LONGEST)
+    many = np.maximum(1, -(-(ends[1] - ends[0]) // run))
     of_run = np.repeat(np.arange(len(wanted)), many)
     step = np.arange(len(of_run)) - np.repeat(np.cumsum(many) - many, many)
-    first = ends[0][of_run] + RUN * step
-    if len(score):
-        tied = np.searchsorted(-score, -score[np.minimum(first, len(score) - 1)], side="left")
+    first = ends[0][of_run] + run * step
+    if n_pairs:
+        tied = n_pairs - np.searchsorted(score[::-1], score[np.minimum(first, n_pairs - 1)], side="right")
         first = np.where(step > 0, np.maximum(tied, ends[0][of_run]), first)  # equal scores stay in one run
     last = np.where(np.append(step[1:], 0) > 0, np.append(first[1:], 0), ends[1][of_run])
     above = _run_sums((row, col, cell), first, last, design)
     _sum_up(above, step, _above_bins(sums, wanted))
-    weight = tuple(np.ascontiguousarray(side.weight.T) for side in (design.probe, design.reference))
+    weight = design.probe.by_column, design.reference.by_column
     return Impostors((score, row, col, cell, factor), first, last, wanted[of_run], above, totals, weight)
 
 
@@ -76,15 +75,16 @@ def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray) -> tuple:
     """Score, row, column and bin of the kept pairs in these bins, highest score first."""
     wanted = np.zeros(ladder.n_bins, bool)
     wanted[bins] = True
-    parts = [(np.empty(0, np.float32), *np.empty((2, 0), np.int32), np.empty(0, np.int32))]
+    most = 1 + sum(len(score) for _, _, score in kept)
+    kinds = np.int32, np.int32, kept[0][2].dtype if kept else np.float32, np.int32
+    out = tuple(np.empty(most, kind) for kind in kinds)
+    low, _, scale, bin_of_cell, _ = ladder.arrays(kinds[2])
+    n = 0
     for row, col, score in kept:
-        low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
-        of_pair = kernels.bins_of(score, low, scale, bin_of_cell)
-        chosen = np.flatnonzero(wanted[of_pair])
-        parts.append((score[chosen], row[chosen], col[chosen], of_pair[chosen]))
-    score, row, col, of_pair = (np.concatenate(part) for part in zip(*parts, strict=True))
-    order = np.argsort(-score)
-    return score[order], row[order], col[order], of_pair[order]
+        n = kernels.pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n)
+    order = np.argsort(-out[2][:n])
+    row, col, score, of_pair = (part[:n][order] for part in out)
+    return score, row, col, of_pair
 
 
 def _above_bins(sums: np.ndarray, bins: np.ndarray) -> np.ndarray:
@@ -208,14 +208,3 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
 def column_of(weight: tuple, column: int) -> tuple:
     """One column of both sides' weights."""
     return weight[0][column], weight[1][column]
-
-
-def each(work, n: int) -> None:
-    """Do the work for 0..n-1 on all processors; the kernels release the interpreter's lock."""
-
-    def some(part: np.ndarray) -> None:
-        for index in part:
-            work(int(index))
-
-    with ThreadPoolExecutor(CPU_COUNT) as pool:
-        list(pool.map(some, np.array_split(np.arange(n), 4 * CPU_COUNT)))

@@ -5,5 +5,6 @@ from frkit.vmf.law import IdentityLaw
 from frkit.vmf.likeness import Likeness
 from frkit.vmf.mixture import Mixture, mixture
 from frkit.vmf.sampling import sample_encoders
+from frkit.vmf.subspaces import subspace_mixture
 
-__all__ = ["IdentityLaw", "Likeness", "Mixture", "fit", "mixture", "sample_encoders"]
+__all__ = ["IdentityLaw", "Likeness", "Mixture", "fit", "mixture", "sample_encoders", "subspace_mixture"]

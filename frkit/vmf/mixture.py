@@ -1,12 +1,14 @@
 """Mixtures of von Mises-Fisher distributions: one component for each identity."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
 from frkit.faces import InputError, require
-from frkit.vmf import population, sampling
+from frkit.vmf import distributions, population, sampling
+from frkit.vmf.quadrature import RadialInverse
 
 
 class Mixture:
@@ -79,6 +81,11 @@ class Mixture:
             raise InputError(f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
         return self.groups[by]
 
+    @cached_property
+    def _radial(self) -> RadialInverse:
+        """How radial parts are drawn; kept, because a study draws many samples."""
+        return RadialInverse(self.concentrations, self.dim)
+
     def sample(self, per_identity=10, seed=1) -> xr.Dataset:
         """Draw images: a faces Dataset with `per_identity` (a number or an array (K,)) images of each.
 
@@ -145,6 +152,10 @@ class Mixture:
     def population_summary(self, *, by=None, weights=None) -> xr.Dataset:
         """Exact EER with its threshold and exact AUC; see `frkit.vmf.population.summary`."""
         return population.summary(self, by=by, weights=weights)
+
+    def population_distributions(self, per_identity: int, *, by: str, bins: int = 100) -> xr.Dataset:
+        """Exact moments and histograms of each group's cosines; see `frkit.vmf.distributions.distributions`."""
+        return distributions.distributions(self, per_identity, by=by, bins=bins)
 
 
 def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -> Mixture:

@@ -56,7 +56,7 @@ def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
     ('threshold_level',)
     """
     threshold = checked_thresholds(threshold)
-    return _answer(mix, by, weights, lambda found: _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross))
+    return answered(mix, by, weights, lambda found: _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross))
 
 
 def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
@@ -91,7 +91,7 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     ('far_level',)
     """
     far = checked_far(far)
-    return _answer(
+    return answered(
         mix, by, weights, lambda found: _dataset(found, found.total.threshold_at(far), FAR_LEVEL, far, cross)
     )
 
@@ -120,7 +120,7 @@ def summary(mix, *, by=None, weights=None) -> xr.Dataset:
     >>> 0.99 < float(summary(mixture(50, dim=64)).auc) < 1
     True
     """
-    return _answer(mix, by, weights, _all_summaries)
+    return answered(mix, by, weights, _all_summaries)
 
 
 def _all_summaries(found: "_Population") -> xr.Dataset:
@@ -175,7 +175,7 @@ class _Population:
             )
 
 
-def _answer(mix, by, weights, compute) -> xr.Dataset:
+def answered(mix, by, weights, compute) -> xr.Dataset:
     """What `compute` makes of the population: by the series alone, or with single pairs integrated where that fails."""
     try:
         return compute(_population(mix, by, weights, False))

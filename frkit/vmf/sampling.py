@@ -82,14 +82,17 @@ def place(directions, concentrations, identity, radial, tangent) -> np.ndarray:
 def _place(directions, inverse, identity, radial, tangent) -> np.ndarray:
     z = inverse(ndtr(radial), identity)
     mean = directions[identity]
-    tangent = tangent - np.einsum("ip,ip->i", tangent, mean)[:, None] * mean
-    tangent *= (1 / np.cosh(z) / np.linalg.norm(tangent, axis=1))[:, None]
-    return tangent + np.tanh(z)[:, None] * mean
+    points = np.einsum("ip,ip->i", tangent, mean)[:, None] * mean
+    np.subtract(tangent, points, out=points)
+    points *= (1 / np.cosh(z) / np.sqrt(np.einsum("ip,ip->i", points, points)))[:, None]
+    mean *= np.tanh(z)[:, None]
+    points += mean
+    return points
 
 
 def _embed(mix, identity: np.ndarray, sources: list) -> np.ndarray:
     """float32 embeddings (n, p); `sources` are pairs of a generator and its share of the noise's variance."""
-    inverse = RadialInverse(mix.concentrations, mix.dim)
+    inverse = mix._radial
     embedding = np.empty((identity.size, mix.dim), np.float32)
     for start in range(0, identity.size, BLOCK):
         part = identity[start : start + BLOCK]

@@ -10,10 +10,10 @@ def algorithm_1(embedding, identity, group, far, counts) -> dict[str, np.ndarray
 
     embedding: (image, feature) unit rows. identity, group: (image,) integer codes. counts: (image,) how often
     each image was drawn, n_k draws among the n_k images of identity k. Returns threshold, far, frr over
-    (far_level,) and far_group, frr_group over (far_level, group).
+    (far_level,) and, unless group is None, far_group, frr_group over (far_level, group).
     """
     copies = np.repeat(np.arange(len(counts)), counts)
-    rows, who, race = embedding[copies], identity[copies], group[copies]
+    rows, who = embedding[copies], identity[copies]
     scores = rows @ rows.T
     above_diagonal = np.triu(np.ones(scores.shape, bool), 1)
     same = who[:, None] == who[None, :]
@@ -22,7 +22,9 @@ def algorithm_1(embedding, identity, group, far, counts) -> dict[str, np.ndarray
     threshold = thresholds(*impostor, far)
     out = {"threshold": threshold, "far": share_above(*impostor, threshold)}
     out["frr"] = 1 - share_above(*_genuine(scores, above_diagonal & same, n_k), threshold)
-    by_group = []
+    if group is None:
+        return out
+    by_group, race = [], group[copies]
     for g in range(group.max() + 1):
         own = np.ix_(race == g, race == g)
         pairs, kin = above_diagonal[own], same[own]

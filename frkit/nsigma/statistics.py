@@ -1,0 +1,263 @@
+"""SP, EOP, Welch's t and N from the subsets' rates: pure functions of a Dataset over batch, subset and group."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+from scipy import stats
+
+from frkit.base import GROUP, listed, require, warn
+from frkit.nsigma.rates import BATCH, SUBSET, subset_rates
+from frkit.nsigma.risk import with_risk
+
+LONG_NAMES = {
+    "eer_mean": "mean EER of the subsets",
+    "tpr_mean": "mean TPR of the subsets",
+    "eer_sd": "σ, standard deviation of the EER over subsets (ddof 1)",
+    "tpr_sd": "standard deviation of the TPR over subsets (ddof 1)",
+    "sp": "statistical parity, 1 - mean |difference of EERs| (eq. 3)",
+    "eop": "equality of opportunity, 1 - mean |difference of TPRs| (eq. 4)",
+    "sp_floor": "SP of two groups with these σ and equal mean EERs",
+    "eop_floor": "EOP of two groups with these standard deviations and equal mean TPRs",
+    "welch_t": "Welch's t of the EERs (eq. 5)",
+    "p_value": "p of Welch's t: depends on the number of subsets",
+    "n_signed": "N, (mean of the reference - mean of the group) / σ of the reference (eq. 6)",
+    "n_absolute": "|N|, distance to the reference group in σ",
+    "n_by_batch": "N of each batch",
+}
+
+
+def n_sigma(
+    scores: xr.DataArray,
+    *,
+    by: str | list[str],
+    subsets: int = 100,
+    subset_size: int | None = None,
+    batches: int = 1,
+    seed: int = 0,
+    reference: str | None = None,
+    fpr: float = 0.01,
+    threshold=None,
+    risk_levels: Mapping[str, float] | None = None,
+    varying: str = "error",
+) -> xr.Dataset:
+    """Say how far the groups lie from the best one, in standard deviations of its EER over subsets.
+
+    N is no test: σ shrinks as the subsets grow, so N depends on `subset_size`, and p on `subsets`, both the
+    user's choice (`by_subset_size` and `by_subsets` show how). A reference group that is chosen as the best one
+    of these very data makes |N| larger than it is (`floor` shows by how much).
+
+    Parameters
+    ----------
+    scores, by, subsets, subset_size, batches, seed, fpr, threshold, varying : as in `nsigma.subset_rates`; K
+        is `subsets`, M is `batches`.
+    reference : group that all are compared with; None takes the one with the lowest mean EER, and for EOP the
+        one with the highest mean TPR, as the paper does.
+    risk_levels : name to the lowest |N| at which the level begins; one must begin at 0. Default: minimal, limited,
+        high, unacceptable from 0, 1, 2, 3 (the paper names no numbers).
+
+    Returns
+    -------
+    xr.Dataset with the rates of `nsigma.subset_rates` and, over ([model,] group), averaged over the batches:
+    `eer_mean`, `tpr_mean`, `eer_sd` (σ), `tpr_sd`; `sp` (eq. 3), `eop` (eq. 4), `welch_t` (eq. 5), `p_value`,
+    `n_signed` (eq. 6; negative where the group is worse), `n_absolute`; the reference itself has 1, 1, 0, 1, 0, 0.
+    `sp_floor` and `eop_floor` are what equal groups would have, about 1 - 2σ/√π and not 1. `risk` names the level
+    of |N|; `n_by_batch` is N before it is averaged. Coordinates `reference_eer` and `reference_tpr` name the
+    reference groups.
+
+    Raises
+    ------
+    InputError : as in `nsigma.subset_rates`; an unknown reference; risk levels that do not begin at 0.
+
+    Warns
+    -----
+    DataWarning : the EER of the reference does not vary between subsets, so that N is infinite or unknown.
+
+    References
+    ----------
+    DeAlcala et al. (2023), eq. 1-6 and section IV.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> groups = {"easy": {"kappa": 60}, "hard": {"kappa": 20}}
+    >>> mix = fk.vmf.mixture(60, 16, seed=0, groups=groups)
+    >>> found = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=50, fpr=0.1)
+    >>> found.n_absolute.sel(group="easy").item(), found.risk.sel(group="hard").item()
+    (0.0, 'unacceptable')
+    """
+    rates = subset_rates(
+        scores,
+        by=by,
+        subsets=subsets,
+        subset_size=subset_size,
+        batches=batches,
+        seed=seed,
+        fpr=fpr,
+        threshold=threshold,
+        varying=varying,
+    )
+    return summarise(rates, reference=reference, risk_levels=risk_levels)
+
+
+def summarise(
+    rates: xr.Dataset, *, reference: str | None = None, risk_levels: Mapping[str, float] | None = None
+) -> xr.Dataset:
+    """Compare the groups' subsets with those of a reference group, batch by batch, and average over the batches.
+
+    Parameters
+    ----------
+    rates : `eer` and `tpr` over batch, subset, group (and more), from `nsigma.subset_rates` or a study. A result
+        of `n_sigma` will do: its comparisons are made anew.
+    reference, risk_levels : as in `n_sigma`.
+
+    Returns
+    -------
+    xr.Dataset : as from `n_sigma`.
+
+    Raises
+    ------
+    InputError : an unknown reference, one group, fewer than two subsets, NaN rates, bad risk levels.
+
+    References
+    ----------
+    DeAlcala et al. (2023), section V.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, frkit as fk
+    >>> eer = xr.DataArray([[[0.01, 0.03], [0.02, 0.04]]], dims=("batch", "subset", "group"))
+    >>> rates = xr.Dataset({"eer": eer, "tpr": 1 - eer}, coords={"group": ["a", "b"]})
+    >>> fk.nsigma.summarise(rates).n_signed.round(3).values.tolist()
+    [0.0, -2.828]
+    """
+    _check(rates, reference)
+    of_eer = _reference(rates.eer.mean([BATCH, SUBSET]).argmin(GROUP), rates, reference)
+    of_tpr = _reference(rates.tpr.mean([BATCH, SUBSET]).argmax(GROUP), rates, reference)
+    return with_risk(compared(rates, of_eer, of_tpr), risk_levels)
+
+
+def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> xr.Dataset:
+    """The rates with the groups' comparisons to reference groups, averaged over batches."""
+    eer, tpr = _pointwise(rates.eer, of_eer), _pointwise(rates.tpr, of_tpr)
+    values = {"eer_mean": eer["mean"], "eer_sd": eer["sd"], "tpr_mean": tpr["mean"], "tpr_sd": tpr["sd"]}
+    values |= {"sp": eer["parity"], "eop": tpr["parity"], "sp_floor": eer["floor"], "eop_floor": tpr["floor"]}
+    values |= _distributions(eer["mean"], eer["sd"], rates.sizes[SUBSET], of_eer)
+    result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
+    result = result.assign(n_by_batch=values["n_signed"])
+    for name, words in LONG_NAMES.items():
+        result[name].attrs = {"long_name": words}
+    return result.assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
+
+
+def stacked(results: list[xr.Dataset], dim: str, labels) -> xr.Dataset:
+    """Results along a new dimension in front; references may differ between them."""
+    along = xr.Variable(dim, np.asarray(labels))
+    attrs = {"combine_attrs": "drop_conflicts", "join": "exact"}
+    return xr.concat(results, dim=along, data_vars="all", coords="different", compat="equals", **attrs)
+
+
+def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
+    """SP(τ) of eq. 1 at fixed thresholds: 1 - (α A(τ) + (1 - α) B(τ)), the form of the fairness discrepancy rate.
+
+    A and B are the mean absolute differences of FMR and FNMR between the subsets of a group and of the
+    reference. α = 0 gives EOP(τ) of eq. 4, because a difference of TPRs is one of FNMRs.
+
+    Parameters
+    ----------
+    result : what `n_sigma(..., threshold=...)` returned.
+    alpha : α in [0, 1], the weight of false matches.
+
+    Returns
+    -------
+    xr.DataArray over ([model,] threshold_level, group), 1 for the reference group, averaged over the batches.
+
+    Raises
+    ------
+    InputError : no rates at thresholds in the result; α outside [0, 1].
+
+    References
+    ----------
+    DeAlcala et al. (2023), eq. 1; de Freitas Pereira & Marcel (2021).
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
+    >>> scores = fk.score_tensor(mix.sample(5))
+    >>> found = fk.n_sigma(scores, by="group", subsets=10, fpr=0.1, threshold=[0.3, 0.5])
+    >>> fk.nsigma.parity(found).dims
+    ('threshold_level', 'group')
+    """
+    require("fmr" in result, "this result has no rates at thresholds: call n_sigma(..., threshold=[...])")
+    require(0 <= alpha <= 1, f"alpha must lie in [0, 1], got {alpha!r}")
+    gaps = [abs(rate - of_group(rate, result.reference_eer)).mean(SUBSET) for rate in (result.fmr, result.fnmr)]
+    return (1 - (alpha * gaps[0] + (1 - alpha) * gaps[1])).mean(BATCH).rename("sp")
+
+
+def _check(rates: xr.Dataset, reference: str | None) -> None:
+    for name in ("eer", "tpr"):
+        there = name in rates and {BATCH, SUBSET, GROUP} <= set(rates[name].dims)
+        require(there, f"rates must hold {name!r} over batch, subset and group; make them with nsigma.subset_rates")
+        require(not bool(rates[name].isnull().any()), f"{name} is NaN for some subsets: each needs pairs of both kinds")
+    groups = rates[GROUP].values.astype(str)
+    require(len(groups) >= 2, f"N-Sigma compares groups, but there is only one: {listed(groups)}")
+    require(rates.sizes[SUBSET] >= 2, f"σ takes at least 2 subsets, got {rates.sizes[SUBSET]}")
+    require(
+        reference is None or reference in groups,
+        f"reference={reference!r} is no group; the groups are {listed(groups, 20)}",
+    )
+
+
+def _reference(best: xr.DataArray, rates: xr.Dataset, name: str | None) -> xr.DataArray:
+    """Label of the reference group, which may differ between models unless it is named."""
+    groups = rates[GROUP].values.astype(str)
+    return best.copy(data=groups[best.values] if name is None else np.full(best.shape, name, groups.dtype))
+
+
+def _pointwise(rate: xr.DataArray, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
+    """Means, standard deviations, mean absolute differences to the reference and their floor, batch by batch."""
+    other, itself = of_group(rate, chosen), _itself(rate, chosen)
+    spread = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
+    by_chance = np.sqrt(2 / np.pi * (spread**2 + of_group(spread, chosen) ** 2))
+    return {
+        "mean": rate.mean(SUBSET),
+        "sd": spread,
+        "parity": 1 - abs(rate - other).mean(SUBSET),
+        "floor": (1 - by_chance).where(~itself, 1.0),
+    }
+
+
+def _distributions(mean: xr.DataArray, spread: xr.DataArray, n: int, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
+    """N and Welch's test of (reference, group), batch by batch, from the moments of n subsets."""
+    itself, of_reference = _itself(mean, chosen), of_group(spread, chosen)
+    if bool((of_reference == 0).any()):
+        warn(
+            "the EER of the reference group is the same in every subset (σ = 0), so N is infinite, or unknown (NaN) "
+            "where a group's mean is the same; take harder data, more people, or another reference"
+        )
+    first = of_group(mean, chosen), of_reference, n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n_signed = ((first[0] - mean) / of_reference).where(~itself, 0.0)
+        t, p = xr.apply_ufunc(_welch, *first, mean, spread, n, output_core_dims=[[], []])
+    return {
+        "welch_t": t.where(~itself, 0.0),
+        "p_value": p.where(~itself, 1.0),
+        "n_signed": n_signed,
+        "n_absolute": abs(n_signed),
+    }
+
+
+def _welch(*moments) -> tuple[np.ndarray, np.ndarray]:
+    """t and p of (mean, sd, number) of the one and of the other, with Welch-Satterthwaite degrees of freedom."""
+    return tuple(stats.ttest_ind_from_stats(*moments, equal_var=False))
+
+
+def _itself(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
+    """Where the group is its own reference."""
+    return rate[GROUP].astype(str) == chosen
+
+
+def of_group(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
+    """The rate of the reference group, which may differ between models."""
+    return rate.sel({GROUP: chosen}).drop_vars(GROUP)

@@ -1,0 +1,42 @@
+"""What an embedding, or a classifier, tells about a protected attribute.
+
+Table I of Li & Abd-Almageed (2021) sorts the measures of bias by what they look at: R an embedding, Z a protected
+attribute, Y true and Y' predicted labels. The map of that table:
+
+======================  =========  ==================================================================
+family                  looks at   here
+======================  =========  ==================================================================
+accuracy across         R, Y       `cohort_spread`: accuracy, FPR, F1, AUC, average precision of each
+cohorts                            cohort, their standard deviation and range
+information leakage     Z, Y'      `parity_gaps`: demographic parity, equalized odds, equality of
+                                   opportunity; `leakage`: of data set and model;
+                                   `bias_amplification`, with the bias score
+estimated correlation   R, Z       `dataset_bias`; `probe`: logits-level accuracy and loss
+statistical dependence  R, Z       `distance_correlation`; `representation_bias` (RLB)
+======================  =========  ==================================================================
+"""
+
+from frkit.representation import experiments
+from frkit.representation.bias import representation_bias
+from frkit.representation.convergence import convergence
+from frkit.representation.decisions import bias_amplification, cohort_spread, parity_gaps
+from frkit.representation.dependence import distance_correlation
+from frkit.representation.leaks import leakage
+from frkit.representation.probes import dataset_bias, probe
+from frkit.representation.training import Critic
+from frkit.representation.truth import shifted_classes
+
+__all__ = [
+    "Critic",
+    "bias_amplification",
+    "cohort_spread",
+    "convergence",
+    "dataset_bias",
+    "distance_correlation",
+    "experiments",
+    "leakage",
+    "parity_gaps",
+    "probe",
+    "representation_bias",
+    "shifted_classes",
+]

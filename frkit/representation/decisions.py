@@ -1,0 +1,234 @@
+"""Bias read from predicted labels: parity gaps, metrics across cohorts, bias score and its amplification."""
+
+from functools import partial
+
+import numpy as np
+import xarray as xr
+
+from frkit.faces import GROUP, listed, require, warn
+
+LABEL = "label"
+METRICS = ("accuracy", "false_positive_rate", "f1", "auc", "average_precision")
+
+
+def parity_gaps(truth, predicted, group) -> xr.Dataset:
+    """Largest gaps between groups in the rates at which each label is predicted.
+
+    Parameters
+    ----------
+    truth, predicted : array-like (n,), the true and the predicted label of each image. Each label in turn is the
+        positive outcome, all others together the negative one.
+    group : array-like (n,), the protected attribute's value of each image; two groups or more.
+
+    Returns
+    -------
+    xr.Dataset, dimension label, largest minus smallest over the groups, in [0, 1]
+        `demographic_parity` (rate of being predicted), `equal_opportunity` (that rate where the label is true),
+        `equalized_odds` (the larger of that gap and the gap in false positive rates). NaN, with a warning, where a
+        group has no image with the label, or none without it.
+
+    Raises
+    ------
+    InputError : lengths differ, a single group, a single label.
+
+    References
+    ----------
+    Hardt, Price & Srebro (2016); Li & Abd-Almageed (2021), Section IV-A.
+
+    Examples
+    --------
+    >>> gaps = parity_gaps([0, 1, 0, 1], [0, 1, 1, 1], ["a", "a", "b", "b"])
+    >>> gaps.demographic_parity.values.tolist(), gaps.equalized_odds.values.tolist()
+    ([0.5, 0.5], [1.0, 1.0])
+    """
+    from fairlearn import metrics
+
+    truth, predicted, group = _together(truth=truth, predicted=predicted, group=group)
+    labels = _two_or_more(np.union1d(truth, predicted), "label")
+    _two_or_more(np.unique(group), "group")
+    kinds = {
+        "demographic_parity": metrics.demographic_parity_difference,
+        "equal_opportunity": metrics.equal_opportunity_difference,
+        "equalized_odds": metrics.equalized_odds_difference,
+    }
+    gaps = xr.Dataset(coords={LABEL: labels})
+    for name, gap in kinds.items():
+        values = [gap(truth == label, predicted == label, sensitive_features=group) for label in labels]
+        gaps[name] = (LABEL, np.array(values, float))
+    empty = np.array([_is_empty(truth == label, group) for label in labels])
+    if empty.any():
+        warn(f"some group has only images with, or none with, label {listed(labels[empty])}: no rates there (NaN)")
+        conditional = ["equal_opportunity", "equalized_odds"]
+        gaps[conditional] = gaps[conditional].where(xr.DataArray(~empty, dims=LABEL))
+    return gaps
+
+
+def cohort_spread(truth, predicted, group, *, score=None) -> xr.Dataset:
+    """Metrics of a classifier within each cohort, and how far they spread.
+
+    Parameters
+    ----------
+    truth, predicted : array-like (n,), the true and the predicted label of each image; two labels or more.
+    group : array-like (n,), the cohort of each image.
+    score : array-like (n, labels), optional; larger = the label (in sorted order) is likelier. For two labels (n,)
+        may be given, for the second one. Without it there is no AUC and no average precision.
+
+    Returns
+    -------
+    xr.Dataset
+        `value` (metric, group): accuracy, false_positive_rate, f1, auc, average_precision; for two labels with the
+        second one as positive, for more the mean over the labels, each against the rest. `overall` (metric): the
+        same of all images; `mean`, `sd` (ddof 1) and `range` (metric) over the groups. NaN, with a warning, where a
+        cohort lacks a label.
+
+    Raises
+    ------
+    InputError : lengths differ, a single group, a single label, a score of another shape.
+
+    References
+    ----------
+    Li & Abd-Almageed (2021), Table I (accuracy across cohorts), Tables III and IV.
+
+    Examples
+    --------
+    >>> found = cohort_spread([0, 1, 0, 1], [0, 1, 1, 1], ["a", "a", "b", "b"])
+    >>> found.value.sel(metric="accuracy").values.tolist()
+    [1.0, 0.5]
+    """
+    from fairlearn.metrics import MetricFrame
+
+    truth, predicted, group = _together(truth=truth, predicted=predicted, group=group)
+    labels, groups = _two_or_more(np.union1d(truth, predicted), "label"), _two_or_more(np.unique(group), "group")
+    score = None if score is None else _score(score, truth.size, labels.size)
+    names = METRICS if score is not None else METRICS[:3]
+    frame = MetricFrame(
+        metrics={name: partial(_macro, name, truth=truth, predicted=predicted, score=score) for name in names},
+        y_true=np.arange(truth.size),
+        y_pred=np.arange(truth.size),
+        sensitive_features=group,
+    )
+    value = xr.DataArray(frame.by_group.loc[groups].to_numpy(float).T, {"metric": list(names), GROUP: groups})
+    if value.isnull().any():
+        warn("a cohort lacks a label, so some of its metrics are not defined (NaN); the spread leaves it out")
+    summary = {"overall": ("metric", frame.overall.to_numpy(float)), "mean": value.mean(GROUP)}
+    spread = {"sd": value.std(GROUP, ddof=1), "range": value.max(GROUP) - value.min(GROUP)}
+    return xr.Dataset({"value": value, **summary, **spread})
+
+
+def bias_amplification(train_truth, train_group, predicted, group) -> xr.Dataset:
+    """How much more a model's predictions tie labels to groups than its training labels do.
+
+    The bias of a label towards a group is the group's share of the images with that label. A label counts for the
+    groups whose share in the training data is above 1/groups.
+
+    Parameters
+    ----------
+    train_truth, train_group : array-like (n_train,), true labels and groups of the training images. Labels may be
+        a 0/1 array (n_train, tasks) instead; then each task is a label.
+    predicted, group : array-like (n,) (or (n, tasks)) and (n,), predicted labels and groups of the test images.
+
+    Returns
+    -------
+    xr.Dataset
+        `train` and `test` (label, group): the shares; `amplification`: mean over labels of test minus train, summed
+        over the groups that dominate in training; `bias_score`: mean over labels of the largest test share (what
+        the paper's "BA" columns hold; 1/groups would be balance where the groups are equal). Labels that are never
+        predicted are left out of both, with a warning.
+
+    Raises
+    ------
+    InputError : lengths differ, a test group that training does not have, no label of training is predicted.
+
+    References
+    ----------
+    Zhao et al. (2017); Li & Abd-Almageed (2021), Tables III and IV.
+
+    Examples
+    --------
+    >>> found = bias_amplification(["cook"] * 4, ["f", "f", "f", "m"], ["cook"] * 4, ["f", "f", "f", "f"])
+    >>> found.amplification.item(), found.bias_score.item()
+    (0.25, 1.0)
+    """
+    groups = _two_or_more(np.unique(np.asarray(train_group).astype(str)), "group of the training images")
+    group = np.asarray(group).astype(str)
+    extra = np.setdiff1d(group, groups)
+    require(extra.size == 0, f"groups {listed(extra)} are not among the training images; leave these images out")
+    train = _shares(train_truth, np.asarray(train_group).astype(str), groups)
+    test = _shares(predicted, group, groups).reindex({LABEL: train[LABEL].values})
+    never = test.isnull().all(GROUP)
+    require(not never.all(), "no label of the training images is ever predicted; are these the same labels?")
+    if never.any():
+        warn(f"labels {listed(train[LABEL].values[never])} are never predicted; they are left out")
+    excess = (test - train).where(train > 1 / groups.size).sum(GROUP).where(~never)
+    found = {"amplification": excess.mean(LABEL), "bias_score": test.max(GROUP).mean(LABEL)}
+    return xr.Dataset({"train": train, "test": test, **found})
+
+
+def _together(**labels) -> list[np.ndarray]:
+    """Labels of equal length."""
+    arrays = {name: np.asarray(values) for name, values in labels.items()}
+    shapes = {name: array.shape for name, array in arrays.items()}
+    same = len(set(shapes.values())) == 1 and all(array.ndim == 1 and array.size for array in arrays.values())
+    require(same, f"labels must be flat and of equal length, got shapes {shapes}")
+    return list(arrays.values())
+
+
+def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:
+    require(found.size >= 2, f"two {what}s or more are needed, got {listed(found)}; nothing can be compared")
+    return found
+
+
+def _is_empty(positive: np.ndarray, group: np.ndarray) -> bool:
+    """Whether some group has positives only, or none."""
+    return any(positive[group == name].all() or not positive[group == name].any() for name in np.unique(group))
+
+
+def _score(score, n: int, n_labels: int) -> np.ndarray:
+    score = np.asarray(score, float)
+    if score.ndim == 1 and n_labels == 2:
+        score = np.column_stack([-score, score])
+    require(
+        score.shape == (n, n_labels) and np.isfinite(score).all(),
+        f"score must be finite, with shape ({n}, {n_labels}): one column for each label, got {score.shape}",
+    )
+    return score
+
+
+def _macro(name: str, rows, _rows, *, truth, predicted, score) -> float:
+    """A metric of these rows: for two labels of the second one, for more the mean over the labels."""
+    if name == "accuracy":
+        return float(np.mean(truth[rows] == predicted[rows]))
+    labels = np.union1d(truth, predicted)
+    places = range(labels.size) if labels.size > 2 else [1]
+    one_score = (lambda at: None) if score is None else (lambda at: score[rows, at])
+    values = [_metric(name, truth[rows] == labels[at], predicted[rows] == labels[at], one_score(at)) for at in places]
+    return float(np.mean(values))
+
+
+def _metric(name: str, truth: np.ndarray, predicted: np.ndarray, score) -> float:
+    """A metric of one label against the rest; NaN where it is not defined."""
+    from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+    needs_both = name in ("auc", "average_precision")
+    if (needs_both and (truth.all() or not truth.any())) or (name == "false_positive_rate" and truth.all()):
+        return np.nan
+    if name == "false_positive_rate":
+        return float(predicted[~truth].mean())
+    if name == "f1":
+        return f1_score(truth, predicted, zero_division=np.nan)
+    return {"auc": roc_auc_score, "average_precision": average_precision_score}[name](truth, score)
+
+
+def _shares(labels, group: np.ndarray, groups: np.ndarray) -> xr.DataArray:
+    """Share of each group among the images with each label."""
+    labels = np.asarray(labels)
+    require(
+        labels.ndim in (1, 2) and len(labels) == len(group) > 0,
+        f"one label (or row of labels) and one group for each image are needed, got {labels.shape} and {group.shape}",
+    )
+    names = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
+    holds = labels[:, None] == names if labels.ndim == 1 else labels.astype(bool)
+    counts = holds.T.astype(float) @ (group[:, None] == groups)
+    total = counts.sum(1, keepdims=True)
+    shares = np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
+    return xr.DataArray(shares, {LABEL: names, GROUP: groups})

@@ -1,0 +1,111 @@
+"""Leakage: how well an attribute can be told from labels, and from a model's predictions."""
+
+import numpy as np
+import xarray as xr
+
+from frkit.faces import require
+from frkit.representation.folds import stratified
+
+
+def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed: int = 0) -> xr.Dataset:
+    """Dataset leakage and model leakage: how well a protected attribute is told from labels and from predictions.
+
+    An attacker, a logistic predictor with classes weighed equally, is fitted to one part of the images and read on
+    the rest: its balanced accuracy is the leakage, 1/classes by chance. A model that errs leaks less merely by its
+    errors, so its leakage is compared with that of true labels of which as many are replaced at random.
+
+    Parameters
+    ----------
+    truth : array-like (n,) of labels, or (n, tasks) of 0/1.
+    predicted : the model's predictions in the same form, or its logits or probabilities (n, outputs); the latter
+        leak more. The accuracy to be matched is then 1 (n, outputs of another number) or that of logits above 0.
+    protected : array-like (n,), the protected attribute of each image.
+    identity : array-like (n,), optional; images of a person are then kept in one fold.
+    folds : number of folds, 2 or more.
+    seed : non-negative integer, for folds and replaced labels.
+
+    Returns
+    -------
+    xr.Dataset
+        `dataset_leakage`, `dataset_leakage_at_accuracy`, `model_leakage`, `amplification` (model leakage minus the
+        one before), `accuracy` (of the model) and `chance`.
+
+    Raises
+    ------
+    InputError : lengths differ, one class, too few people for the folds.
+
+    References
+    ----------
+    Wang et al. (2019), Balanced datasets are not enough; Li & Abd-Almageed (2021), Table I.
+
+    Examples
+    --------
+    >>> found = leakage(["cook", "pilot"] * 20, ["cook", "pilot"] * 20, ["f", "m"] * 20)
+    >>> found.dataset_leakage.item(), found.amplification.item()
+    (1.0, 0.0)
+    """
+    classes, codes = np.unique(np.asarray(protected).astype(str), return_inverse=True)
+    require(len(classes) >= 2, f"the protected attribute has one class, {classes[0]!r}: nothing can leak")
+    truth, predicted = np.asarray(truth), np.asarray(predicted)
+    lengths = [len(truth), len(predicted), codes.size]
+    require(len(set(lengths)) == 1, f"truth, predicted and protected must be of equal length, got {lengths}")
+    person = np.arange(codes.size) if identity is None else np.unique(np.asarray(identity), return_inverse=True)[1]
+    require(person.size == codes.size, f"identity must have {codes.size} entries, got {person.size}")
+    people = [np.unique(person[codes == k]).size for k in range(len(classes))]
+    rare = int(np.argmin(people))
+    require(
+        2 <= folds <= people[rare],
+        f"folds must be 2 or more, and at most the {people[rare]} people of class {classes[rare]!r}; got {folds}",
+    )
+    fold_rows = list(stratified(codes, person, folds, seed))
+    correct = _correct(truth, predicted)
+    spoiled = _spoiled(truth, correct, np.random.default_rng(np.random.SeedSequence(seed)))
+    values = {
+        "dataset_leakage": _attack(_columns(truth), codes, fold_rows),
+        "dataset_leakage_at_accuracy": _attack(_columns(spoiled), codes, fold_rows),
+        "model_leakage": _attack(_columns(predicted), codes, fold_rows),
+    }
+    values["amplification"] = values["model_leakage"] - values["dataset_leakage_at_accuracy"]
+    return xr.Dataset(values | {"accuracy": correct.mean(), "chance": 1 / len(classes)})
+
+
+def _columns(labels: np.ndarray) -> np.ndarray:
+    """What the attacker sees: labels as one column each, scores as they are."""
+    return labels.astype(float) if labels.ndim == 2 else (labels[:, None] == np.unique(labels)).astype(float)
+
+
+def _correct(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Which labels the model has right; scores (n, outputs) name the label, or the tasks where they are positive."""
+    if truth.ndim == predicted.ndim == 1:
+        return truth == predicted
+    if truth.ndim == 1:
+        labels = np.unique(truth)
+        require(predicted.shape[1] == labels.size, f"{labels.size} labels need as many scores, got {predicted.shape}")
+        return truth == labels[predicted.argmax(1)]
+    require(truth.shape == predicted.shape, f"truth has shape {truth.shape}, predicted {predicted.shape}")
+    binary = np.isin(predicted, (0, 1)).all()
+    return truth.astype(bool) == (predicted.astype(bool) if binary else predicted > 0)
+
+
+def _spoiled(truth: np.ndarray, correct: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """True labels of which as many are wrong as the model has wrong, at places chosen at random."""
+    wrong = rng.permuted(~correct, axis=0)
+    if truth.ndim == 2:
+        return np.where(wrong, 1 - truth.astype(int), truth.astype(int))
+    labels, codes = np.unique(truth, return_inverse=True)
+    moved = (codes + rng.integers(1, max(labels.size, 2), codes.size)) % labels.size
+    return labels[np.where(wrong, moved, codes)]
+
+
+def _attack(columns: np.ndarray, codes: np.ndarray, fold_rows) -> float:
+    """Balanced accuracy of the attacker on images that it has not seen."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import balanced_accuracy_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    attacker = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000))
+    guessed = np.empty_like(codes)
+    for train, test in fold_rows:
+        guessed[test] = attacker.fit(columns[train], codes[train]).predict(columns[test])
+    return float(balanced_accuracy_score(codes, guessed))

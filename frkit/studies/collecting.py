@@ -1,0 +1,150 @@
+"""The expensive half of a coverage study: data sets drawn and evaluated side by side, each one kept once."""
+
+import hashlib
+import warnings
+from collections.abc import Iterator
+from concurrent import futures
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import dask
+import numpy as np
+import xarray as xr
+from dask.base import get_scheduler
+from dask.system import CPU_COUNT
+from threadpoolctl import threadpool_limits
+from tqdm.auto import tqdm
+
+from frkit.evaluator import Evaluator
+from frkit.faces import DataWarning
+from frkit.resampling import Resampling
+from frkit.scores import score_tensor
+from frkit.studies.store import Record, Store, recorded
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What the data sets of a study are: data set d depends on this and on d alone.
+
+    population: a Mixture, whose identities are in every data set, or an IdentityLaw, of which every data set
+    draws n_identities anew.
+    """
+
+    population: object
+    n_identities: int | None
+    per_identity: np.ndarray
+    far: np.ndarray
+    schemes: tuple[str, ...]
+    replicates: int
+    seed: int
+
+    def seeds(self, number: int) -> list[int]:
+        """Seeds of the identities, images and replicates of one data set."""
+        children = np.random.SeedSequence(self.seed, spawn_key=(number,)).spawn(3)
+        return [int(child.generate_state(1, np.uint64)[0]) for child in children]
+
+    def mixture(self, number: int):
+        """The identities of one data set."""
+        if self.n_identities is None:
+            return self.population
+        return self.population.draw(self.n_identities, self.seeds(number)[0])
+
+    def scores(self, number: int) -> xr.DataArray:
+        """The score tensor of one data set."""
+        images = self.seeds(number)[1]
+        return score_tensor(self.mixture(number).sample(per_identity=self.per_identity, seed=images))
+
+    @cached_property
+    def evaluators(self) -> dict[str, Evaluator]:
+        """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
+        first = self.scores(0)
+        draws = (Resampling(scheme, n=self.replicates, seed=self.seeds(0)[2]) for scheme in self.schemes)
+        return {draw.scheme: Evaluator(far=self.far, resampling=draw).prepared(first) for draw in draws}
+
+    def data_set(self, number: int) -> Record:
+        """Draw one data set and evaluate it by every scheme."""
+        scores, seed = self.scores(number), self.seeds(number)[2]
+        return recorded({scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()})
+
+    def parameters(self) -> dict:
+        """All that the data sets depend on, as JSON can hold it."""
+        first = self.mixture(0)
+        arrays = first.mean_directions, first.concentrations
+        digest = hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays))
+        return {
+            "population": digest.hexdigest()[:32],
+            "new identities in every data set": self.n_identities is not None,
+            "n_identities": first.n_identities,
+            "dim": first.dim,
+            "concentrations": [float(first.concentrations.min()), float(first.concentrations.max())],
+            "per_identity": self.per_identity.tolist(),
+            "far": self.far.tolist(),
+            "schemes": list(self.schemes),
+            "replicates": self.replicates,
+            "seed": self.seed,
+        }
+
+
+def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) -> list[Record]:
+    """Evaluate the data sets that are not in the store yet, and return all of them in their order."""
+    kept = {} if store is None else store.finished(n_datasets)
+    missing = [number for number in range(n_datasets) if number not in kept]
+    bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
+    run = _on_cluster if _client() is not None else _on_threads
+    with bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
+        if missing:
+            plan.evaluators  # noqa: B018, made before threads ask for them
+        with closing(run(plan, missing)) as finished:
+            for number, record in finished:
+                kept[number] = record if store is None else store.write(number, record)
+                bar.update()
+    return [kept[number] for number in range(n_datasets)]
+
+
+def _client():
+    """The distributed Client that is active, or None."""
+    client = getattr(get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scatter") else None
+
+
+@contextmanager
+def _one_thread_each():
+    """Evaluations that run side by side use one thread each."""
+    with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def _on_threads(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
+    """Finished data sets, in the order in which threads finish them."""
+    workers = dask.config.get("num_workers", None) or CPU_COUNT
+    pool = futures.ThreadPoolExecutor(min(workers, max(len(numbers), 1)), thread_name_prefix="data sets")
+    try:
+        with _one_thread_each():
+            number_of = {pool.submit(plan.data_set, number): number for number in numbers}
+            for done in futures.as_completed(number_of):
+                yield number_of.pop(done), done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _on_cluster(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
+    """Finished data sets, in the order in which the active cluster finishes them."""
+    from distributed import as_completed
+
+    client = _client()
+    shared = client.scatter(plan, broadcast=True, hash=False)
+    number_of = {client.submit(_on_worker, shared, number, pure=False): number for number in numbers}
+    try:
+        for done in as_completed(list(number_of)):
+            yield number_of.pop(done), done.result()
+    finally:
+        client.cancel(list(number_of))
+
+
+def _on_worker(plan: Plan, number: int) -> Record:
+    """One data set in a worker's process."""
+    with _one_thread_each(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return plan.data_set(number)

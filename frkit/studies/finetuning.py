@@ -1,0 +1,164 @@
+"""The fine-tuning experiment of N-Sigma: models tuned to one group or to all, and what N says of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from threadpoolctl import threadpool_limits
+from tqdm.auto import tqdm
+
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require
+from frkit.faces import stack_models
+from frkit.labels import resolve_varying
+from frkit.nsigma.rates import BATCH, SubsetRates
+from frkit.nsigma.statistics import summarise
+from frkit.scores import score_tensor
+from frkit.studies.triplets import People, Training, apply_layer, train_layer
+
+FINETUNED, TRAINED, UNTUNED, ALL = "finetuned", "trained", "none", "all"
+FEWEST = 4  # people of a group: two train, two are evaluated
+SHARE = 0.75  # of the training people, drawn with replacement for every model
+
+
+def finetuning(
+    faces: xr.Dataset,
+    *,
+    by: str,
+    models: int = 20,
+    subsets: int = 100,
+    subset_size: int | None = None,
+    fpr: float = 0.01,
+    reference: str | None = None,
+    training: Training | None = None,
+    seed: int = 0,
+    progress: bool = True,
+) -> xr.Dataset:
+    """Tune a dense layer on top of embeddings to one group, or to all, and compare the groups with N-Sigma.
+
+    Half of the people of every group train, the other half is evaluated. For each group, and for all together,
+    `models` layers are trained with the triplet loss, each on 75 % as many people as train, drawn with replacement.
+    Batch m holds the m-th model of each kind; it is evaluated on subsets of its own, the same for its models.
+
+    Parameters
+    ----------
+    faces : faces Dataset of one model.
+    by : attribute whose groups are tuned to and compared; a property of the identity.
+    models : M, models of each kind.
+    subsets, subset_size, fpr, reference : as in `n_sigma`, of the people that are evaluated.
+    training : steps, batch, margin, step size; `studies.Training()` when left out.
+    seed : seed of halves, draws, training and subsets.
+    progress : show a progress bar.
+
+    Returns
+    -------
+    xr.Dataset : what `n_sigma` returns, over finetuned in front: "none" (the embeddings as they are), "all", and
+    every group; averaged over the M batches. `n_by_batch` keeps the signed N
+    of every model, `loss` (batch, trained, step) its training.
+
+    Raises
+    ------
+    InputError : several models in faces; fewer than two groups; a group with fewer than four people with two images;
+        as in `n_sigma`.
+
+    References
+    ----------
+    DeAlcala et al. (2023), section IV-A, IV-D, Tables I and II.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.subspace_mixture({"a": {}, "b": {}}, n_identities=60, dim=32, common=8, own=4)
+    >>> quick = fk.studies.Training(steps=20)
+    >>> found = fk.studies.finetuning(mix.sample(4), by="group", models=2, subsets=10, fpr=0.1, training=quick)
+    >>> dict(found.n_absolute.sizes)
+    {'finetuned': 4, 'group': 2}
+    """
+    how = Training() if training is None else training
+    require(isinstance(models, int) and models >= 1, f"models must be a whole number above 0, got {models!r}")
+    who = _Who.of(faces, by)
+    halves, *batches = np.random.SeedSequence(seed).spawn(models + 1)
+    train, tested = who.halves(np.random.default_rng(halves))
+    held_out = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
+    kinds = {ALL: np.concatenate(list(train.values())), **train}
+    drawn = SubsetRates(by, subsets, subset_size, 1, fpr, None, "error")
+    rates, losses = [], []
+    for child in tqdm(batches, desc="batches of models", disable=not progress, leave=False):
+        seeds = child.spawn(len(kinds))
+        trained = [_trained(who, kind, one, how) for kind, one in zip(kinds.values(), seeds, strict=True)]
+        tuned = {name: _tuned(held_out, layer) for name, (layer, _) in zip(kinds, trained, strict=True)}
+        scores = score_tensor(stack_models({UNTUNED: held_out, **tuned}))
+        if not rates:
+            drawn.prepare(scores)
+        rates.append(drawn(scores, int(child.generate_state(1)[0])))
+        losses.append([loss for _, loss in trained])
+    found = summarise(_joined(rates), reference=reference)
+    return found.assign(loss=((BATCH, TRAINED, "step"), losses)).assign_coords({TRAINED: list(kinds)})
+
+
+@dataclass(frozen=True, eq=False)
+class _Who:
+    """People with two images, their groups, and their unit embeddings: images of a person in consecutive rows."""
+
+    names: np.ndarray
+    group: np.ndarray
+    rows: People
+    x: np.ndarray
+
+    @classmethod
+    def of(cls, faces: xr.Dataset, by: str) -> "_Who":
+        require(
+            MODEL not in faces.dims, "fine-tuning takes the faces of one model: select one with faces.sel(model=...)"
+        )
+        require(isinstance(by, str) and by in faces.coords, f"by={by!r} is no attribute of these faces")
+        group, identity, _ = resolve_varying(faces[by].values, faces[IDENTITY].values, "error", by)
+        order = np.argsort(identity, kind="stable")
+        names, first, count = np.unique(identity[order], return_index=True, return_counts=True)
+        useful = (count >= 2) & (group[order][first] != UNKNOWN)
+        x = faces["embedding"].transpose(IMAGE, FEATURE).values[order].astype(float)
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        found = cls(names[useful], group[order][first][useful], People(first[useful], count[useful]), x)
+        groups, sizes = np.unique(found.group, return_counts=True)
+        require(len(groups) >= 2, f"fine-tuning compares groups, but {by!r} has only {listed(groups)}")
+        few = groups[sizes < FEWEST]
+        require(
+            len(few) == 0, f"fine-tuning takes {FEWEST} people with two images in every group; {listed(few)} has fewer"
+        )
+        return found
+
+    def halves(self, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Half of the people of every group, by group, and the names of the others."""
+        train = {}
+        for group in np.unique(self.group):
+            members = rng.permutation(np.flatnonzero(self.group == group))
+            train[str(group)] = members[: len(members) // 2]
+        return train, np.delete(self.names, np.concatenate(list(train.values())))
+
+
+def _trained(who: _Who, kind: np.ndarray, seed: np.random.SeedSequence, how: Training) -> tuple:
+    """A layer trained on people of one kind, drawn with replacement, and its losses."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.choice(kind, max(2, round(SHARE * len(kind))))
+    with threadpool_limits(1, user_api="blas"):  # the same bits whatever the number of threads
+        return train_layer(who.x, who.rows, drawn, rng, how)
+
+
+def _tuned(faces: xr.Dataset, layer: np.ndarray) -> xr.Dataset:
+    """The faces as the base model and the layer see them."""
+    embedding = faces["embedding"].transpose(IMAGE, FEATURE)
+    x = embedding.values / np.linalg.norm(embedding.values, axis=1, keepdims=True)
+    return faces.assign(embedding=((IMAGE, FEATURE), apply_layer(x, layer)))
+
+
+def _joined(rates: list[xr.Dataset]) -> xr.Dataset:
+    """One batch of every model, with the kind of fine-tuning in front."""
+    own = [one.drop_vars("n_people").assign_coords({BATCH: [number]}) for number, one in enumerate(rates)]
+    found = xr.concat(
+        own,
+        dim=BATCH,
+        data_vars="all",
+        coords="minimal",
+        compat="override",
+        join="exact",
+        combine_attrs="drop_conflicts",
+    )
+    return found.assign(n_people=rates[0].n_people).rename({MODEL: FINETUNED})

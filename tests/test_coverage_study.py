@@ -1,0 +1,241 @@
+"""Coverage studies: counted as by hand, the same bits after a kill, a store that is not mixed up, known laws."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.stats import ks_2samp, norm, wasserstein_distance
+
+import frkit as fk
+from frkit.studies.collecting import Plan, collect
+from frkit.studies.coverage import read
+from frkit.studies.laws import FINE, kolmogorov, laws, wasserstein
+from frkit.studies.store import Store
+
+FAR = [0.02, 0.1, 0.3]
+HOW = dict(per_identity=5, far=FAR, schemes=("image", "identity"), levels=(0.5, 0.9), replicates=20, progress=False)
+RUN = """
+import sys
+import frkit as fk
+mix = fk.vmf.mixture(24, 12, kappa=(10, 40), seed=0)
+fk.studies.coverage(mix, n_datasets=400, per_identity=5, far=[0.02, 0.1, 0.3], schemes=("image", "identity"),
+                    replicates=20, progress=False, store=sys.argv[1])
+"""
+
+
+LAW = fk.vmf.IdentityLaw(12, kappa=(10, 40))
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    return fk.vmf.mixture(24, 12, kappa=(10, 40), seed=0)
+
+
+def plan(population, n_identities=None, schemes=("image",), far=FAR):
+    return Plan(population, n_identities, np.asarray(5), np.asarray(far), schemes, 20, 0)
+
+
+# --- counting -----------------------------------------------------------------------------------------------
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_the_study_counts_what_a_loop_counts(mixture):
+    study = fk.studies.coverage(mixture, n_datasets=6, methods=("recentered", "naive"), **HOW)
+    truth = mixture.population_roc(FAR).frr.values
+    for scheme in HOW["schemes"]:
+        for method in ("recentered", "naive"):
+            held, below, above, width = np.zeros((4, 2, 3))
+            for number in range(6):
+                _, images, replicates = plan(mixture).seeds(number)
+                scores = fk.score_tensor(mixture.sample(per_identity=5, seed=images))
+                ev = fk.evaluate(scores, far=FAR, resampling=fk.Resampling(scheme, n=20, seed=replicates))
+                for place, level in enumerate((0.5, 0.9)):
+                    ends = fk.band(ev, "frr", method=method, level=level)
+                    held[place] += (ends.lower.values <= truth) & (truth <= ends.upper.values)
+                    below[place] += ends.upper.values < truth
+                    above[place] += ends.lower.values > truth
+                    width[place] += ends.upper.values - ends.lower.values
+            found = study.sel({"scheme": scheme, "method": method})
+            for name, total in zip(("coverage", "miss_below", "miss_above", "width"), (held, below, above, width)):
+                np.testing.assert_allclose(found[name], total / 6, rtol=1e-12, err_msg=name)
+            np.testing.assert_allclose(found.coverage_se, np.sqrt(held / 6 * (1 - held / 6) / 6))
+
+
+def simulated(centre=0.0, n_datasets=2000, n=400, sd=0.1, truth=0.5):
+    """Evaluations whose estimates are normal around the truth, and replicates normal around their centre."""
+    rng = np.random.default_rng(1)
+    estimate = truth + sd * rng.standard_normal((n_datasets, 1))
+    replicates = estimate[:, None] + centre + sd * rng.standard_normal((n_datasets, n, 1))
+    lone, one = ("data_set", "far_level"), {"far_level": [0.1]}
+    facts = {"resolved": (lone, estimate > 0), "false_rejects": (lone, estimate)}
+    tree = xr.DataTree.from_dict({
+        "empirical": xr.Dataset({"frr": (lone, estimate), **facts}, one),
+        "vstatistic": xr.Dataset({"frr": (lone, estimate + centre)}, one),
+        "replicates": xr.Dataset({"frr": (("data_set", "replicate", "far_level"), replicates)}, one),
+    })  # fmt: skip
+    tree.attrs["provenance"] = "{}"
+    return tree, xr.DataArray([truth], {"far_level": [0.1]}, "far_level")
+
+
+def test_coverage_of_normal_errors_is_nominal_and_that_of_the_naive_bootstrap_as_computed():
+    tree, truth = simulated(centre=-0.15)
+    study = read({"image": tree}, truth, ("recentered", "gaussian", "naive"), (0.5, 0.9), seed=0).isel(scheme=0)
+    for method in ("recentered", "gaussian"):
+        np.testing.assert_allclose(study.coverage.sel({"method": method})[:, 0], [0.5, 0.9], atol=4 * 0.011)
+    # the naive interval is the normal one moved by 1.5 standard deviations
+    for level in (0.5, 0.9):
+        z = norm.ppf((1 + level) / 2)
+        found = study.sel({"method": "naive", "level": level}).isel(far_level=0)
+        assert float(found.coverage) == pytest.approx(norm.cdf(z + 1.5) - norm.cdf(1.5 - z), abs=4 * 0.011)
+        assert float(found.miss_below) == pytest.approx(norm.sf(z - 1.5), abs=4 * 0.011)
+        assert float(found.coverage + found.miss_below + found.miss_above) == pytest.approx(1)
+
+
+# --- laws ---------------------------------------------------------------------------------------------------
+def test_distances_of_laws_agree_with_scipy():
+    rng = np.random.default_rng(0)
+    fine, sample = np.sort(rng.normal(size=50 * FINE)), np.sort(rng.normal(0.3, 1.2, 50))
+    assert kolmogorov(fine, sample[None])[0] == pytest.approx(ks_2samp(fine, sample).statistic)
+    assert wasserstein(fine, sample[None])[0] == pytest.approx(wasserstein_distance(fine, sample))
+    tied = np.sort(rng.integers(0, 4, 50).astype(float))
+    coarse = np.sort(rng.integers(0, 4, 50 * FINE).astype(float))
+    assert kolmogorov(coarse, tied[None])[0] == pytest.approx(ks_2samp(coarse, tied).statistic)
+
+
+def test_equal_laws_lie_within_chance_and_shifted_ones_as_far_apart_as_the_shift():
+    tree, truth = simulated(n_datasets=200)
+    same = laws(tree, truth, seed=0)
+    assert float(same.kolmogorov[0]) < float(same.kolmogorov_chance[0]) < 0.13
+    moved = laws(tree, truth - 0.2, seed=0)
+    assert float(moved.wasserstein[0]) == pytest.approx(0.2, abs=0.02)
+    assert float(moved.kolmogorov[0]) > 3 * float(moved.kolmogorov_chance[0])
+    gap = moved.law.sel(errors="actual") - moved.law.sel(errors="bootstrap")
+    assert float(gap.sel(probability=0.505, method="nearest").item()) == pytest.approx(0.2, abs=0.03)
+
+
+# --- the store ----------------------------------------------------------------------------------------------
+def test_a_killed_study_goes_on_to_the_same_bits(mixture, tmp_path):
+    child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", RUN, str(tmp_path)], env=os.environ)
+    until = time.monotonic() + 60
+    while len(list(tmp_path.glob("*.npz"))) < 3:
+        assert child.poll() is None and time.monotonic() < until, "the study ended before it could be killed"
+        time.sleep(0.005)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    finished = len(list(tmp_path.glob("*.npz")))
+    assert 3 <= finished < 390
+    resumed = fk.studies.coverage(mixture, n_datasets=finished + 5, store=tmp_path, **HOW)
+    whole = fk.studies.coverage(mixture, n_datasets=finished + 5, **HOW)
+    xr.testing.assert_identical(resumed, whole)
+
+
+def test_a_finished_study_is_read_from_its_files(mixture, tmp_path, monkeypatch):
+    first = fk.studies.coverage(mixture, n_datasets=3, store=tmp_path, **HOW)
+    (tmp_path / "data_set_000002.77.part").write_bytes(b"left over by a kill")
+    monkeypatch.setattr(Plan, "data_set", None)
+    again = fk.studies.coverage(mixture, n_datasets=3, store=tmp_path, **HOW)
+    xr.testing.assert_identical(first, again)
+    smaller = fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, methods=("pivotal",), **HOW)
+    assert smaller.coverage.dims == ("scheme", "method", "level", "far_level")
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [({"replicates": 30}, "replicates 20 there, 30 here"), ({"seed": 1}, "seed 0 there"), ({"far": [0.1]}, "far")],
+)
+def test_a_store_of_another_study_is_refused(mixture, tmp_path, other, words):
+    fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
+    with pytest.raises(fk.InputError, match=f"other parameters.*{words}"):
+        fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **(HOW | other))
+
+
+def test_a_store_of_another_population_or_of_other_files_is_refused(mixture, tmp_path):
+    Store(tmp_path / "study", plan(mixture).parameters())
+    other = fk.vmf.mixture(24, 12, kappa=(10, 40), seed=1)
+    with pytest.raises(fk.InputError, match="population"):
+        Store(tmp_path / "study", plan(other).parameters())
+    with pytest.raises(fk.InputError, match="holds other files"):
+        Store(tmp_path, plan(mixture).parameters())
+    with pytest.raises(fk.InputError, match="is a file"):
+        Store(Path(__file__), plan(mixture).parameters())
+
+
+def test_a_damaged_file_is_named(mixture, tmp_path):
+    fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
+    (tmp_path / "data_set_000001.npz").write_bytes(b"PK damaged")
+    with pytest.raises(fk.InputError, match="data_set_000001.npz cannot be read"):
+        fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
+
+
+def test_a_study_that_is_interrupted_stops_its_threads_and_keeps_what_is_finished(mixture, tmp_path, monkeypatch):
+    begun = []
+    draw = Plan.data_set
+
+    def counted(self, number):
+        begun.append(number)
+        if number == 3:
+            raise KeyboardInterrupt
+        return draw(self, number)
+
+    monkeypatch.setattr(Plan, "data_set", counted)
+    with pytest.raises(KeyboardInterrupt):
+        fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **HOW)
+    assert len(begun) < 100
+    assert not any(thread.name.startswith("data sets") for thread in threading.enumerate())
+    assert 0 < len(list(tmp_path.glob("*.npz"))) < 100
+
+
+# --- drawing ------------------------------------------------------------------------------------------------
+def test_a_cluster_of_two_processes_gives_the_same_bits(mixture):
+    two_workers = pytest.importorskip("test_distributed", reason="distributed is not installed").two_workers
+    with two_workers() as client:
+        on_cluster = fk.studies.coverage(mixture, n_datasets=4, **HOW)
+        done = client.run(lambda dask_worker: len(dask_worker.state.log))
+    assert len(done) == 2 and all(done.values())
+    xr.testing.assert_identical(on_cluster, fk.studies.coverage(mixture, n_datasets=4, **HOW))
+
+
+def test_fixed_identities_stay_and_fresh_ones_change(mixture):
+    assert plan(mixture).mixture(0) is plan(mixture).mixture(1) is mixture
+    one, other = (plan(LAW, 24).mixture(number) for number in (0, 1))
+    assert one.n_identities == 24
+    assert not np.allclose(one.concentrations, other.concentrations)
+    study = fk.studies.coverage(LAW, n_identities=24, n_datasets=3, **HOW)
+    assert study.coverage.shape == (2, 3, 2, 3)
+
+
+def test_records_do_not_depend_on_the_number_of_data_sets(mixture):
+    few, many = (collect(plan(mixture), n, None, progress=False) for n in (2, 4))
+    for one, other in zip(few, many):
+        assert one.keys() == other.keys()
+        assert all(np.array_equal(one[key], other[key]) for key in one)
+    assert not np.array_equal(many[0]["image/replicates/frr"], many[1]["image/replicates/frr"])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n_identities": 10}, "a Mixture has its own"),
+        ({"n_datasets": 1}, "at least 2, got 1"),
+        ({"per_identity": 1}, "needs 2 images"),
+        ({"schemes": ("images",)}, "unknown scheme 'images'"),
+        ({"schemes": "image"}, "sequence of names"),
+        ({"methods": ("best",)}, "unknown method 'best'"),
+        ({"levels": (0.5, 1.0)}, "got 1.0"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_drawn(mixture, change, words):
+    with pytest.raises(fk.InputError, match=words):
+        fk.studies.coverage(mixture, **({"n_datasets": 2} | HOW | change))
+
+
+def test_a_law_needs_the_number_of_identities():
+    with pytest.raises(fk.InputError, match="needs n_identities="):
+        fk.studies.coverage(LAW, n_datasets=2, **HOW)
+    with pytest.raises(fk.InputError, match="Mixture or a vmf IdentityLaw"):
+        fk.studies.coverage("mixture", n_datasets=2, **HOW)

@@ -1,0 +1,383 @@
+"""N-Sigma: subsets against a brute-force twin, statistics against scipy and the published tables."""
+
+import itertools
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import frkit as fk
+from frkit.nsigma import by_subset_size, by_subsets, floor, p_value, parity, published, subset_rates, summarise
+from frkit.nsigma.rates import group_seed
+
+GROUPS = {"a": {"share": 5, "kappa": (10, 40)}, "b": {"share": 3, "kappa": (10, 40)}}
+
+
+def small_faces(seed=0, groups=GROUPS, n=40):
+    """Two groups of unequal sizes, people with two to six images."""
+    mix = fk.vmf.mixture(n, 16, seed=seed, groups=groups)
+    return mix.sample(np.arange(n) % 5 + 2, seed=seed)
+
+
+def tied(faces):
+    """Scores with few distinct values, so that genuine and impostor scores tie."""
+    cosine = fk.score_tensor(faces).values
+    labels = {name: faces[name].values for name in ("identity", "group")}
+    probe = faces.image.values
+    table = fk.score_tensor(faces, lambda x, y: np.round(x @ y.T, 1))
+    assert len(np.unique(np.round(cosine, 1))) < 30 and len(probe) == len(labels["group"])
+    return table
+
+
+# --- the twin -----------------------------------------------------------------------------------------------
+
+
+def equal_error(genuine, impostor):
+    """The EER by definition: the first score at which FNMR >= FMR, interpolated from the rates below it."""
+    before = 1.0, 0.0
+    for t in np.unique(np.concatenate([genuine, impostor])):
+        fmr, fnmr = np.mean(impostor > t), np.mean(genuine <= t)
+        if fnmr - fmr >= -1e-12:
+            gap, after = before[0] - before[1], fnmr - fmr
+            return before[0] + gap / (gap + after) * (fmr - before[0])
+        before = fmr, fnmr
+    raise AssertionError("the rates cross at the highest score at the latest")
+
+
+def true_positives(genuine, impostor, fpr):
+    """The TPR at the smallest impostor score whose FMR is at most fpr."""
+    t = min(s for s in np.unique(impostor) if np.mean(impostor > s) <= fpr + 1e-12)
+    return np.mean(genuine > t)
+
+
+def pairs_of_subset(scores, identity, people):
+    """Genuine and impostor scores of drawn people; somebody drawn twice makes no pair with the copy."""
+    images = {name: np.flatnonzero(identity == name) for name in people}
+    genuine = [scores[i, j] for name in people for i, j in itertools.combinations(images[name], 2)]
+    others = [(a, b) for a, b in itertools.combinations(people, 2) if a != b]
+    impostor = [scores[i, j] for a, b in others for i in images[a] for j in images[b]]
+    return np.array(genuine), np.array(impostor)
+
+
+def drawn_people(identity, group, seed, size, number):
+    """The people of each subset of a group, each as often as drawn."""
+    draws = fk.Resampling("subset", n=number, seed=group_seed(seed, group), subset_size=size)
+    counts = draws.weights(identity).identity_count
+    return [np.repeat(counts.identity.values, row) for row in counts.values]
+
+
+@pytest.mark.parametrize("make", [fk.score_tensor, tied], ids=["cosine", "ties"])
+@pytest.mark.parametrize("size", [None, 9])
+def test_rates_of_subsets_are_those_of_the_twin(make, size):
+    faces = small_faces()
+    scores = make(faces)
+    found = subset_rates(scores, by="group", subsets=4, batches=2, subset_size=size, seed=3, fpr=0.1)
+    for group in "ab":
+        mine = faces.group.values == group
+        values, identity = scores.values[np.ix_(mine, mine)], faces.identity.values[mine]
+        for at, people in enumerate(drawn_people(identity, group, 3, size, 8)):
+            genuine, impostor = pairs_of_subset(values, identity, people)
+            one = found.sel(group=group, batch=at // 4, subset=at % 4)
+            assert one.eer.item() == pytest.approx(equal_error(genuine, impostor), abs=1e-12)
+            assert one.tpr.item() == pytest.approx(true_positives(genuine, impostor, 0.1), abs=1e-12)
+
+
+def test_rates_at_a_threshold_are_those_of_the_twin():
+    faces = small_faces()
+    scores = fk.score_tensor(faces)
+    found = subset_rates(scores, by="group", subsets=3, seed=1, fpr=0.1, threshold=[0.4])
+    mine = faces.group.values == "b"
+    values, identity = scores.values[np.ix_(mine, mine)], faces.identity.values[mine]
+    for at, people in enumerate(drawn_people(identity, "b", 1, None, 3)):
+        genuine, impostor = pairs_of_subset(values, identity, people)
+        one = found.sel(group="b", batch=0, subset=at).isel(threshold_level=0)
+        assert one.fmr.item() == pytest.approx(np.mean(impostor > 0.4), abs=1e-12)
+        assert one.fnmr.item() == pytest.approx(np.mean(genuine <= 0.4), abs=1e-12)
+
+
+def as_pairs(faces):
+    """All pairs of the faces as a list, those across groups too."""
+    scores = fk.score_tensor(faces).values
+    row, col = np.triu_indices(faces.sizes["image"], 1)
+    sides = {"probe": row, "reference": col}
+    named = {side: faces.image.values[at] for side, at in sides.items()}
+    named |= {f"{side}_identity": faces.identity.values[at] for side, at in sides.items()}
+    groups = tuple(faces.group.values[at] for at in (row, col))
+    same = faces.identity.values[row] == faces.identity.values[col]
+    return fk.pairs(scores[row, col], same, race=groups, **named)
+
+
+def test_a_list_of_pairs_gives_what_the_tensor_gives():
+    faces = small_faces()
+    how = dict(subsets=5, seed=2, fpr=0.1, subset_size=8)
+    first = subset_rates(fk.score_tensor(faces), by="group", **how)
+    second = subset_rates(as_pairs(faces), by="race", **how)
+    for name in ("eer", "tpr", "eer_all", "n_people"):
+        np.testing.assert_allclose(first[name], second[name], atol=1e-9)
+
+
+# --- invariances --------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_images_and_of_groups_changes_nothing():
+    faces = small_faces()
+    turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
+    first, second = (fk.n_sigma(fk.score_tensor(one), by="group", subsets=6, fpr=0.1) for one in (faces, turned))
+    xr.testing.assert_identical(first, second)
+    backwards = summarise(first[["eer", "tpr"]].isel(group=[1, 0]))
+    xr.testing.assert_allclose(backwards.n_signed.isel(group=[1, 0]), first.n_signed)
+
+
+def test_further_groups_and_models_leave_the_subsets_alone():
+    faces = small_faces(groups={**GROUPS, "c": {"share": 5, "kappa": (10, 40)}}, n=65)
+    how = dict(by="group", subsets=5, fpr=0.1)
+    three = subset_rates(fk.score_tensor(faces), **how)
+    two = subset_rates(fk.score_tensor(faces.isel(image=faces.group.values != "c")), **how)
+    xr.testing.assert_identical(three.eer.sel(group=["a", "b"]), two.eer)
+    models = fk.stack_models({"first": faces, "second": faces})
+    both = fk.n_sigma(fk.score_tensor(models), **how)
+    np.testing.assert_array_equal(both.eer.sel(model="second"), three.eer)
+    assert both.reference_eer.dims == ("model",)
+
+
+def test_the_same_seed_gives_the_same_and_another_does_not():
+    scores = fk.score_tensor(small_faces())
+    how = dict(by="group", subsets=6, batches=2, fpr=0.1)
+    first, again, other = (subset_rates(scores, seed=seed, **how).eer for seed in (0, 0, 1))
+    xr.testing.assert_identical(first, again)
+    assert bool((first != other).any())
+    assert bool((first.isel(batch=0) != first.isel(batch=1)).any())
+
+
+# --- the statistics -----------------------------------------------------------------------------------------
+
+
+def given(means, spread, n=20, tpr=(0.8, 0.9)):
+    """Subsets of two groups with exactly these mean EERs and this standard deviation."""
+    noise = np.random.default_rng(0).normal(size=(n, 2))
+    noise = (noise - noise.mean(0)) / noise.std(0, ddof=1)
+    eer = np.asarray(means) + spread * noise
+    data = {"eer": (("batch", "subset", "group"), eer[None]), "tpr": (("subset", "group"), np.full((n, 2), tpr))}
+    rates = xr.Dataset(data, coords={"group": ["a", "b"]})
+    return rates.assign(tpr=rates.tpr.expand_dims("batch"))
+
+
+def test_each_statistic_by_hand():
+    eer = np.array([[0.01, 0.05], [0.02, 0.04], [0.03, 0.09]])
+    tpr = np.array([[0.7, 0.95], [0.8, 0.85], [0.9, 0.9]])
+    dims = ("batch", "subset", "group")
+    rates = xr.Dataset({"eer": (dims, eer[None]), "tpr": (dims, tpr[None])}, coords={"group": ["a", "b"]})
+    found = summarise(rates)
+    assert (found.reference_eer.item(), found.reference_tpr.item()) == ("a", "b")
+    np.testing.assert_allclose(found.sp, [1, 1 - (0.04 + 0.02 + 0.06) / 3])
+    np.testing.assert_allclose(found.eop, [1 - (0.25 + 0.05 + 0.0) / 3, 1])
+    np.testing.assert_allclose(found.n_signed, [0, -4.0])
+    np.testing.assert_allclose(found.n_absolute, [0, 4.0])
+    welch = stats.ttest_ind(eer[:, 0], eer[:, 1], equal_var=False)
+    np.testing.assert_allclose(found.welch_t, [0, welch.statistic])
+    np.testing.assert_allclose(found.p_value, [1, welch.pvalue])
+    np.testing.assert_allclose(found.eer_sd, eer.std(0, ddof=1))
+    assert found.risk.values.tolist() == ["minimal", "unacceptable"]
+
+
+def test_batches_are_averaged_as_means_of_ratios():
+    first, second = given((0.01, 0.02), 0.001), given((0.02, 0.01), 0.004)
+    both = summarise(xr.concat([first, second], "batch"), reference="a")
+    np.testing.assert_allclose(both.n_signed.sel(group="b"), (-10 + 2.5) / 2)
+    np.testing.assert_allclose(both.n_absolute.sel(group="b"), (10 + 2.5) / 2)
+
+
+def test_a_named_reference_is_used_for_both_rates():
+    found = summarise(given((0.01, 0.02), 0.001), reference="b")
+    assert (found.reference_eer.item(), found.reference_tpr.item()) == ("b", "b")
+    np.testing.assert_allclose(found.n_signed, [10, 0])
+
+
+def test_parity_at_a_threshold_is_equation_1():
+    dims = ("threshold_level", "batch", "subset", "group")
+    fmr, fnmr = np.random.default_rng(0).random((2, 1, 1, 6, 2))
+    rates = given((0.01, 0.02), 0.001, n=6).assign(fmr=(dims, fmr), fnmr=(dims, fnmr))
+    gap = [np.abs(rate[0, 0, :, 0] - rate[0, 0, :, 1]).mean() for rate in (fmr, fnmr)]
+    found = parity(summarise(rates), alpha=0.25)
+    np.testing.assert_allclose(found.values, [[1, 1 - 0.25 * gap[0] - 0.75 * gap[1]]])
+
+
+def test_equal_groups_have_an_sp_of_one_minus_two_sigma_over_root_pi():
+    noise = np.random.default_rng(1).normal(0.02, 0.003, (1, 200_000, 2))
+    dims = ("batch", "subset", "group")
+    rates = xr.Dataset({"eer": (dims, noise), "tpr": (dims, 1 - noise)}, coords={"group": ["a", "b"]})
+    found = summarise(rates, reference="a").sel(group="b")
+    expected = 1 - 2 * 0.003 / np.sqrt(np.pi)
+    assert found.sp.item() == pytest.approx(expected, abs=2e-5)
+    assert found.sp_floor.item() == pytest.approx(expected, abs=2e-5)
+
+
+def test_groups_that_are_copies_of_each_other_reach_the_floor_and_not_one():
+    mix = fk.vmf.mixture(60, 16, kappa=(10, 40), seed=0).rotated_copies(("a", "b"))
+    faces = mix.sample(8, seed=2)
+    found = fk.n_sigma(fk.score_tensor(faces), by="group", subsets=400, fpr=0.1, reference="a").sel(group="b")
+    shift = abs(found.n_signed.item())
+    assert shift < 1.5
+    assert found.sp.item() == pytest.approx(found.sp_floor.item(), abs=(0.2 + shift) * found.eer_sd.item())
+    assert found.sp.item() < 1 - found.eer_sd.item()
+
+
+# --- the published tables -----------------------------------------------------------------------------------
+
+
+def test_table_2_follows_from_table_1_and_the_printed_sigma_but_for_two_cells():
+    table = published()
+    off = []
+    for tuned, group in itertools.product(table.finetuned.values, ("African", "Caucasian", "Indian")):
+        row = table.sel(finetuned=tuned)
+        means = row.eer_mean.sel(group=["Asian", group]).values
+        printed = row.n_absolute.sel(group=group).item()
+        sigma = row.eer_sd.item()
+        n = summarise(given(means, sigma)).n_absolute.values[1]
+        rounding = 0.0001 / sigma + 0.005 + n * 0.000005 / sigma  # two means to .01 %, σ to .001 %, N to .01
+        if abs(n - printed) > rounding:
+            off.append((str(tuned), group))
+    assert off == [("Caucasian", "Indian"), ("Indian", "African")]
+
+
+def test_printed_eop_is_the_difference_of_printed_tprs():
+    table = published()
+    best = table.tpr_mean.sel(group="Caucasian")
+    np.testing.assert_allclose(1 - abs(table.tpr_mean - best), table.eop, atol=0.00205)
+
+
+def test_the_best_group_of_table_1_is_the_reference_of_table_2():
+    table = published()
+    assert set(table.group.values[table.eer_mean.argmin("group")]) == {"Asian"}
+    assert set(table.group.values[table.tpr_mean.argmax("group")]) == {"Caucasian"}
+
+
+# --- what p and N depend on ---------------------------------------------------------------------------------
+
+
+def test_p_depends_on_the_number_of_subsets():
+    assert p_value(0.5, 20) == pytest.approx(0.12, abs=0.005)
+    assert p_value(-0.5, 1000) == pytest.approx(3e-28, rel=0.2)
+    eer = given((0.01, 0.011), 0.002, n=50)
+    assert summarise(eer).p_value.values[1] == pytest.approx(p_value(0.5, 50), rel=1e-9)
+
+
+def test_by_subsets_takes_the_first_of_each_batch():
+    scores = fk.score_tensor(small_faces())
+    whole = fk.n_sigma(scores, by="group", subsets=40, batches=2, fpr=0.1)
+    found = by_subsets(whole, [5, 40])
+    np.testing.assert_allclose(found.p_value.sel(n_subsets=40), whole.p_value)
+    part = summarise(whole[["eer", "tpr"]].isel(subset=slice(0, 5)), reference=whole.reference_eer.item())
+    np.testing.assert_allclose(found.n_signed.sel(n_subsets=5), part.n_signed)
+
+
+def test_sigma_falls_with_the_root_of_the_subset_size():
+    mix = fk.vmf.mixture(400, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
+    found = by_subset_size(fk.score_tensor(mix.sample(4)), [25, 100], by="group", subsets=200, fpr=0.1)
+    ratio = found.eer_sd.sel(subset_size=25) / found.eer_sd.sel(subset_size=100)
+    np.testing.assert_allclose(ratio, 2, rtol=0.2)
+
+
+def test_the_floor_deals_people_and_not_images():
+    faces = small_faces()
+    found = floor(fk.score_tensor(faces), by="group", deals=4, subsets=20, fpr=0.1)
+    assert dict(found.n_people.sizes) == {"deal": 4, "group": 2} or found.n_people.dims == ("group",)
+    people = {group: len(np.unique(faces.identity.values[faces.group.values == group])) for group in "ab"}
+    np.testing.assert_array_equal(np.broadcast_to(found.n_people, (4, 2)), [list(people.values())] * 4)
+    assert len(np.unique(found.eer_all)) == 8
+
+
+def test_intervals_are_about_new_people():
+    faces = small_faces()
+    found = fk.nsigma.eer_intervals(fk.score_tensor(faces), by="group", n=100)
+    one = fk.score_tensor(faces.isel(image=faces.group.values == "b"))
+    draws = fk.Resampling("identity", n=100, seed=group_seed(0, "b"))
+    expected = fk.band(fk.evaluate(one, far=[0.1], resampling=draws, weighting="pair"), "eer")
+    for name in ("estimate", "lower", "upper"):
+        assert found[name].sel(group="b").item() == expected[name].item()
+    assert found.attrs["target"] == "new people of each group"
+
+
+# --- refusals -----------------------------------------------------------------------------------------------
+
+
+def refused(message, scores=None, **options):
+    scores = fk.score_tensor(small_faces()) if scores is None else scores
+    with pytest.raises(fk.InputError, match=message):
+        fk.n_sigma(scores, **{"by": "group", "subsets": 4, "fpr": 0.1, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "race"}, "by='race' is no attribute of these scores; known: group, identity"),
+        ({"by": None}, "name an attribute with by="),
+        ({"subsets": 1}, "subsets must be a whole number of at least 2, got 1"),
+        ({"batches": 0}, "batches must be a whole number of at least 1"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"fpr": 1.0}, r"fpr must lie in \(0, 1\), got 1.0"),
+        ({"subset_size": 16}, r"from 2 to 15, the people of the smallest group \('b'\)"),
+        ({"subset_size": 1}, "subset_size must be a whole number from 2"),
+        ({"reference": "c"}, "reference='c' is no group; the groups are 'a', 'b'"),
+        ({"risk_levels": {"low": 1}}, "ascending from 0"),
+        ({"risk_levels": {"low": 0, "high": 0}}, "ascending from 0"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    refused(message, **options)
+
+
+def test_one_group_is_refused():
+    faces = small_faces()
+    refused("has only one: 'a'", fk.score_tensor(faces.isel(image=faces.group.values == "a")))
+
+
+def test_a_group_without_genuine_pairs_is_refused():
+    faces = small_faces()
+    first = np.unique(faces.identity.values, return_index=True)[1]
+    lone = np.isin(np.arange(faces.sizes["image"]), first) | (faces.group.values == "a")
+    refused("group 'b': there is no genuine pair", fk.score_tensor(faces.isel(image=lone)))
+
+
+def test_a_group_of_one_person_is_refused():
+    faces = small_faces()
+    someone = faces.identity.values[faces.group.values == "b"][0]
+    few = (faces.group.values == "a") | (faces.identity.values == someone)
+    refused("group 'b' has one person", fk.score_tensor(faces.isel(image=few)))
+
+
+def test_a_subset_without_pairs_is_refused():
+    refused(r"subsets have no genuine or no impostor pair \(subset .*above 2", subset_size=2, subsets=60)
+
+
+def test_nan_scores_are_refused():
+    scores = fk.score_tensor(small_faces())
+    pairs = as_pairs(small_faces())
+    refused(
+        "1 of .* scores are NaN", pairs.assign(score=pairs.score.where(np.arange(pairs.sizes["pair"]) != 3)), by="race"
+    )
+    holed = scores.copy(data=scores.data.map_blocks(lambda block: np.where(block > 0.9, np.nan, block)))
+    refused("scores are NaN", holed.assign_attrs(similarity="given"))
+
+
+def test_pairs_without_people_are_refused():
+    pairs = as_pairs(small_faces()).drop_vars(["probe_identity", "reference_identity"])
+    refused("carry no identities", pairs, by="race")
+    with pytest.raises(fk.InputError, match="cannot be dealt"):
+        floor(as_pairs(small_faces()), by="race")
+
+
+def test_a_reference_without_spread_is_announced():
+    with pytest.warns(fk.DataWarning, match="σ = 0"):
+        found = summarise(given((0.0, 0.01), 0.0))
+    assert found.n_absolute.values.tolist() == [0, np.inf]
+    assert found.risk.values.tolist() == ["minimal", "unacceptable"]
+
+
+def test_results_survive_a_file(tmp_path):
+    found = fk.n_sigma(fk.score_tensor(small_faces()), by="group", subsets=4, fpr=0.1)
+    found.to_netcdf(tmp_path / "found.nc", engine="h5netcdf")
+    with xr.open_dataset(tmp_path / "found.nc", engine="h5netcdf") as again:
+        xr.testing.assert_allclose(again.n_signed, found.n_signed)
+        assert again.risk.values.tolist() == found.risk.values.tolist()

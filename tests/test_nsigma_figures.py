@@ -1,0 +1,136 @@
+"""Figures and explorer of N-Sigma: the drawn data, and controls that are followed."""
+
+import ipywidgets as widgets
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from test_explore import find, follows, picture
+
+import frkit as fk
+from frkit.explore import nsigma as explorer
+
+
+@pytest.fixture(scope="module")
+def scores():
+    groups = {"a": {"kappa": (8, 14)}, "b": {"kappa": (6, 10)}, "c": {"cohesion": 4, "kappa": (8, 14)}}
+    mix = fk.vmf.mixture(60, 8, seed=0, groups=groups)
+    models = {"Ash": mix.sample(5, seed=1), "Birch": mix.sample(5, seed=2)}
+    return fk.score_tensor(fk.stack_models(models))
+
+
+@pytest.fixture(scope="module")
+def result(scores):
+    return fk.n_sigma(scores, by="group", subsets=30, fpr=0.1)
+
+
+@pytest.fixture(scope="module")
+def sizes(scores):
+    return fk.nsigma.by_subset_size(scores.isel(model=0), [8, 20], by="group", subsets=30, fpr=0.1)
+
+
+@pytest.fixture
+def ax():
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+def heights(ax):
+    return [[bar.get_height() for bar in group] for group in ax.containers]
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_bars_are_n_of_every_group_and_model(result, ax, signed):
+    fk.plot.n_sigma(result, ax, signed=signed)
+    drawn = result.n_signed if signed else result.n_absolute
+    np.testing.assert_allclose(heights(ax), drawn.transpose("group", "model"))
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["Ash", "Birch"]
+    assert {"minimal", "limited", "high", "unacceptable"} <= {text.get_text() for text in ax.texts}
+    low, high = ax.get_ylim()
+    assert low <= min(map(min, heights(ax))) and high >= max(map(max, heights(ax)))
+
+
+def test_bands_lie_where_the_user_wants_them(result, ax):
+    levels = {"fine": 0, "so-so": 0.5, "bad": 1.5, "worse": 4, "awful": 6}
+    fk.plot.n_sigma(fk.nsigma.with_risk(result, levels), ax)
+    spans = [patch for patch in ax.patches if patch.get_width() == 1 and patch.get_x() == 0]
+    assert [span.get_y() for span in spans] == list(levels.values())
+
+
+def test_an_infinite_n_has_no_bar(result, ax):
+    broken = result.isel(model=0).copy(deep=True)
+    broken.n_absolute[1] = np.inf
+    fk.plot.n_sigma(broken, ax)
+    assert np.isnan(heights(ax)[1]).all() and np.isfinite(ax.get_ylim()).all()
+
+
+def test_the_matrix_holds_the_printed_table(ax):
+    printed = fk.nsigma.with_risk(fk.nsigma.published())
+    fk.plot.n_matrix(printed, ax)
+    texts = [text.get_text() for text in ax.texts]
+    assert texts == [f"{value:.2f}" for value in printed.n_absolute.values.ravel()]
+    assert sum(text.get_fontweight() == "bold" for text in ax.texts) == 4
+
+
+def test_distributions_show_means_and_intervals(scores, result, ax):
+    one = result.isel(model=0)
+    intervals = fk.nsigma.eer_intervals(scores.isel(model=0), by="group", n=30)
+    fk.plot.eer_distributions(one, ax, intervals=intervals)
+    drawn = [container[0].get_ydata()[0] for container in ax.containers]
+    np.testing.assert_allclose(drawn[::2], one.eer_mean)
+    np.testing.assert_allclose(drawn[1::2], intervals.estimate)
+    assert "new people" in ax.get_legend().get_texts()[1].get_text()
+
+
+@pytest.mark.parametrize("variable", ["p_value", "n_absolute", "eer_sd", "sp"])
+def test_dependence_is_drawn_as_it_is(result, sizes, ax, variable):
+    found = fk.nsigma.by_subsets(result.isel(model=0), [5, 10, 30])
+    fk.plot.dependence(found, variable, ax)
+    for line, group in zip(ax.lines, found.group.values, strict=False):
+        np.testing.assert_allclose(line.get_ydata(), found[variable].sel(group=group))
+    ax.clear()
+    fk.plot.dependence(sizes, variable, ax)
+    assert ax.get_xlabel() == "people in a subset"
+
+
+def test_figures_refuse_what_they_cannot_show(result, sizes):
+    for wrong in (
+        lambda: fk.plot.n_sigma(result.expand_dims("size")),
+        lambda: fk.plot.eer_distributions(result),
+        lambda: fk.plot.dependence(result, "sp"),
+        lambda: fk.plot.dependence(sizes, "eer"),
+        lambda: fk.plot.n_sigma(fk.nsigma.published()),
+        lambda: fk.explore.n_sigma(fk.nsigma.published()),
+    ):
+        with pytest.raises(fk.InputError):
+            wrong()
+    plt.close("all")
+
+
+def test_the_explorer_follows_every_control(result, sizes):
+    box = fk.explore.n_sigma(sizes)
+    moves = {"number K of subsets": 5, "people in a subset": 8, "reference group": "b", "σ from level to level": 2.0}
+    moves |= {"N with its sign": True, "on the right": "p"}
+    assert picture(box).startswith(b"\x89PNG")
+    for description, value in moves.items():
+        assert follows(box, description, value), description
+    assert follows(fk.explore.n_sigma(result), "model", "Ash")
+
+
+def test_what_the_explorer_selects_is_what_the_library_computes(sizes, scores):
+    found = explorer.select(sizes, 30, None, 1.0, subset_size=8)
+    np.testing.assert_allclose(found.n_signed, sizes.n_signed.sel(subset_size=8))
+    half = explorer.select(sizes, 10, "b", 2.0, subset_size=20)
+    again = fk.n_sigma(scores.isel(model=0), by="group", subsets=30, subset_size=20, fpr=0.1)
+    again = fk.nsigma.summarise(again.isel(subset=slice(0, 10)), reference="b")
+    np.testing.assert_allclose(half.n_absolute, again.n_absolute)
+    assert fk.plot.nsigma.risk_levels(half) == {"minimal": 0, "limited": 2, "high": 4, "unacceptable": 6}
+
+
+def test_a_caution_stands_beneath_the_figure(sizes):
+    flat = sizes.isel(subset_size=0).copy(deep=True)
+    flat.eer[:] = flat.eer.isel(subset=0)
+    box = fk.explore.n_sigma(flat)
+    (cautions,) = [child for child in box.children if type(child) is widgets.HTML]
+    assert "σ = 0" in cautions.value
+    assert find(box, "reference group").options[0] == "the best group"
