@@ -154,6 +154,17 @@ def test_people_like_faces_have_their_rate_and_their_noise(law):
     assert who.law.dim in (15, 16)
 
 
+def test_the_band_of_the_faces_themselves_is_met(law):
+    """At the size of the faces the plan predicts the half-width that their own band has."""
+    faces = law.draw(80, 1).sample(4, seed=2)
+    plan = fk.studies.sample_size(faces, "half_width", 0.05, per_identity=(4,), support=(80,), data_sets=6, **QUICK)
+    how = dict(far=[FAR], resampling=fk.Resampling("identity"))
+    own = fk.band(fk.evaluate(fk.score_tensor(faces), **how), "frr")
+    assert float(plan.support_predicted[0, 0]) == pytest.approx(float(own.upper[0] - own.lower[0]) / 2)
+    assert plan.attrs["calibration"] == pytest.approx(1, abs=0.35)
+    assert "times as wide as in their likeness, counted in here" in plan.attrs["answer"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [

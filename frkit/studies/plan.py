@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 from scipy.stats import norm
 
 from frkit.evaluation import evaluate
-from frkit.faces import DataWarning, require
+from frkit.faces import IDENTITY, MODEL, DataWarning, require
 from frkit.intervals import band, compare, floor
 from frkit.resampling import TARGETS, Resampling
 from frkit.scores import score_tensor
@@ -39,6 +39,7 @@ class Plan(NamedTuple):
     resampling: Resampling
     frr: float
     share: float
+    calibration: float = 1.0
 
     @property
     def is_test(self) -> bool:
@@ -66,14 +67,18 @@ class Plan(NamedTuple):
         same = (seed, n_identities) if self.resampling.scheme == "image" else None
         for number in data_sets:
             faces = self.who.faces(n_identities, n, (seed, n_identities, n, number), same)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)
-                how = dict(far=[self.far], by=self.who.by, resampling=self.resampling)
-                rows.append(self._outcome(evaluate(score_tensor(faces), **how)))
+            rows.append(self.outcome(faces))
             bar.update()
         return np.array(rows, float)
 
-    def _outcome(self, evaluation: xr.DataTree) -> tuple[float, float, float]:
+    def outcome(self, faces: xr.Dataset) -> tuple[float, float, float]:
+        """Estimate, critical value (half-width) and whether the effect was seen, in one data set."""
+        how = dict(far=[self.far], by=self.who.by, resampling=self.resampling)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            return self._judged(evaluate(score_tensor(faces), **how))
+
+    def _judged(self, evaluation: xr.DataTree) -> tuple[float, float, float]:
         if self.goal == "ratio":
             found = floor(evaluation, "frr_max_min", level=self.level).isel(far_level=0)
             with np.errstate(divide="ignore"):
@@ -88,7 +93,8 @@ class Plan(NamedTuple):
 
     def value(self, run: np.ndarray) -> tuple[float, float]:
         """Half-width, or the share of data sets that saw the effect, each with its standard error."""
-        values = run[:, 2] if self.is_test else run[:, 1] / (self.frr if self.goal == "relative_half_width" else 1)
+        width = run[:, 1] * self.calibration / (self.frr if self.goal == "relative_half_width" else 1)
+        values = run[:, 2] if self.is_test else width
         return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
     def fitted_law(self, points: list, runs: list) -> np.ndarray:
@@ -110,6 +116,14 @@ class Plan(NamedTuple):
         freedom = [len(run) - 1 for run in finite]
         share = np.average([run[:, 0].var(ddof=1) for run in finite] / critical, weights=freedom)
         return np.stack([law, share * law])
+
+    def against(self, faces: xr.Dataset, law: np.ndarray) -> float:
+        """The critical value of the faces themselves over the one that the law has for a data set of their size."""
+        if MODEL in faces.dims:
+            faces = faces.assign_coords({MODEL: list(MODELS)})
+        counts = np.unique(faces[IDENTITY].values, return_counts=True)[1]
+        terms = np.mean([_terms(n) for n in counts[counts > 1]], axis=0)
+        return self.outcome(faces)[1] / float(np.sqrt(law[0] @ terms / np.sum(counts > 1)))
 
     def predicted(self, law: np.ndarray, n_identities, n: int) -> np.ndarray:
         """Half-width as the goal counts it, or power."""
@@ -150,7 +164,12 @@ class Plan(NamedTuple):
     def _attrs(self) -> dict:
         scheme = self.resampling.scheme
         given = {name: getattr(self, name) for name in ("goal", "size", "far", "level", "frr")}
-        given |= {"scheme": scheme, "target": TARGETS[scheme].format(n="K", m=""), "wished": self.wished}
+        given |= {
+            "calibration": self.calibration,
+            "scheme": scheme,
+            "target": TARGETS[scheme].format(n="K", m=""),
+            "wished": self.wished,
+        }
         given |= {
             "value": "power" if self.is_test else GOALS[self.goal],
             "line": self.power if self.is_test else self.size,
@@ -178,6 +197,13 @@ class Plan(NamedTuple):
             f"{what}"
         )
         text += f"; identities needed by images per identity: {images}." if result.sizes["per_identity"] > 1 else "."
+        if self.calibration != 1:
+            applied = (
+                "which these numbers leave out: take its square times as many" if self.is_test else "counted in here"
+            )
+            text += (
+                f" In the faces given, bands are {self.calibration:.2g} times as wide as in their likeness, {applied}."
+            )
         if "confirmed" in result:
             found, error = float(result.confirmed), float(result.confirmed_se)
             text += f" Simulated at that size: {found:.3g} (standard error {error:.2g})."

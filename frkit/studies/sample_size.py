@@ -48,6 +48,8 @@ def sample_size(
         the same identities {name: Mixture}, or faces with two models. Model A is then drawn as above, model B from A's
         identities so that cosines between identities, concentrations and the images' noise correlate as in the two
         (the noise of mixtures, which do not say: .9).
+        Real faces are no mixture: attrs["calibration"] is how many times as wide the band of the faces given is as that
+        of a data set of their size in their likeness. Half-widths are multiplied by it; tests only report it.
     goal, size : str, float
         "half_width": the band of FRR at the level has half this width, in units of FRR; "relative_half_width": as a
         share of FRR; "difference": FRR of model B minus that of A (None: what it is in the population);
@@ -109,7 +111,11 @@ def sample_size(
     points = [(n, k) for n in per_identity for k in (support or plan.support(n))]
     with tqdm(total=len(points) * data_sets + confirm, desc="data sets", disable=not progress, leave=False) as bar:
         runs = [plan.simulate(k, n, range(data_sets), bar) for n, k in points]
-        result = plan.result(points, runs, plan.fitted_law(points, runs), per_identity)
+        law = plan.fitted_law(points, runs)
+        if isinstance(population, xr.Dataset):
+            plan = plan._replace(calibration=plan.against(population, law))
+            law = law if plan.is_test else law * plan.calibration**2
+        result = plan.result(points, runs, law, per_identity)
         if confirm:
             n, k = plan.best(result)
             value, error = plan.value(plan.simulate(k, n, range(data_sets, data_sets + confirm), bar))
