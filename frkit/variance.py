@@ -21,12 +21,14 @@ ENOUGH = 30  # identities of four images or more, from which those of two or thr
 class Spread:
     """What the corrected interval reads: variances over draws of images, and how the thresholds move the rates.
 
-    far_variance, frr_variance: (level,) at the data's own threshold. far_data, frr_data: (column, level) rates of the
+    far_variance, frr_variance: (level,) at the data's own threshold. frr_step: (level,) the weight of one error of the
+    kind that makes most of the variance of FRR. far_data, frr_data: (column, level) rates of the
     data at each replicate's threshold; None at fixed thresholds.
     """
 
     far_variance: np.ndarray
     frr_variance: np.ndarray
+    frr_step: np.ndarray
     far_data: np.ndarray | None
     frr_data: np.ndarray | None
 
@@ -38,7 +40,8 @@ def spread_of(who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: n
     data = (None, None) if fixed else rates_of_data(impostors, genuine, thresholds)
     spread = (far if fixed else data[0])[1:].var(0, ddof=1)
     of_impostors = impostor_variance(who.design, far[0], spread)
-    return Spread(of_impostors, genuine_variance(genuine, who.design.probe.identity, thresholds[0]), *data)
+    of_genuine = genuine_variance(genuine, who.design.probe.identity, thresholds[0])
+    return Spread(of_impostors, *of_genuine, *data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +62,18 @@ class Couples:
         return cls(pairs, sharing, pairs * (pairs - 1) - sharing)
 
 
-def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """Variance of FRR at each threshold, (level,), over draws of images; identity: (image,).
+def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Variance of FRR at each threshold over draws of images, and the weight of one error: (level,) each.
 
-    If r of m pairs of an identity are rejected, Var r = E[r] + E[s] - (m + M) θ²: s of M couples of pairs that share
-    an image are both rejected, and θ² is the mean over the couples that share none. This is without bias. Identities
-    of two or three images have no such couples and borrow θ² from at least 30 others. Else no data tell it: between
-    FRR² and s / M it may be anything. Three images take the middle, two FRR²: too wide where identities differ much.
+    identity: (image,). If r of m pairs of an identity are rejected, Var r = E[r] + E[s] - (m + M) θ²: s of M couples
+    of pairs that share an image are both rejected, and θ² is the mean over the couples that share none. Means over
+    the identities give it without bias. Where n_k are unequal, identities with few images carry most of the variance:
+    it is shared out by the identity's own FRR, drawn towards the mean by its credibility B / (B + W), with B the
+    variance of FRR between identities and W within one.
+    Two or three images have no couples apart. Such identities borrow θ² from at least 30 others; else no data tell it,
+    and it may be anything between FRR² and s / M: three images take the middle, two FRR², so that the variance is
+    too large where identities differ much.
+    The weight of one error is Σ V² / E over Σ V: V and E are an identity's parts of the variance and of FRR.
     """
     own = genuine.pairs[1] >= 0
     score, row, col, of_pair, _, factor = (part[own] for part in genuine.pairs)
@@ -75,20 +83,40 @@ def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndar
     out = []
     for last in np.searchsorted(score, thresholds, side="right"):
         lost = Couples.count(row[:last], col[:last], of_pair[:last], identity)
-        squared = _squared_rate(every, lost, float(weight @ lost.pairs))
-        variance = lost.pairs + lost.sharing - (every.pairs + every.sharing) * squared
-        out.append(max(float(weight**2 @ variance), 0.0))
-    return np.array(out)
+        out.append(_spread_of_rejected(every, lost, weight))
+    return tuple(np.array(out).T)
 
 
-def _squared_rate(every: Couples, lost: Couples, frr: float) -> np.ndarray:
-    """θ² of each identity, without bias where it has couples of pairs apart."""
-    known, shared = every.apart > 0, every.sharing > 0
-    own = np.divide(lost.apart, every.apart, out=np.zeros(len(known)), where=known)
+def _spread_of_rejected(every: Couples, lost: Couples, weight: np.ndarray) -> tuple[float, float]:
+    """Variance of FRR, and the weight of one error, from the couples of one level; weight: (identity,) of a pair."""
+    shares = [_share(getattr(lost, name), getattr(every, name)) for name in ("pairs", "sharing", "apart")]
+    shares[2] = _squared_rate(*shares)
+    rate, both, squared = (np.nanmean(share) if np.any(share >= 0) else 0.0 for share in shares)
+    of_errors = np.maximum(every.pairs * rate + every.sharing * both - (every.pairs + every.sharing) * squared, 0)
+    between, within = max(squared - rate**2, 0), _share(of_errors, every.pairs**2)
+    trust = np.nan_to_num(_share(between, between + within))
+    own = trust * np.nan_to_num(shares[0]) + (1 - trust) * rate
+    if rate == 0:
+        return 0.0, 0.0
+    parts = weight**2 * of_errors / rate
+    steps = np.nan_to_num(_share(parts, weight * every.pairs))
+    return float(parts @ own), float(steps @ parts / parts.sum()) if parts.any() else 0.0
+
+
+def _share(part, whole) -> np.ndarray:
+    """part / whole, NaN where there is nothing to divide by."""
+    part, whole = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
+    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
+
+
+def _squared_rate(rate: np.ndarray, both: np.ndarray, apart: np.ndarray) -> np.ndarray:
+    """θ² of each identity: the share of couples that share no image, borrowed, or between what it can be."""
+    known = ~np.isnan(apart)
     if known.sum() >= ENOUGH:
-        return np.where(known, own, own[known].mean())
-    most = np.divide(lost.sharing, every.sharing, out=np.full(len(known), frr**2), where=shared)
-    return np.where(known, own, (most + frr**2) / 2)
+        return apart
+    least = np.nanmean(rate) ** 2
+    guessed = np.where(np.isnan(both), least, (both + least) / 2)
+    return np.where(known, apart, np.where(np.isnan(rate), np.nan, guessed))
 
 
 def impostor_variance(design: Design, far: np.ndarray, spread: np.ndarray) -> np.ndarray:
