@@ -13,7 +13,7 @@ import frkit as fk
 from frkit.representation import Critic, convergence, crossfit, shifted_classes
 from frkit.representation.bias import _standard_error
 from frkit.representation.bounds import entropy
-from frkit.representation.detection import independent_directions, independent_images
+from frkit.representation.detection import independent_directions, independent_images, smallest_detectable
 from frkit.representation.folds import split
 from frkit.representation.problem import problem
 
@@ -136,7 +136,8 @@ def test_effective_sizes_of_known_laws():
     ladder = noise * np.sqrt(np.arange(1, 41))
     expected = np.arange(1, 41).sum() ** 2 / np.square(np.arange(1, 41)).sum()
     assert independent_directions(ladder, np.arange(2000)) == pytest.approx(expected, rel=0.1)
-    assert independent_directions(ladder[:30], np.arange(30)) == pytest.approx(expected, rel=0.4)
+    few = [1 / independent_directions(ladder[k : k + 30], np.arange(30)) for k in range(0, 1980, 30)]
+    assert 1 / np.mean(few) == pytest.approx(expected, rel=0.05), "30 images show 40 directions without bias"
 
 
 # --- folds --------------------------------------------------------------------------------------------------
@@ -214,6 +215,15 @@ def test_gender_shows_in_real_embeddings_and_a_dealt_one_does_not():
     assert found.rlb[0] > 0.3 and found.rlb[1] < 2 * found.rlb_se[1] + 1e-12
 
 
+def test_smallest_detectable_value_solves_its_equation():
+    """Kept information, I² / (I + N/2), is 3.5 of its standard errors, sqrt(2 kept / n)."""
+    x = np.random.default_rng(0).standard_normal((1500, 50))
+    found = smallest_detectable(x, np.arange(1500), 4, 0.6)
+    noise = 3 * independent_directions(x, np.arange(1500)) / (0.6 * 1500)
+    kept = found**2 / (found + noise / 2)
+    assert kept == pytest.approx(3.5 * np.sqrt(2 * kept / 1500), rel=1e-9)
+
+
 @pytest.fixture(scope="module")
 def table():
     return pd.read_csv(ROOT / "data/representation_checks.csv", comment="#")
@@ -234,3 +244,9 @@ def test_dealt_attributes_are_not_found_in_real_embeddings(table):
     assert len(rows) == 100 and (rows.n_images == 1580).all()
     assert (z < 2).sum() >= 95
     assert (rows.verdict == "detected").sum() == (z > 2).sum()
+
+
+def test_smallest_detectable_values_are_detected_mostly_and_half_of_them_hardly_ever(table):
+    rows = table[table.study == "detection"]
+    share = (rows.verdict == "detected").groupby(rows.case.str.extract(r"([\d.]+) times")[0].astype(float)).mean()
+    assert share[0.5] < 0.3 and share[1.0] > 0.7 and share[2.0] > 0.95

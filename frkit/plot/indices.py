@@ -55,7 +55,7 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     many = (found.genuine_pairs + found.impostor_pairs).values
     words = [plain(f"{name}\n{int(n):,} scores") for name, n in zip(names, many, strict=True)]
     ax.set_yticks(-np.arange(len(names)), words, fontsize=SMALL)
-    ax.set_ylim(-len(names) + 0.9, 1.12)
+    ax.set_ylim(-len(names) + 0.9, 1.35)
     ax.set_xlim(0, 1)
     ax.set_xlabel("score in [0, 1]")
     ax.grid(True, axis="x", color=GRID, linewidth=0.6)

@@ -1,5 +1,6 @@
 """Shallow predictors of an attribute, read on people they have not seen: accuracy, loss, dataset bias, leakage."""
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -107,15 +108,24 @@ def _classifier(hidden: Sequence[int], penalty: float, seed: int):
 
     if not hidden:
         return make_pipeline(StandardScaler(), LogisticRegression(C=1 / penalty, max_iter=5000))
-    network = MLPClassifier(tuple(hidden), alpha=penalty, early_stopping=True, max_iter=500, random_state=seed)
+    network = MLPClassifier(tuple(hidden), solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed)
     return make_pipeline(StandardScaler(), network)
+
+
+def fit(classifier, features: np.ndarray, labels: np.ndarray):
+    """The classifier, fitted; the number of a network's passes is fixed on purpose, so that nothing warns of it."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return classifier.fit(features, labels)
 
 
 def _read(given: Samples, classifier, folds: int, seed: int) -> xr.Dataset:
     """Held-out and in-sample accuracy and loss."""
     held_out, seen = np.empty((2, given.codes.size)), []
     for train, test in stratified(given.codes, given.person, folds, seed):
-        classifier.fit(given.features[train], given.codes[train])
+        fit(classifier, given.features[train], given.codes[train])
         held_out[:, test] = _judged(classifier, given, test)
         seen.append(_judged(classifier, given, train).mean(1))
     (accuracy, loss), (accuracy_seen, loss_seen) = held_out.mean(1), np.mean(seen, axis=0)
