@@ -100,7 +100,7 @@ def impostor_variance(design: Design, far: np.ndarray, spread: np.ndarray) -> np
     ones = np.ones((len(design.probe.scale), 1), np.uint8)
     one = replace(design.probe, weight=ones)
     squared = replace(one, scale=one.scale**2)
-    total, square = (replace(design, probe=side, reference=side).impostor_totals().sum() for side in (one, squared))
+    total, square = (replace(design, probe=side, reference=side).impostor_totals.sum() for side in (one, squared))
     pairs = far * (1 - far) * square / total**2
     many = np.bincount(design.probe.identity)[design.probe.identity]
     drawn = np.average(1 - 1 / many, weights=design.probe.scale**2)

@@ -245,6 +245,6 @@ def test_error_bound_covers_the_cut_tail(n_terms):
 def test_the_number_of_terms_is_found(monkeypatch):
     levels = [1e-8, 1e-4, 1e-1]
     few = vmf.mixture(60, 128).population_roc(levels).threshold
-    monkeypatch.setattr("frkit.vmf.population.FIRST_TERMS", 512)
+    monkeypatch.setattr("frkit.vmf.impostors.FIRST_TERMS", 512)
     many = vmf.mixture(60, 128).population_roc(levels).threshold
     np.testing.assert_allclose(few, many, rtol=1e-12)

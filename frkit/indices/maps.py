@@ -10,9 +10,18 @@ from frkit.base import PAIR, require
 from frkit.evaluator import checked_scores
 
 ROUNDING = 1e-5  # by so much may a mapped score lie outside [0, 1]: that is rounding, and is cut off
+
+
+def _angular(score: np.ndarray) -> np.ndarray:
+    """1 - angle / pi; a number that is no cosine has no angle."""
+    with np.errstate(invalid="ignore"):
+        return 1 - np.arccos(np.where(np.abs(score) <= 1 + ROUNDING, np.clip(score, -1, 1), np.nan)) / np.pi
+
+
 # name -> map; Euclidean scores are minus a distance
 SCORE_MAPS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "cosine": lambda score: (1 + score) / 2,
+    "angular": _angular,
     "identity": lambda score: score,
     "euclidean": lambda score: 1 / (1 - score),
     "chord": lambda score: 1 + score / 2,
@@ -57,9 +66,9 @@ def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "
     Parameters
     ----------
     scores : score tensor, score matrix or pair table.
-    score_map : "cosine" is (1 + s) / 2; "identity" leaves scores as they are; "euclidean" is 1 / (1 + distance)
-        and "chord" 1 - distance / 2 (unit vectors), for scores that are minus a distance; or an increasing
-        function that takes an array of scores and returns one of the same shape.
+    score_map : "cosine" is (1 + s) / 2 and "angular" 1 - arccos(s) / pi, for cosines; "identity" leaves scores as
+        they are; "euclidean" is 1 / (1 + distance) and "chord" 1 - distance / 2 (unit vectors), for scores that are
+        minus a distance; or an increasing function that takes an array of scores and returns one of the same shape.
 
     Returns
     -------

@@ -191,7 +191,7 @@ def _index(kind: str, variant: str, parts: Callable, options: dict, balance: boo
     given += ["balanced"] if balance else []
     name = f"{kind}_{variant}" + (f"({', '.join(given)})" if given else "")
     label = f"{WORDS[kind]} fairness index, {variant}"
-    return Measure(name, read, IDENTITY_SCALE, 1.0, label, dealt=True)
+    return Measure(name, read, IDENTITY_SCALE, 1.0, label, dealt=True, binned=kind == "dfi")
 
 
 def sfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure:
@@ -293,7 +293,8 @@ def _register_all() -> None:
     """Enter the nine indices."""
     for make in (sfi, cfi, dfi):
         for one in map(make, VARIANTS):
-            register(one.name, scale=one.scale, fair=one.fair, label=one.label, dealt=True)(one.function)
+            known = {name: getattr(one, name) for name in ("scale", "fair", "label", "dealt", "binned")}
+            register(one.name, **known)(one.function)
 
 
 _register_all()

@@ -22,6 +22,7 @@ class Measure:
     fair : the value of a perfectly fair model for a disparity measure, None for any other measure.
     label : words for an axis, with the unit.
     dealt : whether its floor deals people to groups at random, which `indices.evaluate` does.
+    binned : whether it compares histograms: noise within bins moves it to one side, and resampling overdoes that.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Measure:
     fair: float | None = None
     label: str = ""
     dealt: bool = False
+    binned: bool = False
 
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
         return self.function(tallies)
@@ -108,7 +110,13 @@ def names() -> list[str]:
 
 
 def register(
-    name: str, *, scale: str = IDENTITY_SCALE, fair: float | None = None, label: str = "", dealt: bool = False
+    name: str,
+    *,
+    scale: str = IDENTITY_SCALE,
+    fair: float | None = None,
+    label: str = "",
+    dealt: bool = False,
+    binned: bool = False,
 ) -> Callable[[Callable], Callable]:
     """Give a function a name that every interval, comparison and plot understands.
 
@@ -120,6 +128,8 @@ def register(
     fair : the value that a perfectly fair model has, for disparity measures; None for any other measure.
     label : words for an axis, with the unit; the name when left out.
     dealt : True for a measure of whole score distributions whose floor deals people to groups at random.
+    binned : True for a measure of histograms: its intervals take out only as much of the replicates' bias as the
+        data have themselves.
 
     Returns
     -------
@@ -143,7 +153,7 @@ def register(
     )
 
     def add(function: Callable) -> Callable:
-        _REGISTER[name] = Measure(name, function, scale, fair, label or name, dealt)
+        _REGISTER[name] = Measure(name, function, scale, fair, label or name, dealt, binned)
         return function
 
     return add

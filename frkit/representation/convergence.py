@@ -57,7 +57,7 @@ def convergence(
     """
     encoders, names = embeddings(faces)
     one = problem(faces, attribute, by=by, folds=folds, varying=varying)
-    readings = run(encoders, [one], [plan(one, by, folds, 1)], replace(critic or Critic(), patience=None), progress)
+    readings = run(encoders, [one], [plan(one, by, folds, [0])], replace(critic or Critic(), patience=None), progress)
     curves = np.array([[reading.curve for reading in folds_of] for folds_of in readings])
     found = xr.Dataset(
         {

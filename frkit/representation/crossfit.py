@@ -12,10 +12,10 @@ from frkit.representation.problem import Problem
 from frkit.representation.training import Critic, Fold, Reading, read
 
 
-def plan(one: Problem, by: str, folds: int, seeds: int) -> list[Fold]:
-    """All splits, seed after seed; seed s deals the same whatever their number."""
-    children = np.random.SeedSequence(0).spawn(seeds)
-    return [fold for child in children for fold in split(one, by, folds, child)]
+def plan(one: Problem, by: str, folds: int, seeds: Sequence[int]) -> list[Fold]:
+    """All splits, seed after seed."""
+    roots = [np.random.SeedSequence(0, spawn_key=(seed,)) for seed in seeds]
+    return [fold for root in roots for fold in split(one, by, folds, root)]
 
 
 def run(encoders: Sequence, problems: Sequence, plans: Sequence, critic: Critic, progress: bool) -> list:

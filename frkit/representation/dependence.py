@@ -4,13 +4,13 @@ import numpy as np
 import xarray as xr
 
 from frkit.faces import require
-from frkit.representation.samples import Samples, for_each_model, samples
+from frkit.representation.samples import Samples, for_each_model
 
 BLOCK = 1_000_000  # distances held at a time: 8 MB
 
 
 def distance_correlation(
-    faces: xr.Dataset, attribute: str, *, permutations: int = 199, by: str = "identity", seed: int = 0
+    faces: xr.Dataset, attribute: str | tuple[str, ...], *, permutations: int = 199, by: str = "identity", seed: int = 0
 ) -> xr.Dataset:
     """Squared distance correlation of an embedding and an attribute: 0 for independence, 1 at most.
 
@@ -21,7 +21,7 @@ def distance_correlation(
     Parameters
     ----------
     faces : faces Dataset, dims image and feature (and model).
-    attribute : name of the attribute, of two classes or more.
+    attribute : name of the attribute, of two classes or more; a tuple crosses its attributes.
     permutations : how many random orders of the labels the p-value compares with, 0 or more.
     by : "identity" permutes labels over people, each with all of their images; "image" over images, as if no two
         were of the same person.
@@ -37,7 +37,8 @@ def distance_correlation(
 
     Raises
     ------
-    InputError : fewer than four images, an attribute with one class, or one that varies within an identity.
+    InputError : an attribute with one class, one with fewer than three people in a class, or (by identity) one that
+        varies within an identity; features that are constant or not finite.
 
     References
     ----------
@@ -53,14 +54,13 @@ def distance_correlation(
     True
     """
     require(permutations >= 0, f"permutations must be 0 or more, got {permutations}")
-    return for_each_model(faces, lambda one: _estimate(samples(one, attribute, by), permutations, seed))
+    return for_each_model(faces, attribute, by, lambda given: _estimate(given, permutations, seed))
 
 
 def _estimate(given: Samples, permutations: int, seed: int) -> xr.Dataset:
     n = given.codes.size
-    require(n >= 4, f"the bias-corrected distance correlation needs four images, got {n}")
     orders = _orders(given, permutations, seed)
-    corrected, biased = _correlations(given.features, orders, len(given.classes))
+    corrected, biased = _correlations(given.features, orders, given.codes.max() + 1)
     null = corrected[1:] if permutations else np.array([np.nan])
     values = {
         "dcor2": corrected[0],

@@ -1,5 +1,7 @@
 """Folds of people or of images, with all classes in each."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -12,13 +14,16 @@ def split(asked: Problem, by: str, folds: int, seed: np.random.SeedSequence) -> 
 
     by: "identity" keeps the images of a person together, "image" does not.
     """
-    state, z = int(seed.generate_state(1)[0]), asked.z
-    if by == "image" or len(np.unique(asked.person)) == len(z):  # a person with one image is an image
-        parts = StratifiedKFold(folds, shuffle=True, random_state=state).split(z, z)
-    else:
-        parts = StratifiedGroupKFold(folds, shuffle=True, random_state=state).split(z, z, asked.person)
-    tests = [test for _, test in parts]
+    person = np.arange(len(asked.z)) if by == "image" else asked.person
+    tests = [test for _, test in stratified(asked.z, person, folds, int(seed.generate_state(1)[0]))]
     return [_fold(tests, k, child) for k, child in enumerate(seed.spawn(folds))]
+
+
+def stratified(z: np.ndarray, person: np.ndarray, folds: int, state: int) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of each fold: classes in equal shares, all images of a person in one fold."""
+    if len(np.unique(person)) == len(z):  # a person with one image is an image
+        return StratifiedKFold(folds, shuffle=True, random_state=state).split(z, z)
+    return StratifiedGroupKFold(folds, shuffle=True, random_state=state).split(z, z, person)
 
 
 def _fold(tests: list[np.ndarray], k: int, seed: np.random.SeedSequence) -> Fold:

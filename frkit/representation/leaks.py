@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.faces import require
-from frkit.representation.probes import splits
+from frkit.representation.folds import stratified
 
 
 def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed: int = 0) -> xr.Dataset:
@@ -51,7 +51,13 @@ def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed:
     require(len(set(lengths)) == 1, f"truth, predicted and protected must be of equal length, got {lengths}")
     person = np.arange(codes.size) if identity is None else np.unique(np.asarray(identity), return_inverse=True)[1]
     require(person.size == codes.size, f"identity must have {codes.size} entries, got {person.size}")
-    fold_rows = list(splits(codes, person, folds, seed))
+    people = [np.unique(person[codes == k]).size for k in range(len(classes))]
+    rare = int(np.argmin(people))
+    require(
+        2 <= folds <= people[rare],
+        f"folds must be 2 or more, and at most the {people[rare]} people of class {classes[rare]!r}; got {folds}",
+    )
+    fold_rows = list(stratified(codes, person, folds, seed))
     correct = _correct(truth, predicted)
     spoiled = _spoiled(truth, correct, np.random.default_rng(np.random.SeedSequence(seed)))
     values = {

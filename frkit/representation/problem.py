@@ -82,7 +82,7 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
     identity = faces[IDENTITY].values.astype(str)
     person = faces[PERSON].values.astype(str) if PERSON in faces.coords else identity
     label = crossed([faces[one].values.astype(str) for one in names])
-    label, _, _ = resolve_varying(label, person, varying, name)
+    label, _, _ = resolve_varying(label, identity, varying, name, person)
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)
     _, people = np.unique(person[rows], return_inverse=True)

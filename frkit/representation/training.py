@@ -112,6 +112,18 @@ def read(x: np.ndarray, z: np.ndarray, shares: np.ndarray, fold: Fold, critic: C
     return Reading(outputs(kept, parts["test"]), in_sample, kept_at, np.array(curve))
 
 
+def loss(t: np.ndarray, z: np.ndarray, shares: np.ndarray, average: float | None, smoothing: float) -> tuple:
+    """A batch's own DV (eq. 4), the new moving average of mean exp T (eq. 7), and the gradient of eq. 6 by T (n, K)."""
+    rows = np.arange(len(z))
+    by_output = np.exp(t) * shares
+    mean = float(by_output.sum()) / len(z)
+    average = mean if average is None else smoothing * mean + (1 - smoothing) * average
+    value = float(t[rows, z].mean()) - np.log(mean)
+    by_output *= by_output.dtype.type(1 / (len(z) * average))
+    by_output[rows, z] -= by_output.dtype.type(1 / len(z))
+    return value, average, by_output
+
+
 def outputs(parameters: dict, x: np.ndarray) -> np.ndarray:
     """T (n, K) in float64, in blocks."""
     blocks = [forward(parameters, x[start : start + BLOCK])[0] for start in range(0, len(x), BLOCK)]
@@ -139,19 +151,7 @@ class _Training:
         values = []
         for rows in self.rng.integers(0, len(self.x), (n_steps, self.critic.batch)):
             t, inside = forward(self.parameters, self.x.take(rows, axis=0))
-            by_output, value = self._loss(t, self.z[rows])
+            value, self.average, by_output = loss(t, self.z[rows], self.shares, self.average, self.critic.smoothing)
             self.optimiser.step(gradients(self.parameters, inside, by_output))
             values.append(value)
         self.recent = float(np.mean(values))
-
-    def _loss(self, t: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, float]:
-        """Gradient of eq. 6 by T, and the batch's own DV (eq. 4)."""
-        rows = np.arange(len(z))
-        by_output = np.exp(t) * self.shares
-        mean = float(by_output.sum()) / len(z)
-        weight = self.critic.smoothing
-        self.average = mean if self.average is None else weight * mean + (1 - weight) * self.average
-        value = float(t[rows, z].mean()) - np.log(mean)
-        by_output *= np.float32(1 / (len(z) * self.average))
-        by_output[rows, z] -= np.float32(1 / len(z))
-        return by_output, value

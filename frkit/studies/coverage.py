@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import xarray as xr
 
-from frkit.faces import DataWarning, require, warn
+from frkit.faces import DataWarning, require
 from frkit.intervals import METHODS, band
 from frkit.levels import far_levels
 from frkit.provenance import versions
@@ -49,7 +49,8 @@ def coverage(
 
     All methods, levels and schemes read the same data sets, and all methods and levels of a scheme the same
     replicates, so that their differences carry little noise. Data sets are evaluated side by side, on threads or
-    on the active distributed Client. The data sets and replicates of a study of 200 are the first of one of 1,000,
+    on the active distributed Client. The cautions of `band` about one data set are not given: they are what the study
+    measures. The data sets and replicates of a study of 200 are the first of one of 1,000,
     and the methods and levels are read afterwards: with a store, a study can be continued, enlarged, and read
     again by other methods.
 
@@ -83,10 +84,6 @@ def coverage(
     ------
     InputError : a number out of its range, an unknown scheme or method, n_identities missing or given in vain, or
         a store that belongs to a study with other parameters.
-
-    Warns
-    -----
-    DataWarning : the cautions of `band`, each once.
 
     References
     ----------
@@ -124,11 +121,9 @@ def _words(plan: Plan, n_datasets: int) -> str:
 def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, levels, seed: int) -> xr.Dataset:
     """Apply every method at every level to stacked evaluations, by scheme, and count."""
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # they say of one band what the study measures
         counted = [_read_scheme(tree, truth, methods, levels) for tree in evaluations.values()]
-    for message in dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning):
-        warn(message)
     apart = [laws(tree, truth, seed) for tree in evaluations.values()]
     result = xr.concat([xr.merge(pair) for pair in zip(counted, apart, strict=True)], dim="scheme")
     result = result.assign_coords(names).assign(truth=truth).transpose("scheme", "method", "level", ...)

@@ -4,8 +4,9 @@ import numpy as np
 import xarray as xr
 
 from frkit.faces import GROUP, require
-from frkit.vmf.population import checked_population
-from frkit.vmf.series import bessel_ratios, survival
+from frkit.vmf.impostors import ImpostorScores, SeriesError
+from frkit.vmf.population import answered
+from frkit.vmf.series import bessel_ratios
 
 SCORE_BIN = "score_bin"
 LARGEST_MASS_ERROR = 1e-9  # of a bin: the error that the impostor series may have
@@ -55,10 +56,14 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     """
     require(per_identity >= 2, f"per_identity must be at least 2, or there is no genuine pair; got {per_identity}")
     require(bins >= 2, f"bins must be at least 2, got {bins}")
-    found = checked_population(mix, by)
-    members = [np.flatnonzero(mix.labels(by) == name) for name in found.groups]
-    moments = [_moments(mix.mean_directions[m], mix.concentrations[m]) for m in members]
     edges = np.linspace(-1, 1, bins + 1)
+    return answered(mix, by, None, lambda found: _of_groups(mix, found, per_identity, edges))
+
+
+def _of_groups(mix, found, per_identity: int, edges: np.ndarray) -> xr.Dataset:
+    """Moments and histograms of every group of the population."""
+    members = [np.flatnonzero(mix.labels(found.by) == name) for name in found.groups]
+    moments = [_moments(mix.mean_directions[m], mix.concentrations[m]) for m in members]
     people = np.array([len(m) for m in members])
     data = {"images_group": people * per_identity}
     data["genuine_pairs_group"] = people * (per_identity * (per_identity - 1) // 2)
@@ -66,26 +71,25 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     for name in moments[0]:
         data[f"{name}_group"] = np.array([one[name] for one in moments])
     data = {name: (GROUP, values.astype(float)) for name, values in data.items()}
-    genuine = [np.diff(_ends(one.frr(edges[1:-1]))) for one in found.group_genuine]
-    impostor = [_impostor_masses(found.cells[g, g], mix.dim, edges) for g in range(len(members))]
+    genuine = [_masses(one.frr(edges[1:-1])) for one in found.group_genuine]
+    impostor = [_impostor_masses(found.cells[g, g], edges) for g in range(len(members))]
     data["genuine_histogram_group"] = ((SCORE_BIN, GROUP), np.transpose(genuine))
     data["impostor_histogram_group"] = ((SCORE_BIN, GROUP), np.transpose(impostor))
     return xr.Dataset(data, coords={GROUP: found.groups, SCORE_BIN: (edges[1:] + edges[:-1]) / 2})
 
 
-def _ends(below: np.ndarray) -> np.ndarray:
-    """A distribution function at the inner edges, with 0 and 1 at the ends."""
-    return np.concatenate([[0.0], below, [1.0]])
+def _masses(below: np.ndarray) -> np.ndarray:
+    """Mass of every bin, from the distribution function at the inner edges; rounding makes none negative."""
+    return np.maximum(np.diff(np.concatenate([[0.0], below, [1.0]])), 0)
 
 
-def _impostor_masses(coefficients: np.ndarray, dim: int, edges: np.ndarray) -> np.ndarray:
+def _impostor_masses(scores: ImpostorScores, edges: np.ndarray) -> np.ndarray:
     """Mass of the impostor scores in every bin."""
-    above, error = survival(edges[1:-1], dim, coefficients)
-    require(
-        bool(error.max(initial=0) <= LARGEST_MASS_ERROR),
-        f"the mass of a bin may be wrong by {error.max(initial=0):.2g}: use smaller concentrations or fewer bins",
-    )
-    return np.diff(_ends(1 - np.clip(above, 0, 1)))
+    above, error = scores.survival(edges[1:-1])
+    if not error.max(initial=0) <= LARGEST_MASS_ERROR:
+        worst = error.max(initial=0)
+        raise SeriesError(f"the mass of a bin may be wrong by {worst:.2g}: use smaller concentrations or fewer bins")
+    return _masses(1 - np.clip(above, 0, 1))
 
 
 def _moments(mean: np.ndarray, kappa: np.ndarray) -> dict[str, float]:

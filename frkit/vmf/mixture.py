@@ -52,6 +52,7 @@ class Mixture:
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
         self._populations = {}
+        self.fitted = None  # how it was fitted, where it was: see `fit`
 
     def __repr__(self) -> str:
         low, high = self.concentrations.min(), self.concentrations.max()

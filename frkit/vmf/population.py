@@ -1,22 +1,19 @@
-"""Exact population rates of a mixture: FAR from the Gegenbauer series, FRR from the genuine density.
+"""Exact population rates of a mixture: FAR from the impostor scores' series, FRR from the genuine density.
 
 Rates weigh identities as Conti & Clemencon do (2024, eq. 2-3): FAR is the mean over identity pairs k < l and
 FRR the mean over identities, or weighted by p_k p_l and p_k. No image is drawn, so the values carry no
-sampling noise; each FAR comes with a bound on its error, and where the bound is not small the functions raise
-instead of answering.
+sampling noise; each FAR comes with a bound on its error. Where the bound is not small, the pairs that are to blame are
+integrated one by one; where it still is not, the functions raise instead of answering.
 """
 
 import numpy as np
 import xarray as xr
-from scipy.optimize import brentq, elementwise
+from scipy.optimize import brentq
 
-from frkit.faces import FAR_LEVEL, GROUP, InputError, require
+from frkit.faces import FAR_LEVEL, GROUP, require
+from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
 from frkit.vmf.quadrature import GenuineScores
-from frkit.vmf.series import TAIL, pair_coefficients, pair_weight, survival
 
-LARGEST_ERROR = 1e-6
-FIRST_TERMS, MOST_TERMS = 96, 4096
-SAMPLE = 100  # identities of each group that tell how many terms are needed
 REFERENCE_GROUP, THRESHOLD_LEVEL = "reference_group", "threshold_level"
 
 
@@ -59,8 +56,7 @@ def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
     ('threshold_level',)
     """
     threshold = checked_thresholds(threshold)
-    found = checked_population(mix, by, weights)
-    return _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross)
+    return answered(mix, by, weights, lambda found: _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross))
 
 
 def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
@@ -95,9 +91,9 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     ('far_level',)
     """
     far = checked_far(far)
-    found = checked_population(mix, by, weights)
-    threshold = _threshold_at(found.total, mix.dim, far)
-    return _dataset(found, threshold, FAR_LEVEL, far, cross)
+    return answered(
+        mix, by, weights, lambda found: _dataset(found, found.total.threshold_at(far), FAR_LEVEL, far, cross)
+    )
 
 
 def summary(mix, *, by=None, weights=None) -> xr.Dataset:
@@ -124,12 +120,15 @@ def summary(mix, *, by=None, weights=None) -> xr.Dataset:
     >>> 0.99 < float(summary(mixture(50, dim=64)).auc) < 1
     True
     """
-    found = checked_population(mix, by, weights)
+    return answered(mix, by, weights, _all_summaries)
+
+
+def _all_summaries(found: "_Population") -> xr.Dataset:
     names = ("eer", "eer_threshold", "auc")
-    data = dict(zip(names, _summary(found.total, found.genuine, mix.dim)))
-    if by is None:
+    data = dict(zip(names, _summary(found.total, found.genuine)))
+    if found.by is None:
         return xr.Dataset(data)
-    each = [_summary(found.cells[g, g], found.group_genuine[g], mix.dim) for g in range(len(found.groups))]
+    each = [_summary(found.cells[g, g], genuine) for g, genuine in enumerate(found.group_genuine)]
     data |= {f"{name}_group": (GROUP, np.array(values)) for name, values in zip(names, zip(*each))}
     return xr.Dataset(data, coords={GROUP: found.groups})
 
@@ -152,7 +151,7 @@ def checked_far(far) -> np.ndarray:
 class _Population:
     """What the rates of one mixture are made of: series per cell of groups, genuine scores per group."""
 
-    def __init__(self, mix, by, weights):
+    def __init__(self, mix, by, weights, one_by_one):
         labels = np.zeros(mix.n_identities, str) if by is None else mix.labels(by)
         self.dim, self.by = mix.dim, by
         self.groups, number = np.unique(labels, return_inverse=True)
@@ -164,7 +163,7 @@ class _Population:
         )
         members = [np.flatnonzero((number == g) & (weights > 0)) for g in range(len(self.groups))]
         sides = [(mix.mean_directions[m], mix.concentrations[m], weights[m]) for m in members]
-        self.cells, self.total = _series(sides)
+        self.cells, self.total = impostor_scores(sides, one_by_one)
         self.genuine = GenuineScores(mix.concentrations, weights, mix.dim)
         parts = [] if by is None else sides
         self.group_genuine = [GenuineScores(kappa, weight, mix.dim) for _, kappa, weight in parts]
@@ -176,83 +175,29 @@ class _Population:
             )
 
 
-def checked_population(mix, by, weights=None) -> _Population:
+def answered(mix, by, weights, compute) -> xr.Dataset:
+    """What `compute` makes of the population: by the series alone, or with single pairs integrated where that fails."""
+    try:
+        return compute(_population(mix, by, weights, False))
+    except SeriesError:
+        return compute(_population(mix, by, weights, True))
+
+
+def _population(mix, by, weights, one_by_one: bool) -> _Population:
     """The population of a mixture by an attribute; those of equal weights are kept with the mixture."""
     if weights is not None:
         weights = np.asarray(weights, np.float64)
         right = weights.shape == (mix.n_identities,) and bool(np.all(weights >= 0)) and np.count_nonzero(weights) > 1
         require(right, f"weights must be {mix.n_identities} numbers >= 0, at least two of them positive")
-        return _Population(mix, by, weights)
-    if by not in mix._populations:
-        mix._populations[by] = _Population(mix, by, np.ones(mix.n_identities))
-    return mix._populations[by]
-
-
-def _series(sides: list) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of every cell (group, group, 2, m) and of all pairs (2, m), with the terms they need.
-
-    The identities with the largest concentrations need the most terms, so those tell first how many.
-    """
-    sharpest = [tuple(part[np.argsort(-side[1])[:SAMPLE]] for part in side) for side in sides]
-    n_terms = _grown(sharpest, FIRST_TERMS)[1].shape[1]
-    return _grown(sides, n_terms)
-
-
-def _grown(sides: list, n_terms: int) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients with `n_terms` terms, or more until the last ones are negligible at every threshold."""
-    dim, grid = sides[0][0].shape[1], np.linspace(-0.999, 0.999, 101)
-    while n_terms <= MOST_TERMS:
-        cells, total = _cells(sides, n_terms)
-        ends = total.copy()
-        ends[:, :-TAIL] = 0
-        if np.max(survival(grid, dim, ends)[1]) < 1e-25:
-            return cells, total
-        n_terms += n_terms // 2
-    raise InputError(
-        f"the impostor series needs more than {MOST_TERMS} terms: the concentrations are too large for "
-        f"dimension {dim}; use smaller concentrations"
-    )
-
-
-def _cells(sides: list, n_terms: int) -> tuple[np.ndarray, np.ndarray]:
-    n_groups = len(sides)
-    cells = np.empty((n_groups, n_groups, 2, n_terms))
-    total, total_weight = np.zeros((2, n_terms)), 0.0
-    for g in range(n_groups):
-        for h in range(g, n_groups):
-            right = None if g == h else sides[h]
-            cells[g, h] = cells[h, g] = pair_coefficients(sides[g], right, n_terms)
-            weight = pair_weight(sides[g][2], None if g == h else sides[h][2])
-            total += weight * cells[g, h]
-            total_weight += weight
-    return cells, total / total_weight
-
-
-def _threshold_at(coefficients: np.ndarray, dim: int, far: np.ndarray) -> np.ndarray:
-    """Thresholds (L,) where the series equals each FAR level."""
-    edge = 1 - 1e-12
-    bracket = (np.full(far.shape, -edge), np.full(far.shape, edge))
-    return elementwise.find_root(lambda t, level: survival(t, dim, coefficients)[0] - level, bracket, args=(far,)).x
-
-
-def _far(coefficients: np.ndarray, dim: int, threshold: np.ndarray, of: str) -> tuple[np.ndarray, np.ndarray]:
-    """FAR and its relative error bound at thresholds; raises where the bound is too large."""
-    far, bound = survival(threshold, dim, coefficients)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(far > 0, bound / far, np.inf)
-    worst = int(np.argmax(relative))
-    require(
-        bool(relative[worst] <= LARGEST_ERROR),
-        f"FAR of {of} at threshold {threshold[worst]:.6g} cannot be trusted: it is {far[worst]:.3g} and its "
-        f"error may be {bound[worst]:.3g}; ask for larger FAR levels or lower thresholds"
-        + ("" if of == "all pairs" else ", or leave out by= or cross="),
-    )
-    return far, relative
+        return _Population(mix, by, weights, one_by_one)
+    if (by, one_by_one) not in mix._populations:
+        mix._populations[by, one_by_one] = _Population(mix, by, np.ones(mix.n_identities), one_by_one)
+    return mix._populations[by, one_by_one]
 
 
 def _dataset(found: _Population, threshold: np.ndarray, level: str, levels: np.ndarray, cross: bool) -> xr.Dataset:
     """Rates at thresholds with their labels."""
-    far, error = _far(found.total, found.dim, threshold, "all pairs")
+    far, error = found.total.far(threshold, "all pairs")
     values = {"threshold": threshold, "far": far, "frr": found.genuine.frr(threshold), "error_bound": error}
     data = {name: (level, value) for name, value in values.items()}
     coords = {level: levels}
@@ -268,7 +213,7 @@ def _dataset(found: _Population, threshold: np.ndarray, level: str, levels: np.n
 
 def _group_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
     of = [f"group '{name}'" for name in found.groups]
-    pairs = [_far(found.cells[g, g], found.dim, threshold, of[g]) for g in range(len(of))]
+    pairs = [found.cells[g, g].far(threshold, of[g]) for g in range(len(of))]
     far, error = np.transpose(pairs, (1, 2, 0))
     frr = np.transpose([genuine.frr(threshold) for genuine in found.group_genuine])
     dims = (level, GROUP)
@@ -277,7 +222,10 @@ def _group_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
 
 def _cross_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
     pairs = [
-        [_far(found.cells[g, h], found.dim, threshold, f"groups '{a}' and '{b}'") for h, b in enumerate(found.groups)]
+        [
+            found.cells[min(g, h), max(g, h)].far(threshold, f"groups '{a}' and '{b}'")
+            for h, b in enumerate(found.groups)
+        ]
         for g, a in enumerate(found.groups)
     ]
     far, error = np.transpose(pairs, (2, 3, 0, 1))
@@ -285,14 +233,14 @@ def _cross_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
     return {"far_cross": (dims, far), "error_bound_cross": (dims, error)}
 
 
-def _summary(coefficients: np.ndarray, genuine: GenuineScores, dim: int) -> tuple[float, float, float]:
-    """EER, its threshold, and AUC of one series and its genuine scores."""
+def _summary(impostor: ImpostorScores, genuine: GenuineScores) -> tuple[float, float, float]:
+    """EER, its threshold, and AUC of one population's impostor and genuine scores."""
 
     def difference(threshold: float) -> float:
         point = np.array([threshold])
-        return float(genuine.frr(point)[0] - survival(point, dim, coefficients)[0][0])
+        return float(genuine.frr(point)[0] - impostor.survival(point)[0][0])
 
     threshold = brentq(difference, -1 + 1e-9, 1 - 1e-9, xtol=1e-14)
-    eer, _ = _far(coefficients, dim, np.array([threshold]), "the pairs at the equal error rate")
-    accepted, _ = survival(np.tanh(genuine.nodes), dim, coefficients)
+    eer, _ = impostor.far(np.array([threshold]), "the pairs at the equal error rate")
+    accepted, _ = impostor.survival(np.tanh(genuine.nodes))
     return float(eer[0]), float(threshold), float(1 - (genuine.mass * accepted).sum() / genuine.below[-1])

@@ -56,10 +56,14 @@ def genuine_log_density(z: np.ndarray, concentration: np.ndarray, dim: int) -> n
     h(r) = E exp(r U_1) for a uniform point U.
     """
     concentration = np.asarray(concentration, np.float64)
-    log_norm = 0.5 * math.log(math.pi) + math.lgamma(dim / 2 - 0.5) - math.lgamma(dim / 2)
     radius = concentration * 2 / np.sqrt(1 + np.exp(-2 * np.asarray(z)))
     log_peak = 2 * log_mean_exp(np.atleast_1d(concentration), dim).reshape(concentration.shape)
-    return log_mean_exp(radius, dim) - log_peak - log_norm - (dim - 1) * _log_cosh(z)
+    return log_mean_exp(radius, dim) - log_peak - log_uniform(dim) - (dim - 1) * _log_cosh(z)
+
+
+def log_uniform(dim: int) -> float:
+    """log of the integral of (1 - t^2)^((p-3)/2): the norm of the score of two uniform points."""
+    return 0.5 * math.log(math.pi) + math.lgamma(dim / 2 - 0.5) - math.lgamma(dim / 2)
 
 
 class GenuineScores:

@@ -16,13 +16,18 @@ EXTENDED = np.longdouble
 BLOCK = 512
 SAFETY = 30
 TAIL = 8
+LEFT_OUT = 2.0  # in place of a cosine
+FORGETTING = 45  # each step shrinks the error of the start by exp(-2 order / kappa): together by exp(-45)
 
 
 def bessel_ratios(concentration: np.ndarray, dim: int, n_terms: int) -> np.ndarray:
-    """A_m(kappa) = I_{p/2-1+m}(kappa) / I_{p/2-1}(kappa) (kappa, m), by a backward continued fraction."""
+    """A_m(kappa) = I_{p/2-1+m}(kappa) / I_{p/2-1}(kappa) (kappa, m), by a backward continued fraction.
+
+    It starts far enough above the last term for what is wrong with its start to be forgotten.
+    """
     order = EXTENDED(dim) / 2 - 1
     kappa = np.asarray(concentration, EXTENDED)
-    start = n_terms + 200
+    start = 200 + math.ceil(math.sqrt(n_terms**2 + FORGETTING * float(kappa.max())))
     ratio = kappa / (order + start + np.sqrt((order + start) ** 2 + kappa**2))
     ratios = np.ones((kappa.size, n_terms), EXTENDED)
     for m in range(start - 1, -1, -1):
@@ -36,14 +41,15 @@ def bessel_ratios(concentration: np.ndarray, dim: int, n_terms: int) -> np.ndarr
 def _add_block(cosine, left, right, dim, only_above, total):
     """Add sum_kl left[m, k] right[m, l] P_m(cosine[k, l]) to total[0, m], and the same of |P_m| to row 1.
 
-    `only_above` takes l > k alone: a block on the diagonal.
+    `only_above` takes l > k alone: a block on the diagonal. A pair whose cosine is LEFT_OUT adds nothing.
     """
     n_terms, n_columns = total.shape[1], cosine.shape[1]
     before, now = np.empty(n_columns), np.empty(n_columns)
     for k in range(cosine.shape[0]):
         first = k + 1 if only_above else 0
         before[:] = 0.0
-        now[:] = 1.0
+        for column in range(n_columns):
+            now[column] = 0.0 if cosine[k, column] == LEFT_OUT else 1.0
         for m in range(n_terms):
             part, size = 0.0, 0.0
             for column in range(first, n_columns):
@@ -59,12 +65,17 @@ def _add_block(cosine, left, right, dim, only_above, total):
                 now[column] = after
 
 
-def pair_coefficients(left: tuple, right: tuple | None, n_terms: int) -> np.ndarray:
+def mean_resultants(concentration: np.ndarray, dim: int) -> np.ndarray:
+    """A_1(kappa), the length of the mean of vMF(mu, kappa), for concentrations (K,)."""
+    return bessel_ratios(concentration, dim, 2)[:, 1]
+
+
+def pair_coefficients(left: tuple, right: tuple | None, n_terms: int, limit: float = np.inf) -> np.ndarray:
     """Weighted mean over identity pairs of A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l), shape (2, m).
 
     Row 1 holds the same with |P_m|: the size of what row 0 sums, which says how much rounding row 0 carries.
     left, right: (directions (K, p), concentrations (K,), weights (K,)); right None means pairs within left, k
-    < l.
+    < l. Pairs whose mean score A_1(kappa_k) A_1(kappa_l) mu_k . mu_l exceeds the limit add nothing.
     """
     within = right is None
     right = left if within else right
@@ -73,11 +84,13 @@ def pair_coefficients(left: tuple, right: tuple | None, n_terms: int) -> np.ndar
         (mean, np.ascontiguousarray((bessel_ratios(kappa, dim, n_terms) * weight[:, None]).T))
         for mean, kappa, weight in (left, right)
     ]
+    lengths = [mean_resultants(kappa, dim) for _, kappa, _ in (left, right)]
     total = np.zeros((2, n_terms))
     for i in range(0, len(left[0]), BLOCK):
         for j in range(i if within else 0, len(right[0]), BLOCK):
             rows, columns = slice(i, i + BLOCK), slice(j, j + BLOCK)
             cosine = sides[0][0][rows] @ sides[1][0][columns].T
+            cosine[cosine * lengths[0][rows, None] * lengths[1][columns] > limit] = LEFT_OUT
             ratios = [np.ascontiguousarray(side[1][:, part]) for side, part in zip(sides, (rows, columns))]
             _add_block(cosine, *ratios, dim, within and i == j, total)
     return total / pair_weight(left[2], None if within else right[2])

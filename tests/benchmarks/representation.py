@@ -1,8 +1,9 @@
 """Held-out mutual information against known truths: python tests/benchmarks/representation.py [STUDY ...]
 
-Studies, each replacing its own rows of data/representation_checks.csv: `truths` (known classes at n = 5000,
-d = 512), `sizes` (n and d), `detection` (how often the smallest detectable value is detected), `permuted` (genders
-dealt anew to people of LFW, or of a mixture of that size where ../shared/data is absent). `cost` prints CPU times.
+Studies, whose rows go to data/representation_checks.csv one by one (those that are there are not made again):
+`truths` (known classes at n = 5000, d = 512), `sizes` (n and d), `detection` (how often the smallest detectable value
+is detected), `permuted` (genders dealt anew to people of LFW, or of a mixture of that size where ../shared/data is
+absent). `cost` prints CPU times.
 """
 
 import sys
@@ -16,6 +17,7 @@ import xarray as xr
 from scipy.optimize import brentq
 
 import frkit as fk
+from frkit.representation.detection import smallest_detectable
 from frkit.representation.truth import true_information
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,64 +37,69 @@ NUMBERS = [
 ]  # fmt: skip
 
 
-def row(study: str, case: str, run: int, faces: xr.Dataset, truth: float) -> dict:
+def row(study: str, case: str, run: int, faces: xr.Dataset) -> dict:
     """One estimate with the usual settings."""
     found = fk.representation_bias(faces, "group", progress=False)
-    sizes = {"n_images": faces.sizes["image"], "n_features": faces.sizes["feature"]}
-    known = {"study": study, "case": case, "run": run, **sizes, "n_identities": int(found.n_identities), "truth": truth}
-    return known | {name: round(float(found[name]), 5) for name in NUMBERS} | {"verdict": str(found.verdict.values)}
+    known = {"study": study, "case": case, "run": run}
+    known |= {"n_images": faces.sizes["image"], "n_features": faces.sizes["feature"]}
+    known |= {"n_identities": int(found.n_identities), "truth": faces.attrs.get("mutual_information", 0.0)}
+    numbers = {name: float(found[name]) for name in NUMBERS}
+    rounded = {name: round(x, 5) if isinstance(x, float) else x for name, x in (known | numbers).items()}
+    return rounded | {"verdict": str(found.verdict.values)}
 
 
-def drawn(study: str, case: str, run: int, n: int, d: int, **options) -> dict:
-    """An estimate on classes whose truth is known."""
-    faces = fk.representation.shifted_classes(n, d, seed=run, **options)
-    return row(study, case, run, faces, round(faces.attrs["mutual_information"], 5))
-
-
-def truths(n_runs: int = 4):
+def truths(n_runs: int = 3):
     """The known truths at n = 5000, d = 512."""
     for run in range(n_runs):
         for case, options in CASES.items():
-            yield drawn("truths", case, run, 5000, 512, **options)
+            yield case, run, (5000, 512), options
 
 
-def sizes(n_runs: int = 2):
+def sizes(n_runs: int = 1):
     """Two classes 2 sd apart, and independent ones, over n and d."""
-    for n in (500, 1000, 2000, 5000, 10_000):
+    for n in (500, 1000, 2000, 5000):
         for d in (32, 128, 512):
             for case in ("two, 2 sd", "independent"):
                 for run in range(n_runs):
-                    yield drawn("sizes", case, run, n, d, **CASES[case])
+                    yield f"{case}, {n} x {d}", run, (n, d), CASES[case]
 
 
-def detection(n_runs: int = 12):
+def detection(n_runs: int = 10):
     """Classes whose true mutual information is half, once and twice the smallest detectable value."""
     for n, d, shares, per_identity in [
-        (1000, 64, SEX, 1), (1000, 512, SEX, 1), (5000, 512, SEX, 1), (2000, 128, FOUR, 1), (2000, 128, SEX, 10),
+        (1000, 64, SEX, 1), (1000, 512, SEX, 1), (2000, 128, FOUR, 1), (2000, 128, SEX, 10),
     ]:  # fmt: skip
-        options = dict(shares=shares, per_identity=per_identity)
-        nothing = fk.representation.shifted_classes(n, d, distance=0.0, seed=99, **options)
-        found = fk.representation_bias(
-            nothing, "group", seeds=1, critic=fk.representation.Critic(iterations=1), progress=False
-        )
-        smallest = float(found.smallest_detectable * found.entropy)
+        smallest = _smallest(n, d, shares, per_identity)
         for factor in (0.5, 1.0, 2.0):
-            wanted = factor * smallest
-            distance = brentq(lambda x: true_information(x, np.array(shares)) - wanted, 0.01, 12)  # noqa: B023
+            distance = brentq(_beyond, 0.01, 12, (shares, factor * smallest))
+            case = f"{len(shares)} classes, {n} x {d}, {per_identity} per person, {factor:g} times"
             for run in range(n_runs):
-                case = f"{len(shares)} classes, {factor:g} x smallest"
-                yield drawn("detection", case, run, n, d, distance=distance, **options)
+                yield case, run, (n, d), dict(distance=distance, shares=shares, per_identity=per_identity)
+
+
+def _beyond(distance: float, shares: tuple, goal: float) -> float:
+    return true_information(distance, np.array(shares)) - goal
+
+
+def _smallest(n: int, d: int, shares: tuple, per_identity: int) -> float:
+    """The smallest detectable mutual information of such data, from one of them."""
+    nothing = fk.representation.shifted_classes(n, d, distance=0.0, seed=99, shares=shares, per_identity=per_identity)
+    _, person = np.unique(nothing.identity, return_inverse=True)
+    return smallest_detectable(nothing.embedding.values, person, len(shares), 0.6)
 
 
 def permuted(n_runs: int = 100):
     """The attribute dealt anew to people, so that the embedding knows nothing of it."""
+    for run in range(n_runs):
+        yield f"{'LFW, FaceNet' if LFW.is_file() else 'mixture'}, gender dealt anew", run, None, {}
+
+
+def dealt(run: int) -> xr.Dataset:
+    """LFW's people with each other's gender."""
     faces = fk.open_faces(LFW) if LFW.is_file() else fk.vmf.mixture(158, 512, kappa=(300, 900)).sample(10)
     _, first, person = np.unique(faces.identity.values, return_index=True, return_inverse=True)
     gender = faces.gender.values[first] if "gender" in faces.coords else np.repeat(["female", "male"], [32, 126])
-    case = f"{'LFW, FaceNet' if LFW.is_file() else 'mixture'}, gender permuted"
-    for run in range(n_runs):
-        dealt = np.random.default_rng(run).permutation(gender)[person]
-        yield row("permuted", case, run, faces.assign_coords(group=("image", dealt)), 0.0)
+    return faces.assign_coords(group=("image", np.random.default_rng(run).permutation(gender)[person]))
 
 
 def cost() -> None:
@@ -116,12 +123,15 @@ def _cpu(faces: xr.Dataset, critic) -> float:
 STUDIES = {"truths": truths, "sizes": sizes, "detection": detection, "permuted": permuted}
 
 
-def store(study: str, rows: list[dict]) -> None:
-    """Replace the rows of a study."""
-    table = pd.DataFrame(rows)
-    if TABLE.is_file():
-        old = pd.read_csv(TABLE, comment="#")
-        table = pd.concat([old[old.study != study], table]).sort_values("study", kind="stable")
+def stored() -> pd.DataFrame:
+    """The rows that are there."""
+    return pd.read_csv(TABLE, comment="#") if TABLE.is_file() else pd.DataFrame(columns=["study", "case", "run"])
+
+
+def store(found: dict) -> None:
+    """Add a row."""
+    table = pd.concat([stored(), pd.DataFrame([found])]) if TABLE.is_file() else pd.DataFrame([found])
+    table = table.sort_values("study", kind="stable")
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn"))
     head = f"# python tests/benchmarks/representation.py {' '.join(STUDIES)}\n# seeds are the runs; {versions}\n"
     TABLE.write_text(head + table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
@@ -133,10 +143,13 @@ def main() -> None:
         if name == "cost":
             cost()
             continue
-        rows = list(STUDIES[name]())
-        store(name, rows)
-        table = pd.DataFrame(rows).groupby(["case", "n_images", "n_features"], sort=False)
-        print(table[["truth", *NUMBERS]].mean().round(3).to_string(), flush=True)
+        done = set(stored()[["study", "case", "run"]].itertuples(index=False, name=None))
+        for case, run, size, options in STUDIES[name]():
+            if (name, case, run) not in done:
+                faces = dealt(run) if size is None else fk.representation.shifted_classes(*size, seed=run, **options)
+                store(row(name, case, run, faces))
+        table = stored()
+        print(table[table.study == name].groupby("case", sort=False)[["truth", *NUMBERS]].mean().round(3).to_string())
 
 
 if __name__ == "__main__":

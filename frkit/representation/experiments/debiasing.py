@@ -106,10 +106,9 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Encoder:
     weight = _balancing(y, z) if method == "resampling" else np.ones(y.shape)
     per_group = method == "classifier per group"
     directions = _group_directions(x, y, z) if per_group else _logistic(x, y, weight)[0]
-    transform = {"subspace removed": _without_means, "groups aligned": _aligned}.get(method, _unchanged)(
-        x @ directions.T, z
-    )
-    features = transform(x @ directions.T, z)
+    raw = x @ directions.T
+    transform = {"subspace removed": _without_means, "groups aligned": _aligned}.get(method, _unchanged)(raw, z)
+    features = transform(raw, z)
     groups = {name: z == name for name in np.unique(z)} if per_group else {None: np.ones(z.size, bool)}
     heads = {name: _logistic(features[rows], y[rows], weight[rows]) for name, rows in groups.items()}
 

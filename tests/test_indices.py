@@ -1,0 +1,257 @@
+"""SFI, CFI and DFI as formulas: the paper's tables, bounds, invariance, and the slow twin."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from twin_indices import from_pairs, fusion_weights
+
+import frkit as fk
+from frkit.measures import cfi, dfi, measure, names, sfi
+
+VARIANTS = ("normal", "extremal", "weighted")
+NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in VARIANTS]
+# Tables 1-3: fair, unfair, highly unfair; balanced, then [100, 1000, 2000]
+TABLES = {
+    "sfi_normal": (0.9489, 0.9064, 0.6017, 0.9833, 0.8424, 0.5975),
+    "sfi_extremal": (0.9233, 0.8596, 0.4025, 0.9750, 0.7636, 0.3963),
+    "sfi_weighted": (0.9489, 0.9064, 0.6017, 0.9846, 0.8292, 0.6230),
+    "cfi_normal": (0.9930, 0.9157, 0.7921, 0.9888, 0.9195, 0.7901),
+    "cfi_extremal": (0.9895, 0.8735, 0.6882, 0.9832, 0.8793, 0.6851),
+    "cfi_weighted": (0.9930, 0.9157, 0.7921, 0.9893, 0.9191, 0.8052),
+    "dfi_normal": (0.9744, 0.9206, 0.3367, 0.9293, 0.8763, 0.3364),
+    "dfi_extremal": (0.9687, 0.8930, 0.1295, 0.8570, 0.7820, 0.1198),
+    "dfi_weighted": (0.9744, 0.9206, 0.3367, 0.9219, 0.8622, 0.3052),
+}
+IMBALANCED = (100, 1000, 2000)
+
+
+def node(separation=None, compactness=None, histogram=None, sizes=None, low=0.0) -> xr.Dataset:
+    """Tallies with these parts of the groups; scores on [low, 1]."""
+    given = next(part for part in (separation, compactness, histogram) if part is not None)
+    n = np.shape(given)[-1]
+    bins = 10 if histogram is None else np.shape(histogram)[-2]
+    zero = np.zeros(n)
+    flat = np.full((bins, n), 1 / bins) if histogram is None else np.asarray(histogram, float)
+    data = {
+        "genuine_mean_group": zero if separation is None else separation,
+        "impostor_mean_group": zero,
+        "genuine_sd_group": zero if compactness is None else compactness,
+        "impostor_sd_group": zero,
+        "images_group": np.ones(n) if sizes is None else np.asarray(sizes, float),
+        "genuine_pairs_group": np.full(n, 10.0),
+        "impostor_pairs_group": np.full(n, 30.0),
+    }
+    dims = {name: ("group", np.asarray(values, float)) for name, values in data.items()}
+    dims |= {f"{kind}_histogram_group": (("score_bin", "group"), flat) for kind in ("genuine", "impostor")}
+    edges = np.linspace(low, 1, bins + 1)
+    groups = [f"g{k}" for k in range(n)]
+    return xr.Dataset(dims, coords={"group": groups, "score_bin": (edges[1:] + edges[:-1]) / 2})
+
+
+def three(index, tallies) -> list[float]:
+    return [round(float(measure(f"{index}_{variant}")(tallies)), 4) for variant in VARIANTS]
+
+
+# --- the paper's numbers -------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("index", "part", "deviation", "printed"),
+    [
+        ("sfi", "separation", (0.0325, -0.30185, 0.26935), [0.5975, 0.3963, 0.6230]),
+        ("sfi", "separation", (-0.1182, 0.0806, 0.0376), [0.8424, 0.7636, 0.8292]),
+        ("cfi", "compactness", (0.0112, -0.15745, 0.14625), [0.7901, 0.6851, 0.8052]),
+    ],
+)
+def test_printed_columns_are_reached(index, part, deviation, printed):
+    tallies = node(**{part: 0.5 + np.array(deviation)}, sizes=IMBALANCED)
+    assert three(index, tallies) == printed
+    column = [TABLES[f"{index}_{variant}"] for variant in VARIANTS]
+    assert printed in [list(three_values) for three_values in zip(*column)]
+
+
+@pytest.mark.parametrize("index", ["sfi", "cfi"])
+def test_printed_columns_keep_to_the_algebra_of_three_groups(index):
+    """1 - N = 2/3 (1 - E): of three deviations with sum 0 the largest is as large as the two others together."""
+    normal, extremal = (np.array(TABLES[f"{index}_{variant}"]) for variant in ("normal", "extremal"))
+    np.testing.assert_allclose(1 - normal, 2 / 3 * (1 - extremal), atol=1.0e-4)
+
+
+def test_balanced_columns_have_equal_normal_and_weighted_values():
+    for index in ("sfi", "cfi", "dfi"):
+        assert TABLES[f"{index}_normal"][:3] == TABLES[f"{index}_weighted"][:3]
+
+
+def test_weights_of_the_paper():
+    found = fk.measures.fusion_weights(IMBALANCED)
+    np.testing.assert_allclose(found, [0.39286, 0.37535, 0.23179], atol=5e-6)
+    twin = fusion_weights(dict(zip("abc", IMBALANCED)))
+    np.testing.assert_allclose(found, list(twin.values()), rtol=1e-14)
+    assert float(found.sum()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 4, 5])
+def test_the_largest_weight_is_at_half_of_an_equal_share(n_groups):
+    share = np.linspace(0, 1, 2001)
+    raw = fk.measures.unnormalised_weight(share, n_groups)
+    assert share[np.argmax(raw)] == pytest.approx(1 / (2 * n_groups), abs=5e-4)
+    assert raw.max() == pytest.approx(2, abs=1e-5)
+    assert raw[0] == pytest.approx(1 + np.exp(-0.5))
+
+
+# --- properties ----------------------------------------------------------------------------------------------
+deviations = st.lists(st.floats(0, 1, width=32), min_size=2, max_size=6)
+
+
+@given(deviations)
+def test_order_of_indices_and_their_bounds(values):
+    tallies = node(separation=values, compactness=values, sizes=np.arange(1, len(values) + 1))
+    for make in (sfi, cfi):
+        normal, extremal, weighted = (float(make(variant)(tallies)) for variant in VARIANTS)
+        assert (2 - len(values)) / len(values) - 1e-9 <= extremal <= min(normal, weighted) + 1e-12
+        assert max(normal, weighted) <= 1
+
+
+@given(st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any), min_size=2, max_size=5))
+def test_dfi_lies_between_0_and_1(counts):
+    histogram = np.transpose([np.array(one) / sum(one) for one in counts])
+    for variant in VARIANTS:
+        assert -1e-12 <= float(dfi(variant)(node(histogram=histogram))) <= 1 + 1e-12
+
+
+def test_disjoint_supports_give_zero_and_equal_histograms_one():
+    disjoint = np.eye(3)
+    assert three("dfi", node(histogram=disjoint, sizes=IMBALANCED)) == [0, 0, 0]
+    assert three("dfi", node(histogram=np.full((3, 3), 1 / 3), sizes=IMBALANCED)) == [1, 1, 1]
+
+
+def test_extremes_below_zero_are_returned():
+    """All separations 0 but one: E goes down to (2 - K) / K."""
+    assert float(sfi("extremal")(node(separation=[0, 0, 0, 1.0]))) == pytest.approx((2 - 4) / 4)
+
+
+@pytest.mark.parametrize("name", NINE)
+def test_the_order_of_the_groups_does_not_matter(name):
+    rng = np.random.default_rng(0)
+    histogram = rng.dirichlet(np.ones(8), 3).T
+    tallies = node(rng.random(3), rng.random(3), histogram, IMBALANCED)
+    expected = float(measure(name)(tallies))
+    for order in ([1, 2, 0], [2, 1, 0]):
+        assert float(measure(name)(tallies.isel(group=order))) == pytest.approx(expected, abs=1e-14)
+
+
+def test_a_cosine_is_read_as_half_of_one_plus_it():
+    parts = dict(separation=[0.4, 0.6, 0.8], compactness=[0.1, 0.2, 0.3])
+    half = {name: np.array(values) / 2 for name, values in parts.items()}
+    for index in ("sfi", "cfi"):
+        assert three(index, node(**parts, low=-1.0)) == three(index, node(**half))
+
+
+def test_further_dimensions_stay():
+    tallies = node(separation=[0.4, 0.6, 0.8])
+    many = xr.concat([tallies, 0.5 * tallies], "replicate", coords="minimal", data_vars="all", compat="override")
+    assert measure("sfi_weighted")(many).dims == ("replicate",)
+    np.testing.assert_allclose(measure("dfi_extremal")(many), [1, 1])
+
+
+def test_nan_in_a_group_is_nan_in_the_index():
+    tallies = node([0.4, np.nan, 0.8], [0.1, np.nan, 0.1])
+    tallies["genuine_histogram_group"][:, 1] = np.nan
+    assert [bool(measure(name)(tallies).isnull()) for name in NINE] == [True] * 9
+
+
+# --- sizes, constants, refusals ------------------------------------------------------------------------------
+def test_sizes_can_be_given():
+    tallies = node(separation=[0.1, 0.5, 0.9])
+    by_images = float(sfi("weighted")(tallies.assign(images_group=("group", [100.0, 1000.0, 2000.0]))))
+    assert float(sfi("weighted", group_sizes=IMBALANCED)(tallies)) == by_images
+    shuffled = {"g2": 2000, "g0": 100, "g1": 1000}
+    assert float(sfi("weighted", group_sizes=shuffled)(tallies)) == by_images
+    twin = fusion_weights(dict(zip("abc", IMBALANCED)), c=0.2)
+    expected = 1 - 2 * 0.4 * (twin["a"] + twin["c"])
+    assert float(sfi("weighted", group_sizes=IMBALANCED, c=0.2)(tallies)) == pytest.approx(expected)
+
+
+def test_names_tell_what_was_asked():
+    assert set(NINE) <= set(names())
+    assert {(measure(name).fair, measure(name).scale, measure(name).dealt) for name in NINE} == {
+        (1.0, "identity", True)
+    }
+    assert [name for name in NINE if measure(name).binned] == NINE[6:]
+    assert cfi("weighted", c=2, group_sizes=[1, 2]).name == "cfi_weighted(c=2, sizes given)"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: sfi("mean"), "normal, extremal, weighted"),
+        (lambda: fk.measures.fusion_weights([10]), "two groups"),
+        (lambda: fk.measures.fusion_weights([10, 0]), "positive"),
+        (lambda: fk.measures.fusion_weights([10, 5], c=-1), "at least 0"),
+        (lambda: sfi("weighted", group_sizes=[1, 2])(node(separation=[0.1, 0.2, 0.3])), "one size for each"),
+        (lambda: sfi("weighted", group_sizes={"a": 1, "b": 2})(node(separation=[0.1, 0.2])), "'g0', 'g1'"),
+        (lambda: sfi()(node(separation=[0.1, 0.2], low=-0.5)), "unit_scores"),
+        (lambda: sfi()(node(separation=[0.1])), "two groups"),
+        (lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_pairs_group")), "weighting='pair'"),
+        (lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_histogram_group")), "mode='all'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, words):
+    with pytest.raises(fk.InputError, match=words):
+        call()
+
+
+# --- canonical systems ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("index", ["sfi", "cfi", "dfi"])
+@pytest.mark.parametrize("kind", ["fair", "unfair", "highly unfair"])
+def test_canonical_populations_lie_near_the_printed_balanced_values(index, kind):
+    at = ["fair", "unfair", "highly unfair"].index(kind)
+    found = three(index, fk.indices.canonical_population(kind, index=index))
+    np.testing.assert_allclose(found, [TABLES[f"{index}_{variant}"][at] for variant in VARIANTS], atol=0.032)
+
+
+def test_canonical_scores_have_the_moments_that_were_asked_for():
+    exact = fk.indices.canonical_population("highly unfair", index="cfi")
+    table = fk.canonical_scores("highly unfair", index="cfi", sizes=(20000,) * 3, seed=1)
+    for g, name in enumerate(exact.group.values):
+        for kind, genuine in (("genuine", True), ("impostor", False)):
+            own = table.score.values[(table.probe_group.values == name) & (table.genuine.values == genuine)]
+            assert own.mean() == pytest.approx(exact[f"{kind}_mean_group"].values[g], abs=5e-3)
+            assert own.std() == pytest.approx(exact[f"{kind}_sd_group"].values[g], abs=3e-3)
+            masses = np.histogram(own, 100, (0, 1))[0] / len(own)
+            np.testing.assert_allclose(masses, exact[f"{kind}_histogram_group"].values[:, g], atol=5e-3)
+
+
+def test_canonical_scores_are_seeded_and_a_group_keeps_its_first_scores():
+    one, again, other = (fk.canonical_scores(sizes=(50, 60), seed=seed) for seed in (3, 3, 4))
+    assert one.identical(again)
+    assert not np.array_equal(one.score, other.score)
+    longer = fk.canonical_scores(sizes=(80, 60), seed=3)
+    np.testing.assert_array_equal(longer.score.values[:50], one.score.values[:50])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (dict(kind="biased"), "highly unfair"),
+        (dict(index="fdr"), "sfi, cfi, dfi"),
+        (dict(sizes=(10,)), "two or three"),
+        (dict(sizes=(10, 1)), "from 2"),
+    ],
+)
+def test_canonical_systems_that_do_not_exist_are_refused(options, words):
+    with pytest.raises(fk.InputError, match=words):
+        fk.canonical_scores(**options)
+
+
+@pytest.mark.filterwarnings("ignore:fewer than 100 scores")
+def test_floor_of_dfi_near_the_stored_figures():
+    """Fair groups of 100, 1000 and 2000 genuine and as many impostor scores give .934, .868, .928."""
+    found = []
+    for seed in range(8):
+        table = fk.canonical_scores("fair", index="dfi", sizes=IMBALANCED, seed=seed)
+        found.append(list(from_pairs(table, bins=100).values())[6:])
+    np.testing.assert_allclose(np.mean(found, 0), [0.934, 0.868, 0.928], atol=0.01)
+    ds = fk.fairness_indices(table, by="group", score_map="identity", deals=40)
+    np.testing.assert_allclose(ds.dfi_floor, [0.934, 0.868, 0.928], atol=0.01)
+    assert (ds.dfi_p > 0.05).all()

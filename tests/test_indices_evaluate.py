@@ -1,0 +1,317 @@
+"""From scores to the nine indices: against the slow twin, with maps, deals, intervals and refusals."""
+
+import warnings
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+from engine_cases import people
+from twin_indices import from_pairs, from_tensor, nine
+
+import frkit as fk
+from frkit.indices.deals import PeopleDealt
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
+
+
+def values(found: xr.Dataset) -> dict[str, float]:
+    return {name: float(found[name[:3]].sel(variant=name[4:])) for name in NINE}
+
+
+def of_node(evaluation, node="empirical") -> dict[str, float]:
+    return {name: float(fk.measures.measure(name)(evaluation[node].to_dataset())) for name in NINE}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    mix = fk.vmf.mixture(18, 8, kappa=(8, 20), seed=0, groups={"a": {}, "b": {"kappa": (6, 10)}, "c": {"cohesion": 4}})
+    return fk.score_tensor(mix.sample(6, seed=1), chunks=40)
+
+
+# --- the twin ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("options", [{}, {"balance": True}, {"c": 0.3}, {"group_sizes": {"f": 5, "m": 50}}])
+def test_a_tensor_agrees_with_the_twin(options):
+    """Unequal images, a person in no group."""
+    tensor = fk.score_tensor(people("unequal", dim=4), chunks=7)
+    found = fk.fairness_indices(tensor, by="gender", bins=12, **options)
+    options = {"sizes" if name == "group_sizes" else name: value for name, value in options.items()}
+    twin = from_tensor(fk.indices.unit_scores(tensor), "gender", bins=12, **options)
+    assert values(found) == pytest.approx(twin, abs=1e-6)  # scores are float32
+
+
+@pytest.mark.parametrize("sizes", [(40, 60, 90), (30, 50)])
+def test_a_pair_table_agrees_with_the_twin(sizes):
+    table = fk.canonical_scores("unfair", index="cfi", sizes=sizes, seed=2)
+    found = fk.fairness_indices(table, by="group", score_map="identity", bins=15)
+    assert values(found) == pytest.approx(from_pairs(table, bins=15), abs=1e-12)
+    np.testing.assert_array_equal(found.images, 2 * np.array(sizes))
+
+
+def test_named_images_of_a_pair_table_are_counted_once():
+    image, person = np.array(list("aabbccddeeff")), np.array(list("aabbccddeeff"))
+    names = np.char.add(image, np.tile(["1", "2"], 6))
+    row, col = np.triu_indices(12, 1)
+    group = np.where(person < "d", "x", "y")
+    same = group[row] == group[col]
+    row, col = row[same], col[same]
+    score = np.random.default_rng(0).random(len(row))
+    named = dict(probe=names[row], reference=names[col], probe_identity=person[row], reference_identity=person[col])
+    table = fk.pairs(score, gender=group[row], **named)
+    found = fk.fairness_indices(table, by="gender", score_map="identity", bins=5, deals=10)
+    assert found.images.values.tolist() == [6, 6]
+    assert values(found) == pytest.approx(from_pairs(table, "gender", bins=5, sizes={"x": 6, "y": 6}), abs=1e-12)
+
+
+def test_every_replicate_agrees_with_the_twin():
+    """The image scheme by hand: pairs of images drawn twice count twice, and copies are genuine pairs of score 1."""
+    tensor = fk.score_tensor(people("equal", dim=4), chunks=24)
+    drawn = fk.Resampling("image", n=3, seed=4)
+    ev = fk.indices.evaluate(tensor, by="gender", bins=8, resampling=drawn, deals=0)
+    score, who = fk.indices.unit_scores(tensor).values.astype(float), tensor.probe_identity.values
+    np.fill_diagonal(score, 1.0)
+    gender = tensor.probe_gender.values
+    counts = drawn.weights(who, tensor.probe.values).image_count.values
+    for b in range(3):
+        images = np.repeat(np.arange(len(who)), counts[b])
+        pairs = {group: ([], []) for group in ("f", "m")}
+        for a, i in enumerate(images):
+            for j in images[a + 1 :]:
+                if gender[i] == gender[j] != "unknown":
+                    pairs[gender[i]][int(who[i] != who[j])].append(score[i, j])
+        sizes = {group: int((gender[images] == group).sum()) for group in pairs}
+        node = ev["replicates"].to_dataset().isel(replicate=b)
+        found = {name: float(fk.measures.measure(name)(node)) for name in NINE}
+        assert found == pytest.approx(nine(pairs, sizes, bins=8), abs=1e-6)
+
+
+def test_models_chunks_and_an_ordinary_evaluation_agree(scores):
+    one = values(fk.fairness_indices(scores, by="group", bins=20))
+    assert values(fk.fairness_indices(scores.chunk(23), by="group", bins=20)) == pytest.approx(one, abs=1e-12)
+    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", mode="all", bins=20)
+    assert of_node(plain) == pytest.approx(one, abs=1e-6)
+    mix = fk.vmf.mixture(12, 8, kappa=(8, 20), seed=0, groups={"a": {}, "b": {"kappa": (6, 10)}})
+    both = fk.score_tensor(fk.stack_models({"A": mix.sample(6, seed=1), "B": mix.sample(6, seed=2)}))
+    found = fk.fairness_indices(both, by="group", bins=10, resampling=fk.Resampling(n=5))
+    alone = fk.fairness_indices(both.sel(model="B"), by="group", bins=10, resampling=fk.Resampling(n=5))
+    for name in ("sfi", "dfi_lower", "cfi_floor_limit", "dfi_p"):
+        np.testing.assert_allclose(found[name].sel(model="B"), alone[name], rtol=1e-12)
+
+
+# --- maps ----------------------------------------------------------------------------------------------------
+def test_a_mapped_tensor_computes_nothing_until_asked(scores):
+    def refuse(*_args, **_kwargs):
+        raise AssertionError("computed")
+
+    with dask.config.set(scheduler=refuse):
+        mapped = fk.indices.unit_scores(scores, "cosine")
+    np.testing.assert_allclose(mapped.values, (1 + scores.values) / 2, atol=1e-6)
+    assert mapped.attrs["self_score"] == 1
+    assert scores.attrs["similarity"] == "cosine", "the caller's scores stay as they are"
+
+
+def test_maps_by_name():
+    faces = people("equal", dim=6)
+    euclid = fk.score_tensor(faces, similarity="euclidean", chunks=24)
+    distance = -euclid.values
+    np.testing.assert_allclose(fk.indices.unit_scores(euclid, "euclidean"), 1 / (1 + distance), rtol=1e-6)
+    table = fk.pairs([0.0, -2.0, -1.0], [True, False, False])
+    np.testing.assert_allclose(fk.indices.unit_scores(table, "chord"), [1, 0, 0.5])
+    np.testing.assert_allclose(fk.indices.unit_scores(table, np.exp), np.exp([0.0, -2.0, -1.0]))
+
+
+def test_a_monotone_map_moves_sfi_but_the_name_is_kept(scores):
+    found = fk.fairness_indices(scores, by="group", score_map=lambda s: (1 + s) ** 2 / 4, bins=10)
+    assert found.attrs["score_map"] == "<lambda>"
+    assert float(found.sfi[0]) != pytest.approx(
+        float(fk.fairness_indices(scores, by="group", bins=10).sfi[0]), abs=1e-3
+    )
+
+
+# --- deals and floors ----------------------------------------------------------------------------------------
+def test_deals_keep_the_number_of_people():
+    names = np.array(list("abcdef"))
+    code = np.array([0, 0, 1, 1, 1, -1])
+    counts = PeopleDealt(names, code, 20, 0).weights(np.repeat(names, 2)).identity_count.values.reshape(20, 2, 6)
+    assert (counts.sum(2) == [2, 3]).all()
+    assert (counts[..., 5] == 0).all()
+    assert (counts[..., :5].sum(1) == 1).all()
+    assert len({tuple(deal[0]) for deal in counts}) > 5
+    few = PeopleDealt(names, code, 4, 0).weights(np.repeat(names, 2)).identity_count.values
+    np.testing.assert_array_equal(few.reshape(4, 2, 6), counts[:4])
+
+
+def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
+    """Each deal, made by hand: new group labels for the people, and the twin."""
+    ev = fk.indices.evaluate(scores, by="group", bins=9, deals=3)
+    who = scores.probe_identity.values
+    names, first = np.unique(who, return_index=True)
+    code = np.unique(scores.probe_group.values[first], return_inverse=True)[1]
+    counts = PeopleDealt(names, code, 3, 0).weights(who).identity_count.values.reshape(3, 3, -1)
+    for deal in range(3):
+        label = np.array(list("abc"))[counts[deal].argmax(0)][np.searchsorted(names, who)]
+        again = fk.indices.unit_scores(scores).assign_coords(probe_group=("probe", label))
+        node = ev["dealt"].to_dataset().isel(replicate=deal)
+        found = {name: float(fk.measures.measure(name)(node)) for name in NINE}
+        assert found == pytest.approx(from_tensor(again, "group", bins=9), abs=1e-6)
+
+
+def test_dealt_scores_keep_their_numbers_and_agree_with_the_twin():
+    table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
+    ev = fk.indices.evaluate(table, by="group", score_map="identity", bins=7, deals=4)
+    dealt = ev["dealt"].to_dataset()
+    assert ev["dealt"].attrs["dealt"] == "scores"
+    assert (dealt.genuine_pairs_group == [30, 50]).all() and (dealt.impostor_pairs_group == [30, 50]).all()
+    for kind, genuine in (("genuine", True), ("impostor", False)):
+        total = table.score.values[table.genuine.values == genuine].mean()
+        mean = (dealt[f"{kind}_mean_group"] * [30, 50]).sum("group") / 80
+        np.testing.assert_allclose(mean, total, rtol=1e-12)
+        np.testing.assert_allclose(dealt[f"{kind}_histogram_group"].sum("score_bin"), 1)
+    assert float(dealt.genuine_sd_group.std("replicate").max()) > 0
+
+
+def test_floor_calls_the_unfair_unfair_and_needs_deals():
+    mix = fk.vmf.mixture(24, 8, kappa=(20, 30), seed=0, groups={"a": {}, "b": {"kappa": (4, 6)}})
+    scores = fk.score_tensor(mix.sample(6, seed=1))
+    unfair = fk.indices.evaluate(scores, by="group", bins=20, deals=60)
+    floor = fk.floor(unfair, "sfi_normal")
+    assert set(floor.data_vars) == {"estimate", "median", "limit", "p", "n_nonfinite"}
+    assert float(floor.estimate) < float(floor.limit) < float(floor["median"]) < 1
+    assert float(floor.p) <= 0.05 and "people" in floor.attrs["size"]
+    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", mode="all", bins=20)
+    with pytest.raises(fk.InputError, match="indices.evaluate"):
+        fk.floor(plain, "dfi_normal")
+
+
+def test_people_of_a_pair_table_are_dealt_with_all_their_pairs(scores):
+    """A person's genuine pairs go together, so the number of genuine pairs in a group is a sum over its people."""
+    n = scores.sizes["probe"]
+    row, col = np.triu_indices(n, 1)
+    group, who = scores.probe_group.values, scores.probe_identity.values
+    same = group[row] == group[col]
+    row, col = row[same], col[same]
+    named = dict(probe=scores.probe.values[row], reference=scores.probe.values[col])
+    named |= dict(probe_identity=who[row], reference_identity=who[col])
+    table = fk.pairs(scores.values[row, col], group=group[row], **named)
+    listed = fk.indices.evaluate(table, by="group", bins=10, deals=5)
+    assert of_node(listed) == pytest.approx(of_node(fk.indices.evaluate(scores, by="group", bins=10)), abs=1e-6)
+    assert listed["dealt"].attrs["dealt"] == "people"
+    assert (listed["dealt"].genuine_pairs_group == 6 * 15).all()
+
+
+# --- intervals -----------------------------------------------------------------------------------------------
+def test_bands_uncertainty_and_comparison_work_on_all_nine(scores):
+    how = dict(by="group", bins=20, resampling=fk.Resampling("image", n=30), deals=20)
+    ev = fk.indices.evaluate(scores, **how)
+    other = fk.indices.evaluate(scores, score_map=lambda s: (3 + s) / 4, **how)
+    for name in NINE:
+        band = fk.band(ev, name)
+        assert band.attrs["method"] == "pivotal" and band.attrs["fair"] == 1
+        assert float(band.lower) < float(band.upper)
+        assert bool(band.includes_fair) == (float(band.upper) >= 1)
+        assert float(fk.uncertainty(ev, name)) > 0
+        assert float(fk.floor(ev, name).p) <= 1
+    for name in NINE[:6]:  # half the scale: half the distance from 1
+        gap = fk.compare(ev, other, name)
+        assert float(gap.estimate) == pytest.approx(-0.5 * (1 - float(fk.band(ev, name).estimate)), abs=1e-6)
+
+
+def test_the_summary_repeats_bands_and_floors(scores):
+    ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=fk.Resampling("image", n=30))
+    found = fk.indices.summary(ev, level=0.9)
+    band, floor = fk.band(ev, "cfi_extremal", level=0.9), fk.floor(ev, "cfi_extremal", level=0.9)
+    row = found.sel(variant="extremal")
+    assert [float(row[f"cfi_{end}"]) for end in ("lower", "upper")] == [float(band.lower), float(band.upper)]
+    assert [float(row.cfi_floor), float(row.cfi_p)] == [float(floor["median"]), float(floor.p)]
+    assert ev["dealt"].sizes["replicate"] == 30, "as many deals as replicates unless told otherwise"
+    np.testing.assert_allclose(found.z_distribution.sum("score_bin"), 1)
+    np.testing.assert_allclose(found.z_separation, abs(found.genuine_mean - found.impostor_mean))
+    assert found.attrs["target"] == "these 18 identities, new images"
+
+
+def test_only_the_datas_share_of_the_bias_is_taken_out(scores):
+    """With independent pairs resampling repeats the noise of the data; with drawn images it triples that of pairs."""
+    ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=fk.Resampling("image", n=30), deals=0)
+    dfi = fk.measures.measure("dfi_normal")
+    centre, many = (dfi(ev[node].to_dataset()) for node in ("vstatistic", "replicates"))
+    expected = float(many.mean() + (centre - many.mean()) / 3)
+    assert float(fk.band(ev, "dfi_normal").centre) == pytest.approx(expected)
+    table = fk.canonical_scores("fair", sizes=(60, 60))
+    ev = fk.indices.evaluate(table, by="group", score_map="identity", resampling=fk.Resampling("pair", n=20), deals=0)
+    assert float(fk.band(ev, "dfi_normal").centre) == pytest.approx(of_node(ev)["dfi_normal"])
+
+
+def test_an_evaluation_with_deals_survives_a_file(scores, tmp_path):
+    ev = fk.indices.evaluate(scores, by="group", bins=10, resampling=fk.Resampling(n=4))
+    ev.to_netcdf(tmp_path / "indices.nc", engine="h5netcdf")
+    again = fk.open_evaluation(tmp_path / "indices.nc")
+    xr.testing.assert_allclose(fk.indices.summary(again), fk.indices.summary(ev), rtol=1e-12)
+
+
+# --- refusals ------------------------------------------------------------------------------------------------
+def small(score, genuine, group="xy"):
+    return fk.pairs(score, genuine, group=np.resize(list(group), len(score)))
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "words"),
+    [
+        (small([0.5, 1.5, 0.2, 0.1], [1, 1, 0, 0]), dict(score_map="identity"), "outside"),
+        (small([0.5, 1.5, 0.2, 0.1], [1, 1, 0, 0]), {}, r"1.5 to 1.25"),
+        (small([0.5, np.nan, 0.2, 0.1], [1, 1, 0, 0]), {}, r"1 score\(s\) are NaN"),
+        (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0], "x"), {}, "two groups"),
+        (small([0.5, 0.2, 0.2, 0.1], [1, 0, 0, 0]), {}, r"'y' have no genuine pair"),
+        (small([0.5, 0.2, 0.2, 0.1], [1, 1, 1, 0]), {}, r"'x' have no impostor pair"),
+        (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(score_map="cosinus"), "cosine, angular"),
+        (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(score_map=lambda s: s[:1]), "one number for every score"),
+        (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(bins=1), "bins"),
+        (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(deals=1), "at least 2"),
+        (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(by="race"), "race"),
+    ],
+)
+def test_bad_pair_tables_are_refused(table, options, words):
+    with pytest.raises(fk.InputError, match=words):
+        fk.fairness_indices(table, **({"by": "group"} | options))
+
+
+def test_bad_tensors_are_refused(scores):
+    euclid = fk.score_tensor(people("equal"), similarity="euclidean")
+    with pytest.raises(fk.InputError, match="outside \\[0, 1\\]"):
+        fk.fairness_indices(euclid, by="gender")
+    failed = fk.score_matrix(
+        [[0.9, -1, 0.2], [0.4, 0.8, 0.1]],
+        list("ab"),
+        list("abc"),
+        missing=-1,
+        attributes={"g": (list("xy"), list("xyx"))},
+    )
+    with pytest.raises(fk.InputError, match="NaN"):
+        fk.fairness_indices(failed, by="g")
+    with pytest.raises(fk.InputError, match="'m' have no genuine pair"):
+        fk.fairness_indices(fk.score_tensor(people([3, 1, 2, 2, 1], groups=("f", "m", "f", "f", "m"))), by="gender")
+
+
+def test_few_scores_in_a_bin_are_warned_of():
+    table = fk.canonical_scores("fair", sizes=(400, 1000))
+    with pytest.warns(fk.DataWarning, match=r"10 bins in 'group 1'"):
+        fk.fairness_indices(table, by="group", score_map="identity", bins=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fk.fairness_indices(table, by="group", score_map="identity", bins=8)
+
+
+# --- thinning ------------------------------------------------------------------------------------------------
+def test_thinning_keeps_whole_people(scores):
+    part = fk.indices.thinned(scores, by="group", keep={"a": 0.5}, seed=1)
+    assert part.sizes == {"probe": 90, "reference": 90}
+    kept, count = np.unique(part.probe_identity.values[part.probe_group.values == "a"], return_counts=True)
+    assert len(kept) == 3 and (count == 6).all()
+    less = fk.indices.thinned(scores, by="group", keep={"a": 1 / 3}, seed=1)
+    assert set(less.probe.values.tolist()) < set(part.probe.values.tolist())
+
+
+def test_thinning_refuses_shares_and_groups_that_do_not_exist(scores):
+    for keep, words in (({"a": 0}, r"\(0, 1\]"), ({"z": 0.5}, "a, b, c")):
+        with pytest.raises(fk.InputError, match=words):
+            fk.indices.thinned(scores, by="group", keep=keep)

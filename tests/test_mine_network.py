@@ -1,0 +1,172 @@
+"""The statistics network and its bounds: gradients by finite differences, bounds by plain loops, truths by sampling."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from frkit.representation.bounds import donsker_varadhan, entropy, pointwise
+from frkit.representation.network import Adam, elu, forward, gradients, initial
+from frkit.representation.training import Critic, loss
+from frkit.representation.truth import true_information
+
+SHARES = np.array([0.5, 0.3, 0.2])
+SEX = np.array([0.61384, 0.38616])
+
+
+def network(mapping, seed=0):
+    """Small parameters in float64, none of them 0."""
+    rng = np.random.default_rng(seed)
+    start = initial(rng, 5, 3, mapping, 4)
+    return {name: values + 0.3 * rng.standard_normal(values.shape) for name, values in start.items()}
+
+
+def batch(n=7, seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 5)), rng.integers(0, 3, n)
+
+
+# --- twins --------------------------------------------------------------------------------------------------
+def exp_minus_one_below_zero(x):
+    return x if x > 0 else np.exp(x) - 1
+
+
+def slow_t(p, r, k):
+    """T of one image and one class, layer by layer."""
+    act = np.vectorize(exp_minus_one_below_zero)
+    one_hot = np.eye(3)[k]
+    w = act(r @ p["map_r"]) if "map_r" in p else r
+    s = act(one_hot @ p["map_z"]) if "map_z" in p else one_hot
+    hidden = act(w @ p["first_r"] + s @ p["first_z"] + p["first_bias"])
+    return act(hidden @ p["second"] + p["second_bias"]) @ p["last"]
+
+
+def slow_loss(p, x, z, average):
+    """Eq. 6 with the product of the marginals written out."""
+    joint = np.mean([slow_t(p, r, k) for r, k in zip(x, z)])
+    marginal = np.mean([sum(SHARES[k] * np.exp(slow_t(p, r, k)) for k in range(3)) for r in x])
+    return -(joint - marginal / average)
+
+
+def slow_bounds(t, z, shares):
+    """SN and DV by loops."""
+    inner = [sum(p * np.exp(value) for p, value in zip(shares, row)) for row in t]
+    joint = [row[k] for row, k in zip(t, z)]
+    return np.mean(joint) - np.mean(np.log(inner)), np.mean(joint) - np.log(np.mean(inner))
+
+
+@pytest.mark.parametrize("mapping", [2, 0])
+def test_output_is_the_network_written_out(mapping):
+    p, (x, _) = network(mapping), batch()
+    slow = [[slow_t(p, r, k) for k in range(3)] for r in x]
+    np.testing.assert_allclose(forward(p, x)[0], slow, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mapping", [2, 0])
+def test_gradients_are_the_finite_differences_of_the_loss(mapping):
+    p, (x, z) = network(mapping), batch()
+    t, inside = forward(p, x)
+    _, average, by_output = loss(t, z, SHARES, 1.7, 0.01)
+    found = gradients(p, inside, by_output)
+    assert found.keys() == p.keys()
+    for name, values in p.items():
+        numeric = np.empty_like(values)
+        for place in np.ndindex(values.shape):
+            at = []
+            for step in (1e-6, -1e-6):
+                moved = values.copy()
+                moved[place] += step
+                at.append(slow_loss(p | {name: moved}, x, z, average))
+            numeric[place] = (at[0] - at[1]) / 2e-6
+        np.testing.assert_allclose(found[name], numeric, rtol=1e-5, atol=1e-9, err_msg=name)
+
+
+def test_moving_average_starts_at_the_first_value_and_follows():
+    (_, z), t = batch(), np.random.default_rng(3).standard_normal((7, 3))
+    mean = np.mean(np.exp(t) @ SHARES)
+    value, first, _ = loss(t, z, SHARES, None, 0.1)
+    assert first == pytest.approx(mean)
+    assert loss(t, z, SHARES, 2.0, 0.1)[1] == pytest.approx(0.1 * mean + 0.9 * 2)
+    assert value == pytest.approx(slow_bounds(t, z, SHARES)[1])
+
+
+def test_untrained_network_claims_nothing():
+    p = initial(np.random.default_rng(0), 5, 3, 10, 8)
+    assert (forward(p, np.ones((4, 5), np.float32))[0] == 0).all()
+
+
+def test_adam_is_kingma_and_bas_algorithm():
+    x, m, v = 1.0, 0.0, 0.0
+    parameters = {"x": np.array([1.0])}
+    adam = Adam(parameters, 0.1)
+    for t in range(1, 6):
+        g = 2 * x
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        adam.step({"x": 2 * parameters["x"]})
+        x -= 0.1 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+        assert parameters["x"][0] == pytest.approx(x, rel=1e-9)
+
+
+def test_elu():
+    np.testing.assert_allclose(elu(np.array([-1.0, 0, 2])), [np.exp(-1) - 1, 0, 2])
+
+
+# --- bounds -------------------------------------------------------------------------------------------------
+@given(seed=st.integers(0, 10_000), scale=st.floats(0, 30), n=st.integers(3, 40))
+def test_bounds_agree_with_loops_and_keep_their_order(seed, scale, n):
+    """DV <= SN <= H, whatever T is, where the shares are those of the rows."""
+    rng = np.random.default_rng(seed)
+    z = np.concatenate([np.arange(3), rng.integers(0, 3, n - 3)])
+    t, shares = scale * rng.standard_normal((n, 3)), np.bincount(z) / n
+    sn, (dv, terms) = pointwise(t, z, shares), donsker_varadhan(t, z, shares)
+    np.testing.assert_allclose([sn.mean(), dv], slow_bounds(t, z, shares), rtol=1e-9, atol=1e-9)
+    assert terms.mean() == pytest.approx(dv, abs=1e-8)
+    assert dv <= sn.mean() + 1e-9 and sn.mean() <= entropy(shares) + 1e-9
+
+
+def test_sn_is_entropy_minus_cross_entropy_of_the_implied_classifier():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 3, 50)
+    t, shares = rng.standard_normal((50, 3)), np.bincount(z) / 50
+    classifier = shares * np.exp(t)
+    classifier /= classifier.sum(1, keepdims=True)
+    cross_entropy = -np.log(classifier[np.arange(50), z]).mean()
+    assert pointwise(t, z, shares).mean() == pytest.approx(entropy(shares) - cross_entropy, rel=1e-12)
+
+
+def test_sn_does_not_see_what_depends_on_the_image_alone():
+    rng = np.random.default_rng(0)
+    z, t = rng.integers(0, 3, 50), rng.standard_normal((50, 3))
+    moved = t + 5 * rng.standard_normal((50, 1))
+    np.testing.assert_allclose(pointwise(moved, z, SHARES), pointwise(t, z, SHARES), atol=1e-12)
+
+
+# --- truths -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("distance", "shares", "both", "truth"),
+    [(0, SEX, False, 0), (2, SEX, False, 0.322), (10, SEX, False, 0.667), (4, SEX, True, 0.586),
+     (2, np.full(4, 0.25), False, 0.845)],
+)  # fmt: skip
+def test_known_mutual_information(distance, shares, both, truth):
+    assert round(true_information(distance, shares, both), 3) == pytest.approx(truth, abs=1e-12)
+
+
+def test_true_information_is_the_mean_of_sampled_log_ratios():
+    rng = np.random.default_rng(0)
+    z = rng.choice(2, 200_000, p=SEX)
+    x = rng.standard_normal(len(z)) + 1.5 * z
+    densities = stats.norm.pdf(x[:, None], [0, 1.5])
+    terms = np.log(densities[np.arange(len(z)), z] / (densities @ SEX))
+    error = terms.std() / np.sqrt(len(z))
+    assert abs(terms.mean() - true_information(1.5, SEX)) < 3 * error
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("mapping", -1), ("hidden", 0), ("iterations", 0), ("batch", 0), ("patience", 0), ("learning_rate", 0.0),
+     ("smoothing", 1.5)],
+)  # fmt: skip
+def test_critic_refuses_what_is_no_network(name, value):
+    with pytest.raises(ValueError, match=f"{name} must"):
+        Critic(**{name: value})

@@ -1,0 +1,252 @@
+"""Representation-level bias on known truths: what it finds, what it does not claim, how it is put together."""
+
+from pathlib import Path
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+import threadpoolctl
+import xarray as xr
+
+import frkit as fk
+from frkit.representation import Critic, convergence, crossfit, shifted_classes
+from frkit.representation.bias import _standard_error
+from frkit.representation.bounds import entropy
+from frkit.representation.detection import independent_directions, independent_images, smallest_detectable
+from frkit.representation.folds import split
+from frkit.representation.problem import problem
+
+ROOT = Path(__file__).resolve().parents[1]
+LFW = ROOT.parent / "shared/data"
+QUICK = Critic(hidden=16, iterations=100, batch=64)
+# Tables III and IV: MI / RLB of sex on CelebA, sex and race on FairFace, five models each.
+PRINTED = {
+    0.667: [(0.636, 0.954), (0.628, 0.942), (0.620, 0.929), (0.612, 0.918), (0.553, 0.829)],
+    0.693: [(0.480, 0.693), (0.468, 0.675), (0.448, 0.646), (0.437, 0.631), (0.361, 0.521)],
+    1.386: [(0.762, 0.550), (0.757, 0.546), (0.736, 0.531), (0.729, 0.526), (0.658, 0.475)],
+}
+
+
+def bias(faces, attribute="group", critic=QUICK, **options):
+    return fk.representation_bias(faces, attribute, critic=critic, progress=False, **options)
+
+
+def people(n_people=40, per_identity=5, seed=0, dim=12, **attributes):
+    """Faces of people far apart, so that a network knows again whom it has seen; attributes of the identity."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(n_people), per_identity)
+    embedding = 3 * rng.standard_normal((n_people, dim))[who] + rng.standard_normal((len(who), dim))
+    return fk.faces(embedding, who, **{name: np.asarray(labels)[who] for name, labels in attributes.items()})
+
+
+@pytest.fixture(scope="module")
+def two_attributes():
+    rng = np.random.default_rng(1)
+    gender, race = rng.choice(["f", "m"], 60), rng.choice(["a", "b"], 60)
+    return people(60, 4, seed=1, gender=gender, race=race)
+
+
+# --- the paper ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("h", PRINTED)
+def test_printed_rlb_is_printed_mutual_information_over_entropy(h):
+    """All 15 of Tables III and IV; the entropies printed are Shannon's, in nats."""
+    assert len(PRINTED[h]) == 5
+    for information, rlb in PRINTED[h]:
+        assert abs(information / h - rlb) <= 1e-3
+    shares = {0.667: [0.61384, 0.38616], 0.693: [0.5] * 2, 1.386: [0.25] * 4}[h]
+    assert round(entropy(np.array(shares)), 3) == h
+
+
+# --- known truths -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "least"),
+    [(dict(distance=0), -0.01), (dict(distance=2), 0.24), (dict(distance=10), 0.64),
+     (dict(distance=4, both_sides=True), 0.40), (dict(distance=2, shares=[0.25] * 4), 0.70)],
+)  # fmt: skip
+def test_estimates_come_near_the_truth_from_below(options, least):
+    faces = shifted_classes(1200, 16, seed=3, **options)
+    found = bias(faces, seeds=1, critic=Critic(hidden=32, iterations=400, batch=128))
+    for name in ("mutual_information", "mutual_information_dv"):
+        assert found[name] < faces.attrs["mutual_information"] + 2 * found[f"{name}_se"] + 1e-12
+    assert found.mutual_information > least
+    assert (found.verdict == "not detectable") if options["distance"] == 0 else (found.verdict == "detected")
+    assert found.mutual_information_dv <= found.mutual_information + 1e-12
+
+
+def test_noise_reads_high_in_sample_and_nothing_held_out():
+    """What the published readout takes for bias, with the curve of both along the training."""
+    faces = shifted_classes(600, 128, distance=0, seed=0)
+    found = bias(faces, seeds=1, critic=Critic(patience=None, iterations=300, batch=128))
+    assert found.rlb_in_sample > 0.8 and found.rlb < 0
+    curve = convergence(faces, "group", folds=3, critic=Critic(iterations=300, batch=128), progress=False)
+    assert curve.in_sample.dims == ("fold", "step") and curve.step.values.tolist() == list(range(0, 301, 25))
+    assert curve.in_sample[:, -1].mean() > 0.6 * curve.entropy and curve.held_out[:, -1].mean() < 0
+
+
+def test_several_images_per_person_widen_the_standard_error():
+    """Same law of an image, same number of images; ten per person carry less."""
+    alone, together = (
+        bias(shifted_classes(1000, 8, distance=2, per_identity=k, likeness=0.6, seed=2), seeds=1) for k in (1, 10)
+    )
+    assert together.rlb_se > 1.5 * alone.rlb_se
+    assert together.smallest_detectable > 1.5 * alone.smallest_detectable
+    assert (alone.n_identities, together.n_identities) == (1000, 100)
+
+
+def test_image_folds_read_people_and_not_the_attribute():
+    rng = np.random.default_rng(5)
+    faces = people(40, 8, seed=5, group=rng.permutation(np.repeat(["a", "b"], 20)))
+    critic = Critic(iterations=200, batch=128)
+    by_image, by_identity = (bias(faces, seeds=1, by=unit, critic=critic) for unit in ("image", "identity"))
+    assert by_image.rlb > 0.5 and by_image.verdict == "detected"
+    assert by_identity.rlb < 2 * by_identity.rlb_se + 0.01 and by_identity.verdict == "not detectable"
+
+
+# --- arithmetic ---------------------------------------------------------------------------------------------
+def test_numbers_of_a_result_fit_each_other(two_attributes):
+    found = bias(two_attributes, ["gender", ("gender", "race")], seeds=2)
+    np.testing.assert_allclose(found.rlb * found.entropy, found.mutual_information, rtol=1e-12)
+    np.testing.assert_allclose(found.rlb_dv * found.entropy, found.mutual_information_dv, rtol=1e-12)
+    np.testing.assert_allclose(found.rlb_dv_by_seed.mean("seed"), found.rlb_dv, atol=1e-12)
+    np.testing.assert_allclose(found.rlb_by_seed.std("seed", ddof=1), found.rlb_seed_sd, atol=1e-12)
+    assert (found.rlb >= found.rlb_by_seed.mean("seed") - 1e-12).all(), "SN is concave in T"
+    assert found.attribute.values.tolist() == ["gender", "gender & race"] and found.n_classes.values.tolist() == [2, 4]
+    shares = np.unique(two_attributes.gender, return_counts=True)[1] / two_attributes.sizes["image"]
+    assert found.entropy.values[0] == pytest.approx(entropy(shares))
+
+
+def test_standard_error_is_that_of_identity_means():
+    """Equal numbers of images: the sd of the identities' means over the square root of their number."""
+    rng = np.random.default_rng(0)
+    terms, person = rng.standard_normal(40), np.repeat(np.arange(8), 5)
+    means = terms.reshape(8, 5).mean(1)
+    assert _standard_error(terms - terms.mean(), person) == pytest.approx(means.std(ddof=1) / np.sqrt(8), rel=1e-12)
+
+
+def test_effective_sizes_of_known_laws():
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(400), 5)
+    noise, common = rng.standard_normal((2000, 40)), rng.standard_normal((400, 40))[person]
+    assert independent_images(noise, np.arange(2000)) == 2000
+    assert independent_images(noise, person) == pytest.approx(2000, rel=0.1)
+    assert independent_images(noise + common, person) == pytest.approx(2000 / (1 + 4 * 0.5), rel=0.1)
+    assert independent_images(1e-3 * noise + common, person) == pytest.approx(400, rel=0.01)
+    assert independent_directions(noise, np.arange(2000)) == pytest.approx(40, rel=0.05)
+    ladder = noise * np.sqrt(np.arange(1, 41))
+    expected = np.arange(1, 41).sum() ** 2 / np.square(np.arange(1, 41)).sum()
+    assert independent_directions(ladder, np.arange(2000)) == pytest.approx(expected, rel=0.1)
+    few = [1 / independent_directions(ladder[k : k + 30], np.arange(30)) for k in range(0, 1980, 30)]
+    assert 1 / np.mean(few) == pytest.approx(expected, rel=0.05), "30 images show 40 directions without bias"
+
+
+# --- folds --------------------------------------------------------------------------------------------------
+def test_folds_keep_people_together_and_hold_all_classes(two_attributes):
+    one = problem(two_attributes, ("gender", "race"), by="identity", folds=5, varying="error")
+    folds = split(one, "identity", 5, np.random.SeedSequence(1))
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(len(one.z)))
+    for k, fold in enumerate(folds):
+        parts = [set(one.person[rows]) for rows in (fold.train, fold.validation, fold.test)]
+        assert not parts[0] & parts[1] and not parts[0] & parts[2] and not parts[1] & parts[2]
+        assert len(fold.train) + len(fold.validation) + len(fold.test) == len(one.z)
+        np.testing.assert_array_equal(fold.validation, folds[(k + 1) % 5].test)
+        assert len(np.unique(one.z[fold.test])) == 4
+
+
+def test_image_folds_split_people(two_attributes):
+    one = problem(two_attributes, "gender", by="image", folds=3, varying="error")
+    fold = split(one, "image", 3, np.random.SeedSequence(1))[0]
+    assert set(one.person[fold.train]) & set(one.person[fold.test])
+
+
+# --- same numbers, however they are asked for ---------------------------------------------------------------
+def test_threads_and_order_change_no_bit(two_attributes):
+    with dask.config.set(scheduler="synchronous"):
+        alone = bias(two_attributes, "race", seeds=2)
+    xr.testing.assert_identical(bias(two_attributes, "race", seeds=2), alone)
+    listed = bias(two_attributes, ["gender", "race"], seeds=2)
+    xr.testing.assert_identical(listed.sel(attribute="race", drop=True), alone)
+    second = bias(two_attributes, "race", seeds=[1])
+    xr.testing.assert_identical(second.rlb_by_seed, alone.rlb_by_seed.sel(seed=[1]))
+
+
+def test_encoders_are_read_on_the_same_folds(two_attributes):
+    other = two_attributes.assign(embedding=two_attributes.embedding[:, ::-1] * 2)
+    stacked = bias(fk.stack_models({"A": two_attributes, "B": other}), ["race"], seeds=1)
+    assert stacked.rlb.dims == ("model", "attribute") and stacked.model.values.tolist() == ["A", "B"]
+    xr.testing.assert_identical(stacked.sel(model="A", drop=True), bias(two_attributes, ["race"], seeds=1))
+
+
+def test_an_interrupt_leaves_nothing_behind(two_attributes, monkeypatch):
+    before = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(crossfit, "read", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bias(two_attributes, "race", seeds=1)
+    monkeypatch.undo()
+    assert [library["num_threads"] for library in threadpoolctl.threadpool_info()][: len(before)] == before
+    assert bias(two_attributes, "race", seeds=1).n_images == 240
+
+
+def test_generated_faces_follow_their_seed_and_description():
+    faces = shifted_classes(4000, 6, distance=3, per_identity=4, likeness=0.5, seed=7)
+    xr.testing.assert_identical(faces, shifted_classes(4000, 6, distance=3, per_identity=4, likeness=0.5, seed=7))
+    values = faces.embedding.values.astype(float)
+    means = [values[faces.group == k].mean(0) for k in ("0", "1")]
+    assert np.linalg.norm(means[1] - means[0]) == pytest.approx(3, abs=0.2)
+    rest = values - np.where((faces.group == "1").values[:, None], means[1], means[0])
+    assert rest.var() == pytest.approx(1, abs=0.05)
+    first, second = rest[::4].ravel(), rest[1::4].ravel()
+    assert np.corrcoef(first, second)[0, 1] == pytest.approx(0.5, abs=0.05)
+
+
+# --- real embeddings, and the stored table ------------------------------------------------------------------
+@pytest.mark.skipif(not LFW.is_dir(), reason=f"the real data are not here: {LFW}")
+def test_gender_shows_in_real_embeddings_and_a_dealt_one_does_not():
+    faces = fk.open_faces(LFW / "lfw158_facenet.npz")
+    dealt = np.repeat(np.random.default_rng(0).permutation(faces.gender.values[::10]), 10)
+    found = fk.representation_bias(
+        faces.assign_coords(dealt=("image", dealt)), ["gender", "dealt"], seeds=1, progress=False
+    )
+    assert found.verdict.values.tolist() == ["detected", "not detectable"]
+    assert found.rlb[0] > 0.3 and found.rlb[1] < 2 * found.rlb_se[1] + 1e-12
+
+
+def test_smallest_detectable_value_solves_its_equation():
+    """Kept information, I² / (I + N/2), is 3.5 of its standard errors, sqrt(2 kept / n)."""
+    x = np.random.default_rng(0).standard_normal((1500, 50))
+    found = smallest_detectable(x, np.arange(1500), 4, 0.6)
+    noise = 3 * independent_directions(x, np.arange(1500)) / (0.6 * 1500)
+    kept = found**2 / (found + noise / 2)
+    assert kept == pytest.approx(3.5 * np.sqrt(2 * kept / 1500), rel=1e-9)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return pd.read_csv(ROOT / "data/representation_checks.csv", comment="#")
+
+
+def test_stored_truths_are_met(table):
+    rows = table[table.study == "truths"]
+    assert (rows.mutual_information < rows.truth + 2 * rows.mutual_information_se + 1e-9).all()
+    mean = rows.groupby("case").mutual_information.mean()
+    least = {"independent": -0.01, "two, 2 sd": 0.239, "two, 10 sd": 0.66, "0 and ±4 sd": 0.494, "four, 2 sd": 0.727}
+    assert {case: float(mean[case]) for case, value in least.items() if mean[case] < value} == {}
+    assert rows[rows.case == "independent"].mutual_information.abs().max() < 0.01
+
+
+def test_dealt_attributes_are_not_found_in_real_embeddings(table):
+    rows = table[table.study == "permuted"]
+    z = (rows.rlb / rows.rlb_se).where(rows.rlb_se > 0, 0)
+    assert len(rows) == 100 and (rows.n_images == 1580).all()
+    assert (z < 2).sum() >= 95
+    assert (rows.verdict == "detected").sum() == (z > 2).sum()
+
+
+def test_smallest_detectable_values_are_detected_mostly_and_half_of_them_hardly_ever(table):
+    rows = table[table.study == "detection"]
+    share = (rows.verdict == "detected").groupby(rows.case.str.extract(r"([\d.]+) times")[0].astype(float)).mean()
+    assert share[0.5] < 0.3 and share[1.0] > 0.7 and share[2.0] > 0.95
