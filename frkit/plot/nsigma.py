@@ -67,7 +67,7 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     top = 1.3 * max(float(abs(height).max()), max(risk_levels(result).values()) + 0.6)
     _draw_bands(ax, risk_levels(result), top, signed)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
-    ax.set_xticks(range(len(rows)), rows)
+    ax.set_xticks(range(len(rows)) if rows != [""] else [], rows if rows != [""] else [])
     ax.set_xlim(-0.5, len(rows) - 0.5 + 0.24 * len(rows))  # room for the names of the levels
     ax.set_ylabel(WORDS[name])
     ax.legend(fontsize=SMALL, loc="lower left" if signed else "upper left", framealpha=0.85, ncols=2)
