@@ -216,12 +216,12 @@ def test_gender_shows_in_real_embeddings_and_a_dealt_one_does_not():
 
 
 def test_smallest_detectable_value_solves_its_equation():
-    """Kept information, I² / (I + N/2), is 3.5 of its standard errors, sqrt(2 kept / n)."""
+    """Kept information, I² / (I + N/2), is 4 of its standard errors, sqrt(2 kept / n)."""
     x = np.random.default_rng(0).standard_normal((1500, 50))
     found = smallest_detectable(x, np.arange(1500), 4, 0.6)
     noise = 3 * independent_directions(x, np.arange(1500)) / (0.6 * 1500)
     kept = found**2 / (found + noise / 2)
-    assert kept == pytest.approx(3.5 * np.sqrt(2 * kept / 1500), rel=1e-9)
+    assert kept == pytest.approx(4 * np.sqrt(2 * kept / 1500), rel=1e-9)
 
 
 @pytest.fixture(scope="module")
