@@ -64,3 +64,14 @@ def test_data_have_the_size_asked_for(few, many):
     sizes = workload.images_of_identities(10_000, few, many)
     assert sizes.sum() == 10_000
     assert few <= sizes.min() and sizes.max() <= many
+
+
+def test_the_cost_of_a_coverage_study_is_printed_as_ratios():
+    """Toy sizes; no time is judged."""
+    command = [sys.executable, "-W", "error", str(COMMAND.with_name("coverage_study.py")), "--quick"]
+    done = subprocess.run(command, cwd=COMMAND.parents[2], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    works = ["work", "exact truth", "bare products", "study", "study", "Algorithm 1", "memory"]
+    lines = done.stdout.splitlines()[1:]
+    assert all(line.startswith(work) for line, work in zip(lines, works, strict=True))
+    assert lines[2].split()[-2:] == ["1.00", "1.00"]
