@@ -96,6 +96,25 @@ def test_nobody_is_trained_on_and_evaluated(faces):
     assert all(set(who.group[members]) == {group} for group, members in train.items())
 
 
+def test_each_kind_is_trained_on_its_own_people_only(faces, monkeypatch):
+    """Three of four of the training half, drawn with replacement, in the order all, a, b; fresh for each batch."""
+    drawn = []
+
+    def spy(x, people, who, rng, how):
+        drawn.append(who)
+        return train_layer(x, people, who, rng, how)
+
+    monkeypatch.setattr("frkit.studies.finetuning.train_layer", spy)
+    finetuning(faces, **HOW)
+    who = _Who.of(faces, "group")
+    _, tested = who.halves(np.random.default_rng(np.random.SeedSequence(0).spawn(3)[0]))
+    assert [set(who.group[one]) for one in drawn] == 2 * [{"a", "b"}, {"a"}, {"b"}]
+    assert [len(one) for one in drawn] == 2 * [45, 22, 22]
+    assert not set(who.names[np.concatenate(drawn)]) & set(tested)
+    assert len(set(drawn[0].tolist())) < 45
+    assert sorted(drawn[1].tolist()) != sorted(drawn[4].tolist())
+
+
 def test_people_are_found_in_any_order_of_images(faces):
     turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
     who = _Who.of(turned, "group")
