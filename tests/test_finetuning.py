@@ -1,5 +1,7 @@
 """The fine-tuning study: its gradient, its protocol, and the pattern of the paper."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from scipy import optimize
@@ -104,7 +106,7 @@ def test_each_kind_is_trained_on_its_own_people_only(faces, monkeypatch):
         drawn.append(who)
         return train_layer(x, people, who, rng, how)
 
-    monkeypatch.setattr("frkit.studies.finetuning.train_layer", spy)
+    monkeypatch.setattr(import_module("frkit.studies.finetuning"), "train_layer", spy)
     finetuning(faces, **HOW)
     who = _Who.of(faces, "group")
     _, tested = who.halves(np.random.default_rng(np.random.SeedSequence(0).spawn(3)[0]))
