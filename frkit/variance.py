@@ -31,7 +31,9 @@ class Spread:
     frr_data: np.ndarray | None
 
 
-def spread_of(who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool):
+def spread_of(
+    who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool
+) -> Spread | None:
     """The Spread of the image scheme on a square of scores; None elsewhere. thresholds, far: (column, level)."""
     if not (who.diagonal and who.design.symmetric and np.all(who.identity_count == 1) and len(thresholds) > 2):
         return None
