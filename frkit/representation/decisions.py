@@ -170,7 +170,18 @@ def _together(**labels) -> list[np.ndarray]:
     shapes = {name: array.shape for name, array in arrays.items()}
     same = len(set(shapes.values())) == 1 and all(array.ndim == 1 and array.size for array in arrays.values())
     require(same, f"labels must be flat and of equal length, got shapes {shapes}")
+    check_kinds(arrays["truth"], arrays["predicted"])
     return list(arrays.values())
+
+
+def check_kinds(truth: np.ndarray, predicted: np.ndarray) -> None:
+    """Refuse labels that can never be equal, such as 1 and "1"."""
+    texts = [array.dtype.kind not in "biuf" for array in (truth, predicted)]
+    require(
+        texts[0] == texts[1],
+        f"true and predicted labels are of different kinds, {truth.dtype} and {predicted.dtype}, so none would be "
+        "right; convert one with .astype(...)",
+    )
 
 
 def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:
