@@ -29,7 +29,7 @@ def take_pilot(scores: xr.DataArray, who: Cohort) -> tuple[Pilot, list]:
     for block, rows, cols in _sampled(scores.data, 1, _diagonal_blocks(scores.data)):
         _file_genuine(block, rows, cols, who, genuine)
     pilot = Pilot(patches)
-    return pilot, planning.crossing_zones(pilot, [np.concatenate(found) for found in genuine])
+    return pilot, planning.crossing_zones(pilot, [np.concatenate(found, axis=1) for found in genuine])
 
 
 def _some_blocks(array, symmetric: bool, step: int, rng: np.random.Generator) -> list[tuple[int, int]]:
@@ -65,15 +65,17 @@ def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, 
 
 
 def _file_genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, genuine: list) -> None:
-    """Genuine scores of one block of the pilot: all of them, then by group."""
+    """Genuine scores of one block of the pilot, with their weights in the FRR: by group, and last all of them."""
     design = who.design
     r, c = np.nonzero(design.probe.identity[rows][:, None] == design.reference.identity[cols])
     apart = who.people.probe[rows[r]] != who.people.reference[cols[c]]
     found, group = values[r, c][apart], design.probe.group[rows[r]][apart]
-    known = ~np.isnan(found)
-    genuine[-1].append(found[known])
-    for g in range(len(who.groups)):
-        genuine[g].append(found[known & (group == g)])
+    pairs = np.bincount(who.asked.identity[: who.n_genuine], minlength=len(who.share))
+    per_pair = who.share**2 / (1 if who.pooled else np.maximum(pairs, 1))
+    weighted = np.stack([found, per_pair[design.probe.identity[rows[r]][apart]]])
+    for g in range(len(who.groups) + 1):
+        own = group == g if g < len(who.groups) else slice(None)
+        genuine[g].append(weighted[:, own][:, ~np.isnan(found[own])])
 
 
 def _pilot_weight(side, at: np.ndarray, drawn: bool, rng: np.random.Generator) -> np.ndarray:

@@ -101,4 +101,4 @@ def true_information(distance: float, shares: np.ndarray, both_sides: bool = Fal
         densities = [stats.norm.logpdf(grid, place) for place in places]
     log_joint = np.log(shares)[:, None] + np.array(densities)
     gain = np.array(densities) - np.logaddexp.reduce(log_joint)
-    return float(np.trapezoid((np.exp(log_joint) * gain).sum(0), grid))
+    return max(0.0, float(np.trapezoid((np.exp(log_joint) * gain).sum(0), grid)))

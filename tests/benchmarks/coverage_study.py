@@ -35,7 +35,7 @@ import workload
 
 import frkit as fk
 
-METHODS = ("recentered", "naive", "gaussian", "pivotal", "rescaled")
+METHODS = ("recentered", "naive", "gaussian", "rescaled", "corrected", "auto")
 FAR = fk.far_levels(1e-6, 1e-1, per_decade=4)
 TARGET = 5.0
 COLUMNS = "{:<34}{:>10}{:>10}{:>9}{:>9}{:>9}"
@@ -48,7 +48,8 @@ def population(quick: bool):
 
 def study(mixture, replicates: int, n_datasets: int, store: str | None = None) -> None:
     """The call that is timed."""
-    how = dict(methods=METHODS, replicates=replicates, store=store, progress=False)
+    methods = METHODS if n_datasets > 2 else METHODS[:1]
+    how = dict(methods=methods, replicates=replicates, store=store, progress=False)
     fk.studies.coverage(mixture, n_datasets=n_datasets, far=FAR, **how)
 
 
