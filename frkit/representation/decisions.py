@@ -185,6 +185,7 @@ def check_kinds(truth: np.ndarray, predicted: np.ndarray) -> None:
 
 
 def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:
+    """Refuse a single label or group."""
     require(found.size >= 2, f"two {what}s or more are needed, got {listed(found)}; nothing can be compared")
     return found
 
@@ -195,6 +196,7 @@ def _is_empty(positive: np.ndarray, group: np.ndarray) -> bool:
 
 
 def _score(score, n: int, n_labels: int) -> np.ndarray:
+    """Scores with one column for each label."""
     score = np.asarray(score, float)
     if score.ndim == 1 and n_labels == 2:
         score = np.column_stack([-score, score])
