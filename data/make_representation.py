@@ -117,6 +117,7 @@ def make(part: str, store: Path) -> None:
 
 
 def main() -> None:
+    """The parts that are asked for and not yet stored."""
     parser = argparse.ArgumentParser(description="Make the stored results of notebook 7.")
     parser.add_argument("parts", nargs="*", default=[], metavar="PART")
     parser.add_argument("--store", type=Path, default=HERE / "representation_parts")
