@@ -66,6 +66,13 @@ def test_data_have_the_size_asked_for(few, many):
     assert few <= sizes.min() and sizes.max() <= many
 
 
+def test_the_finetuning_pattern_is_counted():
+    """One model each; a group that is the reference in either row has no change, and is left out."""
+    own, others = finetuning_pattern.changes(0, 1)
+    assert 1 <= len(own) <= 3 and 2 <= len(others) <= 3
+    assert np.all(own != 0) and others.mean() > 0
+
+
 def test_the_cost_of_a_coverage_study_is_printed_as_ratios():
     """Toy sizes; no time is judged."""
     command = [sys.executable, "-W", "error", str(COMMAND.with_name("coverage_study.py")), "--quick"]
@@ -75,10 +82,3 @@ def test_the_cost_of_a_coverage_study_is_printed_as_ratios():
     lines = done.stdout.splitlines()[1:]
     assert all(line.startswith(work) for line, work in zip(lines, works, strict=True))
     assert lines[2].split()[-2:] == ["1.00", "1.00"]
-
-
-def test_the_finetuning_pattern_is_counted():
-    """One model each; a group that is the reference in either row has no change, and is left out."""
-    own, others = finetuning_pattern.changes(0, 1)
-    assert 1 <= len(own) <= 3 and 2 <= len(others) <= 3
-    assert np.all(own != 0) and others.mean() > 0

@@ -39,10 +39,10 @@ __all__ = [
     "n_sigma",
     "representation_bias",
     "roc",
+    "sample_size",
     "score_histograms",
     "shares",
     "trials",
-    "sample_size",
     "uncertainties",
     "weight_curves",
 ]
