@@ -1,7 +1,7 @@
 """What a coverage study costs: python tests/benchmarks/coverage_study.py [--quick] [--data-sets 20]
 
 The study of Conti & Clémençon (2024), B.1: 1,000 identities of dimension 128 with 10 images each, image scheme, 200
-replicates, here at 21 FAR levels from 1e-6 to 1e-1, every method at 19 nominal levels. In each of three rounds these
+replicates, here at 21 FAR levels from 1e-6 to 1e-1, every method at 19 nominal levels. In each of two rounds these
 are timed in turn within this process:
 
     bare products   as many bare matrix products as there are data sets (see workload.py), the least that scores cost
@@ -100,7 +100,7 @@ def show_times(quick: bool, n: int) -> None:
     mixture, replicates = population(quick)
     study(fk.vmf.mixture(10, 128, seed=1), 2, 2)  # kernels are loaded or compiled
     truth = workload.clock(partial(mixture.population_roc, FAR))
-    times = workload.alternate(works_of(mixture, replicates, n), 1 if quick else 3)
+    times = workload.alternate(works_of(mixture, replicates, n), 1 if quick else 2)
     base = times["products"]
     print(COLUMNS.format("work", "cpu s", "wall s", "x cpu", "x wall", "target"))
     print(COLUMNS.format("exact truth, once", *(f"{clock:.3f}" for clock in truth), "", "", ""))
