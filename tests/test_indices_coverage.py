@@ -21,8 +21,10 @@ def study():
 def test_the_table_says_how_it_was_made_and_is_whole(study):
     command, versions, _ = TABLE.read_text(encoding="utf-8").split("\n", 2)
     assert "indices_coverage.py --datasets" in command and "numpy" in versions
+    settings = set(study.index.get_level_values("setting"))
+    assert {"image unfair", "pair unfair", "pair fair"} <= settings
+    assert len(study) == 3 * len(settings) * 9  # methods, settings, indices
     assert study.datasets.min() >= 40
-    assert len(study) == 3 * 6 * 9  # methods, settings, indices
     assert study.truth.notna().all()
 
 
@@ -32,15 +34,14 @@ def test_pivotal_intervals_hold_the_truth(study):
 
 
 def test_recentered_intervals_fail_at_equality(study):
-    fair = [(setting, name) for setting in ("image fair", "pair fair") for name in NINE]
-    assert study.loc["recentered"].loc[fair].share.max() < 0.5
+    """SFI, CFI and DFI of equal groups are 1, and an interval around an estimate below 1 does not reach it."""
+    assert study.loc["recentered", "pair fair"].share.max() < 0.2
 
 
 def test_the_size_of_the_floor(study):
+    """Scores that could change groups: the floor is an exact test. Unfair systems are found."""
     floor = study.loc["floor"]
-    for setting in ("identity fair", "pair fair"):  # people, or scores, that could change groups
-        assert floor.loc[setting].share.max() <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / floor.datasets.min())
-    assert floor.loc["image fair"].share.max() <= 0.05, "copies of the same people differ less than other people do"
+    assert floor.loc["pair fair"].share.max() <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / floor.datasets.min())
     assert floor.loc["image unfair"].loc[["sfi_normal", "dfi_normal"]].share.min() > 0.9
 
 
