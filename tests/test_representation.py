@@ -246,3 +246,13 @@ def test_stored_sizes_more_images_show_more_and_more_features_less(table):
     grid = rows[rows.truth > 0].pivot(index="n_images", columns="n_features", values="mutual_information")
     assert (grid.diff(axis=1).iloc[:, 1:].fillna(-1) < 0).all(axis=None)
     assert (grid[512].diff()[1:] > 0).all() and grid.shape == (4, 3)
+
+
+def test_dealt_attributes_are_not_found_in_real_embeddings(table):
+    """100 permutations of gender over LFW's 158 people: the upper side holds; held-out values lean below 0."""
+    rows = table[table.study == "permuted"]
+    z = (rows.rlb / rows.rlb_se).where(rows.rlb_se > 0, 0)
+    assert rows.run.nunique() == len(rows) == 100 and (rows.n_images == 1580).all()
+    assert (z < 2).sum() >= 95
+    assert (rows.verdict == "detected").sum() == (z > 2).sum()
+    assert rows.rlb_in_sample.min() > 0.5, "what the published readout would print"
