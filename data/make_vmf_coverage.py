@@ -1,37 +1,77 @@
-"""Run the coverage study at the paper's size and store its result: python data/make_vmf_coverage.py [store]
+"""Run the coverage studies of notebook 4 and store their results: python data/make_vmf_coverage.py [paper] [people]
 
-Writes data/vmf_coverage.nc: 200 data sets of the same 1,000 identities (dimension 128, concentrations 100 to 800,
-10 images each), 200 replicates, image scheme, FAR 1e-6 to 1e-1. It takes a minute or two on two idle cores. With a
-folder as `store` it can be interrupted and goes on where it stopped.
+paper   data/vmf_coverage.nc: the study of Conti & Clémençon (2024), B.1, at its own size: 200 data sets of the same
+        1,000 identities (dimension 128, concentrations 100 to 800, 10 images each), 200 replicates, image scheme, at
+        21 FAR levels. A minute or two on two idle cores.
+people  data/vmf_people_coverage.nc: 200 data sets of 300 identities of the same law, once the same in all data sets
+        and once new in each, by every scheme, at FAR 1e-4 to 1e-2. A few minutes.
+
+Both by default. With --store FOLDER finished data sets are kept there, and an interrupted study goes on from them.
 """
 
-import sys
+import argparse
 import time
 from pathlib import Path
+
+import xarray as xr
 
 import frkit as fk
 
 HERE = Path(__file__).parent
-IDENTITIES, DIM, KAPPA, SEED = 1000, 128, (100, 800), 0
-METHODS = ("recentered", "naive", "gaussian", "pivotal", "rescaled")
+COMMAND = "python data/make_vmf_coverage.py"
+DIM, KAPPA, SEED = 128, (100, 800), 0
+METHODS = ("recentered", "naive", "gaussian", "rescaled", "corrected", "auto")
+SCHEMES = ("image", "identity", "two-level", "double-or-nothing")
 
 
-def main() -> None:
-    """Compute and store the study."""
+def paper(store: Path | None) -> xr.Dataset:
+    """The paper's study."""
+    mixture = fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=SEED)
+    how = dict(n_datasets=200, per_identity=10, methods=METHODS, replicates=200, seed=SEED)
+    return fk.studies.coverage(mixture, store=store and store / "paper", **how)
+
+
+def people(store: Path | None) -> xr.Dataset:
+    """The same people in every data set, and new ones, by every scheme."""
+    law = fk.vmf.IdentityLaw(DIM, kappa=KAPPA)
+    how = dict(n_datasets=200, per_identity=10, replicates=200, seed=SEED, schemes=SCHEMES)
+    how |= dict(far=fk.far_levels(1e-4, 1e-2, per_decade=2), methods=("recentered",), levels=(0.5, 0.8, 0.9, 0.95))
+    found = {
+        "the same": fk.studies.coverage(law.draw(300, SEED), store=store and store / "same", **how),
+        "new": fk.studies.coverage(law, n_identities=300, store=store and store / "new", **how),
+    }
+    both = xr.concat(found.values(), dim=xr.Variable("people", list(found)))
+    return both.assign_attrs(words="200 data sets of 300 identities,\n10 images of each; 200 replicates")
+
+
+STUDIES = {"paper": (paper, "vmf_coverage.nc"), "people": (people, "vmf_people_coverage.nc")}
+
+
+def keep(name: str, store: Path | None) -> None:
+    """Compute one study and store its result."""
+    study, file = STUDIES[name]
     cpu, wall = time.process_time(), time.perf_counter()
-    mixture = fk.vmf.mixture(IDENTITIES, DIM, kappa=KAPPA, seed=SEED)
-    store = sys.argv[1] if len(sys.argv) > 1 else None
-    study = fk.studies.coverage(mixture, n_datasets=200, per_identity=10, methods=METHODS, seed=SEED, store=store)
-    study.attrs |= {
-        "command": "python data/make_vmf_coverage.py",
-        "population": f"fk.vmf.mixture({IDENTITIES}, {DIM}, kappa={KAPPA}, seed={SEED})",
+    result = study(store)
+    result.attrs |= {
+        "command": f"{COMMAND} {name}",
+        "population": f"mean directions uniform in dimension {DIM}, concentrations uniform on {KAPPA}",
         "seed": SEED,
         "cpu_seconds": round(time.process_time() - cpu, 1),
         "wall_seconds": round(time.perf_counter() - wall, 1),
     }
-    packed = {name: {"dtype": "float32", "zlib": True} for name in study.data_vars}
-    study.to_netcdf(HERE / "vmf_coverage.nc", engine="h5netcdf", encoding=packed)
-    print(f"{study.attrs['cpu_seconds']} CPU seconds, {study.attrs['wall_seconds']} on the clock")
+    packed = {variable: {"dtype": "float32", "zlib": True} for variable in result.data_vars}
+    result.to_netcdf(HERE / file, engine="h5netcdf", encoding=packed)
+    print(f"{file}: {result.attrs['cpu_seconds']} CPU seconds, {result.attrs['wall_seconds']} on the clock")
+
+
+def main() -> None:
+    """Compute what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("studies", nargs="*", choices=[*STUDIES, []], help="paper, people; both by default")
+    parser.add_argument("--store", type=Path, help="folder for finished data sets")
+    asked = parser.parse_args()
+    for name in asked.studies or STUDIES:
+        keep(name, asked.store)
 
 
 if __name__ == "__main__":

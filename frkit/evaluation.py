@@ -67,10 +67,12 @@ def evaluate(
         `replicates`. Variables: `threshold`, `far`, `frr` over far_level (or threshold_level); `far_group`,
         `frr_group` over (far_level, group); `far_cross` over (far_level, group, reference_group); `eer`,
         `eer_threshold`, and per group `eer_group`, `eer_threshold_group`. `empirical` also has raw counts
-        `false_accepts`, `false_rejects` and `resolved` (both at least 10). Mode "all" adds `auc`, and for kind in
-        genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with
-        weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further dims:
-        `model` in front, then `replicate`. The tree's attribute `provenance` is one JSON text.
+        `false_accepts`, `false_rejects` and `resolved` (both at least 10). The image scheme on a square
+        of scores adds `frr_variance` and `far_variance` (at the threshold, over draws of images) to it, and `far_data`
+        and `frr_data` (rates of the data at the replicate's threshold) to `replicates`. Mode "all" adds `auc`, and for
+        kind in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1),
+        with weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further
+        dims: `model` in front, then `replicate`. The tree's attribute `provenance` is one JSON text.
 
     Raises
     ------

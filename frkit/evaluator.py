@@ -140,7 +140,7 @@ class Evaluator:
         seed = None if resampling is None else resampling.seed
         if known is not None and known.seed == seed and _same(known.labels, _labels(scores, self.by)):
             return known.who
-        _check_attributes(scores, self.by)
+        check_attributes(scores, self.by)
         gather = pair_cohort if PAIR in scores.dims else cohort
         who = gather(_models(scores)[0], self.by, self.varying, self.weighting, self.impostors, resampling)
         _check_impostors(who)
@@ -198,7 +198,8 @@ def checked_scores(scores) -> xr.DataArray:
     return scores
 
 
-def _check_attributes(scores: xr.DataArray, by) -> None:
+def check_attributes(scores: xr.DataArray, by) -> None:
+    """Every attribute in `by` must be known of the scores."""
     names = [] if by is None else [by] if isinstance(by, str) else list(by)
     known = sorted(str(c).removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
     for name in names:

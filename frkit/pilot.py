@@ -1,5 +1,7 @@
 """The pilot: a sample of the scores, from which the sweep is planned."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import xarray as xr
 
@@ -29,7 +31,7 @@ def take_pilot(scores: xr.DataArray, who: Cohort) -> tuple[Pilot, list]:
     for block, rows, cols in _sampled(scores.data, 1, _diagonal_blocks(scores.data)):
         _file_genuine(block, rows, cols, who, genuine)
     pilot = Pilot(patches)
-    return pilot, planning.crossing_zones(pilot, [np.concatenate(found) for found in genuine])
+    return pilot, planning.crossing_zones(pilot, [np.concatenate(found, axis=1) for found in genuine])
 
 
 def _some_blocks(array, symmetric: bool, step: int, rng: np.random.Generator) -> list[tuple[int, int]]:
@@ -44,7 +46,7 @@ def _diagonal_blocks(array) -> list[tuple[int, int]]:
     return [(int(k), int(k)) for k in np.unique(np.linspace(0, n - 1, min(n, DIAGONAL_BLOCKS)).round())]
 
 
-def _sampled(array, step: int, wanted: list[tuple[int, int]]):
+def _sampled(array, step: int, wanted: list[tuple[int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Some blocks with every so many-th row and column: (scores, rows, columns)."""
     data = array[::step, step // 2 :: step] if step > 1 else array
     rows, cols = np.arange(0, array.shape[0], step), np.arange(step // 2 if step > 1 else 0, array.shape[1], step)
@@ -65,15 +67,17 @@ def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, 
 
 
 def _file_genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, genuine: list) -> None:
-    """Genuine scores of one block of the pilot: all of them, then by group."""
+    """Genuine scores of one block of the pilot, with their weights in the FRR: by group, and last all of them."""
     design = who.design
     r, c = np.nonzero(design.probe.identity[rows][:, None] == design.reference.identity[cols])
     apart = who.people.probe[rows[r]] != who.people.reference[cols[c]]
     found, group = values[r, c][apart], design.probe.group[rows[r]][apart]
-    known = ~np.isnan(found)
-    genuine[-1].append(found[known])
-    for g in range(len(who.groups)):
-        genuine[g].append(found[known & (group == g)])
+    pairs = np.bincount(who.asked.identity[: who.n_genuine], minlength=len(who.share))
+    per_pair = who.share**2 / (1 if who.pooled else np.maximum(pairs, 1))
+    weighted = np.stack([found, per_pair[design.probe.identity[rows[r]][apart]]])
+    for g in range(len(who.groups) + 1):
+        own = group == g if g < len(who.groups) else slice(None)
+        genuine[g].append(weighted[:, own][:, ~np.isnan(found[own])])
 
 
 def _pilot_weight(side, at: np.ndarray, drawn: bool, rng: np.random.Generator) -> np.ndarray:

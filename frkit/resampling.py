@@ -164,7 +164,7 @@ class _Draw:
         self.unit, self.order = unit, order
         self.images = np.bincount(code)
         first = np.cumsum(self.images) - self.images
-        self.first, self.n_k = first[code[order]], self.images[code[order]]
+        self.first, self.n_k = first[code[order]], self.images[code[order]].astype(float)
         self.members = [np.flatnonzero(stratum == s) for s in range(stratum.max() + 1)]
 
     def replicate(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -177,7 +177,10 @@ class _Draw:
                 people[members] = self._with_replacement(rng, len(members))
         images = np.ones(len(self.order), np.uint16)
         if self.scheme in (*DIAGONAL_SCHEMES, "pair"):
-            picked = self.first + (rng.random(len(images)) * self.n_k).astype(np.int64)
+            within = rng.random(len(images))
+            within *= self.n_k
+            picked = within.astype(np.int64)
+            picked += self.first
             images[self.order] = np.bincount(picked, minlength=len(images))
         return people[self.unit], images
 

@@ -1,5 +1,6 @@
 """The corrected interval by hand, what `auto` takes, and what is refused."""
 
+import warnings
 from statistics import NormalDist
 
 import numpy as np
@@ -76,6 +77,16 @@ def test_several_models_are_done_one_by_one(evaluation):
         fk.band(both, "frr", method="corrected").lower.sel(model="A"),
         fk.band(evaluation, "frr", method="corrected").lower,
     )
+
+
+def test_it_warns_where_nobody_has_four_images(evaluation):
+    for most, warns in ((3, True), (4, False)):
+        evaluation.attrs["provenance"] = tree(copies=True, images_per_identity=[2, 2.0, most]).attrs["provenance"]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fk.band(evaluation, "frr", method="corrected")
+        assert any("difficult person" in str(one.message) for one in caught) == warns
+        assert not any("covers less than its level" in str(one.message) for one in caught)
 
 
 def test_where_nothing_is_rejected_the_interval_is_zero(evaluation):

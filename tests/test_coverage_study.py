@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from frkit.studies.coverage import read
 from frkit.studies.laws import FINE, kolmogorov, laws, wasserstein
 from frkit.studies.store import Store
 
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = [0.02, 0.1, 0.3]
 HOW = dict(per_identity=5, far=FAR, schemes=("image", "identity"), levels=(0.5, 0.9), replicates=20, progress=False)
 RUN = """
@@ -43,6 +43,7 @@ def plan(population, n_identities=None, schemes=("image",), far=FAR):
 
 
 # --- counting -----------------------------------------------------------------------------------------------
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_the_study_counts_what_a_loop_counts(mixture):
     study = fk.studies.coverage(mixture, n_datasets=6, methods=("recentered", "naive"), **HOW)
     truth = mixture.population_roc(FAR).frr.values
@@ -171,12 +172,31 @@ def test_a_damaged_file_is_named(mixture, tmp_path):
         fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
 
 
+def test_a_study_that_is_interrupted_stops_its_threads_and_keeps_what_is_finished(mixture, tmp_path, monkeypatch):
+    begun = []
+    draw = Plan.data_set
+
+    def counted(self, number):
+        begun.append(number)
+        if number == 3:
+            raise KeyboardInterrupt
+        return draw(self, number)
+
+    monkeypatch.setattr(Plan, "data_set", counted)
+    with pytest.raises(KeyboardInterrupt):
+        fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **HOW)
+    assert len(begun) < 100
+    assert not any(thread.name.startswith("data sets") for thread in threading.enumerate())
+    assert 0 < len(list(tmp_path.glob("*.npz"))) < 100
+
+
 # --- drawing ------------------------------------------------------------------------------------------------
-def test_a_cluster_gives_the_same_bits(mixture):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    options = dict(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None)
-    with distributed.Client(distributed.LocalCluster(**options)):
+def test_a_cluster_of_two_processes_gives_the_same_bits(mixture):
+    two_workers = pytest.importorskip("test_distributed", reason="distributed is not installed").two_workers
+    with two_workers() as client:
         on_cluster = fk.studies.coverage(mixture, n_datasets=4, **HOW)
+        done = client.run(lambda dask_worker: len(dask_worker.state.log))
+    assert len(done) == 2 and all(done.values())
     xr.testing.assert_identical(on_cluster, fk.studies.coverage(mixture, n_datasets=4, **HOW))
 
 
@@ -202,7 +222,9 @@ def test_records_do_not_depend_on_the_number_of_data_sets(mixture):
     [
         ({"n_identities": 10}, "a Mixture has its own"),
         ({"n_datasets": 1}, "at least 2, got 1"),
-        ({"per_identity": 1}, "needs 2 images"),
+        ({"per_identity": 1}, "at least 2, one for all"),
+        ({"per_identity": [5, 5]}, "each of 24 identities"),
+        ({"replicates": 1}, "at least 2 replicates"),
         ({"schemes": ("images",)}, "unknown scheme 'images'"),
         ({"schemes": "image"}, "sequence of names"),
         ({"methods": ("best",)}, "unknown method 'best'"),

@@ -7,5 +7,15 @@ from frkit.explore.disparity import fairness
 from frkit.explore.growth import consistency
 from frkit.explore.indices import fairness_indices
 from frkit.explore.nsigma import n_sigma
+from frkit.explore.representation import representation_bias
 
-__all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "fairness_indices", "n_sigma", "roc"]
+__all__ = [
+    "bootstrap_bias",
+    "consistency",
+    "coverage",
+    "fairness",
+    "fairness_indices",
+    "n_sigma",
+    "representation_bias",
+    "roc",
+]

@@ -63,7 +63,7 @@ def variance(evaluation: xr.DataTree, name: str) -> xr.DataArray:
     own_scale = np.sqrt(_ratio(found.frr_variance, at_threshold.var(REPLICATE, ddof=1)))
     together = xr.cov(of_threshold, at_threshold, REPLICATE, ddof=1)
     moved = scale**2 * of_threshold.var(REPLICATE, ddof=1)
-    return found.frr_variance + moved + 2 * scale * own_scale * together
+    return np.maximum(found.frr_variance + moved + 2 * scale * own_scale * together, 0)
 
 
 def _ratio(wanted: xr.DataArray, had: xr.DataArray) -> xr.DataArray:

@@ -12,6 +12,7 @@ from frkit.nodes import small_groups
 from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5
+TELLING_IMAGES = 4  # of one identity make two pairs that share no image
 GENUINE_RATES = ("frr", "frr_group")
 RATES = (*GENUINE_RATES, "far", "far_group", "far_cross", "threshold")
 FOR_FEW_IMAGES = ("rescaled", "corrected")
@@ -127,11 +128,16 @@ def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
     """Everything that makes this band mean less than its level says."""
     known = provenance(evaluation)
     messages = []
-    _, median, _ = known.get("images_per_identity", (np.inf, np.inf, np.inf))
+    _, median, most = known.get("images_per_identity", (np.inf, np.inf, np.inf))
     if known.get("scheme") == "image" and median < FEW_IMAGES and result.attrs["method"] not in FOR_FEW_IMAGES:
         messages.append(
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
             "less than its level says (.59 to .89 at .95 with 2 or 3 images); method='auto' takes this into account"
+        )
+    if result.attrs["method"] == "corrected" and most < TELLING_IMAGES:
+        messages.append(
+            f"no identity has more than {most:g} images, so that a difficult person looks like a difficult image: the "
+            "corrected interval is too wide where identities differ much"
         )
     if known.get("scheme") in DRAWN_PEOPLE and result.attrs["measure"].startswith("far_"):
         messages.append(

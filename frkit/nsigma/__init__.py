@@ -5,7 +5,8 @@ from frkit.nsigma.dependence import by_subset_size, by_subsets, p_value
 from frkit.nsigma.intervals import eer_intervals
 from frkit.nsigma.published import published
 from frkit.nsigma.rates import subset_rates
-from frkit.nsigma.statistics import RISK_LEVELS, n_sigma, parity, summarise, with_risk
+from frkit.nsigma.risk import RISK_LEVELS, with_risk
+from frkit.nsigma.statistics import n_sigma, parity, summarise
 
 __all__ = [
     "RISK_LEVELS",

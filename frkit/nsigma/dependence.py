@@ -9,7 +9,8 @@ from scipy import stats
 
 from frkit.base import require
 from frkit.nsigma.rates import SUBSET
-from frkit.nsigma.statistics import compared, n_sigma, stacked, with_risk
+from frkit.nsigma.risk import with_risk
+from frkit.nsigma.statistics import compared, n_sigma, stacked
 
 N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
 

@@ -5,7 +5,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require
-from frkit.evaluator import checked_scores
+from frkit.evaluator import check_attributes, checked_scores
 from frkit.labels import attributes_of, crossed
 from frkit.people import people
 
@@ -16,12 +16,7 @@ def parts(scores, by, varying: str) -> dict[str, xr.DataArray]:
     """The scores within each group, by the group's label; pairs across groups and of unknown people are left out."""
     scores = checked_scores(scores)
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
-    for name in attributes_of(by):
-        known = sorted(str(c).removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
-        require(
-            f"{PROBE}_{name}" in scores.coords,
-            f"by={name!r} is no attribute of these scores; known: {', '.join(known)}",
-        )
+    check_attributes(scores, by)
     require_no_nan(scores)
     found = _of_pairs(scores, by) if PAIR in scores.dims else _of_tensor(scores, by, varying)
     require(len(found) >= 2, f"N-Sigma compares groups, but {by!r} has only one: {listed(found)}")

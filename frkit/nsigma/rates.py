@@ -1,12 +1,14 @@
 """EER and TPR of many subsets of every group: one sweep over the scores within each group."""
 
 import hashlib
+from dataclasses import dataclass, field
 
 import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, InputError, listed, require
-from frkit.evaluation import evaluate
+from frkit.evaluator import Evaluator
+from frkit.labels import attributes_of
 from frkit.nodes import THRESHOLD_LEVEL
 from frkit.nsigma.parts import named, parts, people_of
 from frkit.resampling import Resampling
@@ -77,23 +79,71 @@ def subset_rates(
     >>> dict(rates.eer.sizes)
     {'batch': 2, 'subset': 10, 'group': 2}
     """
-    _check_counts(subsets, batches, seed, fpr)
-    found = parts(scores, by, varying)
-    sizes = {group: people_of(part) for group, part in found.items()}
-    _check_size(subset_size, sizes)
-    draws = {
-        group: Resampling("subset", n=subsets * batches, seed=group_seed(seed, group), subset_size=subset_size)
-        for group in found
-    }
-    each = [_rates_of(part, group, draws[group], fpr, threshold) for group, part in found.items()]
-    result = xr.concat(each, dim=xr.Variable(GROUP, list(found)), join="exact")
-    result["n_people"] = (GROUP, list(sizes.values()))
-    result = _by_batch(result, subsets, batches)
-    for name, variable in result.data_vars.items():
-        variable.attrs = {"long_name": LONG_NAMES[name]}
-    result.attrs = {"by": by if isinstance(by, str) else " & ".join(by), "fpr": float(fpr), "seed": int(seed)}
-    result.attrs |= {"subset_size": subset_size or "as many as the group has"}
-    return result
+    drawn = SubsetRates(by, subsets, subset_size, batches, fpr, threshold, varying)
+    return drawn(scores, seed)
+
+
+@dataclass(eq=False)
+class SubsetRates:
+    """`subset_rates` of one kind, for one score tensor after the other: `drawn(scores, seed)`.
+
+    by, ..., varying: as in `subset_rates`. kept: what has been prepared for each group's scores, by `prepare`.
+    """
+
+    by: str | list[str]
+    subsets: int
+    subset_size: int | None
+    batches: int
+    fpr: float
+    threshold: object
+    varying: str
+    kept: dict = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_whole("subsets", self.subsets, 2)
+        _check_whole("batches", self.batches, 1)
+        require(0 < self.fpr < 1, f"fpr must lie in (0, 1), got {self.fpr!r}")
+
+    def prepare(self, scores: xr.DataArray) -> None:
+        """Plan the sweeps of further scores of the same people by these: no result depends on it."""
+        for group, part in parts(scores, self.by, self.varying).items():
+            self.kept[group] = [kind.prepared(part) for kind in self._kinds()]
+
+    def __call__(self, scores: xr.DataArray, seed: int) -> xr.Dataset:
+        _check_whole("seed", seed, 0)
+        found = parts(scores, self.by, self.varying)
+        sizes = {group: people_of(part) for group, part in found.items()}
+        _check_size(self.subset_size, sizes)
+        each = [self._rates_of(part, group, group_seed(seed, group)) for group, part in found.items()]
+        result = xr.concat(each, dim=xr.Variable(GROUP, list(found)), join="exact")
+        result["n_people"] = (GROUP, list(sizes.values()))
+        result = _by_batch(result, self.subsets, self.batches)
+        for name, variable in result.data_vars.items():
+            variable.attrs = {"long_name": LONG_NAMES[name]}
+        result.attrs = {"by": " & ".join(attributes_of(self.by)), "fpr": float(self.fpr), "seed": int(seed)}
+        result.attrs |= {"subset_size": self.subset_size or "as many as the group has"}
+        return result
+
+    def _kinds(self) -> list[Evaluator]:
+        """At the FPR, and at thresholds where there are any; their replicates are the subsets."""
+        draws = Resampling("subset", n=self.subsets * self.batches, subset_size=self.subset_size)
+        options = {"resampling": draws, "weighting": "pair"}
+        fixed = [] if self.threshold is None else [Evaluator(threshold=self.threshold, **options)]
+        return [Evaluator(far=[self.fpr], **options), *fixed]
+
+    def _rates_of(self, part: xr.DataArray, group: str, seed: int) -> xr.Dataset:
+        """EER and TPR of one group's subsets, over ([model,] replicate)."""
+        try:
+            at_fpr, *fixed = (kind(part, seed=seed) for kind in self.kept.get(group) or self._kinds())
+        except InputError as error:
+            raise named(error, group) from error
+        nodes = (at_fpr[node].to_dataset() for node in ("empirical", "replicates"))
+        whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
+        result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
+        if fixed:
+            result["fmr"], result["fnmr"] = fixed[0]["replicates"].far, fixed[0]["replicates"].frr
+        _check_subsets(result, group, self.subset_size)
+        return result
 
 
 def group_seed(seed: int, group: str) -> int:
@@ -102,11 +152,9 @@ def group_seed(seed: int, group: str) -> int:
     return int(np.random.SeedSequence([seed, *words]).generate_state(1, np.uint64)[0])
 
 
-def _check_counts(subsets: int, batches: int, seed: int, fpr: float) -> None:
-    for name, value, least in (("subsets", subsets, 2), ("batches", batches, 1), ("seed", seed, 0)):
-        whole = isinstance(value, (int, np.integer)) and value >= least
-        require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
-    require(0 < fpr < 1, f"fpr must lie in (0, 1), got {fpr!r}")
+def _check_whole(name: str, value: int, least: int) -> None:
+    whole = isinstance(value, int | np.integer) and value >= least
+    require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 def _check_size(subset_size: int | None, sizes: dict[str, int]) -> None:
@@ -120,21 +168,6 @@ def _check_size(subset_size: int | None, sizes: dict[str, int]) -> None:
         f"subset_size must be a whole number from 2 to {sizes[smallest]}, the people of the smallest group "
         f"({smallest!r}): larger subsets only repeat people and make σ too small; got {subset_size!r}",
     )
-
-
-def _rates_of(part: xr.DataArray, group: str, draws: Resampling, fpr: float, threshold) -> xr.Dataset:
-    """EER and TPR of one group's subsets, over ([model,] replicate)."""
-    try:
-        at_fpr = evaluate(part, far=[fpr], resampling=draws, weighting="pair")
-        fixed = None if threshold is None else evaluate(part, threshold=threshold, resampling=draws, weighting="pair")
-    except InputError as error:
-        raise named(error, group) from error
-    whole, drawn = (at_fpr[node].to_dataset().isel({FAR_LEVEL: 0}, drop=True) for node in ("empirical", "replicates"))
-    result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
-    if fixed is not None:
-        result["fmr"], result["fnmr"] = fixed["replicates"].far, fixed["replicates"].frr
-    _check_subsets(result, group, draws.subset_size)
-    return result
 
 
 def _check_subsets(rates: xr.Dataset, group: str, size: int | None) -> None:

@@ -1,6 +1,5 @@
 """SP, EOP, Welch's t and N from the subsets' rates: pure functions of a Dataset over batch, subset and group."""
 
-import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,8 +8,8 @@ from scipy import stats
 
 from frkit.base import GROUP, listed, require, warn
 from frkit.nsigma.rates import BATCH, SUBSET, subset_rates
+from frkit.nsigma.risk import with_risk
 
-RISK_LEVELS = {"minimal": 0.0, "limited": 1.0, "high": 2.0, "unacceptable": 3.0}
 LONG_NAMES = {
     "eer_mean": "mean EER of the subsets",
     "tpr_mean": "mean TPR of the subsets",
@@ -25,7 +24,6 @@ LONG_NAMES = {
     "n_signed": "N, (mean of the reference - mean of the group) / σ of the reference (eq. 6)",
     "n_absolute": "|N|, distance to the reference group in σ",
     "n_by_batch": "N of each batch",
-    "risk": "risk level of |N|",
 }
 
 
@@ -147,48 +145,9 @@ def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> x
     values |= _distributions(eer["mean"], eer["sd"], rates.sizes[SUBSET], of_eer)
     result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
     result = result.assign(n_by_batch=values["n_signed"])
+    for name, words in LONG_NAMES.items():
+        result[name].attrs = {"long_name": words}
     return result.assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
-
-
-def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:
-    """Name the risk level of every |N|: limits that the user can set, at once and without new subsets.
-
-    Parameters
-    ----------
-    result : any Dataset with `n_absolute`, such as what `n_sigma` returned.
-    risk_levels : as in `n_sigma`.
-
-    Returns
-    -------
-    xr.Dataset : with `risk`, the level's name ("unknown" where N is NaN), and the attribute `risk_levels`.
-
-    Raises
-    ------
-    InputError : levels that do not ascend from 0.
-
-    References
-    ----------
-    DeAlcala et al. (2023), section V-B and Fig. 1.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> strict = fk.nsigma.with_risk(fk.nsigma.published(), {"fine": 0, "alarming": 0.5})
-    >>> strict.risk.sel(finetuned="all").values.tolist()
-    ['alarming', 'fine', 'alarming', 'alarming']
-    """
-    levels = dict(RISK_LEVELS if risk_levels is None else risk_levels)
-    starts = np.array(list(levels.values()), float)
-    require(
-        len(levels) > 0 and starts[0] == 0 and bool(np.all(np.diff(starts) > 0)),
-        f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",
-    )
-    place = np.searchsorted(starts, result.n_absolute.values, side="right") - 1
-    names = np.array([*levels, "unknown"])[np.where(result.n_absolute.isnull(), len(levels), place)]
-    result = result.assign(risk=(result.n_absolute.dims, names))
-    for name in LONG_NAMES.keys() & set(result.data_vars):
-        result[name].attrs = {"long_name": LONG_NAMES[name]}
-    return result.assign_attrs(risk_levels=json.dumps({name: float(start) for name, start in levels.items()}))
 
 
 def stacked(results: list[xr.Dataset], dim: str, labels) -> xr.Dataset:

@@ -3,12 +3,13 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from frkit.faces import FAR_LEVEL, require
 from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, SMALL, TRUTH, new_axes, plain, print_captions
 
-METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "pivotal": COLOURS[3]}
+METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "corrected": COLOURS[3]}
+METHOD_COLOURS |= {"rescaled": COLOURS[4], "pivotal": COLOURS[5], "auto": COLOURS[6]}
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
 USUAL = 0.95
 ALONG_WORDS = {
@@ -113,7 +114,7 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     for name, colour in lines.items():
         one = study if name is None else study.sel({others[0]: name})
         _draw_along(ax, at, one, colour, name)
-    ax.set(xlabel=ALONG_WORDS.get(along, along), ylabel="estimated coverage", ylim=(None, 1.01))
+    ax.set(xlabel=ALONG_WORDS.get(along, along), ylabel="estimated coverage")
     chosen = {name: study[name].item() for name in ("level", "scheme", "method", FAR_LEVEL) if _is_one(study, name)}
     fixed = [KEPT_WORDS[name].format(value) for name, value in chosen.items()]
     return _finished(ax, [", ".join(fixed), study.attrs.get("words", "")])
@@ -160,6 +161,8 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
         ax.step(one.law.sel(errors=errors), one.probability, color=colour, linewidth=1.6, label=words)
     ax.axvline(0, color="#8C8C8C", linewidth=0.8)
     ax.set(xlabel="error of the FRR", ylabel="probability of a smaller error", ylim=(0, 1))
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.ticklabel_format(axis="x", scilimits=(-2, 2))
     distances = [
         f"{words} distance {float(one[key]):.2g} (chance gives up to {float(one[f'{key}_chance']):.2g})"
         for key, words in (("kolmogorov", "Kolmogorov"), ("wasserstein", "Wasserstein"))
@@ -178,12 +181,8 @@ def _of_one_scheme(study: xr.Dataset) -> tuple[xr.Dataset, str]:
 def _colours(study: xr.Dataset, lines: str = "method") -> dict[str, str]:
     """A colour for each line; a method keeps its own in every figure."""
     names = [str(name) for name in study[lines].values]
-    free = [colour for colour in COLOURS if colour not in METHOD_COLOURS.values()] or COLOURS
-    if lines != "method":
-        return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
-    others = [name for name in names if name not in METHOD_COLOURS]
-    own = {name: free[place % len(free)] for place, name in enumerate(others)}
-    return {name: METHOD_COLOURS.get(name) or own[name] for name in names}
+    kept = METHOD_COLOURS if lines == "method" else {}
+    return {name: kept.get(name, COLOURS[place % len(COLOURS)]) for place, name in enumerate(names)}
 
 
 def _places(ax: Axes, values: xr.DataArray) -> np.ndarray:
@@ -208,13 +207,14 @@ def _draw_along(ax: Axes, at: np.ndarray, one: xr.Dataset, colour: str, name: st
 
 def _shade(ax: Axes, at, one: xr.Dataset, colour: str) -> None:
     """Two Monte Carlo standard errors to either side."""
-    ends = (one.coverage + sign * 2 * one.coverage_se for sign in (-1, 1))
-    ax.fill_between(at, *ends, color=colour, alpha=0.12, linewidth=0)
+    ends = (np.clip(one.coverage + sign * 2 * one.coverage_se, 0, 1) for sign in (-1, 1))
+    ax.fill_between(at, *ends, color=colour, alpha=0.1, linewidth=0)
 
 
 def _finished(ax: Axes, captions: list[str]) -> Axes:
     """Grid, caption and legend."""
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    if ax.get_xscale() == "log":
+        ax.xaxis.set_minor_formatter(NullFormatter())
     ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
     ax.set_axisbelow(True)
     print_captions(ax, captions)

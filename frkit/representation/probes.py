@@ -1,6 +1,8 @@
 """Shallow predictors of an attribute, read on people they have not seen: accuracy, loss, dataset bias, leakage."""
 
+import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -9,6 +11,9 @@ from frkit.faces import require
 from frkit.representation.bounds import entropy
 from frkit.representation.folds import stratified
 from frkit.representation.samples import Samples, clustered_error, for_each_model
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 
 def probe(
@@ -98,7 +103,7 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
     return probe(faces, attribute, **how)["dataset_bias"]
 
 
-def _classifier(hidden: Sequence[int], penalty: float, seed: int):
+def _classifier(hidden: Sequence[int], penalty: float, seed: int) -> "ClassifierMixin":
     """A scikit-learn classifier of standardised features."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
@@ -107,15 +112,24 @@ def _classifier(hidden: Sequence[int], penalty: float, seed: int):
 
     if not hidden:
         return make_pipeline(StandardScaler(), LogisticRegression(C=1 / penalty, max_iter=5000))
-    network = MLPClassifier(tuple(hidden), alpha=penalty, early_stopping=True, max_iter=500, random_state=seed)
+    network = MLPClassifier(tuple(hidden), solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed)
     return make_pipeline(StandardScaler(), network)
+
+
+def fit(classifier, features: np.ndarray, labels: np.ndarray) -> "ClassifierMixin":
+    """The classifier, fitted; the number of a network's passes is fixed on purpose, so that nothing warns of it."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return classifier.fit(features, labels)
 
 
 def _read(given: Samples, classifier, folds: int, seed: int) -> xr.Dataset:
     """Held-out and in-sample accuracy and loss."""
     held_out, seen = np.empty((2, given.codes.size)), []
     for train, test in stratified(given.codes, given.person, folds, seed):
-        classifier.fit(given.features[train], given.codes[train])
+        fit(classifier, given.features[train], given.codes[train])
         held_out[:, test] = _judged(classifier, given, test)
         seen.append(_judged(classifier, given, train).mean(1))
     (accuracy, loss), (accuracy_seen, loss_seen) = held_out.mean(1), np.mean(seen, axis=0)

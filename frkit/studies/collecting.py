@@ -4,7 +4,7 @@ import hashlib
 import warnings
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -93,14 +93,13 @@ def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) ->
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
     run = _on_cluster if _client() is not None else _on_threads
     with bar, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # cautions are given once, when the study is read
+        warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
         if missing:
             plan.evaluators  # noqa: B018, made before threads ask for them
-        for number, record in run(plan, missing):
-            if store is not None:
-                store.write(number, record)
-            kept[number] = record
-            bar.update()
+        with closing(run(plan, missing)) as finished:
+            for number, record in finished:
+                kept[number] = record if store is None else store.write(number, record)
+                bar.update()
     return [kept[number] for number in range(n_datasets)]
 
 
@@ -111,7 +110,7 @@ def _client():
 
 
 @contextmanager
-def _one_thread_each():
+def _one_thread_each() -> Iterator[None]:
     """Evaluations that run side by side use one thread each."""
     with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
         yield
@@ -120,7 +119,7 @@ def _one_thread_each():
 def _on_threads(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
     """Finished data sets, in the order in which threads finish them."""
     workers = dask.config.get("num_workers", None) or CPU_COUNT
-    pool = futures.ThreadPoolExecutor(min(workers, max(len(numbers), 1)))
+    pool = futures.ThreadPoolExecutor(min(workers, max(len(numbers), 1)), thread_name_prefix="data sets")
     try:
         with _one_thread_each():
             number_of = {pool.submit(plan.data_set, number): number for number in numbers}

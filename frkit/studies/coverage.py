@@ -6,11 +6,11 @@ import warnings
 import numpy as np
 import xarray as xr
 
-from frkit.faces import DataWarning, require, warn
+from frkit.faces import DataWarning, require
 from frkit.intervals import METHODS, band
 from frkit.levels import far_levels
 from frkit.provenance import versions
-from frkit.resampling import TARGETS
+from frkit.resampling import TARGETS, Resampling
 from frkit.studies.collecting import Plan, collect
 from frkit.studies.laws import laws
 from frkit.studies.store import DATA_SET, Store, stacked
@@ -49,7 +49,8 @@ def coverage(
 
     All methods, levels and schemes read the same data sets, and all methods and levels of a scheme the same
     replicates, so that their differences carry little noise. Data sets are evaluated side by side, on threads or
-    on the active distributed Client. The data sets and replicates of a study of 200 are the first of one of 1,000,
+    on the active distributed Client. The cautions of `band` about one data set are not given: they are what the study
+    measures. The data sets and replicates of a study of 200 are the first of one of 1,000,
     and the methods and levels are read afterwards: with a store, a study can be continued, enlarged, and read
     again by other methods.
 
@@ -84,10 +85,6 @@ def coverage(
     InputError : a number out of its range, an unknown scheme or method, n_identities missing or given in vain, or
         a store that belongs to a study with other parameters.
 
-    Warns
-    -----
-    DataWarning : the cautions of `band`, each once.
-
     References
     ----------
     Conti & Clémençon (2024), appendix B.1, Figs. 6 and 9, Tables 1 and 2; Theorems 2 and 3.
@@ -102,6 +99,7 @@ def coverage(
     """
     far = far_levels(1e-6, 1e-1) if far is None else np.unique(np.asarray(far, float))
     _check(population, n_datasets, per_identity, n_identities, schemes, methods, levels)
+    Resampling(n=replicates, seed=seed)  # refuses what it cannot draw
     plan = Plan(population, n_identities, np.asarray(per_identity), far, tuple(schemes), replicates, seed)
     truth = population.population_roc(far).frr
     keep = None if store is None else Store(store, plan.parameters())
@@ -124,17 +122,15 @@ def _words(plan: Plan, n_datasets: int) -> str:
 def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, levels, seed: int) -> xr.Dataset:
     """Apply every method at every level to stacked evaluations, by scheme, and count."""
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # they say of one band what the study measures
         counted = [_read_scheme(tree, truth, methods, levels) for tree in evaluations.values()]
-    for message in dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning):
-        warn(message)
     apart = [laws(tree, truth, seed) for tree in evaluations.values()]
     result = xr.concat([xr.merge(pair) for pair in zip(counted, apart, strict=True)], dim="scheme")
     result = result.assign_coords(names).assign(truth=truth).transpose("scheme", "method", "level", ...)
     for name, words in LONG_NAMES.items():
         result[name].attrs = {"long_name": words}
-    return result.drop_vars("threshold", errors="ignore")
+    return result
 
 
 def _read_scheme(tree: xr.DataTree, truth: xr.DataArray, methods, levels) -> xr.Dataset:
@@ -165,7 +161,12 @@ def _check(population, n_datasets, per_identity, n_identities, schemes, methods,
     require(not fresh or n_identities is not None, "an IdentityLaw needs n_identities=, the number in each data set")
     require(fresh or n_identities is None, "n_identities= is for an IdentityLaw; a Mixture has its own identities")
     require(n_datasets >= 2, f"n_datasets must be at least 2, got {n_datasets}")
-    require(bool(np.all(np.asarray(per_identity) >= 2)), f"a genuine pair needs 2 images, got {per_identity}")
+    images, known = np.asarray(per_identity), n_identities if fresh else population.n_identities
+    require(
+        images.shape in ((), (known,)) and np.issubdtype(images.dtype, np.integer) and bool(np.all(images >= 2)),
+        f"per_identity must be whole numbers of at least 2, one for all or one for each of {known} identities; got "
+        f"{per_identity}",
+    )
     for what, given, known in (("scheme", schemes, SCHEMES), ("method", methods, METHODS)):
         require(not isinstance(given, str) and len(given) > 0, f"{what}s must be a sequence of names, got {given!r}")
         unknown = [name for name in given if name not in known]

@@ -75,12 +75,13 @@ class Store:
         there = (number for number in range(n_datasets) if self.path(number).exists())
         return {number: _read(self.path(number)) for number in there}
 
-    def write(self, number: int, record: Record) -> None:
-        """Keep one finished data set."""
+    def write(self, number: int, record: Record) -> Record:
+        """Keep one finished data set, and give it back."""
         part = self.path(number).with_suffix(f".{os.getpid()}.part")
         with open(part, "wb") as file:
             np.savez(file, **record)
         os.replace(part, self.path(number))
+        return record
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -1,6 +1,6 @@
 """Blocks of a lazy array as tasks: one optimised graph, run by whatever scheduler is active."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def _made_by(tasks: dict, key):
     return node
 
 
-def run(tasks: dict, keys, progress: bool = False):
+def run(tasks: dict, keys, progress: bool = False) -> list:
     """Compute keys with the active scheduler (threads, or a distributed client), one BLAS thread in each."""
     get = get_scheduler() or get_scheduler(scheduler="threads")
     with threadpool_limits(1, user_api="blas"), _bar(progress):
@@ -81,17 +81,6 @@ def each(work: Callable[[int], None], n: int) -> None:
         return some(np.arange(n))
     with ThreadPoolExecutor(many) as pool:
         list(pool.map(some, np.array_split(np.arange(n), 4 * many)))
-
-
-def side_by_side(work: Callable, items: Iterable) -> Iterator:
-    """Results of work(item) in the order of the items, several at a time, each in a thread of its own.
-
-    Whole sweeps in one thread each cost less than one sweep in many: for data sets by the dozen.
-    """
-    many = n_threads()
-    alone = dask.config.set(scheduler="sync")
-    with threadpool_limits(1, user_api="blas"), alone, ThreadPoolExecutor(many) as pool:
-        yield from pool.map(work, items)
 
 
 def _bar(progress: bool):

@@ -89,9 +89,12 @@ class _Runs:
 def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell: np.ndarray) -> np.ndarray:
     """EER and its threshold of every column and curve, (2, column, curve); NaN where a rate has no pairs."""
     out = np.full((2, *at.bins.shape), np.nan)
+    if not np.any(at.bins >= 0):
+        return out
     cells, groups = [*own_cell, -1], [*range(len(own_cell)), -1]
     imp_total, gen_total = _curves(impostors.totals, own_cell), _curves(genuine.totals, np.arange(len(own_cell)))
-    runs = _find_runs(impostors, genuine, own_cell, imp_total, gen_total)
+    runs = _find_runs(impostors, genuine, at, own_cell, (imp_total, gen_total))
+    begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
 
     def one(column: int) -> None:
         weight = (*column_of(impostors.weight, column), *column_of(genuine.image_weight, column))
@@ -99,7 +102,7 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own
             if b < 0:
                 continue
             out[:, column, curve] = walks.crossing(
-                *_start(runs, at, column, curve),
+                *_start(runs, at, column, curve, (begin[column, curve], end[column, curve])),
                 weight,
                 genuine.identity_count[column],
                 impostors.pairs,
@@ -119,10 +122,10 @@ def _curves(weights: np.ndarray, own: np.ndarray) -> np.ndarray:
     return np.concatenate([weights[own], weights.sum(0, keepdims=True)])
 
 
-def _find_runs(impostors: Impostors, genuine: Genuine, own_cell, imp_total, gen_total) -> _Runs:
-    """At which run each curve crosses, from the weights at the runs' upper ends."""
-    up = slice(None, None, -1)
-    first, last, n_runs = impostors.first[up], impostors.last[up], len(impostors.first)
+def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell, totals: tuple) -> _Runs:
+    """At which run of the bins with crossings each curve crosses, from the weights at the runs' upper ends."""
+    up = np.flatnonzero(np.isin(impostors.bin, at.bins))[::-1]
+    first, last, n_runs = impostors.first[up], impostors.last[up], len(up)
     highest = np.full(n_runs, -np.inf)
     filled = last > first
     highest[filled] = impostors.pairs[0][first[filled]]
@@ -138,17 +141,19 @@ def _find_runs(impostors: Impostors, genuine: Genuine, own_cell, imp_total, gen_
     rejected = _curves(np.moveaxis(upto, (2, 1), (0, 1)), np.arange(len(own_cell)))
     accepted = _curves(np.moveaxis(impostors.above[up], 1, 0), own_cell)
     with np.errstate(invalid="ignore", divide="ignore"):
-        crossed = rejected / gen_total[:, None] - accepted / imp_total[:, None] >= -TOLERANCE
+        crossed = rejected / totals[1][:, None] - accepted / totals[0][:, None] >= -TOLERANCE
     found = np.where(crossed.any(1), crossed.argmax(1), n_runs)
     return _Runs(first, last, impostors.bin[up], accepted, rejected, found, place)
 
 
-def _start(runs: _Runs, at: Crossings, column: int, curve: int) -> tuple:
-    """Where to begin the walk: weights accepted and rejected there, the run's pairs, the next genuine pair."""
+def _start(runs: _Runs, at: Crossings, column: int, curve: int, inside: tuple) -> tuple:
+    """Where to begin the walk: weights accepted and rejected there, the run's pairs, the next genuine pair.
+
+    inside: the first of the bin's runs, and the one after its last.
+    """
     b, run = at.bins[column, curve], runs.found[curve, column]
-    inside = np.flatnonzero(runs.bin == b)
-    run = min(max(run, inside[0]), inside[-1] + 1)  # past the bin's last pair only genuine pairs are left
-    pairs = (int(runs.first[run]), int(runs.last[run])) if run <= inside[-1] else (0, 0)
+    run = min(max(run, inside[0]), inside[1])  # past the bin's last pair only genuine pairs are left
+    pairs = (int(runs.first[run]), int(runs.last[run])) if run < inside[1] else (0, 0)
     before = run - 1
     if before < inside[0] or runs.last[before] == runs.first[before] and before == inside[0]:
         genuine = int(np.searchsorted(at.genuine_bins, b))

@@ -14,7 +14,7 @@ TOP_PAIRS = 200  # and so many of them stand in the last bin
 KEPT_LIMIT = 15_000_000  # pairs that may be kept at once; what is missing is fetched by a second sweep
 TAIL_SHARE = 0.4  # of the pilot's scores that are sorted
 BLURRED = 16  # columns of a pilot's weights that tell its own error
-BINS_PER_ZONE = 6
+BINS_PER_ZONE = 12
 WIDEST = 0.1  # width of a zone's bin in the logarithm of FAR, at most
 COARSE_STEP = 1.4  # ratio of FARs across a bin between two zones
 SAFETY = 4.5  # half-width of a zone, in estimated standard deviations of a replicate's FAR: thousands of thresholds
@@ -145,17 +145,18 @@ def even_ladder(pilot: Pilot, n_bins: int = 2048) -> Ladder:
 
 
 def crossing_zones(pilot: Pilot, genuine: list[np.ndarray]) -> list[tuple[float, float]]:
-    """FAR ranges in which FAR and FRR of each set of genuine scores should cross."""
+    """FAR ranges in which FAR and FRR of each set of genuine scores, (score and weight, pair), should cross."""
     scores, rate = pilot.tail
     zones = []
-    for values in genuine:
-        if len(values) < 20 or not len(scores):
+    for pairs in genuine:
+        if pairs.shape[1] < 20 or not len(scores):
             continue
-        ascending = np.sort(values)
-        frr = np.arange(1, len(values) + 1) / len(values)
+        ascending, weight = pairs[:, np.argsort(pairs[0])]
+        frr = np.cumsum(weight) / weight.sum()
         far = _far_at(scores, rate, ascending)
         at = float(far[np.argmax(frr >= far)])
-        half = 1 + np.clip(8 / np.sqrt(max(len(values) * at, 1e-9)), 0.15, 3.0)
+        as_many = weight.sum() ** 2 / (weight**2).sum()  # pairs of equal weight that would tell as much
+        half = 1 + np.clip(8 / np.sqrt(max(as_many * at, 1e-9)), 0.15, 3.0)
         zones.append((at / half, min(at * half, 1.0)))
     return zones
 

@@ -10,7 +10,7 @@ from frkit.sweep.design import Design
 from frkit.sweep.listed import slot_sums
 from frkit.sweep.plan import Ladder
 
-RUN = 512
+RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 
 
@@ -56,10 +56,11 @@ def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums
     cell, factor = design.cells(row, col), design.factors(row, col)
     wanted, n_pairs = np.sort(bins)[::-1], len(score)
     ends = [n_pairs - np.searchsorted(of_pair[::-1], wanted, side=side) for side in ("right", "left")]
-    many = np.maximum(1, -(-(ends[1] - ends[0]) // RUN))
+    run = min(RUN * design.n_cells, LONGEST)
+    many = np.maximum(1, -(-(ends[1] - ends[0]) // run))
     of_run = np.repeat(np.arange(len(wanted)), many)
     step = np.arange(len(of_run)) - np.repeat(np.cumsum(many) - many, many)
-    first = ends[0][of_run] + RUN * step
+    first = ends[0][of_run] + run * step
     if n_pairs:
         tied = n_pairs - np.searchsorted(score[::-1], score[np.minimum(first, n_pairs - 1)], side="right")
         first = np.where(step > 0, np.maximum(tied, ends[0][of_run]), first)  # equal scores stay in one run

@@ -1,8 +1,10 @@
 """Mixtures of von Mises-Fisher distributions: synthetic faces whose population rates are known exactly."""
 
+from frkit.vmf.fitting import fit
 from frkit.vmf.law import IdentityLaw
+from frkit.vmf.likeness import Likeness
 from frkit.vmf.mixture import Mixture, mixture
 from frkit.vmf.sampling import sample_encoders
 from frkit.vmf.subspaces import subspace_mixture
 
-__all__ = ["IdentityLaw", "Mixture", "mixture", "sample_encoders", "subspace_mixture"]
+__all__ = ["IdentityLaw", "Likeness", "Mixture", "fit", "mixture", "sample_encoders", "subspace_mixture"]

@@ -58,18 +58,14 @@ class PairScores:
 
         The bound is 30 times what the density misses to the integral 1, and the rounding of its exponent.
         """
-        z = np.arctanh(threshold)
-        total, bound = np.zeros(np.shape(z)), np.zeros(np.shape(z))
-        for pair, share in enumerate(self.share):
-            place = np.clip((z - self.low[pair]) / self.step[pair], 0, self.n_panels)
-            panel = np.minimum(place.astype(int), self.n_panels - 1)
-            inside = legendre.legval(
-                2 * (place - panel) - 1, np.moveaxis(self.inside[pair][panel], -1, 0), tensor=False
-            )
-            accepted = np.maximum(self.above[pair][panel] - inside, 0)
-            total += share * accepted
-            bound += share * self.error[pair] * (accepted + np.finfo(float).eps)
-        return total, bound
+        z = np.atleast_1d(np.arctanh(threshold))
+        place = np.clip((z - self.low[:, None]) / self.step[:, None], 0, self.n_panels)
+        panel = np.minimum(place.astype(int), self.n_panels - 1)
+        pair = np.arange(len(self.share))[:, None]
+        inside = legendre.legval(2 * (place - panel) - 1, np.moveaxis(self.inside[pair, panel], -1, 0), tensor=False)
+        accepted = np.maximum(self.above[pair, panel] - inside, 0)
+        total, bound = self.share @ accepted, (self.share * self.error) @ (accepted + np.finfo(float).eps)
+        return total.reshape(np.shape(threshold)), bound.reshape(np.shape(threshold))
 
 
 def log_density(z: np.ndarray, kappa: np.ndarray, cosine: float, dim: int) -> np.ndarray:
@@ -84,7 +80,7 @@ def log_density(z: np.ndarray, kappa: np.ndarray, cosine: float, dim: int) -> np
 
 
 @njit(cache=True, nogil=True)
-def _log_sum(radius, quarter, a):
+def _log_sum(radius, quarter, a) -> np.ndarray:
     """log sum_j of the terms of the series over its first, quarter = det / (4 R^2); a = p/2.
 
     Neighbours have the ratio 16 quarter A B / (4 (a - 1/2 + j) (j + 1)), A and B the Bessel ratios of orders

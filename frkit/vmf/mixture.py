@@ -52,6 +52,7 @@ class Mixture:
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
         self._populations = {}
+        self.fitted = None  # how it was fitted, where it was: see `fit`
 
     def __repr__(self) -> str:
         low, high = self.concentrations.min(), self.concentrations.max()
@@ -192,7 +193,7 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     for name, options in groups.items():
         unknown = set(options) - {"share", "kappa", "cohesion"}
         require(not unknown, f"group {name!r}: unknown options {sorted(unknown)}; use share, kappa, cohesion")
-    sizes = sizes_of_groups(n_identities, [options.get("share", 1) for options in groups.values()])
+    sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
     rng = np.random.default_rng(seed)
     directions, concentrations = [], []
     for options, size in zip(groups.values(), sizes):
@@ -213,7 +214,7 @@ def _directions(size: int, dim: int, cohesion: float, rng) -> np.ndarray:
     return sampling.place(axis, np.array([float(cohesion)]), np.zeros(size, int), radial, points)
 
 
-def sizes_of_groups(n_identities: int, shares: list) -> np.ndarray:
+def group_sizes(n_identities: int, shares: list) -> np.ndarray:
     """Split the identities by shares: largest remainders."""
     shares = np.asarray(shares, np.float64)
     require(bool(np.all(shares > 0)), f"shares must be positive, got {shares.tolist()}")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from frkit.faces import require
-from frkit.vmf.mixture import Mixture, interval, sizes_of_groups
+from frkit.vmf.mixture import Mixture, group_sizes, interval
 
 
 def subspace_mixture(
@@ -58,7 +58,7 @@ def subspace_mixture(
     for name, options in groups.items():
         unknown = set(options) - {"share", "kappa"}
         require(not unknown, f"group {name!r}: unknown options {sorted(unknown)}; use share, kappa")
-    sizes = sizes_of_groups(n_identities, [options.get("share", 1) for options in groups.values()])
+    sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
     rng = np.random.default_rng(seed)
     directions = np.zeros((n_identities, dim))
     directions[:, :common] = np.sqrt(1 - own_share) * _unit(rng, n_identities, common)

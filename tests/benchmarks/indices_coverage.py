@@ -3,9 +3,9 @@
     OPENBLAS_NUM_THREADS=1 python tests/benchmarks/indices_coverage.py               all of it: some 10 minutes
     python tests/benchmarks/indices_coverage.py --datasets 4 --replicates 20          a look
 
-Five settings: fixed identities of a von Mises-Fisher mixture seen in new images (image scheme), with groups that
-differ and with groups that are exactly equal; new identities from a pool of 1,500 (identity scheme), both too; and
-the canonical scores, whose pairs are independent (pair scheme). Moments and histograms of all populations are
+Eight settings: fixed identities of a von Mises-Fisher mixture seen in new images (image scheme), new identities from
+a pool of 1,500 (identity and two-level scheme), and the canonical scores, whose pairs are independent (pair scheme);
+each with groups that differ and with groups that are exactly equal. Moments and histograms of all populations are
 exact. Writes data/indices_coverage.csv: one row for each setting, index and method, with the Monte Carlo standard
 error of the share; for the floor the share is that of data sets with p <= .05.
 """
@@ -23,12 +23,13 @@ import pandas as pd
 import frkit as fk
 
 TABLE = Path(__file__).resolve().parents[2] / "data/indices_coverage.csv"
-DIM, IMAGES, IDENTITIES, POOL, BINS = 32, 8, 60, 1500, 50
+DIM, IMAGES, IDENTITIES, POOL, BINS, DEALS = 32, 8, 60, 1500, 50, 60
 INDICES = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
 METHODS = ("pivotal", "recentered")
 UNFAIR = {"a": {"share": 1}, "b": {"share": 2, "cohesion": 15}, "c": {"share": 3, "kappa": (10, 30)}}
 KAPPA = (20, 60)
-SETTINGS = ["image unfair", "image fair", "identity unfair", "identity fair", "pair unfair", "pair fair"]
+SCHEMES = ("image", "identity", "two-level", "pair")
+SETTINGS = [f"{scheme} {kind}" for scheme in SCHEMES for kind in ("unfair", "fair")]
 
 
 def population(setting: str) -> fk.vmf.Mixture:
@@ -73,10 +74,10 @@ def one_data_set(task: tuple) -> list[dict]:
     else:
         people = mix if scheme == "image" else drawn(mix, seed)
         scores = fk.score_tensor(people.sample(IMAGES, seed=10_000 + seed))
-    resampling = fk.Resampling(scheme, n=replicates, seed=seed, strata="group" if scheme == "identity" else None)
+    resampling = fk.Resampling(scheme, n=replicates, seed=seed, strata="group" if scheme in SCHEMES[1:3] else None)
     with warnings.catch_warnings(), dask.config.set(scheduler="synchronous"):
         warnings.simplefilter("ignore", fk.DataWarning)
-        ev = fk.indices.evaluate(scores, by="group", score_map=score_map, bins=BINS, resampling=resampling, deals=100)
+        ev = fk.indices.evaluate(scores, by="group", score_map=score_map, bins=BINS, resampling=resampling, deals=DEALS)
         return [row | {"setting": setting} for name in INDICES for row in rows(ev, name, truth[name])]
 
 
@@ -107,8 +108,24 @@ def table(found: list[dict]) -> pd.DataFrame:
     return out.round(4)
 
 
+def tasks(setting: str, datasets: int, replicates: int) -> list[tuple]:
+    """Every data set of one setting, with its exact truth."""
+    mix = None if setting.startswith("pair") else population(setting)
+    truth = exact(setting, mix)
+    mix = None if mix is None else fk.vmf.Mixture(mix.mean_directions, mix.concentrations, mix.groups)
+    return [(setting, mix, truth, replicates, seed) for seed in range(datasets)]
+
+
+def stored(out: Path, command: str, setting: str) -> pd.DataFrame:
+    """What the same command stored of other settings."""
+    if not out.exists() or command not in out.read_text(encoding="utf-8"):
+        return pd.DataFrame()
+    found = pd.read_csv(out, comment="#")
+    return found[found.setting != setting]
+
+
 def main() -> None:
-    """Run the study and store its table."""
+    """Run the study and store its table, one setting after the other."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", type=int, default=100)
     parser.add_argument("--replicates", type=int, default=200)
@@ -116,22 +133,17 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=TABLE)
     asked = parser.parse_args()
-    tasks = []
+    command = f"indices_coverage.py --datasets {asked.datasets} --replicates {asked.replicates}"
+    versions = f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
     for setting in asked.settings:
-        mix = None if setting.startswith("pair") else population(setting)
-        truth = exact(setting, mix)
-        mix = None if mix is None else fk.vmf.Mixture(mix.mean_directions, mix.concentrations, mix.groups)
-        tasks += [(setting, mix, truth, asked.replicates, seed) for seed in range(asked.datasets)]
-    with ProcessPoolExecutor(asked.workers) as workers:
-        found = [row for many in workers.map(one_data_set, tasks, chunksize=5) for row in many]
-    with open(asked.out, "w", encoding="utf-8") as file:
-        file.write(
-            f"# python tests/benchmarks/indices_coverage.py --datasets {asked.datasets} "
-            f"--replicates {asked.replicates}\n# seeds 0 to n-1; frkit {fk.__version__}, numpy {np.__version__}, "
-            f"python {sys.version.split()[0]}\n"
-        )
-        table(found).to_csv(file, index=False)
-    print(table(found).to_string())
+        every = tasks(setting, asked.datasets, asked.replicates)
+        with ProcessPoolExecutor(asked.workers) as workers:
+            found = [row for many in workers.map(one_data_set, every, chunksize=5) for row in many]
+        whole = pd.concat([stored(asked.out, command, setting), table(found)])
+        with open(asked.out, "w", encoding="utf-8") as file:
+            file.write(f"# python tests/benchmarks/{command}\n# seeds 0 to n-1; {versions}\n")
+            whole.to_csv(file, index=False)
+        print(table(found).to_string(), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from frkit.representation.experiments.debiasing import METHODS, biased_tasks, de
 from frkit.representation.experiments.digits import PALETTES, coloured_digits, digit_encoder
 from frkit.representation.experiments.runs import crossed_bias, debiasing_table, digit_bias, spurious_table
 from frkit.representation.experiments.spurious import CASES, spurious
+from frkit.representation.experiments.trials import trial, true_bias
 
 __all__ = [
     "CASES",
@@ -22,4 +23,6 @@ __all__ = [
     "identity_encoder",
     "spurious",
     "spurious_table",
+    "trial",
+    "true_bias",
 ]

@@ -1,11 +1,12 @@
 """Coloured digits: handwritten digits whose colour is tied to what they show, more or less (Figs. 2 and 3)."""
 
-import warnings
+from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
 
 from frkit.faces import FEATURE, IDENTITY, IMAGE, require
+from frkit.representation.probes import fit
 
 # Name and RGB of the colours; digit k has colour k * number of colours // 10.
 PALETTES = {
@@ -78,7 +79,7 @@ def _grey_digits(part: str) -> tuple[np.ndarray, np.ndarray]:
     return (halves[0], halves[2]) if part == "train" else (halves[1], halves[3])
 
 
-def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0):
+def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0) -> Callable[[xr.Dataset], xr.Dataset]:
     """A small network trained to read coloured digits; its hidden layer is the representation.
 
     Parameters
@@ -103,14 +104,11 @@ def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0):
     >>> encode(coloured_digits("moderate", 0.1)).sizes["feature"]
     8
     """
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
 
     require(width >= 1, f"width must be 1 or more, got {width}")
     network = MLPClassifier((width,), max_iter=60, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of passes is meant
-        network.fit(digits["embedding"].values, digits["digit"].values)
+    fit(network, digits["embedding"].values, digits["digit"].values)
 
     def encode(others: xr.Dataset) -> xr.Dataset:
         values = others["embedding"].values

@@ -20,7 +20,14 @@ from frkit.representation.training import Critic
 
 
 def spurious_table(
-    faces: xr.Dataset, attribute: str, *, seeds: int = 3, folds: int = 5, seed: int = 0, progress: bool = True
+    faces: xr.Dataset,
+    attribute: str,
+    *,
+    seeds: int = 3,
+    folds: int = 5,
+    critic: Critic | None = None,
+    seed: int = 0,
+    progress: bool = True,
 ) -> xr.Dataset:
     """Table II: what predictor and RLB say where embedding and attribute have nothing to do with each other.
 
@@ -30,6 +37,7 @@ def spurious_table(
     attribute : name of the attribute.
     seeds : networks for each image, as in `representation_bias`.
     folds : number of folds by identity, 3 or more.
+    critic : the statistics network of RLB, as in `representation_bias`.
     seed : non-negative integer, for the spurious versions.
     progress : show a progress bar.
 
@@ -59,7 +67,7 @@ def spurious_table(
     rows = []
     for one in tqdm(cases.values(), desc="cases", disable=not progress, leave=False):
         read = probe(one, attribute, folds=folds)
-        bias = representation_bias(one, attribute, seeds=seeds, folds=folds, progress=False)
+        bias = representation_bias(one, attribute, seeds=seeds, folds=folds, critic=critic, progress=False)
         dependence = distance_correlation(one, attribute)
         rows.append(
             xr.merge(
@@ -215,7 +223,7 @@ def debiasing_table(
 
     Returns
     -------
-    xr.Dataset over seed and method
+    xr.Dataset over seed and family
         `accuracy` and `average_precision` (also over group: sex, or race and sex), means over the eight labels;
         `overall_accuracy`, `overall_average_precision`; `bias_score` and `amplification`; `dcor2`;
         `mutual_information` (nats), `rlb`, and `rlb_plain` of a network without mapping layers.
@@ -232,7 +240,7 @@ def debiasing_table(
     --------
     >>> found = debiasing_table("sex", n=400, methods=["baseline"], progress=False)
     >>> found.average_precision.dims
-    ('seed', 'method', 'group')
+    ('seed', 'family', 'group')
     """
     unknown = [name for name in methods if name not in METHODS]
     require(not unknown, f"methods {listed(unknown)} are not known; known: {listed(METHODS)}")
@@ -242,7 +250,7 @@ def debiasing_table(
         found = [
             _debiasing_row(train, debiased(train, attribute, method)(test), attribute, critic) for method in methods
         ]
-        rows.append(xr.concat(found, xr.Variable("method", list(methods))))
+        rows.append(xr.concat(found, xr.Variable("family", list(methods))))
     return xr.concat(rows, xr.Variable("seed", list(seeds))).assign_attrs(attribute=attribute, n=n)
 
 

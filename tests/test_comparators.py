@@ -1,0 +1,201 @@
+"""Comparators of representation bias: each against its definition, written out, and against known truths."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import frkit as fk
+from frkit.representation import distance_correlation, probe, shifted_classes
+from frkit.representation.dependence import _simplex
+
+
+def labelled(n=40, d=3, classes=2, per_person=2, shift=1.0, seed=0):
+    """Faces with an attribute that is constant within people."""
+    rng = np.random.default_rng(seed)
+    people = n // per_person
+    z = rng.permutation(np.arange(people) % classes)
+    who = np.repeat(np.arange(people), per_person)
+    x = rng.standard_normal((n, d)) + shift * z[who][:, None]
+    return fk.faces(x, who, group=[f"class {k}" for k in z[who]])
+
+
+# --- distance correlation ---------------------------------------------------------------------------------
+def distances(x):
+    return np.array([[np.linalg.norm(a - b) for b in x] for a in x])
+
+
+def u_centred(a):
+    """Székely & Rizzo (2014), eq. 2.1: zero on the diagonal."""
+    n = len(a)
+    rows, total = a.sum(1), a.sum()
+    out = a - rows[:, None] / (n - 2) - rows[None] / (n - 2) + total / ((n - 1) * (n - 2))
+    np.fill_diagonal(out, 0)
+    return out
+
+
+def v_centred(a):
+    return a - a.mean(0)[None] - a.mean(1)[:, None] + a.mean()
+
+
+def twin(x, z, centred):
+    """The squared distance correlation by its definition, with whole matrices."""
+    a, b = centred(distances(x)), centred((z[:, None] != z[None]).astype(float))
+    return (a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum())
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+def test_distance_correlation_is_its_definition(classes, shift):
+    faces = labelled(classes=classes, shift=shift)
+    x, z = faces.embedding.values.astype(float), faces.group.values
+    found = distance_correlation(faces, "group", permutations=0)
+    np.testing.assert_allclose(found.dcor2, twin(x, z, u_centred), rtol=1e-6)
+    np.testing.assert_allclose(found.dcor2_biased, twin(x, z, v_centred), rtol=1e-6)
+
+
+def test_blocks_change_nothing(monkeypatch):
+    faces = labelled(classes=3)
+    whole = distance_correlation(faces, "group", permutations=20)
+    monkeypatch.setattr("frkit.representation.dependence.BLOCK", 40 * 7)
+    xr.testing.assert_allclose(distance_correlation(faces, "group", permutations=20), whole, rtol=1e-12)
+
+
+def test_permutations_are_those_of_people():
+    """Every permutation's value is the definition's, with labels dealt to whole people."""
+    faces = labelled(n=36, classes=3, per_person=3)
+    found = distance_correlation(faces, "group", permutations=50, seed=4)
+    person = np.unique(faces.identity.values, return_inverse=True)[1]
+    of_person = faces.group.values[np.unique(person, return_index=True)[1]]
+    orders = np.random.default_rng(np.random.SeedSequence(4)).permuted(np.tile(of_person, (50, 1)), axis=1)
+    null = np.array([twin(faces.embedding.values.astype(float), order[person], u_centred) for order in orders])
+    np.testing.assert_allclose(found.null_mean, null.mean(), rtol=1e-6)
+    np.testing.assert_allclose(found.null_95, np.quantile(null, 0.95), rtol=1e-6)
+    assert found.p_value == (1 + (null >= float(found.dcor2)).sum()) / 51
+
+
+def test_the_p_value_agrees_with_scipy():
+    from scipy.stats import permutation_test
+
+    faces = labelled(n=30, shift=0.35)
+    x, z = faces.embedding.values.astype(float), faces.group.values
+    a = u_centred(distances(x))
+    by_image = distance_correlation(faces, "group", by="image", permutations=1999)
+    answer = permutation_test(
+        (z,),
+        lambda one: (a * u_centred((one[:, None] != one[None]).astype(float))).sum(),
+        permutation_type="pairings",
+        n_resamples=1999,
+        alternative="greater",
+        vectorized=False,
+        rng=np.random.default_rng(0),
+    )
+    assert abs(float(by_image.p_value) - answer.pvalue) < 0.03
+
+
+def test_the_corrected_value_is_unbiased_and_the_other_is_not():
+    """DEFINITIONS section 6: independent data, n = 200, d = 512: the V-statistic gives .066."""
+    runs = [
+        distance_correlation(shifted_classes(200, 512, distance=0, seed=seed), "group", permutations=0)
+        for seed in range(12)
+    ]
+    corrected, biased = (np.mean([float(run[name]) for run in runs]) for name in ("dcor2", "dcor2_biased"))
+    assert abs(corrected) < 0.004
+    assert biased == pytest.approx(0.066, abs=0.006)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_points_of_the_simplex_are_one_apart(classes):
+    apart = distances(_simplex(classes))
+    np.testing.assert_allclose(apart[~np.eye(classes, dtype=bool)], 1)
+
+
+def test_encoders_stand_along_model():
+    a, b = labelled(seed=0), labelled(seed=0)
+    b["embedding"] = b.embedding * np.float32(3)
+    found = distance_correlation(fk.stack_models({"A": a, "B": b}), "group", permutations=0)
+    np.testing.assert_allclose(found.dcor2.sel(model="A"), found.dcor2.sel(model="B"), rtol=1e-6)
+
+
+# --- probes -----------------------------------------------------------------------------------------------
+def test_a_probe_is_read_on_people_it_has_not_seen():
+    """Each person's images lie at a place of their own: only a predictor that knows them can name the class."""
+    faces = shifted_classes(400, 64, distance=0, per_identity=10, likeness=0.99)
+    by_people, by_images = (probe(faces, "group", by=by) for by in ("identity", "image"))
+    assert by_people.accuracy < 0.75 < 0.95 < by_images.accuracy
+    assert by_people.dataset_bias < 2 * by_people.dataset_bias_se
+    assert by_people.accuracy_in_sample > 0.95
+
+
+def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
+    from frkit.representation.folds import stratified
+
+    faces = labelled(n=60, shift=0.5)
+    x, z = faces.embedding.values.astype(float), np.unique(faces.group.values, return_inverse=True)[1]
+    person = np.unique(faces.identity.values, return_inverse=True)[1]
+    loss = np.empty(60)
+    for train, test in stratified(z, person, 5, 0):
+        assert not set(person[train]) & set(person[test])
+        fit = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(x[train], z[train])
+        loss[test] = -np.log(fit.predict_proba(x[test])[np.arange(len(test)), z[test]])
+    found = probe(faces, "group")
+    assert float(found.loss) == pytest.approx(loss.mean(), rel=1e-6)
+    assert float(found.dataset_bias) == pytest.approx(1 - loss.mean() / np.log(2), rel=1e-6)
+    assert fk.representation.dataset_bias(faces, "group") == found.dataset_bias
+
+
+def test_a_network_sees_what_a_line_cannot():
+    faces = shifted_classes(1000, 2, distance=4, shares=(0.5, 0.5), both_sides=True)
+    line, network = probe(faces, "group"), probe(faces, "group", hidden=(16,), penalty=1)
+    assert line.dataset_bias < 0.05
+    assert network.dataset_bias > 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: probe(labelled(), "race"), "attribute 'race' is none of these faces'"),
+        (lambda: probe(labelled(n=8), "group"), "4 people|2 people"),
+        (lambda: probe(labelled(), "group", penalty=0), "penalty must be above 0"),
+        (lambda: probe(labelled(), "group", by="name"), "by must be one of"),
+        (lambda: distance_correlation(labelled(), "group", permutations=-1), "permutations must be 0 or more"),
+        (lambda: distance_correlation(labelled(classes=1), "group"), "at least two"),
+        (lambda: distance_correlation(None, "group"), "faces must be a faces Dataset"),
+    ],
+)
+def test_bad_input_is_refused(call, words):
+    with pytest.raises(fk.InputError, match=words):
+        call()
+
+
+def test_an_attribute_of_images_needs_folds_of_images():
+    faces = fk.faces(
+        np.random.default_rng(0).standard_normal((24, 3)),
+        np.repeat(np.arange(12), 2),
+        age=["a", "b"] * 12,
+        varying="keep",
+    )
+    with pytest.raises(fk.InputError, match="varies within"):
+        distance_correlation(faces, "age")
+    assert np.isfinite(distance_correlation(faces, "age", by="image", permutations=9).p_value)
+
+
+def test_the_benchmark_runs():
+    """Toy sizes; no time is judged."""
+    command = Path(__file__).parent / "benchmarks" / "distance_correlation.py"
+    arguments = [sys.executable, "-W", "error", str(command), "--n", "200", "--d", "8"]
+    environment = os.environ | {"PYTHONPATH": str(command.parents[2])}
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
+        f"{classes} classes, {what}"
+        for classes in (2, 4)
+        for what in ("bare Gram products", "0 permutations", "199 permutations")
+    ]

@@ -1,0 +1,169 @@
+"""Bias read from predictions: hand cases, and the libraries' numbers against counts written out."""
+
+import numpy as np
+import pytest
+
+import frkit as fk
+from frkit.representation import bias_amplification, cohort_spread, leakage, parity_gaps
+
+TRUTH = np.array([1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
+GUESS = np.array([1, 1, 0, 1, 0, 0, 1, 0, 0, 0])
+GROUP = np.array(list("aaaaaabbbb"))
+SCORE = np.array([0.9, 0.8, 0.3, 0.7, 0.2, 0.1, 0.6, 0.4, 0.45, 0.05])
+
+
+# --- parity gaps ------------------------------------------------------------------------------------------
+def test_parity_gaps_by_hand():
+    """Predicted 1: a 3/6, b 1/4. True positives: a 2/3, b 1/2. False positives: a 1/3, b 0/2."""
+    gaps = parity_gaps(TRUTH, GUESS, GROUP).sel(label=1)
+    assert gaps.demographic_parity.item() == pytest.approx(1 / 4)
+    assert gaps.equal_opportunity.item() == pytest.approx(2 / 3 - 1 / 2)
+    assert gaps.equalized_odds.item() == pytest.approx(1 / 3)
+
+
+def rate(predicted, given):
+    return predicted[given].mean()
+
+
+def test_parity_gaps_of_many_labels_and_groups_are_differences_of_rates():
+    rng = np.random.default_rng(1)
+    truth, guess, group = rng.integers(4, size=(2, 400)).tolist() + [rng.choice(list("xyz"), 400)]
+    truth, guess = np.array(truth), np.array(guess)
+    gaps = parity_gaps(truth, guess, group)
+    for label in range(4):
+        said, rates = guess == label, {"all": [], "true": [], "false": []}
+        for name in "xyz":
+            mine = group == name
+            rates["all"].append(rate(said, mine))
+            rates["true"].append(rate(said, mine & (truth == label)))
+            rates["false"].append(rate(said, mine & (truth != label)))
+        spread = {kind: max(values) - min(values) for kind, values in rates.items()}
+        one = gaps.sel(label=label)
+        assert one.demographic_parity.item() == pytest.approx(spread["all"])
+        assert one.equal_opportunity.item() == pytest.approx(spread["true"])
+        assert one.equalized_odds.item() == pytest.approx(max(spread["true"], spread["false"]))
+
+
+def test_a_group_without_a_label_gives_nan_and_a_warning():
+    with pytest.warns(fk.DataWarning, match="no rates there"):
+        gaps = parity_gaps([0, 1, 0, 0], [0, 1, 1, 0], list("aabb"))
+    assert np.isnan(gaps.equal_opportunity).all() and np.isfinite(gaps.demographic_parity).all()
+
+
+# --- cohorts ----------------------------------------------------------------------------------------------
+def auc(truth, score):
+    """Share of pairs of a positive and a negative that are in the right order."""
+    return np.mean([(p > n) + (p == n) / 2 for p in score[truth == 1] for n in score[truth == 0]])
+
+
+def average_precision(truth, score):
+    """Mean, over the positives, of the precision at their score."""
+    return np.mean([truth[score >= s].mean() for s in score[truth == 1]])
+
+
+def test_cohorts_by_hand():
+    found = cohort_spread(TRUTH, GUESS, GROUP, score=SCORE)
+    a, b = GROUP == "a", GROUP == "b"
+    expected = {
+        "accuracy": [4 / 6, 3 / 4],
+        "false_positive_rate": [1 / 3, 0],
+        "f1": [2 * 2 / (2 * 2 + 1 + 1), 2 * 1 / (2 * 1 + 1)],
+        "auc": [auc(TRUTH[one], SCORE[one]) for one in (a, b)],
+        "average_precision": [average_precision(TRUTH[one], SCORE[one]) for one in (a, b)],
+    }
+    for name, values in expected.items():
+        one = found.sel(metric=name)
+        np.testing.assert_allclose(one.value, values, err_msg=name)
+        assert one.sd.item() == pytest.approx(np.std(values, ddof=1))
+        assert one.range.item() == pytest.approx(abs(values[0] - values[1]))
+    assert found.overall.sel(metric="accuracy").item() == pytest.approx(0.7)
+
+
+def test_many_labels_are_averaged():
+    truth, guess = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 1, 1, 0, 2, 2])
+    found = cohort_spread(truth, guess, list("aaabbb"))
+    # Cohort a: label 0 never wrongly said, 1 said once of two, 2 never.
+    assert found.value.sel(metric="false_positive_rate", group="a").item() == pytest.approx((0 + 1 / 2 + 0) / 3)
+    assert "auc" not in found.metric
+
+
+def test_a_cohort_without_positives_has_no_auc():
+    with pytest.warns(fk.DataWarning, match="lacks a label"):
+        found = cohort_spread([0, 1, 0, 0], [0, 1, 0, 1], list("aabb"), score=[0.1, 0.9, 0.2, 0.6])
+    assert np.isnan(found.value.sel(metric="auc", group="b"))
+    assert found.value.sel(metric="auc", group="a") == 1
+
+
+# --- bias score and amplification -------------------------------------------------------------------------
+def test_amplification_by_hand():
+    """Cooking: women 2/3 in training, 3/4 among the predicted. Driving: men 3/4, then 1/2."""
+    train = ["cook"] * 3 + ["drive"] * 4
+    who = ["f", "f", "m"] + ["m", "m", "m", "f"]
+    predicted, group = ["cook"] * 4 + ["drive"] * 2, ["f", "f", "f", "m"] + ["f", "m"]
+    found = bias_amplification(train, who, predicted, group)
+    assert found.amplification.item() == pytest.approx(((3 / 4 - 2 / 3) + (1 / 2 - 3 / 4)) / 2)
+    assert found.bias_score.item() == pytest.approx((3 / 4 + 1 / 2) / 2)
+
+
+def test_tasks_are_labels():
+    train, who = np.array([[1, 0], [1, 1], [0, 1], [1, 1]]), list("fmmf")
+    found = bias_amplification(train, who, train, who)
+    np.testing.assert_allclose(found.train.sel(group="f"), [2 / 3, 1 / 3])
+    assert found.amplification == 0
+    with pytest.warns(fk.DataWarning, match="never predicted"):
+        never = bias_amplification(train, who, train * [1, 0], who)
+    assert never.bias_score.item() == pytest.approx(2 / 3)
+
+
+# --- leakage ----------------------------------------------------------------------------------------------
+def test_leakage_of_labels_that_are_the_attribute_and_of_labels_that_are_not():
+    group = np.array(["f", "m"] * 500)
+    noise = np.random.default_rng(0).permuted(np.repeat(["x", "y"], 500))
+    told = leakage(group, group, group)
+    assert (told.dataset_leakage.item(), told.model_leakage.item(), told.chance.item()) == (1, 1, 0.5)
+    untold = leakage(noise, noise, group)
+    assert abs(untold.dataset_leakage - 0.5) < 0.1
+    assert untold.amplification == 0
+
+
+def test_a_model_that_predicts_the_attribute_amplifies():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 1000)
+    truth = (rng.random(2000) < np.where(group, 0.7, 0.3)).astype(int)
+    found = leakage(truth, group, group.astype(str))
+    assert found.accuracy.item() == pytest.approx(0.7, abs=0.03)
+    # True labels tell the group right in 70 %; with 30 % of them flipped, in .7 * .7 + .3 * .3 = 58 %.
+    assert found.dataset_leakage.item() == pytest.approx(0.7, abs=0.03)
+    assert found.dataset_leakage_at_accuracy.item() == pytest.approx(0.58, abs=0.03)
+    assert found.model_leakage == 1
+
+
+def test_scores_and_tasks_are_taken():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["f", "m"], 40)
+    tasks = rng.integers(2, size=(80, 3))
+    for scores in (tasks, tasks - 0.5, 0.2 + 0.6 * tasks):
+        assert leakage(tasks, scores, group, identity=np.arange(80) // 2).accuracy == 1
+    labels = rng.permuted(np.repeat(["x", "y"], 40))
+    assert leakage(labels, np.column_stack([labels == "x", labels == "y"]), group).accuracy == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
+        (lambda: parity_gaps([1, 0], [1], ["a", "b"]), "equal length"),
+        (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
+        (lambda: cohort_spread([1, 0], [1, 0], ["a", "b"], score=[1, 2, 3]), "score must be finite"),
+        (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training images"),
+        (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
+        (lambda: parity_gaps([1, 0], ["1", "0"], ["a", "b"]), "different kinds"),
+        (lambda: leakage([1, 0] * 9, ["1", "0"] * 9, ["a", "b"] * 9), "different kinds"),
+        (lambda: leakage([1, 0], [1, 0], ["a", "a"]), "one class"),
+        (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "at most the 2 people"),
+        (lambda: leakage([1, 0], [1, 0, 1], ["a", "b"]), "equal length"),
+    ],
+)
+def test_bad_input_is_refused(call, words):
+    with pytest.raises(fk.InputError, match=words):
+        call()

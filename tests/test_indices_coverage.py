@@ -1,0 +1,66 @@
+"""Coverage of the intervals of the fairness indices, and the size of their floor: stored, and a small study."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import frkit as fk
+
+TABLE = Path(__file__).resolve().parents[1] / "data/indices_coverage.csv"
+NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+
+
+@pytest.fixture(scope="module")
+def study():
+    return pd.read_csv(TABLE, comment="#").set_index(["method", "setting", "index"]).sort_index()
+
+
+def test_the_table_says_how_it_was_made_and_is_whole(study):
+    command, versions, _ = TABLE.read_text(encoding="utf-8").split("\n", 2)
+    assert "indices_coverage.py --datasets 60 --replicates 200" in command and "numpy" in versions
+    assert len(study) == 3 * 8 * 9  # methods, settings, indices
+    assert (study.datasets == 60).all()
+    assert study.truth.notna().all()
+
+
+def test_pivotal_intervals_hold_the_truth(study):
+    """Worst where ten to thirty people are drawn from each group and images are not: .78 for CFI."""
+    pivotal = study.loc["pivotal"].share.unstack("setting")
+    assert pivotal.min().min() > 0.75
+    assert pivotal.drop(columns=["identity fair", "identity unfair"]).min().min() > 0.85
+    assert pivotal.mean().mean() > 0.94
+
+
+def test_recentered_intervals_fail_at_equality(study):
+    """SFI, CFI and DFI of equal groups are 1, and an interval around an estimate below 1 does not reach it."""
+    for setting in ("image fair", "pair fair"):
+        assert study.loc["recentered", setting].share.max() < 0.2
+
+
+def test_the_size_of_the_floor(study):
+    """Exact as a test where people, or scores, could change groups; unfair systems are found."""
+    floor = study.loc["floor"]
+    for setting in ("identity fair", "two-level fair", "pair fair"):
+        assert floor.loc[setting].share.max() <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 60)
+    assert floor.loc["image fair"].share.max() <= 0.05, "copies of the same people differ less than other people do"
+    for setting in ("image unfair", "identity unfair"):
+        assert floor.loc[setting].loc[["sfi_normal", "dfi_normal"]].share.min() > 0.9
+
+
+def test_a_small_study_of_a_mixture_with_exact_moments():
+    """At coverage .95 fewer than 8 of 12 has probability 1e-4; above all, DFI's own bias must not spoil it."""
+    groups = {"a": {}, "b": {"kappa": (6, 10)}, "c": {"cohesion": 8}}
+    mix = fk.vmf.mixture(18, 8, kappa=(10, 25), groups=groups, seed=0)
+    truth = mix.population_distributions(6, by="group", bins=20)
+    hits = dict.fromkeys(NINE, 0)
+    for seed in range(12):
+        drawn = fk.Resampling("image", n=60, seed=seed)
+        scores = fk.score_tensor(mix.sample(6, seed=100 + seed))
+        ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=drawn, deals=0)
+        for name in NINE:
+            band, exact = fk.band(ev, name), float(fk.measures.measure(name)(truth))
+            hits[name] += bool(band.lower <= exact <= band.upper)
+    assert min(hits.values()) >= 8, hits

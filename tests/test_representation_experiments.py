@@ -1,0 +1,219 @@
+"""The paper's experiments in small: generators with the shares asked for, and results of the right sign."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import frkit as fk
+from frkit.representation import Critic, distance_correlation, probe
+from frkit.representation import experiments as ex
+
+LFW = Path(__file__).resolve().parents[2] / "shared/data/lfw158_facenet.npz"
+QUICK = {"critic": Critic(hidden=16, iterations=150, patience=75), "progress": False}
+
+
+@pytest.fixture(scope="module")
+def faces():
+    return fk.representation.shifted_classes(300, 6, distance=4, per_identity=3, seed=2)
+
+
+# --- spurious representations (Table II) ------------------------------------------------------------------
+def test_spurious_versions_keep_what_they_say(faces):
+    cases = ex.spurious(faces, "group", seed=1)
+    x = faces.embedding.values
+    assert list(cases) == list(ex.CASES)
+    np.testing.assert_array_equal(np.sort(cases["R_S"].embedding, axis=1), np.sort(x, axis=1))
+    rows = {row.tobytes() for row in x}
+    assert {row.tobytes() for row in cases["R_G"].embedding.values} == rows
+    for name in ("Z_S", "Z_G"):
+        one = cases[name]
+        np.testing.assert_array_equal(one.embedding, x)
+        assert one.group.groupby(one.identity).map(lambda labels: labels[:1]).size == 100
+    assert sorted(cases["Z_S"].group.values) == sorted(faces.group.values)
+
+
+def test_people_stay_together_when_they_are_unpaired(faces):
+    """An image of R_G shows one other person, the same for all images of a person."""
+    other = ex.spurious(faces, "group", seed=1)["R_G"].embedding.values
+    owner = {row.tobytes(): who for row, who in zip(faces.embedding.values, faces.identity.values)}
+    shown = np.array([owner[row.tobytes()] for row in other]).reshape(100, 3)
+    assert (shown == shown[:, :1]).all()
+    assert (shown[:, 0] != faces.identity.values[::3]).mean() > 0.9
+
+
+def test_only_the_normal_case_shows_anything(faces):
+    table = ex.spurious_table(faces, "group", seeds=1, **QUICK)
+    spurious = table.sel(case=list(ex.CASES[1:]))
+    assert table.rlb.sel(case="normal") > 0.6 > 0.2 > spurious.rlb.max()
+    assert (spurious.accuracy < spurious.majority + 0.1).all()
+    assert (spurious.accuracy_in_sample > spurious.accuracy).all()
+
+
+# --- coloured digits (Figs. 2 and 3) ----------------------------------------------------------------------
+def test_colours_are_those_of_the_digits_without_spread():
+    digits = ex.coloured_digits("extreme", 0.0)
+    names = np.array(list(ex.PALETTES["extreme"]))
+    np.testing.assert_array_equal(digits.colour, names[digits.digit.values.astype(int)])
+    two = ex.coloured_digits("moderate", 0.0)
+    np.testing.assert_array_equal(two.colour == "red", two.digit.values.astype(int) < 5)
+
+
+def test_z_is_the_nearest_colour_of_the_palette():
+    digits = ex.coloured_digits("extreme", 0.4, seed=3)
+    palette = ex.PALETTES["extreme"]
+    for drawn, name in zip(digits.drawn.values[:50], digits.colour.values):
+        away = {colour: np.linalg.norm(drawn - np.array(rgb)) for colour, rgb in palette.items()}
+        assert away[str(name)] == min(away.values())
+
+
+def test_parts_share_no_digit_and_copies_are_painted_anew():
+    train, test = (ex.coloured_digits("moderate", 0.0, part=part) for part in ("train", "test"))
+    assert train.sizes["image"] + test.sizes["image"] == 1797
+    twice = ex.coloured_digits("moderate", 0.3, copies=2)
+    assert (twice.drawn[0] != twice.drawn[1]).all() and twice.digit[0] == twice.digit[1]
+    xr.testing.assert_identical(twice, ex.coloured_digits("moderate", 0.3, copies=2))
+    assert not twice.equals(ex.coloured_digits("moderate", 0.3, copies=2, seed=1))
+
+
+def test_the_representation_is_the_hidden_layer():
+    train = ex.coloured_digits("moderate", 0.1, part="train").isel(image=slice(300))
+    encoded = ex.digit_encoder(train, width=16)(ex.coloured_digits("moderate", 0.1))
+    assert encoded.embedding.dims == ("image", "feature") and encoded.sizes["feature"] == 16
+    np.testing.assert_allclose(encoded.score.sum("label"), 1, rtol=1e-5)
+    assert (encoded.score.label.values[encoded.score.argmax("label")] == encoded.digit).mean() > 0.7
+
+
+def test_less_biased_colours_give_less_bias():
+    found = ex.digit_bias("moderate", [0.05, 0.8], seeds=[0], copies=1, **QUICK).isel(seed=0)
+    for name in ("rlb", "dcor2", "dataset_bias"):
+        assert found[name][0] > found[name][1], name
+
+
+# --- crossed identities (Fig. 4) --------------------------------------------------------------------------
+def test_shares_are_those_asked_for():
+    faces = ex.crossed_faces(400, 10, female=0.2, black=0.7, seed=1)
+    assert (faces.sex == "female").mean() == pytest.approx(0.2, abs=0.03)
+    assert (faces.race == "Black").mean() == pytest.approx(0.7, abs=0.03)
+    assert (faces.race == "Indian").mean() == pytest.approx(0.1, abs=0.02)
+    assert faces.sex.groupby(faces.identity).map(lambda one: xr.DataArray(np.unique(one).size)).max() == 2
+
+
+def test_a_test_set_is_balanced_and_people_keep_their_attributes():
+    faces = ex.crossed_faces(80, 5, crossed=False)
+    _, count = np.unique(np.char.add(faces.sex.values, faces.race.values), return_counts=True)
+    assert count.tolist() == [50] * 8
+    assert probe(faces, ("sex", "race")).n_images == 400
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_dominant_share_has_the_entropy(classes):
+    share = ex.dominant_share(0.6 * np.log(classes), classes)
+    rest = (1 - share) / (classes - 1)
+    assert -share * np.log(share) - (classes - 1) * rest * np.log(rest) == pytest.approx(0.6 * np.log(classes))
+    assert ex.dominant_share(np.log(classes), classes) == pytest.approx(1 / classes)
+
+
+def test_unbalanced_training_gives_more_bias():
+    found = ex.crossed_bias([(0.5, 0.25), (0.02, 0.25)], attribute="sex", n_test=200, seeds=[0, 1], **QUICK)
+    balanced, unbalanced = found.rlb.mean("seed").values
+    assert unbalanced > balanced + 0.1
+
+
+# --- debiasing (Tables III and IV, Fig. 7) ----------------------------------------------------------------
+def test_labels_go_along_with_groups_as_asked():
+    tasks = ex.biased_tasks(20_000, tie=0.2)
+    women = tasks.label[tasks.sex.values == "female"].mean("image")
+    np.testing.assert_allclose(women[:4], [0.7, 0.3, 0.7, 0.3], atol=0.02)
+    black = tasks.label[tasks.race.values == "Black"].mean("image")
+    np.testing.assert_allclose(black[4:], [0.7, *3 * [0.5 - 0.2 / 3]], atol=0.02)
+
+
+@pytest.fixture(scope="module")
+def encoded():
+    train, test = ex.biased_tasks(1500, seed=0), ex.biased_tasks(1500, seed=1)
+    return {method: ex.debiased(train, "sex", method)(test) for method in ex.METHODS}
+
+
+def test_what_each_method_promises(encoded):
+    bias = {method: float(probe(one, "sex").dataset_bias) for method, one in encoded.items()}
+    right = {method: float((one.predicted == one.label).mean()) for method, one in encoded.items()}
+    assert bias["baseline"] > bias["resampling"] > 0.1
+    assert abs(bias["subspace removed"]) < 0.02 and abs(bias["groups aligned"]) < 0.02
+    assert max(right, key=right.get) == "classifier per group"
+    assert right["subspace removed"] < right["baseline"]
+
+
+def test_aligned_groups_have_equal_means_and_covariances(encoded):
+    one = encoded["groups aligned"]
+    for name in ("female", "male"):
+        mine = one.embedding.values[one.sex.values == name]
+        np.testing.assert_allclose(np.cov(mine.T), np.eye(8), atol=0.25)
+        np.testing.assert_allclose(mine.mean(0), 0, atol=0.15)
+
+
+def test_the_table_holds_every_measure():
+    found = ex.debiasing_table("race", n=400, methods=["baseline", "groups aligned"], **QUICK).isel(seed=0)
+    assert found.accuracy.sizes == {"family": 2, "group": 8}
+    assert (found.average_precision > found.bias_score.max()).all()
+    assert found.dcor2.sel(family="baseline") > found.dcor2.sel(family="groups aligned")
+    assert found.rlb.sel(family="baseline") > found.rlb.sel(family="groups aligned")
+
+
+# --- trials -----------------------------------------------------------------------------------------------
+def test_the_truth_is_that_of_the_law():
+    """DEFINITIONS section 6: two classes 2 sd apart, shares .614/.386: .322 of .667 nats."""
+    assert ex.true_bias(0.61384, [2.0]).rlb.item() == pytest.approx(0.322 / 0.667, abs=1e-3)
+    assert (ex.true_bias().rlb.diff("distance") > 0).all()
+
+
+def test_the_split_decides():
+    people, images = (ex.trial(0.0, 400, 32, by=by, hidden=32) for by in ("identity", "image"))
+    assert people.rlb < 2 * people.rlb_se < 0.3
+    assert images.rlb > people.rlb
+    assert people.rlb_in_sample > 0.5
+
+
+def test_equal_seeds_equal_results(faces):
+    one, again = (ex.spurious(faces, "group", seed=5)["Z_G"].group.values for _ in range(2))
+    np.testing.assert_array_equal(one, again)
+    two = [distance_correlation(faces, "group", permutations=9, seed=1) for _ in range(2)]
+    xr.testing.assert_identical(*two)
+    xr.testing.assert_identical(*(ex.crossed_faces(10, 4, seed=3) for _ in range(2)))
+    xr.testing.assert_identical(*(ex.biased_tasks(30, seed=3) for _ in range(2)))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ex.coloured_digits("mild", 0.1), "case must be"),
+        (lambda: ex.coloured_digits("extreme", -1), "sigma must be 0 or more"),
+        (lambda: ex.coloured_digits("extreme", 1, part="all"), "part must be"),
+        (lambda: ex.coloured_digits("extreme", 1, copies=0), "copies must be 1"),
+        (lambda: ex.crossed_faces(10, 2, female=1.0), r"shares must lie in \(0, 1\)"),
+        (lambda: ex.crossed_faces(10, 2, dim=3), "dim must be 4 or more"),
+        (lambda: ex.identity_encoder(ex.crossed_faces(20, 3), width=20), "width must lie in 1 to 12"),
+        (lambda: ex.dominant_share(0.8, 2), "entropy must lie in"),
+        (lambda: ex.biased_tasks(10, tie=0.5), "tie must lie in"),
+        (lambda: ex.debiased(ex.biased_tasks(10), "sex", "prayer"), "method must be one of"),
+        (lambda: ex.debiased(ex.biased_tasks(10), "age", "baseline"), "attribute must be 'sex' or 'race'"),
+        (lambda: ex.debiasing_table("sex", methods=["x"]), "methods 'x' are not known"),
+        (lambda: ex.spurious(ex.crossed_faces(10, 2), "age"), "no attribute 'age'"),
+    ],
+)
+def test_bad_input_is_refused(call, words):
+    with pytest.raises(fk.InputError, match=words):
+        call()
+
+
+def test_gender_in_real_embeddings_and_in_spurious_ones():
+    """LFW as FaceNet sees it: gender is there; permuted over people it is not, though images would find it."""
+    if not LFW.exists():
+        pytest.skip("../shared/data is not here")
+    cases = ex.spurious(fk.open_faces(LFW), "gender")
+    assert distance_correlation(cases["normal"], "gender").p_value == 1 / 200
+    assert distance_correlation(cases["Z_S"], "gender").p_value > 0.02
+    by_people, by_images = (probe(cases["Z_S"], "gender", by=by) for by in ("identity", "image"))
+    assert by_people.accuracy < by_people.majority
+    assert by_images.accuracy > by_people.accuracy + 0.08

@@ -1,0 +1,155 @@
+"""Figures and explorer of representation bias: the drawn data is tested, not the pixels."""
+
+import ipywidgets as widgets
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib import pyplot as plt
+
+import frkit as fk
+from frkit.explore import representation as explorer
+from frkit.representation import experiments
+
+
+@pytest.fixture
+def ax():
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+def estimates(**more):
+    coords = {"model": ["A", "B"]}
+    values = {"rlb": [0.1, 0.3], "rlb_se": [0.02, 0.03]} | more
+    return xr.Dataset({name: ("model", value) for name, value in values.items()}, coords)
+
+
+def one_trial(distance=2.0, by="identity"):
+    numbers = dict(truth=0.5, rlb=0.4, rlb_se=0.05, rlb_in_sample=0.9, dataset_bias=0.3, dcor2=0.2)
+    return xr.Dataset(numbers | {"distance": distance, "by": by})
+
+
+# --- estimates --------------------------------------------------------------------------------------------
+def test_error_bars_are_two_standard_errors(ax):
+    fk.plot.representation_bias(estimates(rlb_in_sample=[0.8, 0.9], smallest_detectable=[0.05, 0.06]), ax=ax)
+    bars = ax.containers[0].lines[2][0].get_segments()
+    np.testing.assert_allclose([bar[:, 1] for bar in bars], [[0.06, 0.14], [0.24, 0.36]])
+    drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
+    np.testing.assert_array_equal(drawn["in sample: overfitting"], [0.8, 0.9])
+    np.testing.assert_array_equal(drawn["smallest that can be detected"], [0.05, 0.06])
+
+
+def test_a_single_estimate_is_drawn(ax):
+    fk.plot.representation_bias(estimates().isel(model=0), ax=ax)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["all images"]
+
+
+def test_convergence_draws_both_readings(ax):
+    dims = ("fold", "step")
+    one = xr.Dataset(
+        {"in_sample": (dims, [[0, 1], [0, 3]]), "held_out": (dims, [[0, 0.1], [0, 0.3]])}, {"step": [0, 25]}
+    )
+    fk.plot.convergence({"σ = .1": one}, ax=ax)
+    assert [line.get_ydata().tolist() for line in ax.lines[:2]] == [[0, 0.2], [0, 2]]
+    assert ax.lines[1].get_linestyle() == "--"
+
+
+# --- the paper's figures ----------------------------------------------------------------------------------
+def test_digits_stand_in_columns(ax):
+    digits = experiments.coloured_digits("extreme", 0.0)
+    fk.plot.coloured_digits(digits, ax=ax, per_digit=2)
+    picture = ax.images[0].get_array()
+    assert picture.shape == (16, 80, 3)
+    first = digits.embedding.values[digits.digit.values == "3"][0].reshape(8, 8, 3)
+    np.testing.assert_array_equal(picture[:8, 24:32], first)
+
+
+def test_measures_run_against_their_coordinate(ax):
+    values = xr.DataArray([[0.9, 0.2], [0.7, 0.4]], {"seed": [0, 1], "sigma": [0.1, 0.5]})
+    fk.plot.against(xr.Dataset({"rlb": values, "dcor2": values / 2}), "sigma", ["rlb", "dcor2"], ax=ax)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [0.8, 0.3])
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0.1, 0.5])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["RLB", "distance correlation (squared)"]
+
+
+def test_every_pair_of_shares_has_its_field(ax):
+    grid = [(f, b) for f in (0.1, 0.5) for b in (0.25, 0.9, 0.95)]
+    female, black = np.array(grid).T
+    rlb = 0.2 * female + 0.5 * black
+    coords = {"female": ("design", female), "black": ("design", black)}
+    fk.plot.shares(xr.Dataset({"rlb": ("design", rlb)}, coords), ax=ax)
+    picture = ax.images[0].get_array()
+    assert picture.shape == (3, 2)
+    assert picture[1, 0] == pytest.approx(0.2 * 0.1 + 0.5 * 0.9)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0.1", "0.5"]
+
+
+def test_boxes_stand_for_families(ax):
+    values = np.random.default_rng(0).random((9, 2))
+    fk.plot.boxes(xr.Dataset({"rlb": (("seed", "family"), values)}, {"family": ["baseline", "other"]}), "rlb", ax=ax)
+    middles = [line.get_xdata()[0] for line in ax.lines if line.get_color() == "#D55E00"]
+    np.testing.assert_allclose(middles, np.median(values, axis=0))
+
+
+def test_trials_and_comparators_draw_what_was_found(ax):
+    truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
+    fk.plot.trials(truth, [one_trial(1.0), one_trial(2.0, "image")], ax=ax)
+    assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers[:2]] == [0.4, 0.4]
+    assert ax.containers[0].lines[0].get_color() != ax.containers[1].lines[0].get_color()
+    ax.clear()
+    fk.plot.comparators(one_trial(), ax=ax)
+    assert [bar.get_height() for bar in ax.patches] == [0.9, 0.4, 0.3, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda: fk.plot.representation_bias(xr.Dataset({"x": 1})), "holds no rlb, rlb_se"),
+        (lambda: fk.plot.representation_bias(estimates().expand_dims(attribute=2)), "over one dimension"),
+        (lambda: fk.plot.against(estimates(), "model", ["rlb"]), "must run over model and seed"),
+        (lambda: fk.plot.boxes(estimates(), "rlb"), "must run over seed and family"),
+        (lambda: fk.plot.shares(estimates()), "holds no female, black"),
+        (lambda: fk.plot.coloured_digits(estimates()), "holds no embedding, drawn"),
+        (lambda: fk.plot.trials(xr.Dataset(), []), "experiments.true_bias"),
+    ],
+)
+def test_other_results_are_refused(draw, words):
+    with pytest.raises(fk.InputError, match=words):
+        draw()
+
+
+# --- explorer ---------------------------------------------------------------------------------------------
+def find(box, description):
+    (control,) = [child for child in box.children if getattr(child, "description", None) == description]
+    return control
+
+
+def picture(box):
+    (image,) = [child for child in box.children if isinstance(child, widgets.Image)]
+    return bytes(image.value)
+
+
+def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
+    asked = []
+
+    def quick(distance, **settings):
+        asked.append(settings)
+        return one_trial(distance, settings["by"])
+
+    monkeypatch.setattr(explorer.experiments, "trial", quick)
+    box = fk.explore.representation_bias(per_identity=7)
+    labels = ["attribute strength", "share of class 1", "images n", "dimension", "folds of", "network width"]
+    assert [child.description for child in box.children[:6]] == labels
+    before = picture(box)
+    find(box, "attribute strength").value = 4.0
+    moved = picture(box)
+    assert moved != before
+    find(box, "folds of").value = "image"
+    find(box, "Draw people and estimate").click()
+    assert picture(box) != moved
+    find(box, "Draw people and estimate").click()
+    assert [one["seed"] for one in asked] == [0, 1]
+    assert asked[0] | {"seed": 0} == {
+        "shares": (0.5, 0.5), "n_images": 1000, "n_features": 64, "by": "image", "hidden": 64,
+        "per_identity": 7, "seed": 0, "progress": True,
+    }  # fmt: skip
