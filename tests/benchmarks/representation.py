@@ -64,7 +64,7 @@ def sizes(n_runs: int = 1):
                     yield f"{case}, {n} x {d}", run, (n, d), CASES[case]
 
 
-def detection(n_runs: int = 6):
+def detection(n_runs: int = 10):
     """Classes whose true mutual information is half, once and twice the smallest detectable value."""
     for n, d, shares, per_identity in [
         (1000, 64, SEX, 1), (1000, 512, SEX, 1), (2000, 128, FOUR, 1), (2000, 128, SEX, 10),
