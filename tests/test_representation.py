@@ -256,3 +256,9 @@ def test_dealt_attributes_are_not_found_in_real_embeddings(table):
     assert (z < 2).sum() >= 95
     assert (rows.verdict == "detected").sum() == (z > 2).sum()
     assert rows.rlb_in_sample.min() > 0.5, "what the published readout would print"
+
+
+def test_smallest_detectable_values_are_detected_nearly_always(table):
+    rows = table[table.study == "detection"]
+    share = (rows.verdict == "detected").groupby(rows.case.str.extract(r"([\d.]+) times")[0].astype(float)).mean()
+    assert share[0.5] < 0.6 and share[1.0] > 0.9 and share[2.0] == 1
