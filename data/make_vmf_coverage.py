@@ -20,7 +20,7 @@ import frkit as fk
 HERE = Path(__file__).parent
 COMMAND = "python data/make_vmf_coverage.py"
 DIM, KAPPA, SEED = 128, (100, 800), 0
-METHODS = ("recentered", "naive", "gaussian", "pivotal", "rescaled")
+METHODS = ("recentered", "naive", "gaussian", "rescaled", "corrected", "auto")
 SCHEMES = ("image", "identity", "two-level", "double-or-nothing")
 
 

@@ -22,7 +22,6 @@ LONG_NAMES = {
     "frr_group_rescaled": "false rejection rate of the group without copies of an image, over 1 - 1/n_k",
     "far_variance": "variance of FAR at its threshold over draws of the images",
     "frr_variance": "variance of FRR at its threshold over draws of the images",
-    "frr_step": "weight of one error in FRR, of the kind that makes most of its variance",
     "far_data": "false acceptance rate of the data at the replicate's threshold",
     "frr_data": "false rejection rate of the data at the replicate's threshold",
     "far_group": "false acceptance rate within the group",
@@ -68,7 +67,7 @@ def of_rates(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[s
         "resolved": (dim, resolved),
     }
     if rates.spread is not None:
-        counts |= {name: (dim, getattr(rates.spread, name)) for name in ("far_variance", "frr_variance", "frr_step")}
+        counts |= {name: (dim, getattr(rates.spread, name)) for name in ("far_variance", "frr_variance")}
     many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors) | _rescaled(rates, dim, len(who.groups))
     if rates.spread is not None and fixed is None:
         many |= {name: ((REPLICATE, dim), getattr(rates.spread, name)[1:]) for name in ("far_data", "frr_data")}

@@ -14,34 +14,33 @@ from frkit.cohort import Cohort
 from frkit.sweep.design import Design
 from frkit.sweep.resolve import Genuine, Impostors
 
-ENOUGH = 30  # identities of four images or more, from which those of two or three borrow
+ENOUGH = 30  # identities of four images or more, which tell θ² for all
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
     """What the corrected interval reads: variances over draws of images, and how the thresholds move the rates.
 
-    far_variance, frr_variance: (level,) at the data's own threshold. frr_step: (level,) the weight of one error of the
-    kind that makes most of the variance of FRR. far_data, frr_data: (column, level) rates of the
+    far_variance, frr_variance: (level,) at the data's own threshold. far_data, frr_data: (column, level) rates of the
     data at each replicate's threshold; None at fixed thresholds.
     """
 
     far_variance: np.ndarray
     frr_variance: np.ndarray
-    frr_step: np.ndarray
     far_data: np.ndarray | None
     frr_data: np.ndarray | None
 
 
-def spread_of(who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool):
+def spread_of(
+    who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool
+) -> Spread | None:
     """The Spread of the image scheme on a square of scores; None elsewhere. thresholds, far: (column, level)."""
     if not (who.diagonal and who.design.symmetric and np.all(who.identity_count == 1) and len(thresholds) > 2):
         return None
     data = (None, None) if fixed else rates_of_data(impostors, genuine, thresholds)
     spread = (far if fixed else data[0])[1:].var(0, ddof=1)
     of_impostors = impostor_variance(who.design, far[0], spread)
-    of_genuine = genuine_variance(genuine, who.design.probe.identity, thresholds[0])
-    return Spread(of_impostors, *of_genuine, *data)
+    return Spread(of_impostors, genuine_variance(genuine, who.design.probe.identity, thresholds[0]), *data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +61,15 @@ class Couples:
         return cls(pairs, sharing, pairs * (pairs - 1) - sharing)
 
 
-def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Variance of FRR at each threshold over draws of images, and the weight of one error: (level,) each.
+def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """Variance of FRR at each threshold, (level,), over draws of images; identity: (image,).
 
-    identity: (image,). If r of m pairs of an identity are rejected, Var r = E[r] + E[s] - (m + M) θ²: s of M couples
-    of pairs that share an image are both rejected, and θ² is the mean over the couples that share none. Means over
-    the identities give it without bias. Where n_k are unequal, identities with few images carry most of the variance:
-    it is shared out by the identity's own FRR, drawn towards the mean by its credibility B / (B + W), with B the
-    variance of FRR between identities and W within one.
-    Two or three images have no couples apart. Such identities borrow θ² from at least 30 others; else no data tell it,
-    and it may be anything between FRR² and s / M: three images take the middle, two FRR², so that the variance is
-    too large where identities differ much.
-    The weight of one error is Σ V² / E over Σ V: V and E are an identity's parts of the variance and of FRR.
+    If r of m pairs of an identity are rejected, Var r = m θ + M σ - (m + M) θ²: both of two pairs that share an image
+    are rejected with probability σ, both of two apart with θ², and M couples of pairs share one. The means of θ, σ and
+    θ² over identities come from their pairs and couples, without bias, and serve all identities: one with two images
+    has one pair, which tells nothing of its own variance. Where numbers of images differ, this supposes that they do
+    not go with difficulty. Where some have fewer and less than 30 have four images, no data tell θ²: it lies between
+    FRR² and σ, and the middle is taken; with two images FRR²: too wide where identities differ much.
     """
     own = genuine.pairs[1] >= 0
     score, row, col, of_pair, _, factor = (part[own] for part in genuine.pairs)
@@ -83,40 +79,23 @@ def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndar
     out = []
     for last in np.searchsorted(score, thresholds, side="right"):
         lost = Couples.count(row[:last], col[:last], of_pair[:last], identity)
-        out.append(_spread_of_rejected(every, lost, weight))
-    return tuple(np.array(out).T)
+        rate, shared, squared = _mean_rates(every, lost, weight * every.pairs)
+        variance = every.pairs * rate + every.sharing * shared - (every.pairs + every.sharing) * squared
+        out.append(max(float(weight**2 @ variance), 0.0))
+    return np.array(out)
 
 
-def _spread_of_rejected(every: Couples, lost: Couples, weight: np.ndarray) -> tuple[float, float]:
-    """Variance of FRR, and the weight of one error, from the couples of one level; weight: (identity,) of a pair."""
-    shares = [_share(getattr(lost, name), getattr(every, name)) for name in ("pairs", "sharing", "apart")]
-    shares[2] = _squared_rate(*shares)
-    rate, both, squared = (np.nanmean(share) if np.any(share >= 0) else 0.0 for share in shares)
-    of_errors = np.maximum(every.pairs * rate + every.sharing * both - (every.pairs + every.sharing) * squared, 0)
-    between, within = max(squared - rate**2, 0), _share(of_errors, every.pairs**2)
-    trust = np.nan_to_num(_share(between, between + within))
-    own = trust * np.nan_to_num(shares[0]) + (1 - trust) * rate
-    if rate == 0:
-        return 0.0, 0.0
-    parts = weight**2 * of_errors / rate
-    steps = np.nan_to_num(_share(parts, weight * every.pairs))
-    return float(parts @ own), float(steps @ parts / parts.sum()) if parts.any() else 0.0
+def _mean_rates(every: Couples, lost: Couples, share: np.ndarray) -> tuple[float, float, float]:
+    """Means of θ, σ and θ² over identities, each by its share in the FRR."""
 
+    def mean(found: np.ndarray, of: np.ndarray, otherwise: float) -> float:
+        known = (of > 0) & (share > 0)
+        return np.average(found[known] / of[known], weights=share[known]) if known.any() else otherwise
 
-def _share(part, whole) -> np.ndarray:
-    """part / whole, NaN where there is nothing to divide by."""
-    part, whole = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
-    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
-
-
-def _squared_rate(rate: np.ndarray, both: np.ndarray, apart: np.ndarray) -> np.ndarray:
-    """θ² of each identity: the share of couples that share no image, borrowed, or between what it can be."""
-    known = ~np.isnan(apart)
-    if known.sum() >= ENOUGH:
-        return apart
-    least = np.nanmean(rate) ** 2
-    guessed = np.where(np.isnan(both), least, (both + least) / 2)
-    return np.where(known, apart, np.where(np.isnan(rate), np.nan, guessed))
+    rate = mean(lost.pairs, every.pairs, 0.0)
+    shared = mean(lost.sharing, every.sharing, rate**2)
+    enough = np.count_nonzero(every.apart) >= min(ENOUGH, np.count_nonzero(share))
+    return rate, shared, mean(lost.apart, every.apart, 0.0) if enough else (shared + rate**2) / 2
 
 
 def impostor_variance(design: Design, far: np.ndarray, spread: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ def genuine_of(indicators, n):
 
 def variance_of(indicators, n):
     identity = np.repeat(np.arange(len(indicators)), n)
-    return genuine_variance(genuine_of(indicators, n), identity, np.array([0.5]))[0][0]
+    return genuine_variance(genuine_of(indicators, n), identity, np.array([0.5]))[0]
 
 
 def rejected(images):
@@ -81,36 +81,17 @@ def test_two_images_are_a_binomial():
     assert variance_of(lost, 2) == pytest.approx(0.4 * 0.6 / 5)
 
 
-def test_of_equal_identities_an_error_weighs_variance_over_rate():
-    lost = np.array([[[0, x], [x, 0]] for x in (1, 0, 0, 1, 0)])
-    (variance,), (step,) = genuine_variance(genuine_of(lost, 2), np.repeat(np.arange(5), 2), np.array([0.5]))
-    assert step == pytest.approx(variance / 0.4)
-
-
-def unequal(n_many, lost):
-    """Identities of four images with nothing rejected, and one of two images, whose pair is rejected or not."""
-    identity = np.repeat(np.arange(n_many + 1), [4] * n_many + [2])
-    row, col = np.concatenate([np.triu(np.ones((4, 4)), 1).nonzero() for _ in range(n_many)], axis=1)
-    start = np.repeat(4 * np.arange(n_many), 6)
-    row, col = np.append(4 * n_many, row + start), np.append(4 * n_many + 1, col + start)
-    score, factor = np.append(1.0 - lost, np.ones(6 * n_many)), np.append(1.0, np.full(6 * n_many, 1 / 6))
-    pairs = (score, row, col, identity[row], 0 * row, factor)
-    return Genuine(pairs, None, None, np.array([[n_many + 1.0]])), identity
-
-
-def test_the_variance_is_shared_out_by_the_number_of_images():
-    """31 identities, one error. No couples: θ² = 0, no identity is trusted on its own, and the mean rate is 1/31.
-    The variance of an identity's FRR is 1/31 over its number of pairs, 6 or 1; the variance is the sum over 31²."""
-    found, identity = unequal(30, lost=True)
-    (variance,), (step,) = genuine_variance(found, identity, np.array([0.5]))
-    assert variance == pytest.approx((30 / 6 + 1) / 31 / 31**2)
-    # an error weighs 1/31 in the identity of two images and a sixth of it elsewhere; by shares of variance 1 and 5
-    assert step == pytest.approx((1 * 1 + 5 / 6) / 6 / 31)
-
-
-def test_without_an_error_there_is_no_variance():
-    found, identity = unequal(30, lost=False)
-    assert np.ravel(genuine_variance(found, identity, np.array([0.5]))).tolist() == [0.0, 0.0]
+def test_identities_of_two_images_share_with_thirty_others():
+    """One pair is rejected, that of two images: θ = 1/31, σ = θ² = 0, and Var = Σ m_k θ / (31 m_k)²."""
+    identity = np.repeat(np.arange(31), [4] * 30 + [2])
+    row, col = np.concatenate([np.triu(np.ones((4, 4)), 1).nonzero() for _ in range(30)], axis=1)
+    start = np.repeat(4 * np.arange(30), 6)
+    row, col = np.append(row + start, 120), np.append(col + start, 121)
+    score = np.append(np.ones(180), 0.0)[::-1]
+    factor = np.append(np.full(180, 1 / 6), 1.0)[::-1]
+    of_pair = identity[row][::-1]
+    found = Genuine((score, row[::-1], col[::-1], of_pair, 0 * of_pair, factor), None, None, np.array([[31.0]]))
+    assert genuine_variance(found, identity, np.array([0.5]))[0] == pytest.approx((30 / 6 + 1) / 31**3)
 
 
 @pytest.mark.parametrize("n", [2, 3])

@@ -8,9 +8,7 @@ With U the FRR at a fixed threshold, t* the threshold of a replicate, and FAR^, 
 
 where Var U and Var FAR^(t) come from counts of pairs (`frr_variance`, `far_variance` of the evaluation), the quotient
 is the squared slope of the ROC curve, and Cov the replicates' covariance of both parts, each scaled to its variance.
-The ends are θ + u z² / 4 ± z √(V + 3u² / 8), those of √(x + 3/8) ± z / 2 for x = V / u² errors of weight u each. Where
-all errors weigh the same u is V / θ; where the images per identity are unequal u is larger, for errors of identities
-with few images weigh more: u = `frr_step` + (V - Var U) / θ.
+The ends are (√(θ + 3u/8) ± z √u / 2)² - 3u/8 with u = V/θ, the weight of one error (Anscombe's scale).
 """
 
 import numpy as np
@@ -20,46 +18,46 @@ from scipy.special import ndtri
 from frkit.base import REPLICATE, require
 from frkit.intervals.arithmetic import Values
 
-NEEDED = ("frr_variance", "frr_step", "far_variance")
+THRESHOLD_LEVEL = "threshold_level"
+NEEDED = ("frr_variance", "far_variance")
 
 
 def obstacle(evaluation: xr.DataTree, name: str) -> str:
     """Why the corrected interval of a measure cannot be had; empty where it can."""
-    if name != "frr":
-        return "it is known for 'frr' alone"
-    if not set(NEEDED) <= set(evaluation["empirical"].data_vars):
+    found = evaluation["empirical"].to_dataset()
+    if name not in ("frr", "far"):
+        return "it is known for 'frr', and for 'far' at fixed thresholds"
+    if name == "far" and THRESHOLD_LEVEL not in found.dims:
+        return "FAR is what FAR levels hold fixed; evaluate at fixed thresholds"
+    if not set(NEEDED) <= set(found.data_vars):
         return (
-            "the evaluation holds no variances over draws of images, which take the image scheme and a square of scores"
+            "the evaluation holds no variances over draws of images: that takes the image scheme and a square of scores"
         )
     return ""
 
 
 def corrected(evaluation: xr.DataTree, name: str, values: Values, level: float) -> xr.Dataset:
-    """Estimate, ends and centre of FRR, and how many replicates are not finite."""
+    """Estimate, ends and centre of FRR, or of FAR at fixed thresholds, and how many replicates are not finite."""
     why_not = obstacle(evaluation, name)
     require(not why_not, f"method='corrected' does not fit {name!r} here: {why_not}. Take method='auto'")
     require(0 < level < 1, f"level must lie in (0, 1), got {level}")
-    found, variance, z = evaluation["empirical"].to_dataset(), total_variance(evaluation), ndtri((1 + level) / 2)
-    moved = xr.where(found.frr > 0, (variance - found.frr_variance) / found.frr, 0)
-    step = np.maximum(found.frr_step + moved, 0)
-    half = z * np.sqrt(variance + 3 / 8 * step**2)
-    middle = values.estimate + step * z**2 / 4
+    lower, upper = _root_ends(values.estimate, variance(evaluation, name), level)
     return xr.Dataset(
         {
             "estimate": values.estimate,
-            "lower": middle - half,
-            "upper": middle + half,
+            "lower": lower,
+            "upper": upper,
             "centre": values.centre,
             "n_nonfinite": (~np.isfinite(values.replicates)).sum(REPLICATE),
         }
     )
 
 
-def total_variance(evaluation: xr.DataTree) -> xr.DataArray:
-    """Variance of FRR over draws of images, at FAR levels or at fixed thresholds."""
+def variance(evaluation: xr.DataTree, name: str) -> xr.DataArray:
+    """Variance of FRR at FAR levels or thresholds, or of FAR at thresholds, over draws of images."""
     found, replicates = (evaluation[node].to_dataset() for node in ("empirical", "replicates"))
-    if "frr_data" not in replicates:
-        return found.frr_variance
+    if name == "far" or "frr_data" not in replicates:
+        return found[f"{name}_variance"]
     of_threshold, at_threshold = replicates.frr_data, replicates.frr_rescaled - replicates.frr_data
     scale = np.sqrt(_ratio(found.far_variance, replicates.far_data.var(REPLICATE, ddof=1)))
     own_scale = np.sqrt(_ratio(found.frr_variance, at_threshold.var(REPLICATE, ddof=1)))
@@ -71,3 +69,12 @@ def total_variance(evaluation: xr.DataTree) -> xr.DataArray:
 def _ratio(wanted: xr.DataArray, had: xr.DataArray) -> xr.DataArray:
     """wanted / had, 0 where replicates do not move at all."""
     return xr.where(had > 0, wanted / had.where(had > 0, 1), 0)
+
+
+def _root_ends(estimate: xr.DataArray, spread: xr.DataArray, level: float) -> tuple[xr.DataArray, xr.DataArray]:
+    """Ends of a normal interval on the scale √(θ + 3u/8); an end may lie below 0."""
+    one_error = spread / estimate.where(estimate > 0)
+    one_error = one_error.fillna(0)
+    root = np.sqrt(estimate + 3 / 8 * one_error)
+    half = ndtri((1 + level) / 2) * np.sqrt(one_error) / 2
+    return tuple(end * np.abs(end) - 3 / 8 * one_error for end in (root - half, root + half))

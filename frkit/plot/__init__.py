@@ -9,6 +9,7 @@ from frkit.plot.groups import cross_matrix, group_roc
 from frkit.plot.indices import components, fairness_indices, index_by_size, score_histograms
 from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
 from frkit.plot.representation import comparators, convergence, representation_bias, trials
+from frkit.plot.sample_size import sample_size
 from frkit.plot.weights import group_weights, weight_curves
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "n_sigma",
     "representation_bias",
     "roc",
+    "sample_size",
     "score_histograms",
     "shares",
     "trials",

@@ -4,7 +4,17 @@ from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, sup_distance
 from frkit.studies.coverage import coverage
 from frkit.studies.finetuning import finetuning
+from frkit.studies.sample_size import sample_size
 from frkit.studies.split import split
 from frkit.studies.triplets import Training
 
-__all__ = ["Training", "bootstrap_bias", "consistency", "coverage", "finetuning", "split", "sup_distance"]
+__all__ = [
+    "Training",
+    "bootstrap_bias",
+    "consistency",
+    "coverage",
+    "finetuning",
+    "sample_size",
+    "split",
+    "sup_distance",
+]
