@@ -11,12 +11,14 @@ from frkit.evaluation import evaluate
 from frkit.faces import IDENTITY, MODEL, DataWarning, InputError, require
 from frkit.scores import score_tensor
 from frkit.vmf import Likeness, Mixture, fit, sample_encoders
+from frkit.vmf.population import thresholds
 from frkit.vmf.quadrature import GenuineScores
 
 MODELS = ("A", "B")
-REFERENCE, MANY, QUANTILES = 400, 20_000, 200  # identities behind thresholds, behind FRR, and concentrations of these
+REFERENCE, MANY, QUANTILES = 400, 20_000, 60  # identities behind thresholds, behind FRR, and concentrations of these
 ROUNDS = 6
 CORRELATION = 0.9
+NODES, NODE_WEIGHTS = np.array([-(3**0.5), 0, 3**0.5]), np.array([1, 4, 1]) / 6  # means over a normal number
 
 
 class People:
@@ -85,23 +87,23 @@ class People:
         return {"A": mix, "B": mix.correlated(concentration_factor=self.factor_b * wobble, **options)}
 
     def _threshold(self, mix: Mixture) -> float:
-        return float(mix.population_roc(self.far).threshold[0]) if self.exact is None else self.exact
+        return float(thresholds(mix, self.far)[0]) if self.exact is None else self.exact
 
-    def _frr(self, group: str, factor: float, threshold: float) -> float:
-        kappa = self._kappa[group] * factor
-        return float(GenuineScores(kappa, np.ones(kappa.size), self.reference.dim).frr(np.array([threshold]))[0])
+    def _frr(self, group: str, factor: float, threshold: float, wobble: float = 0.0) -> float:
+        """FRR of one group with its concentrations scaled, and spread by exp(wobble times a normal number)."""
+        kappa = self._kappa[group] * factor * np.exp(wobble * NODES[:, None])
+        weight = np.repeat(NODE_WEIGHTS, kappa.shape[1])
+        scores = GenuineScores(kappa.ravel(), weight, self.reference.dim)
+        return float(scores.frr(np.array([threshold]))[0])
 
     def _solve(self, group: str, frr: float, threshold: float) -> float:
         return _root(lambda factor: self._frr(group, factor, threshold), frr)
 
     def _solve_b(self, frr: float, threshold: float) -> float:
-        spread = np.exp(self.second["wobble"] * np.array([-1.7320508, 0, 0, 0, 0, 1.7320508]))  # Gauss-Hermite, 3 nodes
+        wobble = self.second["wobble"]
 
         def both(factor: float) -> float:
-            frr_group = [
-                np.mean([self._frr(g, self.factor[g] * factor * w, threshold) for w in spread]) for g in self.groups
-            ]
-            return float(frr_group @ self.share)
+            return float([self._frr(g, self.factor[g] * factor, threshold, wobble) for g in self.groups] @ self.share)
 
         return _root(both, frr)
 
@@ -112,7 +114,7 @@ def _root(frr, wished: float) -> float:
     ends = [np.log(0.01), np.log(100)]
     missed = f"no concentrations give an FRR of {wished:.4g} here; ask for a smaller effect"
     require(frr(0.01) > wished > frr(100), missed)
-    return float(np.exp(brentq(lambda x: frr(np.exp(x)) - wished, *ends, xtol=1e-6)))
+    return float(np.exp(brentq(lambda x: frr(np.exp(x)) - wished, *ends, xtol=1e-5)))
 
 
 def people(population, far: float, goal: str, size: float | None, by: str | None) -> People:
@@ -122,7 +124,7 @@ def people(population, far: float, goal: str, size: float | None, by: str | None
         found.set_difference(usual if size is None else size)
         return found
     require(
-        not isinstance(population, Mapping) and not (isinstance(population, xr.Dataset) and MODEL in population.dims),
+        MODEL not in population.dims if isinstance(population, xr.Dataset) else not isinstance(population, Mapping),
         f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)",
     )
     found = People(_law(population, by), far, by)

@@ -92,17 +92,24 @@ class Plan(NamedTuple):
         return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
     def fitted_law(self, points: list, runs: list) -> np.ndarray:
-        """a, b, c (quantity, term) of the squared critical value and, for tests, of the variance of the estimate."""
+        """a, b, c (quantity, term) of the squared critical value and, for tests, of the variance of the estimate.
+
+        The variance is taken to be the same share of the squared critical value everywhere: a few data sets of each
+        size say little of a variance, all of them together more.
+        """
         finite = [run[np.isfinite(run[:, :2]).all(1)] for run in runs]
         require(
             min(map(len, finite)) >= 5,
-            "too many simulated data sets have no error in some group: give larger support=, or a smaller FAR level",
+            "too many simulated data sets have no error in some group: give larger support=, or a larger effect",
         )
-        quantities = [[np.mean(run[:, 1] ** 2) for run in finite]]
-        if self.is_test:
-            quantities.append([run[:, 0].var(ddof=1) for run in finite])
+        critical = np.array([np.mean(run[:, 1] ** 2) for run in finite])
         design = np.array([_terms(n) / k for n, k in points])
-        return np.array([nnls(design / np.array(y)[:, None], np.ones(len(y)))[0] for y in quantities])
+        law = nnls(design / critical[:, None], np.ones(len(points)))[0]
+        if not self.is_test:
+            return law[None]
+        freedom = [len(run) - 1 for run in finite]
+        share = np.average([run[:, 0].var(ddof=1) for run in finite] / critical, weights=freedom)
+        return np.stack([law, share * law])
 
     def predicted(self, law: np.ndarray, n_identities, n: int) -> np.ndarray:
         """Half-width as the goal counts it, or power."""

@@ -30,12 +30,13 @@ def sample_size(
     """Find the smallest number of identities that reaches a goal, for each number of images per identity.
 
     Data sets of two sizes are drawn and evaluated as real ones would be: `evaluate`, then `band`, `compare` or `floor`.
-    Squared half-widths, squared critical values and variances between data sets all follow
+    Squared half-widths (for tests: critical values, and variances between data sets) follow
 
         variance = (a + b / n + c / (n (n - 1))) / K        (K identities, n images each)
 
     because FRR averages over K identities an identity's own rate (a), the rates of its images (b) and single pairs (c).
-    The three are fitted (not negative) and solved for K. A difference is seen where its band excludes 0, a ratio where
+    The three are fitted (not negative) and solved for K; the variance between data sets is taken to be one share of the
+    squared critical value, whatever K and n. A difference is seen where its band excludes 0, a ratio where
     its floor's p is at most 1 - level; both happen with the probability Phi((effect - critical) / sd).
 
     Parameters

@@ -6,6 +6,8 @@ sampling noise; each FAR comes with a bound on its error. Where the bound is not
 integrated one by one; where it still is not, the functions raise instead of answering.
 """
 
+from functools import cached_property
+
 import numpy as np
 import xarray as xr
 from scipy.optimize import brentq
@@ -133,6 +135,18 @@ def _all_summaries(found: "_Population") -> xr.Dataset:
     return xr.Dataset(data, coords={GROUP: found.groups})
 
 
+def thresholds(mix, far) -> np.ndarray:
+    """The thresholds of `roc` alone, shape (far_level,), in a fraction of its time."""
+    far = checked_far(far)
+
+    def found(population: _Population) -> np.ndarray:
+        threshold = population.total.threshold_at(far)
+        population.total.far(threshold, "all pairs")  # raises where it cannot be trusted
+        return threshold
+
+    return answered(mix, None, None, found)
+
+
 def checked_thresholds(threshold) -> np.ndarray:
     """Thresholds (threshold_level,) in (-1, 1), or InputError."""
     threshold = np.atleast_1d(np.asarray(threshold, np.float64))
@@ -164,18 +178,31 @@ class _Population:
         members = [np.flatnonzero((number == g) & (weights > 0)) for g in range(len(self.groups))]
         sides = [(mix.mean_directions[m], mix.concentrations[m], weights[m]) for m in members]
         self.cells, self.total = impostor_scores(sides, one_by_one)
-        self.genuine = GenuineScores(mix.concentrations, weights, mix.dim)
-        parts = [] if by is None else sides
-        self.group_genuine = [GenuineScores(kappa, weight, mix.dim) for _, kappa, weight in parts]
-        for genuine in (self.genuine, *self.group_genuine):
-            require(
-                abs(genuine.below[-1] - 1) < 1e-9,
-                f"the genuine density integrates to {genuine.below[-1]:.12g}, not 1: these concentrations "
-                "and this dimension are beyond what FRR can be computed for; use smaller concentrations",
-            )
+        self._whole = (mix.concentrations, weights)
+        self._parts = [] if by is None else [side[1:] for side in sides]
+
+    @cached_property
+    def genuine(self) -> GenuineScores:
+        """Genuine scores of all identities."""
+        return _genuine(*self._whole, self.dim)
+
+    @cached_property
+    def group_genuine(self) -> list[GenuineScores]:
+        """Genuine scores of every group."""
+        return [_genuine(*part, self.dim) for part in self._parts]
 
 
-def answered(mix, by, weights, compute) -> xr.Dataset:
+def _genuine(concentrations: np.ndarray, weights: np.ndarray, dim: int) -> GenuineScores:
+    found = GenuineScores(concentrations, weights, dim)
+    require(
+        abs(found.below[-1] - 1) < 1e-9,
+        f"the genuine density integrates to {found.below[-1]:.12g}, not 1: these concentrations "
+        "and this dimension are beyond what FRR can be computed for; use smaller concentrations",
+    )
+    return found
+
+
+def answered(mix, by, weights, compute) -> xr.Dataset | np.ndarray:
     """What `compute` makes of the population: by the series alone, or with single pairs integrated where that fails."""
     try:
         return compute(_population(mix, by, weights, False))
