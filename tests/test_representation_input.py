@@ -74,9 +74,10 @@ def test_constant_features():
 
 
 def test_constant_features_of_those_with_a_label():
+    """Folds run side by side: any of them may be the first to complain."""
     faces = people(TWO + [None] * 2)
     faces.embedding[:32] = 1.0
-    with pytest.warns(fk.DataWarning), pytest.raises(fk.InputError, match="constant among 18 images of a fold"):
+    with pytest.warns(fk.DataWarning), pytest.raises(fk.InputError, match="constant among (18|20) images of a fold"):
         bias(faces)
 
 
