@@ -1,6 +1,7 @@
 """The corrected interval by hand, what `auto` takes, and what is refused."""
 
 import warnings
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -12,6 +13,7 @@ import frkit as fk
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 N = 50
+DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture
@@ -167,3 +169,16 @@ def test_with_two_images_it_holds_where_the_papers_interval_fails():
     paper, ours, auto = study.coverage.values.ravel()
     assert ours == auto >= 0.875
     assert paper < 0.85 and paper < ours
+
+
+def test_the_stored_comparison_says_what_the_data_card_says():
+    """Of the places with ten expected errors of either kind: how many lie within .92 to .98, and the extremes."""
+    with xr.open_dataset(DATA / "methods_coverage.nc", engine="h5netcdf") as study:
+        study = study.sel(level=0.95).load()
+    resolved = (study.false_rejects >= 10) & (study.false_accepts >= 10)
+    covers = {name: study.coverage.sel({"method": name}).where(resolved) for name in ("auto", "recentered")}
+    within = {name: int(((share > 0.9199) & (share < 0.9801)).sum()) for name, share in covers.items()}
+    assert (int(resolved.sum()), within) == (129, {"auto": 113, "recentered": 67})
+    assert [round(float(end), 3) for end in (covers["auto"].min(), covers["auto"].max())] == [0.9, 0.995]
+    few = covers["auto"].sel(per_identity=["2", "3"])
+    assert int((few > 0.9801).sum()) == 11 and int((few < 0.9199).sum()) == 0
