@@ -73,7 +73,7 @@ def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None
     return result.assign_attrs(attrs)
 
 
-def _only(data, model: str | None):
+def _only(data, model: str | None) -> xr.Dataset:
     """One model's part."""
     return data if model is None else data.sel({MODEL: model}, drop=True)
 

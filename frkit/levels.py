@@ -28,13 +28,14 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     Examples
     --------
     >>> import frkit as fk
-    >>> fk.far_levels(1e-3, 1e-1, per_decade=1).round(6).tolist()
-    [0.001, 0.01, 0.1]
+    >>> fk.far_levels(1e-5, 1e-1, per_decade=1).tolist()
+    [1e-05, 0.0001, 0.001, 0.01, 0.1]
     """
     require(0 < lowest < highest < 1, f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}")
     require(per_decade >= 1, f"per_decade must be at least 1, got {per_decade}")
     decades = np.log10(highest / lowest)
     levels = np.logspace(np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1))
+    levels = np.array([float(f"{level:.12g}") for level in levels])  # 1e-5 is 1e-5, so that .sel finds it
     levels[[0, -1]] = lowest, highest
     return levels
 

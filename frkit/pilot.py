@@ -1,5 +1,7 @@
 """The pilot: a sample of the scores, from which the sweep is planned."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import xarray as xr
 
@@ -44,7 +46,7 @@ def _diagonal_blocks(array) -> list[tuple[int, int]]:
     return [(int(k), int(k)) for k in np.unique(np.linspace(0, n - 1, min(n, DIAGONAL_BLOCKS)).round())]
 
 
-def _sampled(array, step: int, wanted: list[tuple[int, int]]):
+def _sampled(array, step: int, wanted: list[tuple[int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Some blocks with every so many-th row and column: (scores, rows, columns)."""
     data = array[::step, step // 2 :: step] if step > 1 else array
     rows, cols = np.arange(0, array.shape[0], step), np.arange(step // 2 if step > 1 else 0, array.shape[1], step)

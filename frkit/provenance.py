@@ -10,6 +10,7 @@ from frkit.cohort import Cohort
 
 @cache
 def versions() -> dict[str, str]:
+    """Versions of the libraries on which the numbers depend."""
     return {name: version(name) for name in ("numpy", "xarray", "dask", "numba")}
 
 

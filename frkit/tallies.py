@@ -81,7 +81,9 @@ def tally_rates(
     return _resolve(found, needs, kept, ladder, levels, fixed)
 
 
-def plan_rates(scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None):
+def plan_rates(
+    scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None
+) -> Ladder | None:
     """The plan of a sweep for these rates, from a look at some of the scores; None for a list, which needs none."""
     if who.listed is not None:
         return None

@@ -14,7 +14,7 @@ from frkit.cohort import Cohort
 from frkit.sweep.design import Design
 from frkit.sweep.resolve import Genuine, Impostors
 
-ENOUGH = 30  # identities of four images or more, from which those of two or three borrow
+ENOUGH = 30  # identities of four images or more, which tell θ² for all
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,9 @@ class Spread:
     frr_data: np.ndarray | None
 
 
-def spread_of(who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool):
+def spread_of(
+    who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool
+) -> Spread | None:
     """The Spread of the image scheme on a square of scores; None elsewhere. thresholds, far: (column, level)."""
     if not (who.diagonal and who.design.symmetric and np.all(who.identity_count == 1) and len(thresholds) > 2):
         return None
@@ -62,10 +64,12 @@ class Couples:
 def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """Variance of FRR at each threshold, (level,), over draws of images; identity: (image,).
 
-    If r of m pairs of an identity are rejected, Var r = E[r] + E[s] - (m + M) θ²: s of M couples of pairs that share
-    an image are both rejected, and θ² is the mean over the couples that share none. This is without bias. Identities
-    of two or three images have no such couples and borrow θ² from at least 30 others. Else no data tell it: between
-    FRR² and s / M it may be anything. Three images take the middle, two FRR²: too wide where identities differ much.
+    If r of m pairs of an identity are rejected, Var r = m θ + M σ - (m + M) θ²: both of two pairs that share an image
+    are rejected with probability σ, both of two apart with θ², and M couples of pairs share one. The means of θ, σ and
+    θ² over identities come from their pairs and couples, without bias, and serve all identities: one with two images
+    has one pair, which tells nothing of its own variance. Where numbers of images differ, this supposes that they do
+    not go with difficulty. Where some have fewer and less than 30 have four images, no data tell θ²: it lies between
+    FRR² and σ, and the middle is taken; with two images FRR²: too wide where identities differ much.
     """
     own = genuine.pairs[1] >= 0
     score, row, col, of_pair, _, factor = (part[own] for part in genuine.pairs)
@@ -75,20 +79,23 @@ def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndar
     out = []
     for last in np.searchsorted(score, thresholds, side="right"):
         lost = Couples.count(row[:last], col[:last], of_pair[:last], identity)
-        squared = _squared_rate(every, lost, float(weight @ lost.pairs))
-        variance = lost.pairs + lost.sharing - (every.pairs + every.sharing) * squared
+        rate, shared, squared = _mean_rates(every, lost, weight * every.pairs)
+        variance = every.pairs * rate + every.sharing * shared - (every.pairs + every.sharing) * squared
         out.append(max(float(weight**2 @ variance), 0.0))
     return np.array(out)
 
 
-def _squared_rate(every: Couples, lost: Couples, frr: float) -> np.ndarray:
-    """θ² of each identity, without bias where it has couples of pairs apart."""
-    known, shared = every.apart > 0, every.sharing > 0
-    own = np.divide(lost.apart, every.apart, out=np.zeros(len(known)), where=known)
-    if known.sum() >= ENOUGH:
-        return np.where(known, own, own[known].mean())
-    most = np.divide(lost.sharing, every.sharing, out=np.full(len(known), frr**2), where=shared)
-    return np.where(known, own, (most + frr**2) / 2)
+def _mean_rates(every: Couples, lost: Couples, share: np.ndarray) -> tuple[float, float, float]:
+    """Means of θ, σ and θ² over identities, each by its share in the FRR."""
+
+    def mean(found: np.ndarray, of: np.ndarray, otherwise: float) -> float:
+        known = (of > 0) & (share > 0)
+        return np.average(found[known] / of[known], weights=share[known]) if known.any() else otherwise
+
+    rate = mean(lost.pairs, every.pairs, 0.0)
+    shared = mean(lost.sharing, every.sharing, rate**2)
+    enough = np.count_nonzero(every.apart) >= min(ENOUGH, np.count_nonzero(share))
+    return rate, shared, mean(lost.apart, every.apart, 0.0) if enough else (shared + rate**2) / 2
 
 
 def impostor_variance(design: Design, far: np.ndarray, spread: np.ndarray) -> np.ndarray:

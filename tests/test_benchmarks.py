@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import rivals, workload
+from benchmarks import finetuning_pattern, rivals, workload
 
 import frkit as fk
 
@@ -64,3 +64,21 @@ def test_data_have_the_size_asked_for(few, many):
     sizes = workload.images_of_identities(10_000, few, many)
     assert sizes.sum() == 10_000
     assert few <= sizes.min() and sizes.max() <= many
+
+
+def test_the_finetuning_pattern_is_counted():
+    """One model each; a group that is the reference in either row has no change, and is left out."""
+    own, others = finetuning_pattern.changes(0, 1)
+    assert 1 <= len(own) <= 3 and 2 <= len(others) <= 3
+    assert np.all(own != 0) and others.mean() > 0
+
+
+def test_the_cost_of_a_coverage_study_is_printed_as_ratios():
+    """Toy sizes; no time is judged."""
+    command = [sys.executable, "-W", "error", str(COMMAND.with_name("coverage_study.py")), "--quick"]
+    done = subprocess.run(command, cwd=COMMAND.parents[2], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    works = ["work", "exact truth", "bare products", "study", "study", "Algorithm 1", "memory"]
+    lines = done.stdout.splitlines()[1:]
+    assert all(line.startswith(work) for line, work in zip(lines, works, strict=True))
+    assert lines[2].split()[-2:] == ["1.00", "1.00"]

@@ -1,6 +1,7 @@
 """The corrected interval by hand, what `auto` takes, and what is refused."""
 
 import warnings
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -12,6 +13,7 @@ import frkit as fk
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 N = 50
+DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture
@@ -128,14 +130,14 @@ def test_without_variances_corrected_is_refused_and_auto_takes_another():
     assert fk.band(tree(), "frr", method="auto").attrs["method"] == "recentered"
 
 
-@pytest.mark.parametrize(("measure", "why"), [("frr_group", "known for 'frr'"), ("far", "what FAR levels hold fixed")])
-def test_other_measures_are_refused(evaluation, measure, why):
+@pytest.mark.parametrize("measure", ["frr_group", "far"])
+def test_other_measures_are_refused(evaluation, measure):
     frr = evaluation["replicates"].frr
     for name in ("empirical", "vstatistic", "replicates"):
         one = evaluation[name].to_dataset()
         evaluation[name] = one.assign(frr_group=one.frr, far=0 * one.frr + 0.5)
     assert frr.sizes["replicate"] == N
-    with pytest.raises(fk.InputError, match=why):
+    with pytest.raises(fk.InputError, match="known for 'frr' alone"):
         fk.band(evaluation, measure, method="corrected")
 
 
@@ -150,12 +152,12 @@ def test_bands_at_fixed_thresholds():
     scores = fk.score_tensor(mix.sample(4, seed=1))
     ev = fk.evaluate(scores, threshold=[0.3, 0.5], resampling=fk.Resampling("image", n=60, seed=0))
     assert "far_data" not in ev["replicates"]
-    for name in ("far", "frr"):
-        band = fk.band(ev, name, method="auto")
-        assert band.attrs["method"] == "corrected"
-        half = (np.sqrt(band.upper) - np.sqrt(band.lower)) / 2
-        sd = np.sqrt(ev["empirical"][f"{name}_variance"])
-        np.testing.assert_allclose(half * 2 * np.sqrt(band.estimate) / 1.96, sd, rtol=0.08)
+    assert fk.band(ev, "far", method="auto").attrs["method"] == "recentered"
+    band, found = fk.band(ev, "frr", method="auto"), ev["empirical"].to_dataset()
+    assert band.attrs["method"] == "corrected"
+    one_error = found.frr_variance / found.frr
+    spread = found.frr_variance + 3 / 8 * one_error**2
+    np.testing.assert_allclose((band.upper - band.lower) / 2, 1.959964 * np.sqrt(spread), rtol=1e-6)
 
 
 def test_with_two_images_it_holds_where_the_papers_interval_fails():
@@ -167,3 +169,16 @@ def test_with_two_images_it_holds_where_the_papers_interval_fails():
     paper, ours, auto = study.coverage.values.ravel()
     assert ours == auto >= 0.875
     assert paper < 0.85 and paper < ours
+
+
+def test_the_stored_comparison_says_what_the_data_card_says():
+    """Of the places with ten expected errors of either kind: how many lie within .92 to .98, and the extremes."""
+    with xr.open_dataset(DATA / "methods_coverage.nc", engine="h5netcdf") as study:
+        study = study.sel(level=0.95).load()
+    resolved = (study.false_rejects >= 10) & (study.false_accepts >= 10)
+    covers = {name: study.coverage.sel({"method": name}).where(resolved) for name in ("auto", "recentered")}
+    within = {name: int(((share > 0.9199) & (share < 0.9801)).sum()) for name, share in covers.items()}
+    assert (int(resolved.sum()), within) == (129, {"auto": 113, "recentered": 67})
+    assert [round(float(end), 3) for end in (covers["auto"].min(), covers["auto"].max())] == [0.9, 0.995]
+    few = covers["auto"].sel(per_identity=["2", "3"])
+    assert int((few > 0.9801).sum()) == 11 and int((few < 0.9199).sum()) == 0

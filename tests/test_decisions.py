@@ -142,8 +142,8 @@ def test_scores_and_tasks_are_taken():
     rng = np.random.default_rng(0)
     group = np.repeat(["f", "m"], 40)
     tasks = rng.integers(2, size=(80, 3))
-    found = leakage(tasks, tasks - 0.5, group, identity=np.arange(80) // 2)
-    assert found.accuracy == 1
+    for scores in (tasks, tasks - 0.5, 0.2 + 0.6 * tasks):
+        assert leakage(tasks, scores, group, identity=np.arange(80) // 2).accuracy == 1
     labels = rng.permuted(np.repeat(["x", "y"], 40))
     assert leakage(labels, np.column_stack([labels == "x", labels == "y"]), group).accuracy == 1
 
@@ -157,6 +157,8 @@ def test_scores_and_tasks_are_taken():
         (lambda: cohort_spread([1, 0], [1, 0], ["a", "b"], score=[1, 2, 3]), "score must be finite"),
         (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training images"),
         (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
+        (lambda: parity_gaps([1, 0], ["1", "0"], ["a", "b"]), "different kinds"),
+        (lambda: leakage([1, 0] * 9, ["1", "0"] * 9, ["a", "b"] * 9), "different kinds"),
         (lambda: leakage([1, 0], [1, 0], ["a", "a"]), "one class"),
         (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "at most the 2 people"),
         (lambda: leakage([1, 0], [1, 0, 1], ["a", "b"]), "equal length"),

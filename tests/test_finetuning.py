@@ -1,5 +1,7 @@
 """The fine-tuning study: its gradient, its protocol, and the pattern of the paper."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from scipy import optimize
@@ -94,6 +96,25 @@ def test_nobody_is_trained_on_and_evaluated(faces):
     assert sorted([*trained, *tested]) == np.unique(faces.identity).tolist()
     assert {group: len(members) for group, members in train.items()} == {"a": 30, "b": 30}
     assert all(set(who.group[members]) == {group} for group, members in train.items())
+
+
+def test_each_kind_is_trained_on_its_own_people_only(faces, monkeypatch):
+    """Three of four of the training half, drawn with replacement, in the order all, a, b; fresh for each batch."""
+    drawn = []
+
+    def spy(x, people, who, rng, how):
+        drawn.append(who)
+        return train_layer(x, people, who, rng, how)
+
+    monkeypatch.setattr(import_module("frkit.studies.finetuning"), "train_layer", spy)
+    finetuning(faces, **HOW)
+    who = _Who.of(faces, "group")
+    _, tested = who.halves(np.random.default_rng(np.random.SeedSequence(0).spawn(3)[0]))
+    assert [set(who.group[one]) for one in drawn] == 2 * [{"a", "b"}, {"a"}, {"b"}]
+    assert [len(one) for one in drawn] == 2 * [45, 22, 22]
+    assert not set(who.names[np.concatenate(drawn)]) & set(tested)
+    assert len(set(drawn[0].tolist())) < 45
+    assert sorted(drawn[1].tolist()) != sorted(drawn[4].tolist())
 
 
 def test_people_are_found_in_any_order_of_images(faces):

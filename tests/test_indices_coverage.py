@@ -20,28 +20,34 @@ def study():
 
 def test_the_table_says_how_it_was_made_and_is_whole(study):
     command, versions, _ = TABLE.read_text(encoding="utf-8").split("\n", 2)
-    assert "indices_coverage.py --datasets" in command and "numpy" in versions
-    assert study.datasets.min() >= 40
-    assert len(study) == 3 * 6 * 9  # methods, settings, indices
+    assert "indices_coverage.py --datasets 60 --replicates 200" in command and "numpy" in versions
+    assert len(study) == 3 * 8 * 9  # methods, settings, indices
+    assert (study.datasets == 60).all()
     assert study.truth.notna().all()
 
 
 def test_pivotal_intervals_hold_the_truth(study):
-    assert study.loc["pivotal"].share.min() > 0.8
-    assert study.loc["pivotal"].share.mean() > 0.93
+    """Worst where ten to thirty people are drawn from each group and images are not: .78 for CFI."""
+    pivotal = study.loc["pivotal"].share.unstack("setting")
+    assert pivotal.min().min() > 0.75
+    assert pivotal.drop(columns=["identity fair", "identity unfair"]).min().min() > 0.85
+    assert pivotal.mean().mean() > 0.94
 
 
 def test_recentered_intervals_fail_at_equality(study):
-    fair = [(setting, name) for setting in ("image fair", "pair fair") for name in NINE]
-    assert study.loc["recentered"].loc[fair].share.max() < 0.5
+    """SFI, CFI and DFI of equal groups are 1, and an interval around an estimate below 1 does not reach it."""
+    for setting in ("image fair", "pair fair"):
+        assert study.loc["recentered", setting].share.max() < 0.2
 
 
 def test_the_size_of_the_floor(study):
+    """Exact as a test where people, or scores, could change groups; unfair systems are found."""
     floor = study.loc["floor"]
-    for setting in ("identity fair", "pair fair"):  # people, or scores, that could change groups
-        assert floor.loc[setting].share.max() <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / floor.datasets.min())
+    for setting in ("identity fair", "two-level fair", "pair fair"):
+        assert floor.loc[setting].share.max() <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 60)
     assert floor.loc["image fair"].share.max() <= 0.05, "copies of the same people differ less than other people do"
-    assert floor.loc["image unfair"].loc[["sfi_normal", "dfi_normal"]].share.min() > 0.9
+    for setting in ("image unfair", "identity unfair"):
+        assert floor.loc[setting].loc[["sfi_normal", "dfi_normal"]].share.min() > 0.9
 
 
 def test_a_small_study_of_a_mixture_with_exact_moments():

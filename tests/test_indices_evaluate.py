@@ -171,6 +171,15 @@ def test_dealt_scores_keep_their_numbers_and_agree_with_the_twin():
     assert float(dealt.genuine_sd_group.std("replicate").max()) > 0
 
 
+def test_deals_of_a_pair_table_of_two_models():
+    table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
+    two = fk.pairs({"A": table.score.values, "B": table.score.values**2}, table.genuine, group=table.probe_group.values)
+    how = dict(by="group", score_map="identity", bins=7, deals=4)
+    both, alone = fk.fairness_indices(two, **how), fk.fairness_indices(table, **how)
+    for name in ("sfi", "dfi_floor", "cfi_p"):
+        np.testing.assert_allclose(both[name].sel(model="A"), alone[name], rtol=1e-12)
+
+
 def test_floor_calls_the_unfair_unfair_and_needs_deals():
     mix = fk.vmf.mixture(24, 8, kappa=(20, 30), seed=0, groups={"a": {}, "b": {"kappa": (4, 6)}})
     scores = fk.score_tensor(mix.sample(6, seed=1))

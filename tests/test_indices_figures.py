@@ -28,7 +28,7 @@ def ax():
 def test_histograms_stand_in_one_row_for_each_group(found, ax):
     fk.plot.score_histograms(found, ax)
     words = [label.get_text() for label in ax.get_yticklabels()]
-    assert words == ["group 1\n200 scores", "group 2\n600 scores", "group 3\n400 scores"]
+    assert words == ["group 1\nn = 200", "group 2\nn = 600", "group 3\nn = 400"]
     filled = [patch for patch in ax.patches if patch.get_fill()]
     assert len(filled) == 6
     impostor = filled[2].get_data()  # group 2

@@ -81,3 +81,22 @@ def test_one_label_a_person_moves_few_pairs(rfw):
     one = fk.evaluate(rfw, far=[1e-2], by="ethnicity", weighting="pair", varying="most frequent")["empirical"]
     assert float(one.frr[0]) == 0.25175
     assert np.abs(one.far_group.values[0] - KNOWN).max() < 5e-4
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_n_sigma_of_the_papers_own_database(rfw):
+    """Another encoder than theirs, with 6,000 pairs a race: the EERs of all people, by their definition."""
+    found = fk.n_sigma(rfw, by="ethnicity", subsets=20)
+    frame = pd.read_csv(TABLE)
+    for race in GROUPS:
+        own = frame[frame.ethnicity == race]
+        genuine, impostor = (-own.dist[own.label == kind].values for kind in (1, 0))
+        levels = np.unique(-own.dist)
+        far = 1 - np.searchsorted(np.sort(impostor), levels, "right") / len(impostor)
+        frr = np.searchsorted(np.sort(genuine), levels, "right") / len(genuine)
+        at = int(np.argmax(frr >= far))
+        eer = found.eer_all.sel(group=race).item()
+        assert min(far[at], frr[at - 1]) <= eer <= max(far[at - 1], frr[at])
+        assert abs(found.eer_mean.sel(group=race).item() - eer) < found.eer_sd.sel(group=race).item()
+    assert found.reference_eer.item() == "Caucasian"
+    assert bool((found.n_signed.drop_sel(group="Caucasian") < -0.5).all())

@@ -216,12 +216,12 @@ def test_gender_shows_in_real_embeddings_and_a_dealt_one_does_not():
 
 
 def test_smallest_detectable_value_solves_its_equation():
-    """Kept information, I² / (I + N/2), is 3.5 of its standard errors, sqrt(2 kept / n)."""
+    """Kept information, I² / (I + N/2), is 4 of its standard errors, sqrt(2 kept / n)."""
     x = np.random.default_rng(0).standard_normal((1500, 50))
     found = smallest_detectable(x, np.arange(1500), 4, 0.6)
     noise = 3 * independent_directions(x, np.arange(1500)) / (0.6 * 1500)
     kept = found**2 / (found + noise / 2)
-    assert kept == pytest.approx(3.5 * np.sqrt(2 * kept / 1500), rel=1e-9)
+    assert kept == pytest.approx(4 * np.sqrt(2 * kept / 1500), rel=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -238,15 +238,27 @@ def test_stored_truths_are_met(table):
     assert rows[rows.case == "independent"].mutual_information.abs().max() < 0.01
 
 
+def test_stored_sizes_more_images_show_more_and_more_features_less(table):
+    rows = table[table.study == "sizes"]
+    assert (rows.mutual_information < rows.truth + 2 * rows.mutual_information_se + 1e-9).all()
+    assert (rows[rows.truth == 0].verdict == "not detectable").all()
+    assert (rows[rows.truth == 0].rlb_in_sample.max() > 0.99) and (rows[rows.truth == 0].rlb.max() < 0.01)
+    grid = rows[rows.truth > 0].pivot(index="n_images", columns="n_features", values="mutual_information")
+    assert (grid.diff(axis=1).iloc[:, 1:].fillna(-1) < 0).all(axis=None)
+    assert (grid[512].diff()[1:] > 0).all() and grid.shape == (4, 3)
+
+
 def test_dealt_attributes_are_not_found_in_real_embeddings(table):
+    """100 permutations of gender over LFW's 158 people: the upper side holds; held-out values lean below 0."""
     rows = table[table.study == "permuted"]
     z = (rows.rlb / rows.rlb_se).where(rows.rlb_se > 0, 0)
-    assert len(rows) == 100 and (rows.n_images == 1580).all()
+    assert rows.run.nunique() == len(rows) == 100 and (rows.n_images == 1580).all()
     assert (z < 2).sum() >= 95
     assert (rows.verdict == "detected").sum() == (z > 2).sum()
+    assert rows.rlb_in_sample.min() > 0.5, "what the published readout would print"
 
 
-def test_smallest_detectable_values_are_detected_mostly_and_half_of_them_hardly_ever(table):
+def test_smallest_detectable_values_are_detected_nearly_always(table):
     rows = table[table.study == "detection"]
     share = (rows.verdict == "detected").groupby(rows.case.str.extract(r"([\d.]+) times")[0].astype(float)).mean()
-    assert share[0.5] < 0.3 and share[1.0] > 0.7 and share[2.0] > 0.95
+    assert share[0.5] < 0.6 and share[1.0] > 0.9 and share[2.0] == 1

@@ -1,5 +1,7 @@
 """The paper's experiments in small: generators with the shares asked for, and results of the right sign."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -8,6 +10,7 @@ import frkit as fk
 from frkit.representation import Critic, distance_correlation, probe
 from frkit.representation import experiments as ex
 
+LFW = Path(__file__).resolve().parents[2] / "shared/data/lfw158_facenet.npz"
 QUICK = {"critic": Critic(hidden=16, iterations=150, patience=75), "progress": False}
 
 
@@ -202,3 +205,15 @@ def test_equal_seeds_equal_results(faces):
 def test_bad_input_is_refused(call, words):
     with pytest.raises(fk.InputError, match=words):
         call()
+
+
+def test_gender_in_real_embeddings_and_in_spurious_ones():
+    """LFW as FaceNet sees it: gender is there; permuted over people it is not, though images would find it."""
+    if not LFW.exists():
+        pytest.skip("../shared/data is not here")
+    cases = ex.spurious(fk.open_faces(LFW), "gender")
+    assert distance_correlation(cases["normal"], "gender").p_value == 1 / 200
+    assert distance_correlation(cases["Z_S"], "gender").p_value > 0.02
+    by_people, by_images = (probe(cases["Z_S"], "gender", by=by) for by in ("identity", "image"))
+    assert by_people.accuracy < by_people.majority
+    assert by_images.accuracy > by_people.accuracy + 0.08

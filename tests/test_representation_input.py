@@ -73,6 +73,20 @@ def test_constant_features():
         bias(padded)
 
 
+def test_constant_features_of_those_with_a_label():
+    """Folds run side by side: any of them may be the first to complain."""
+    faces = people(TWO + [None] * 2)
+    faces.embedding[:32] = 1.0
+    with pytest.warns(fk.DataWarning), pytest.raises(fk.InputError, match="constant among (18|20) images of a fold"):
+        bias(faces)
+
+
+def test_too_few_people_for_a_standard_error():
+    faces = faces_of(np.repeat([0, 1], 8), TWO, varying="keep")
+    with pytest.raises(fk.InputError, match="show 2 people; a standard error needs at least 3"):
+        bias(faces, varying="keep", by="image")
+
+
 def test_columns_of_zeros_as_stacking_makes_them_change_nothing():
     faces = people(TWO)
     wide = np.pad(faces.embedding.values, ((0, 0), (0, 3)))

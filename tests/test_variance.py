@@ -81,8 +81,8 @@ def test_two_images_are_a_binomial():
     assert variance_of(lost, 2) == pytest.approx(0.4 * 0.6 / 5)
 
 
-def test_identities_of_two_images_borrow_from_thirty_others():
-    """No pair of pairs apart is rejected among the others: then θ² = 0, and the variance of two images is q."""
+def test_identities_of_two_images_share_with_thirty_others():
+    """One pair is rejected, that of two images: θ = 1/31, σ = θ² = 0, and Var = Σ m_k θ / (31 m_k)²."""
     identity = np.repeat(np.arange(31), [4] * 30 + [2])
     row, col = np.concatenate([np.triu(np.ones((4, 4)), 1).nonzero() for _ in range(30)], axis=1)
     start = np.repeat(4 * np.arange(30), 6)
@@ -91,7 +91,7 @@ def test_identities_of_two_images_borrow_from_thirty_others():
     factor = np.append(np.full(180, 1 / 6), 1.0)[::-1]
     of_pair = identity[row][::-1]
     found = Genuine((score, row[::-1], col[::-1], of_pair, 0 * of_pair, factor), None, None, np.array([[31.0]]))
-    assert genuine_variance(found, identity, np.array([0.5]))[0] == pytest.approx(1 / 31**2)
+    assert genuine_variance(found, identity, np.array([0.5]))[0] == pytest.approx((30 / 6 + 1) / 31**3)
 
 
 @pytest.mark.parametrize("n", [2, 3])

@@ -70,11 +70,12 @@ def _button(panel: Panel, done: dict[float, list], per_identity: int) -> tuple[w
 
     def run(_button: widgets.Button) -> None:
         chosen = {name: control.value for name, control in panel.controls.items()}
-        before = done.setdefault(chosen["share"], [])
+        share = chosen.pop("share")
+        law, before = {"shares": (share, 1 - share), "per_identity": per_identity}, done.setdefault(share, [])
         button.disabled = True
         try:
             with progress:
-                before.append(experiments.trial(**chosen, per_identity=per_identity, seed=len(before), progress=True))
+                before.append(experiments.trial(**chosen, **law, seed=len(before), progress=True))
                 panel.redraw()
         finally:
             button.disabled = False

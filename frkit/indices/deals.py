@@ -83,10 +83,10 @@ def _renamed(scores: xr.DataArray, who: People) -> xr.DataArray:
     return scores.assign_coords(coords)
 
 
-def deal_scores(scores: xr.DataArray, by, deals: int, seed: int, bins: int, images: np.ndarray) -> xr.Dataset:
+def deal_scores(scores: xr.DataArray, by, deals: int, seed: int, bins: int, images: xr.DataArray) -> xr.Dataset:
     """Tallies of all deals of a pair list: a pair goes with the person of its probe, or, without people, alone.
 
-    Without people every group keeps its numbers of genuine and of impostor scores.
+    Without people every group keeps its numbers of genuine and of impostor scores. images: of each group, which stay.
     """
     score, genuine, group, unit = _listed(scores, by)
     groups, code = np.unique(group, return_inverse=True)
@@ -98,9 +98,8 @@ def deal_scores(scores: xr.DataArray, by, deals: int, seed: int, bins: int, imag
     stacked = [_dealt(rng, code_of_unit, kind_of_unit) for rng in generators(deals, seed)]
     parts = [_tallies(score, genuine, dealt[unit], len(groups), bins) for dealt in stacked]
     found = xr.concat(parts, REPLICATE)
-    found["images_group"] = (GROUP, images)
     centres = (np.arange(bins) + 0.5) / bins
-    return found.assign_coords({GROUP: groups, SCORE_BIN: centres})
+    return found.assign_coords({GROUP: groups, SCORE_BIN: centres}).assign(images_group=images)
 
 
 def _listed(scores: xr.DataArray, by) -> tuple:

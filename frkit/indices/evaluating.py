@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, MODEL, PAIR, listed, require, warn
+from frkit.base import GROUP, IDENTITY, MODEL, PAIR, PROBE, listed, require, warn
 from frkit.evaluation import evaluate as evaluate_scores
 from frkit.indices.deals import check_deals, deal_people, deal_scores
 from frkit.indices.maps import unit_scores
@@ -90,14 +90,15 @@ def evaluate(
     found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     _check_groups(found["empirical"].to_dataset())
     seed = 0 if resampling is None else resampling.seed
-    if deals and PAIR in mapped.dims:
-        images = found["empirical"].images_group.values
-        found[DEALT] = xr.DataTree(deal_scores(mapped, by, deals, seed, bins, images))
-        known = "probe_identity" in mapped.coords
-        found[DEALT].attrs["dealt"] = "people" if known else "scores"
-    elif deals:
-        found[DEALT] = xr.DataTree(deal_people(mapped, by, varying, deals, seed, **how))
-        found[DEALT].attrs["dealt"] = "people"
+    if deals:
+        listed_pairs, of_people = PAIR in mapped.dims, f"{PROBE}_{IDENTITY}" in mapped.coords
+        images = found["empirical"].images_group
+        dealt = (
+            deal_scores(mapped, by, deals, seed, bins, images)
+            if listed_pairs
+            else deal_people(mapped, by, varying, deals, seed, **how)
+        )
+        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt="people" if of_people else "scores", seed=seed))
     return found
 
 

@@ -34,7 +34,7 @@ def band(
     rescaled is for few images per identity, where schemes draw images: FRR* without the copies of an image (pairs
     of a drawn image with itself), each identity's part divided by 1 - 1/n_k, so that its centre is θ itself; then
     as recentered. Where replicates hold no copies it is the recentered interval.
-    corrected is for "frr" (and "far" at fixed thresholds) of the image scheme: a normal interval on the root scale,
+    corrected is for "frr" of the image scheme, at FAR levels or fixed thresholds: a normal interval on the root scale,
     with the variance that counts of pairs give; see `frkit.intervals.corrected`. Replicates spread too little with few
     images per identity, and up to √3 too widely where pairs are nearly independent (many dimensions, low FAR, few
     errors); this variance does neither. With two or three images per identity it can be too wide: nobody can tell

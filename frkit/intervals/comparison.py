@@ -88,7 +88,7 @@ def _contrast(pairs: list, method: str, level: float, scale: str) -> xr.Dataset:
     return result.assign(ratios).assign_attrs(contrast="ratio", null=1)
 
 
-def _two_sides(evaluation_a, evaluation_b, measure, models):
+def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
     """The two evaluations and the measure, from either form of the call."""
     require(models is None or len(models) == 2, f"models must name two models, got {models!r}")
     if measure is not None:

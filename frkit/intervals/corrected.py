@@ -18,18 +18,14 @@ from scipy.special import ndtri
 from frkit.base import REPLICATE, require
 from frkit.intervals.arithmetic import Values
 
-THRESHOLD_LEVEL = "threshold_level"
 NEEDED = ("frr_variance", "far_variance")
 
 
 def obstacle(evaluation: xr.DataTree, name: str) -> str:
     """Why the corrected interval of a measure cannot be had; empty where it can."""
-    found = evaluation["empirical"].to_dataset()
-    if name not in ("frr", "far"):
-        return "it is known for 'frr', and for 'far' at fixed thresholds"
-    if name == "far" and THRESHOLD_LEVEL not in found.dims:
-        return "FAR is what FAR levels hold fixed; evaluate at fixed thresholds"
-    if not set(NEEDED) <= set(found.data_vars):
+    if name != "frr":
+        return "it is known for 'frr' alone"
+    if not set(NEEDED) <= set(evaluation["empirical"].data_vars):
         return (
             "the evaluation holds no variances over draws of images: that takes the image scheme and a square of scores"
         )
@@ -37,11 +33,11 @@ def obstacle(evaluation: xr.DataTree, name: str) -> str:
 
 
 def corrected(evaluation: xr.DataTree, name: str, values: Values, level: float) -> xr.Dataset:
-    """Estimate, ends and centre of FRR, or of FAR at fixed thresholds, and how many replicates are not finite."""
+    """Estimate, ends and centre of FRR, and how many replicates are not finite."""
     why_not = obstacle(evaluation, name)
     require(not why_not, f"method='corrected' does not fit {name!r} here: {why_not}. Take method='auto'")
     require(0 < level < 1, f"level must lie in (0, 1), got {level}")
-    lower, upper = _root_ends(values.estimate, variance(evaluation, name), level)
+    lower, upper = _root_ends(values.estimate, variance(evaluation), level)
     return xr.Dataset(
         {
             "estimate": values.estimate,
@@ -53,17 +49,17 @@ def corrected(evaluation: xr.DataTree, name: str, values: Values, level: float) 
     )
 
 
-def variance(evaluation: xr.DataTree, name: str) -> xr.DataArray:
-    """Variance of FRR at FAR levels or thresholds, or of FAR at thresholds, over draws of images."""
+def variance(evaluation: xr.DataTree) -> xr.DataArray:
+    """Variance of FRR at FAR levels or at fixed thresholds, over draws of images."""
     found, replicates = (evaluation[node].to_dataset() for node in ("empirical", "replicates"))
-    if name == "far" or "frr_data" not in replicates:
-        return found[f"{name}_variance"]
+    if "frr_data" not in replicates:
+        return found.frr_variance
     of_threshold, at_threshold = replicates.frr_data, replicates.frr_rescaled - replicates.frr_data
     scale = np.sqrt(_ratio(found.far_variance, replicates.far_data.var(REPLICATE, ddof=1)))
     own_scale = np.sqrt(_ratio(found.frr_variance, at_threshold.var(REPLICATE, ddof=1)))
     together = xr.cov(of_threshold, at_threshold, REPLICATE, ddof=1)
     moved = scale**2 * of_threshold.var(REPLICATE, ddof=1)
-    return found.frr_variance + moved + 2 * scale * own_scale * together
+    return np.maximum(found.frr_variance + moved + 2 * scale * own_scale * together, 0)
 
 
 def _ratio(wanted: xr.DataArray, had: xr.DataArray) -> xr.DataArray:

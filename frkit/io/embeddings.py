@@ -149,7 +149,7 @@ def _chosen(columns: dict, n_images: int, attributes) -> dict:
     return usable
 
 
-def _rules(varying, kept: list[str], chosen: dict):
+def _rules(varying, kept: list[str], chosen: dict) -> str | dict[str, str]:
     """The caller's rules; where there are none, those the file gives."""
     if isinstance(varying, str):
         return varying

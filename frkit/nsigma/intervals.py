@@ -23,7 +23,9 @@ def eer_intervals(
     """Put an interval around the EER of every group: what other people of the group might have given.
 
     σ of N-Sigma is the spread of subsets of the size that the user chose; this interval is about the people
-    that are there, drawn anew as often as there are (identity scheme), all pairs weighing the same.
+    that are there, drawn anew as often as there are (identity scheme), all pairs weighing the same. At nominal .95
+    it held the exact EER of the population .945 of the time with 150 people of 5 images, .925 with 60 people of 5,
+    .91 with 60 people of 3 (200 data sets each, dimension 16, EER .13).
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def boxes(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     ax.boxplot(one.transpose("seed", "family"), orientation="horizontal", widths=0.6, medianprops={"color": COLOURS[1]})
     ax.set_yticks(range(1, one.sizes["family"] + 1), [plain(name) for name in one.family.values])
-    ax.invert_yaxis()
+    ax.set_ylim(one.sizes["family"] + 0.6, 0.4)
     ax.set_xlabel(plain(WORDS.get(variable, variable)))
     ax.grid(True, axis="x", color="#E5E5E5", linewidth=0.6)
     return ax

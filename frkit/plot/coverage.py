@@ -167,7 +167,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
         f"{words} distance {float(one[key]):.2g} (chance gives up to {float(one[f'{key}_chance']):.2g})"
         for key, words in (("kolmogorov", "Kolmogorov"), ("wasserstein", "Wasserstein"))
     ]
-    return _finished(ax, [f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {name} scheme", *distances])
+    return _finished(ax, [f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {name} scheme", *distances], "upper left")
 
 
 def _of_one_scheme(study: xr.Dataset) -> tuple[xr.Dataset, str]:
@@ -211,12 +211,12 @@ def _shade(ax: Axes, at, one: xr.Dataset, colour: str) -> None:
     ax.fill_between(at, *ends, color=colour, alpha=0.1, linewidth=0)
 
 
-def _finished(ax: Axes, captions: list[str]) -> Axes:
+def _finished(ax: Axes, captions: list[str], legend: str = "best") -> Axes:
     """Grid, caption and legend."""
     if ax.get_xscale() == "log":
         ax.xaxis.set_minor_formatter(NullFormatter())
     ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
     ax.set_axisbelow(True)
     print_captions(ax, captions)
-    ax.legend(fontsize=SMALL, frameon=False)
+    ax.legend(fontsize=SMALL, frameon=False, loc=legend)
     return ax

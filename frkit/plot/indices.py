@@ -20,7 +20,8 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    found : what `fairness_indices` returned, of one model. Histograms are those of each kind alone (sum 1).
+    found : what `fairness_indices` returned, of one model. Histograms are those of each kind alone (sum 1); n counts
+        the scores of both kinds.
     ax : matplotlib Axes; a new figure when left out.
 
     Returns
@@ -40,7 +41,7 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> import frkit as fk
     >>> fair = fk.fairness_indices(fk.canonical_scores(), by="group", score_map="identity", bins=20)
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
-    'group 1\\n2,000 scores'
+    'group 1\\nn = 2,000'
     """
     _require_one(found)
     ax, names, edges = new_axes(ax), found[GROUP].values, _edges(found[SCORE_BIN].values)
@@ -52,9 +53,10 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
             label = f"{kind} pairs" if row == 0 else None
             ax.stairs(height, edges, baseline=-row, fill=True, color=colour, alpha=0.45, label=label)
             ax.stairs(height, edges, baseline=-row, color=colour, linewidth=0.8)
-    many = (found.genuine_pairs + found.impostor_pairs).values
-    words = [plain(f"{name}\n{int(n):,} scores") for name, n in zip(names, many, strict=True)]
-    ax.set_yticks(-np.arange(len(names)), words, fontsize=SMALL)
+    many = (found.genuine_pairs + found.impostor_pairs).values.tolist()
+    words = [f"n = {n:,.0f}" if n < 1e6 else f"n = {n:.2e}" for n in many]
+    words = [f"{plain(name)}\n{word}" for name, word in zip(names, words, strict=True)]
+    ax.set_yticks(-np.arange(len(names)), words, fontsize=SMALL - 1)
     ax.set_ylim(-len(names) + 0.9, 1.35)
     ax.set_xlim(0, 1)
     ax.set_xlabel("score in [0, 1]")

@@ -64,10 +64,10 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
         ax.bar(
             at, height.isel({GROUP: place}), 0.92 * width, color=COLOURS[place % len(COLOURS)], label=group, zorder=3
         )
-    top = 1.12 * max(float(abs(height).max()), max(risk_levels(result).values()) + 0.6)
+    top = 1.3 * max(float(abs(height).max()), max(risk_levels(result).values()) + 0.6)
     _draw_bands(ax, risk_levels(result), top, signed)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
-    ax.set_xticks(range(len(rows)), rows)
+    ax.set_xticks(range(len(rows)) if rows != [""] else [], rows if rows != [""] else [])
     ax.set_xlim(-0.5, len(rows) - 0.5 + 0.24 * len(rows))  # room for the names of the levels
     ax.set_ylabel(WORDS[name])
     ax.legend(fontsize=SMALL, loc="lower left" if signed else "upper left", framealpha=0.85, ncols=2)
@@ -119,7 +119,7 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_xticks(range(len(groups)), groups)
     ax.set_yticks(range(len(rows)), rows)
     ax.set_ylabel("tuned to" if values.dims[0] == "finetuned" else plain(values.dims[0]))
-    print_captions(ax, [f"|N|; colours: {_level_words(levels)}"])
+    print_captions(ax, ["|N| in σ of the reference group", _level_words(levels)])
     return ax
 
 
@@ -221,12 +221,24 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
             ax.plot(found[along], trend, "--", color=colour, linewidth=0.8)
     if variable == "p_value":
         ax.axhline(SIGNIFICANT, color="black", linewidth=0.8, linestyle=":", label="p = .05")
-    ax.set_xscale("log")
     ax.set_yscale("log" if variable in LOGARITHMIC else "linear")
+    if variable not in LOGARITHMIC:
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + 0.3 * (high - low))  # room for the legend
+    _sizes_below(ax, found[along].values)
     ax.set(xlabel=ALONG[along], ylabel=WORDS[variable])
     ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
-    ax.legend(fontsize=SMALL, frameon=False)
+    place = {"p_value": "lower left", "eer_sd": "best", "tpr_sd": "best"}.get(variable, "upper left")
+    ax.legend(fontsize=SMALL, frameon=False, ncols=2, loc=place)
     return ax
+
+
+def _sizes_below(ax: Axes, sizes: np.ndarray) -> None:
+    """A logarithmic axis with some of the sizes themselves as ticks."""
+    ax.set_xscale("log")
+    shown = sizes[:: max(1, len(sizes) // 5)]
+    ax.set_xticks(shown, [str(size) for size in shown])
+    ax.set_xticks([], minor=True)
 
 
 def risk_levels(result: xr.Dataset) -> dict[str, float]:

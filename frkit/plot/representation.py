@@ -141,9 +141,12 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
         error = 2 * float(one.rlb_se)
         ax.errorbar(one.distance, one.rlb, error, fmt="o", color=colour, capsize=3, markersize=size)
         ax.plot(one.distance, one.rlb_in_sample, "o", mfc="none", color=IN_SAMPLE, markersize=size)
-    ax.errorbar([], [], [], fmt="o", color=COLOURS[0], label="folds of people, ± 2 standard errors")
-    ax.errorbar([], [], [], fmt="o", color=COLOURS[1], label="folds of images")
-    ax.plot([], [], "o", mfc="none", color=IN_SAMPLE, label="in sample: overfitting")
+    for by, colour in (("identity", COLOURS[0]), ("image", COLOURS[1])):
+        if any(one.by == by for one in done):
+            words = "held out ± 2 se" + (", folds of images" if by == "image" else "")
+            ax.errorbar([], [], [], fmt="o", color=colour, label=words)
+    if done:
+        ax.plot([], [], "o", mfc="none", color=IN_SAMPLE, label="in sample")
     return finish_bias(ax, "distance of the classes (standard deviations)", "RLB")
 
 

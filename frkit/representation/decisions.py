@@ -170,10 +170,22 @@ def _together(**labels) -> list[np.ndarray]:
     shapes = {name: array.shape for name, array in arrays.items()}
     same = len(set(shapes.values())) == 1 and all(array.ndim == 1 and array.size for array in arrays.values())
     require(same, f"labels must be flat and of equal length, got shapes {shapes}")
+    check_kinds(arrays["truth"], arrays["predicted"])
     return list(arrays.values())
 
 
+def check_kinds(truth: np.ndarray, predicted: np.ndarray) -> None:
+    """Refuse labels that can never be equal, such as 1 and "1"."""
+    texts = [array.dtype.kind not in "biuf" for array in (truth, predicted)]
+    require(
+        texts[0] == texts[1],
+        f"true and predicted labels are of different kinds, {truth.dtype} and {predicted.dtype}, so none would be "
+        "right; convert one with .astype(...)",
+    )
+
+
 def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:
+    """Refuse a single label or group."""
     require(found.size >= 2, f"two {what}s or more are needed, got {listed(found)}; nothing can be compared")
     return found
 
@@ -184,6 +196,7 @@ def _is_empty(positive: np.ndarray, group: np.ndarray) -> bool:
 
 
 def _score(score, n: int, n_labels: int) -> np.ndarray:
+    """Scores with one column for each label."""
     score = np.asarray(score, float)
     if score.ndim == 1 and n_labels == 2:
         score = np.column_stack([-score, score])

@@ -58,6 +58,7 @@ def distance_correlation(
 
 
 def _estimate(given: Samples, permutations: int, seed: int) -> xr.Dataset:
+    """The data's values and those of the permutations."""
     n = given.codes.size
     orders = _orders(given, permutations, seed)
     corrected, biased = _correlations(given.features, orders, given.codes.max() + 1)
@@ -120,16 +121,17 @@ def _distance_sums(features: np.ndarray, weights: np.ndarray) -> tuple[np.ndarra
     return rows, forms
 
 
-def _corrected(cross, by_rows, totals, n: int):
+def _corrected(cross, by_rows, totals, n: int) -> np.ndarray:
     """Distance covariance as a U-statistic, from sums of products of entries, of row sums and of totals."""
     return (cross - 2 * by_rows / (n - 2) + totals / ((n - 1) * (n - 2))) / (n * (n - 3))
 
 
-def _biased(cross, by_rows, totals, n: int):
+def _biased(cross, by_rows, totals, n: int) -> np.ndarray:
     """Distance covariance as a V-statistic."""
     return (cross - 2 * by_rows / n + totals / n**2) / n**2
 
 
 def _ratio(ab, aa, bb) -> np.ndarray:
+    """Covariance over the geometric mean of the variances."""
     require(np.all(aa > 0), "all embeddings are equal, or nearly: no distance correlation is defined")
     return ab / np.sqrt(aa * bb)

@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.faces import require
+from frkit.representation.decisions import check_kinds
 from frkit.representation.folds import stratified
 
 
@@ -17,8 +18,8 @@ def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed:
     Parameters
     ----------
     truth : array-like (n,) of labels, or (n, tasks) of 0/1.
-    predicted : the model's predictions in the same form, or its logits or probabilities (n, outputs); the latter
-        leak more. The accuracy to be matched is then 1 (n, outputs of another number) or that of logits above 0.
+    predicted : the model's predictions in the same form; or its scores, which leak more: (n, labels), of which the
+        largest names the label (in sorted order), or (n, tasks) of probabilities in [0, 1] or of logits.
     protected : array-like (n,), the protected attribute of each image.
     identity : array-like (n,), optional; images of a person are then kept in one fold.
     folds : number of folds, 2 or more.
@@ -75,16 +76,17 @@ def _columns(labels: np.ndarray) -> np.ndarray:
 
 
 def _correct(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Which labels the model has right; scores (n, outputs) name the label, or the tasks where they are positive."""
+    """Which labels the model has right; scores name the label, or the tasks."""
     if truth.ndim == predicted.ndim == 1:
+        check_kinds(truth, predicted)
         return truth == predicted
     if truth.ndim == 1:
         labels = np.unique(truth)
         require(predicted.shape[1] == labels.size, f"{labels.size} labels need as many scores, got {predicted.shape}")
         return truth == labels[predicted.argmax(1)]
     require(truth.shape == predicted.shape, f"truth has shape {truth.shape}, predicted {predicted.shape}")
-    binary = np.isin(predicted, (0, 1)).all()
-    return truth.astype(bool) == (predicted.astype(bool) if binary else predicted > 0)
+    probabilities = predicted.min() >= 0 and predicted.max() <= 1
+    return truth.astype(bool) == (predicted > (0.5 if probabilities else 0))
 
 
 def _spoiled(truth: np.ndarray, correct: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -10,6 +11,9 @@ from frkit.faces import require
 from frkit.representation.bounds import entropy
 from frkit.representation.folds import stratified
 from frkit.representation.samples import Samples, clustered_error, for_each_model
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 
 def probe(
@@ -99,7 +103,7 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
     return probe(faces, attribute, **how)["dataset_bias"]
 
 
-def _classifier(hidden: Sequence[int], penalty: float, seed: int):
+def _classifier(hidden: Sequence[int], penalty: float, seed: int) -> "ClassifierMixin":
     """A scikit-learn classifier of standardised features."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
@@ -112,7 +116,7 @@ def _classifier(hidden: Sequence[int], penalty: float, seed: int):
     return make_pipeline(StandardScaler(), network)
 
 
-def fit(classifier, features: np.ndarray, labels: np.ndarray):
+def fit(classifier, features: np.ndarray, labels: np.ndarray) -> "ClassifierMixin":
     """The classifier, fitted; the number of a network's passes is fixed on purpose, so that nothing warns of it."""
     from sklearn.exceptions import ConvergenceWarning
 

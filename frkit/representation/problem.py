@@ -11,6 +11,7 @@ from frkit.labels import CROSSED, attributes_of, crossed, resolve_varying
 
 UNITS = ("identity", "image")
 FEWEST_FOLDS = 3  # training, validation and test
+FEWEST_PEOPLE = 3  # for a standard error
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,11 @@ def _check(found: Problem, by: str, folds: int) -> None:
         len(found.classes) >= 2,
         f"attribute {found.name!r} has {len(found.classes)} class(es), {listed(found.classes) or 'none'}; "
         "at least two are needed to tell one from another",
+    )
+    n_people = len(np.unique(found.person))
+    require(
+        n_people >= FEWEST_PEOPLE,
+        f"images with a {found.name} show {n_people} people; a standard error needs at least {FEWEST_PEOPLE}",
     )
     pairs = found.z if by == "image" else np.unique(np.stack([found.z, found.person]), axis=1)[0]
     counts = np.bincount(pairs)

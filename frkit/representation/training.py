@@ -133,7 +133,9 @@ def outputs(parameters: dict, x: np.ndarray) -> np.ndarray:
 def _standard(x: np.ndarray) -> tuple[np.ndarray, np.float32]:
     """Mean of each feature and one scale for all, so that the encoder's geometry stays."""
     centre = x.mean(0, dtype=np.float64).astype(np.float32)
-    return centre, np.float32(np.sqrt(np.mean(np.square(x - centre), dtype=np.float64)))
+    scale = np.float32(np.sqrt(np.mean(np.square(x - centre), dtype=np.float64)))
+    require(scale > 0, f"embedding is constant among {len(x)} images of a fold, so there is nothing to learn")
+    return centre, scale
 
 
 class _Training:

@@ -110,7 +110,7 @@ def _client():
 
 
 @contextmanager
-def _one_thread_each():
+def _one_thread_each() -> Iterator[None]:
     """Evaluations that run side by side use one thread each."""
     with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
         yield

@@ -10,7 +10,7 @@ from frkit.faces import DataWarning, require
 from frkit.intervals import METHODS, band
 from frkit.levels import far_levels
 from frkit.provenance import versions
-from frkit.resampling import TARGETS
+from frkit.resampling import TARGETS, Resampling
 from frkit.studies.collecting import Plan, collect
 from frkit.studies.laws import laws
 from frkit.studies.store import DATA_SET, Store, stacked
@@ -99,6 +99,7 @@ def coverage(
     """
     far = far_levels(1e-6, 1e-1) if far is None else np.unique(np.asarray(far, float))
     _check(population, n_datasets, per_identity, n_identities, schemes, methods, levels)
+    Resampling(n=replicates, seed=seed)  # refuses what it cannot draw
     plan = Plan(population, n_identities, np.asarray(per_identity), far, tuple(schemes), replicates, seed)
     truth = population.population_roc(far).frr
     keep = None if store is None else Store(store, plan.parameters())
@@ -129,7 +130,7 @@ def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, leve
     result = result.assign_coords(names).assign(truth=truth).transpose("scheme", "method", "level", ...)
     for name, words in LONG_NAMES.items():
         result[name].attrs = {"long_name": words}
-    return result.drop_vars("threshold", errors="ignore")
+    return result
 
 
 def _read_scheme(tree: xr.DataTree, truth: xr.DataArray, methods, levels) -> xr.Dataset:
@@ -160,7 +161,12 @@ def _check(population, n_datasets, per_identity, n_identities, schemes, methods,
     require(not fresh or n_identities is not None, "an IdentityLaw needs n_identities=, the number in each data set")
     require(fresh or n_identities is None, "n_identities= is for an IdentityLaw; a Mixture has its own identities")
     require(n_datasets >= 2, f"n_datasets must be at least 2, got {n_datasets}")
-    require(bool(np.all(np.asarray(per_identity) >= 2)), f"a genuine pair needs 2 images, got {per_identity}")
+    images, known = np.asarray(per_identity), n_identities if fresh else population.n_identities
+    require(
+        images.shape in ((), (known,)) and np.issubdtype(images.dtype, np.integer) and bool(np.all(images >= 2)),
+        f"per_identity must be whole numbers of at least 2, one for all or one for each of {known} identities; got "
+        f"{per_identity}",
+    )
     for what, given, known in (("scheme", schemes, SCHEMES), ("method", methods, METHODS)):
         require(not isinstance(given, str) and len(given) > 0, f"{what}s must be a sequence of names, got {given!r}")
         unknown = [name for name in given if name not in known]

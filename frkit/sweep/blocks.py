@@ -56,7 +56,7 @@ def _made_by(tasks: dict, key):
     return node
 
 
-def run(tasks: dict, keys, progress: bool = False):
+def run(tasks: dict, keys, progress: bool = False) -> list:
     """Compute keys with the active scheduler (threads, or a distributed client), one BLAS thread in each."""
     get = get_scheduler() or get_scheduler(scheduler="threads")
     with threadpool_limits(1, user_api="blas"), _bar(progress):

@@ -94,6 +94,7 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own
     cells, groups = [*own_cell, -1], [*range(len(own_cell)), -1]
     imp_total, gen_total = _curves(impostors.totals, own_cell), _curves(genuine.totals, np.arange(len(own_cell)))
     runs = _find_runs(impostors, genuine, at, own_cell, (imp_total, gen_total))
+    begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
 
     def one(column: int) -> None:
         weight = (*column_of(impostors.weight, column), *column_of(genuine.image_weight, column))
@@ -101,7 +102,7 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own
             if b < 0:
                 continue
             out[:, column, curve] = walks.crossing(
-                *_start(runs, at, column, curve),
+                *_start(runs, at, column, curve, (begin[column, curve], end[column, curve])),
                 weight,
                 genuine.identity_count[column],
                 impostors.pairs,
@@ -145,12 +146,14 @@ def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell, 
     return _Runs(first, last, impostors.bin[up], accepted, rejected, found, place)
 
 
-def _start(runs: _Runs, at: Crossings, column: int, curve: int) -> tuple:
-    """Where to begin the walk: weights accepted and rejected there, the run's pairs, the next genuine pair."""
+def _start(runs: _Runs, at: Crossings, column: int, curve: int, inside: tuple) -> tuple:
+    """Where to begin the walk: weights accepted and rejected there, the run's pairs, the next genuine pair.
+
+    inside: the first of the bin's runs, and the one after its last.
+    """
     b, run = at.bins[column, curve], runs.found[curve, column]
-    inside = np.flatnonzero(runs.bin == b)
-    run = min(max(run, inside[0]), inside[-1] + 1)  # past the bin's last pair only genuine pairs are left
-    pairs = (int(runs.first[run]), int(runs.last[run])) if run <= inside[-1] else (0, 0)
+    run = min(max(run, inside[0]), inside[1])  # past the bin's last pair only genuine pairs are left
+    pairs = (int(runs.first[run]), int(runs.last[run])) if run < inside[1] else (0, 0)
     before = run - 1
     if before < inside[0] or runs.last[before] == runs.first[before] and before == inside[0]:
         genuine = int(np.searchsorted(at.genuine_bins, b))

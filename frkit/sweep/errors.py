@@ -107,7 +107,7 @@ def _largest(lists: list[tuple], limit: int) -> tuple:
     return row[first], col[first], score[first]
 
 
-def add(request_limit: int):
+def add(request_limit: int) -> "Errors":
     """Make the sum of several parts, which keeps the longest list within the limit."""
 
     def total(*parts: Errors) -> Errors:

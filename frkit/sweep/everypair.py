@@ -10,7 +10,7 @@ from frkit.sweep.kernels import COMPILE
 
 
 @njit(**COMPILE)
-def file_in_bins(scores, first, persons, groups, cell_of, edges, out):
+def file_in_bins(scores, first, persons, groups, cell_of, edges, out) -> int:
     """File every impostor pair of a patch under its histogram bin: edges[b] <= score < edges[b + 1], the last closed.
 
     A score outside (by rounding; more is refused elsewhere) falls into the first or last bin. Returns how many.
@@ -36,7 +36,7 @@ def file_in_bins(scores, first, persons, groups, cell_of, edges, out):
 
 
 @njit(**COMPILE)
-def impostor_scores(scores, first, persons, groups, cell_of):
+def impostor_scores(scores, first, persons, groups, cell_of) -> tuple:
     """The scores of a patch in float64, 0 where there is no impostor pair that counts, and which do."""
     out = np.zeros(scores.shape)
     counted = np.zeros(scores.shape, np.bool_)
@@ -51,7 +51,9 @@ def impostor_scores(scores, first, persons, groups, cell_of):
 
 
 @njit(**COMPILE)
-def add_lost(rows, cols, slots, n, scores, own, levels, lost, row_weight, col_weight, row_scale, col_scale, sums):
+def add_lost(
+    rows, cols, slots, n, scores, own, levels, lost, row_weight, col_weight, row_scale, col_scale, sums
+) -> None:
     """Add to `sums` (curve, column) what each impostor pair beats: the genuine weight below it, ties by half.
 
     levels: distinct genuine scores, ascending. lost: (curve, level, column) genuine weight below a level, and

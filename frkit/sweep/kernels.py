@@ -15,7 +15,7 @@ for _bit in range(64):
 
 
 @njit(**COMPILE)
-def bin_index(score, low, scale, bin_of_cell):
+def bin_index(score, low, scale, bin_of_cell) -> int:
     """Bin of one score: its fine cell first, then the bin of that cell. Monotone in the score."""
     last = bin_of_cell.shape[0] - 1
     cell = (score - low) * scale
@@ -25,7 +25,7 @@ def bin_index(score, low, scale, bin_of_cell):
 
 
 @njit(**COMPILE)
-def bins_of(scores, low, scale, bin_of_cell):
+def bins_of(scores, low, scale, bin_of_cell) -> np.ndarray:
     """Bin of every score, as the sweep sees it."""
     out = np.empty(scores.shape[0], np.int32)
     for u in range(scores.shape[0]):
@@ -34,7 +34,7 @@ def bins_of(scores, low, scale, bin_of_cell):
 
 
 @njit(**COMPILE)
-def places_above(line, begin, floor, above):
+def places_above(line, begin, floor, above) -> int:
     """Columns of a line, from `begin` on, whose score lies above the floor; returns how many.
 
     64 comparisons make one mask, in a loop that the compiler turns into vector instructions; then its bits are
@@ -58,7 +58,7 @@ def places_above(line, begin, floor, above):
 
 
 @njit(**COMPILE)
-def select_pairs(scores, first, persons, groups, cell_of, ladder, out):
+def select_pairs(scores, first, persons, groups, cell_of, ladder, out) -> tuple:
     """File the impostor pairs of a tile that lie above the floor, and mark those whose bin is kept.
 
     first: where each row's pairs begin (right of the diagonal in a symmetric tensor). Returns the numbers
@@ -88,7 +88,7 @@ def select_pairs(scores, first, persons, groups, cell_of, ladder, out):
 
 
 @njit(**COMPILE)
-def gather_pairs(row0, col0, rows, cols, kept):
+def gather_pairs(row0, col0, rows, cols, kept) -> tuple:
     """Row and column in the whole tensor of the kept pairs of a patch."""
     row, col = np.empty(kept.shape[0], np.int32), np.empty(kept.shape[0], np.int32)
     for u in range(kept.shape[0]):
@@ -98,7 +98,7 @@ def gather_pairs(row0, col0, rows, cols, kept):
 
 
 @njit(**COMPILE)
-def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n):
+def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n) -> int:
     """Append the pairs of the wanted bins to `out` (row, column, score, bin), which holds n; returns how many then."""
     for u in range(score.shape[0]):
         b = bin_index(score[u], low, scale, bin_of_cell)
@@ -108,7 +108,7 @@ def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n):
 
 
 @njit(**COMPILE)
-def sort_by_slot(rows, cols, slots, n, start, sorted_rows, sorted_cols):
+def sort_by_slot(rows, cols, slots, n, start, sorted_rows, sorted_cols) -> None:
     """Counting sort: pairs of slot s stand in start[s] : start[s + 1]."""
     start[:] = 0
     for u in range(n):
@@ -127,7 +127,7 @@ def sort_by_slot(rows, cols, slots, n, start, sorted_rows, sorted_cols):
 
 
 @njit(**COMPILE)
-def add_whole(start, rows, cols, row_weight, col_weight, run, sums):
+def add_whole(start, rows, cols, row_weight, col_weight, run, sums) -> None:
     """Add the product of two small whole weights to each pair's slot, for every replicate.
 
     A run of pairs of one slot is added up in 16-bit integers, short enough not to overflow (`run` pairs),
@@ -156,7 +156,7 @@ def add_whole(start, rows, cols, row_weight, col_weight, run, sums):
 
 
 @njit(fastmath=True, **COMPILE)
-def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, sums):
+def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, sums) -> None:
     """As `add_whole`, with a factor for each image: whole products in float32, sums in float64."""
     for s in range(sums.shape[0]):
         total, u, end = sums[s], start[s], start[s + 1]

@@ -189,7 +189,7 @@ def scratch_space() -> threading.local:
 def merge(*parts: Partial) -> Partial:
     """The sum of several parts."""
 
-    def total(name: str):
+    def total(name: str) -> np.ndarray | None:
         arrays = [getattr(part, name) for part in parts if getattr(part, name) is not None]
         if len(arrays) < 2:
             return arrays[0] if arrays else None

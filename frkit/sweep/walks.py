@@ -10,7 +10,7 @@ from frkit.sweep.kernels import COMPILE
 
 
 @njit(**COMPILE)
-def walk_levels(base, target, begin, end, weight, pairs, threshold, above):
+def walk_levels(base, target, begin, end, weight, pairs, threshold, above) -> None:
     """Exact threshold and impostor weight above it, for one replicate and each level.
 
     base: (level, cell) weight above the level's bin. begin, end: (level,) its pairs in the sorted list.
@@ -41,7 +41,7 @@ def walk_levels(base, target, begin, end, weight, pairs, threshold, above):
 
 
 @njit(**COMPILE)
-def weight_above(base, thresholds, begin, end, weight, pairs, above):
+def weight_above(base, thresholds, begin, end, weight, pairs, above) -> None:
     """Impostor weight strictly above fixed thresholds, for one replicate: above (level, cell)."""
     score, row, col, cell, factor = pairs
     row_weight, col_weight = weight
@@ -54,7 +54,7 @@ def weight_above(base, thresholds, begin, end, weight, pairs, above):
 
 
 @njit(**COMPILE)
-def rejected_weight(thresholds, order, weight, identity_count, genuine, rejected):
+def rejected_weight(thresholds, order, weight, identity_count, genuine, rejected) -> None:
     """Genuine weight at or below each threshold, for one replicate: rejected (level, group).
 
     genuine: (score ascending, row, column, identity, group, factor); a pair of an image with itself stands
@@ -80,7 +80,7 @@ def rejected_weight(thresholds, order, weight, identity_count, genuine, rejected
 
 
 @njit(**COMPILE)
-def binned_genuine(bins, last, weight, identity_count, genuine, sums):
+def binned_genuine(bins, last, weight, identity_count, genuine, sums) -> None:
     """Genuine weight of one replicate in each bin below `last`: sums (bin + 1, group); place 0 is the floor."""
     score, row, col, identity, group, factor = genuine
     row_weight, col_weight = weight
@@ -93,7 +93,9 @@ def binned_genuine(bins, last, weight, identity_count, genuine, sums):
 
 
 @njit(**COMPILE)
-def crossing(accepted, rejected, imp, gen, weight, identity_count, pairs, genuine, cell, group, totals, tolerance):
+def crossing(
+    accepted, rejected, imp, gen, weight, identity_count, pairs, genuine, cell, group, totals, tolerance
+) -> tuple:
     """Where FAR and FRR cross inside one bin, for one replicate: (EER, threshold).
 
     accepted, rejected: impostor weight above and genuine weight below the lower end of the bin.

@@ -80,7 +80,7 @@ def log_density(z: np.ndarray, kappa: np.ndarray, cosine: float, dim: int) -> np
 
 
 @njit(cache=True, nogil=True)
-def _log_sum(radius, quarter, a):
+def _log_sum(radius, quarter, a) -> np.ndarray:
     """log sum_j of the terms of the series over its first, quarter = det / (4 R^2); a = p/2.
 
     Neighbours have the ratio 16 quarter A B / (4 (a - 1/2 + j) (j + 1)), A and B the Bessel ratios of orders

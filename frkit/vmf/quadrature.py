@@ -44,7 +44,7 @@ def _log_cosh(z: np.ndarray) -> np.ndarray:
     return size + np.log1p(np.exp(-2 * size)) - math.log(2)
 
 
-def _radial_mode(concentration, slope):
+def _radial_mode(concentration, slope) -> np.ndarray:
     """The t = tanh z at which exp(kappa tanh z) / cosh(z)^slope, the density of artanh <X, mu>, peaks."""
     return 2 * concentration / (np.sqrt(slope**2 + 4 * concentration**2) + slope)
 

@@ -7,6 +7,7 @@ Bessel functions.
 """
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numba import njit
@@ -38,7 +39,7 @@ def bessel_ratios(concentration: np.ndarray, dim: int, n_terms: int) -> np.ndarr
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def _add_block(cosine, left, right, dim, only_above, total):
+def _add_block(cosine, left, right, dim, only_above, total) -> None:
     """Add sum_kl left[m, k] right[m, l] P_m(cosine[k, l]) to total[0, m], and the same of |P_m| to row 1.
 
     `only_above` takes l > k alone: a block on the diagonal. A pair whose cosine is LEFT_OUT adds nothing.
@@ -103,7 +104,7 @@ def pair_weight(left: np.ndarray, right: np.ndarray | None) -> float:
     return float(left.sum() * right.sum())
 
 
-def survival_terms(threshold: np.ndarray, dim: int, n_terms: int):
+def survival_terms(threshold: np.ndarray, dim: int, n_terms: int) -> Iterator[np.ndarray]:
     """Yield the functions T_m(t) with P(score > t) = sum_m c_m T_m(t), in the machine's extended precision.
 
     T_0 is the tail of one coordinate of a uniform point; T_m is 2 (m + a) / (m (m + 2a)) w(t) C_{m-1}(t) with

@@ -3,9 +3,9 @@
     OPENBLAS_NUM_THREADS=1 python tests/benchmarks/indices_coverage.py               all of it: some 10 minutes
     python tests/benchmarks/indices_coverage.py --datasets 4 --replicates 20          a look
 
-Five settings: fixed identities of a von Mises-Fisher mixture seen in new images (image scheme), with groups that
-differ and with groups that are exactly equal; new identities from a pool of 1,500 (identity scheme), both too; and
-the canonical scores, whose pairs are independent (pair scheme). Moments and histograms of all populations are
+Eight settings: fixed identities of a von Mises-Fisher mixture seen in new images (image scheme), new identities from
+a pool of 1,500 (identity and two-level scheme), and the canonical scores, whose pairs are independent (pair scheme);
+each with groups that differ and with groups that are exactly equal. Moments and histograms of all populations are
 exact. Writes data/indices_coverage.csv: one row for each setting, index and method, with the Monte Carlo standard
 error of the share; for the floor the share is that of data sets with p <= .05.
 """
@@ -28,7 +28,8 @@ INDICES = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant i
 METHODS = ("pivotal", "recentered")
 UNFAIR = {"a": {"share": 1}, "b": {"share": 2, "cohesion": 15}, "c": {"share": 3, "kappa": (10, 30)}}
 KAPPA = (20, 60)
-SETTINGS = ["image unfair", "image fair", "identity unfair", "identity fair", "pair unfair", "pair fair"]
+SCHEMES = ("image", "identity", "two-level", "pair")
+SETTINGS = [f"{scheme} {kind}" for scheme in SCHEMES for kind in ("unfair", "fair")]
 
 
 def population(setting: str) -> fk.vmf.Mixture:
@@ -73,7 +74,7 @@ def one_data_set(task: tuple) -> list[dict]:
     else:
         people = mix if scheme == "image" else drawn(mix, seed)
         scores = fk.score_tensor(people.sample(IMAGES, seed=10_000 + seed))
-    resampling = fk.Resampling(scheme, n=replicates, seed=seed, strata="group" if scheme == "identity" else None)
+    resampling = fk.Resampling(scheme, n=replicates, seed=seed, strata="group" if scheme in SCHEMES[1:3] else None)
     with warnings.catch_warnings(), dask.config.set(scheduler="synchronous"):
         warnings.simplefilter("ignore", fk.DataWarning)
         ev = fk.indices.evaluate(scores, by="group", score_map=score_map, bins=BINS, resampling=resampling, deals=DEALS)

@@ -19,6 +19,8 @@ about 4 of each, as in MORPH):
     thousand-*    the same with 1,000 replicates
     all-*         mode="all": AUC, moments and histograms from every pair, besides the rates
     large-*       53,500 images (MORPH has 55,000), one round
+    many-*        `fk.studies.coverage` of 20 data sets without groups, FAR 1e-6 to 1e-1: drawing them, evaluating them
+                  side by side and the bands, against as many bare products
     literal-*     base: one evaluation with 200 replicates. The paper's Algorithm 1 as written, in NumPy: copies of
                   images, all scores anew, for each replicate. Timed on few replicates and multiplied to 200
     packages-*    the same base. Two general bootstraps, given the same genuine and impostor scores (making them
@@ -94,6 +96,7 @@ def cases(quick: bool) -> dict[str, list[Case]]:
     sweeps += [Case(f"large-{dim}", dim, 2, 6, images=53_500, rounds=1) for dim in dims]
     kinds = {
         "sweep": sweeps,
+        "many": [Case("many-128", 128, rounds=2)],
         "literal": [Case(f"literal-{dim}", dim, rounds=2) for dim in dims],
         "packages": [Case("packages-128", 128, rounds=3)],
         "memory": sweeps,
@@ -114,6 +117,22 @@ def time_sweeps(case: Case) -> None:
         promised = case.mode == "tail" and case.replicates == REPLICATES
         target = TARGETS.get((case.dim, name)) if promised else None
         show(case.name, name, times[name], times["bare product"], target)
+
+
+def time_many(case: Case) -> None:
+    """A coverage study against as many bare products; its truth, which is computed once, is not counted."""
+    n, far = 20, np.logspace(-6, -1, 21)
+    mix = fk.vmf.mixture(case.images // case.few, case.dim, kappa=(100, 800), seed=0)
+    mix.population_roc(far)
+    rows = mix.sample(case.few, seed=0).embedding.values
+    options = dict(per_identity=case.few, far=far, replicates=case.replicates, progress=False)
+    works = {
+        "bare products": lambda: [workload.bare_product(rows) for _ in range(n)],
+        f"coverage, {n} data sets": lambda: fk.studies.coverage(mix, n_datasets=n, **options),
+    }
+    times = workload.alternate(works, case.rounds)
+    for name, target in zip(works, (None, 5.0), strict=True):
+        show(case.name, name, times[name], times["bare products"], target)
 
 
 def time_literal(case: Case) -> None:
@@ -218,7 +237,13 @@ def main() -> None:
     print(f"{workload.THREADS} threads; " + "; ".join(f"{m.__name__} {m.__version__}" for m in (fk, np, dask)))
     print(COLUMNS.format("case", "work", "cpu s", "wall s", "x cpu", "x wall", "target"), flush=True)
     warm_up()
-    runners = {"sweep": time_sweeps, "literal": time_literal, "packages": time_packages, "memory": show_memory}
+    runners = {
+        "sweep": time_sweeps,
+        "many": time_many,
+        "literal": time_literal,
+        "packages": time_packages,
+        "memory": show_memory,
+    }
     for kind, some in cases(asked.quick).items():
         for case in some:
             label = f"{kind}-{case.name}" if kind == "memory" else case.name

@@ -1,5 +1,7 @@
 """Identities crossed with sex and race at preset shares, and an encoder trained to tell identities apart (Fig. 4)."""
 
+from collections.abc import Callable
+
 import numpy as np
 import xarray as xr
 
@@ -83,7 +85,7 @@ def tetrahedron() -> np.ndarray:
     return np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(8)
 
 
-def identity_encoder(faces: xr.Dataset, *, width: int = 8):
+def identity_encoder(faces: xr.Dataset, *, width: int = 8) -> Callable[[xr.Dataset], xr.Dataset]:
     """A linear discriminant encoder, trained to tell the identities of `faces` apart.
 
     Parameters

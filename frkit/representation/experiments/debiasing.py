@@ -11,6 +11,7 @@ from frkit.representation.experiments.crossed import RACE, SEX, tetrahedron
 METHODS = ("baseline", "resampling", "subspace removed", "groups aligned", "classifier per group")
 N_TASKS = 8
 Encoder = Callable[[xr.Dataset], xr.Dataset]
+Transform = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def biased_tasks(
@@ -148,11 +149,12 @@ def _group_directions(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray
     return np.linalg.svd(np.concatenate(slopes), full_matrices=False)[2][: 2 * y.shape[1]]
 
 
-def _unchanged(_features: np.ndarray, _z: np.ndarray):
+def _unchanged(_features: np.ndarray, _z: np.ndarray) -> Transform:
+    """Features as they are."""
     return lambda features, _group: features
 
 
-def _without_means(features: np.ndarray, z: np.ndarray):
+def _without_means(features: np.ndarray, z: np.ndarray) -> Transform:
     """Whitened features without the directions in which the groups' means differ."""
     centre, whiten = _whitening(features)
     means = np.stack([((features[z == name] - centre) @ whiten).mean(0) for name in np.unique(z)])
@@ -161,7 +163,7 @@ def _without_means(features: np.ndarray, z: np.ndarray):
     return lambda others, _group: (others - centre) @ erase
 
 
-def _aligned(features: np.ndarray, z: np.ndarray):
+def _aligned(features: np.ndarray, z: np.ndarray) -> Transform:
     """Features standardised within each group."""
     rules = {name: _whitening(features[z == name]) for name in np.unique(z)}
 

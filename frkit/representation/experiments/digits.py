@@ -1,5 +1,7 @@
 """Coloured digits: handwritten digits whose colour is tied to what they show, more or less (Figs. 2 and 3)."""
 
+from collections.abc import Callable
+
 import numpy as np
 import xarray as xr
 
@@ -77,7 +79,7 @@ def _grey_digits(part: str) -> tuple[np.ndarray, np.ndarray]:
     return (halves[0], halves[2]) if part == "train" else (halves[1], halves[3])
 
 
-def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0):
+def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0) -> Callable[[xr.Dataset], xr.Dataset]:
     """A small network trained to read coloured digits; its hidden layer is the representation.
 
     Parameters

@@ -21,8 +21,9 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     -------
     dict of case to faces Dataset
         "normal"; "R_S": the features of every image in an order of its own; "R_G": every image with the embedding of
-        somebody else's image, a person's images together; "Z_S": the labels of the people permuted; "Z_G": a label
-        drawn anew for each person from the same shares.
+        somebody else's image, a person's images together; "Z_S": the labels of the people permuted; "Z_G": new labels,
+        dealt to the people with as many of each class as before, so that the entropy stays. (With that condition Z_G
+        has the law of Z_S.)
 
     Raises
     ------
@@ -56,5 +57,5 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
         "R_S": faces.assign(embedding=((IMAGE, FEATURE), shuffle.permuted(values, axis=1))),
         "R_G": faces.assign(embedding=((IMAGE, FEATURE), elsewhere)),
         "Z_S": faces.assign_coords({attribute: (IMAGE, permute.permutation(labels)[person])}),
-        "Z_G": faces.assign_coords({attribute: (IMAGE, draw.choice(labels, labels.size)[person])}),
+        "Z_G": faces.assign_coords({attribute: (IMAGE, draw.permutation(labels)[person])}),
     }

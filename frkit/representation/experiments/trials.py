@@ -44,24 +44,23 @@ def trial(
     n_images: int = 1000,
     n_features: int = 64,
     *,
-    share: float = 0.5,
-    per_identity: int = 10,
     by: str = "identity",
     hidden: int = 64,
     seed: int = 0,
     progress: bool = False,
+    **law,
 ) -> xr.Dataset:
     """One data set with a known truth, and what the estimators say of it.
 
     Parameters
     ----------
     distance : between the classes, in standard deviations, 0 or more.
-    n_images, n_features, per_identity : int, sizes.
-    share : probability of the first class, in (0, 1).
+    n_images, n_features : int, sizes.
     by : "identity" or "image", what is dealt to folds.
     hidden : width of the statistics network.
     seed : non-negative integer.
     progress : show a progress bar.
+    **law : shares (default: equal), per_identity (default: 10), likeness, both_sides, as in `shifted_classes`.
 
     Returns
     -------
@@ -83,9 +82,8 @@ def trial(
     >>> bool(abs(found.truth - found.rlb) < 0.4)
     True
     """
-    faces = shifted_classes(
-        n_images, n_features, distance=distance, shares=(share, 1 - share), per_identity=per_identity, seed=seed
-    )
+    law = {"shares": (0.5, 0.5), "per_identity": 10} | law
+    faces = shifted_classes(n_images, n_features, distance=distance, seed=seed, **law)
     found = representation_bias(faces, "group", by=by, seeds=1, critic=Critic(hidden=hidden), progress=progress)
     return found[["rlb", "rlb_se", "rlb_in_sample", "smallest_detectable"]].assign(
         truth=faces.attrs["rlb"],
