@@ -54,8 +54,10 @@ def main() -> None:
     warnings.simplefilter("ignore", fk.DataWarning)
     path = HERE / "sample_size.nc"
     plans = {"band": band, "models": models, "groups": groups}
-    kept = xr.open_datatree(path, engine="h5netcdf").load().children if path.exists() else {}
-    found = {name: tree.to_dataset() for name, tree in kept.items()}
+    found = {}
+    if path.exists():
+        with xr.open_datatree(path, engine="h5netcdf") as kept:
+            found = {name: tree.to_dataset().load() for name, tree in kept.children.items()}
     for name in sys.argv[1:] or plans:
         found[name] = plans[name]()
         found[name].attrs["command"] = f"{COMMAND} {name}"

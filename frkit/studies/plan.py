@@ -22,7 +22,7 @@ GOALS = {
     "ratio": "largest over smallest FRR of the groups",
 }
 ERRORS = 10  # expected false accepts and false rejects from which a level is resolved
-SUPPORT_ERRORS = 40  # expected false rejects (of each group) in the smaller simulated size
+SUPPORT_ERRORS = 20  # expected false rejects (of each group) in the smaller simulated size
 SUPPORT_IMAGES = 4  # more images of one identity do not count for that: its errors come together
 TERMS = ("identity", "image", "pair")
 
@@ -86,10 +86,11 @@ class Plan(NamedTuple):
             return estimate, critical, float(found.p) <= 1 - self.level
         if self.goal == "difference":
             found = compare(evaluation, "frr", models=MODELS, level=self.level).isel(far_level=0)
-            seen = found.lower > 0 or found.upper < 0
-        else:
-            found, seen = band(evaluation, "frr", level=self.level).isel(far_level=0), True
-        return float(found.estimate), float(found.upper - found.lower) / 2, float(seen)
+            estimate, seen = float(found.estimate), float(found.lower) > 0 or float(found.upper) < 0
+            critical = estimate - float(found.lower) if estimate > 0 else float(found.upper) - estimate  # towards 0
+            return estimate, critical, seen
+        found = band(evaluation, "frr", level=self.level).isel(far_level=0)
+        return float(found.estimate), float(found.upper - found.lower) / 2, True
 
     def value(self, run: np.ndarray) -> tuple[float, float]:
         """Half-width, or the share of data sets that saw the effect, each with its standard error."""
@@ -98,7 +99,9 @@ class Plan(NamedTuple):
         return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
     def fitted_law(self, points: list, runs: list) -> np.ndarray:
-        """a, b, c (quantity, term) of the squared critical value and, for tests, of the variance of the estimate.
+        """a, b, c (quantity, term) of the squared critical value and, for tests, of the variance of the margin.
+
+        The margin is what the effect exceeds its critical value by: the two go together where errors are few.
 
         The variance is taken to be the same share of the squared critical value everywhere: a few data sets of each
         size say little of a variance, all of them together more.
@@ -114,7 +117,8 @@ class Plan(NamedTuple):
         if not self.is_test:
             return law[None]
         freedom = [len(run) - 1 for run in finite]
-        share = np.average([run[:, 0].var(ddof=1) for run in finite] / critical, weights=freedom)
+        margin = [(np.abs(run[:, 0]) - run[:, 1]).var(ddof=1) for run in finite]
+        share = np.average(margin / critical, weights=freedom)
         return np.stack([law, share * law])
 
     def against(self, faces: xr.Dataset, law: np.ndarray) -> float:
@@ -158,7 +162,7 @@ class Plan(NamedTuple):
         data["support_predicted"] = grid, [self.predicted(law, row, n) for row, n in zip(sizes, numbers)]
         data |= {"law": (("quantity", "term"), law), "curve_value": (("per_identity", "curve"), lines)}
         data["curve_identities"] = "curve", curve
-        quantity = ["critical", "estimate"][: len(law)]
+        quantity = ["critical", "margin"][: len(law)]
         return xr.Dataset(data, {"per_identity": numbers, "quantity": quantity, "term": list(TERMS)}, self._attrs())
 
     def _attrs(self) -> dict:

@@ -30,14 +30,14 @@ def sample_size(
     """Find the smallest number of identities that reaches a goal, for each number of images per identity.
 
     Data sets of two sizes are drawn and evaluated as real ones would be: `evaluate`, then `band`, `compare` or `floor`.
-    Squared half-widths (for tests: critical values, and variances between data sets) follow
+    Squared half-widths (for tests: critical values, and variances of the margin by which an effect exceeds them) follow
 
         variance = (a + b / n + c / (n (n - 1))) / K        (K identities, n images each)
 
     because FRR averages over K identities an identity's own rate (a), the rates of its images (b) and single pairs (c).
-    The three are fitted (not negative) and solved for K; the variance between data sets is taken to be one share of the
+    The three are fitted (not negative) and solved for K; the margin's variance is taken to be one share of the
     squared critical value, whatever K and n. A difference is seen where its band excludes 0, a ratio where
-    its floor's p is at most 1 - level; both happen with the probability Phi((effect - critical) / sd).
+    its floor's p is at most 1 - level; both happen with the probability Phi((effect - critical) / sd of the margin).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def sample_size(
     resampling : Resampling, optional
         Scheme, replicates and seed; default "identity" with 200. With "image" every data set has the same identities.
     support : tuple of int, optional
-        Numbers of identities to simulate; default: as many as give 40 expected false rejects, and twice as many.
+        Numbers of identities to simulate; default: as many as give 20 expected false rejects, and twice as many.
     data_sets : int
         Simulated for each n and each support size, at least 5.
     confirm : int
