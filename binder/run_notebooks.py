@@ -81,7 +81,8 @@ def with_few_colours(picture, colours):
 
 
 def normalise_output(output, colours=None):
-    """Take out what differs from run to run, addresses of objects, names of arrays and places of warnings; shrink pictures if asked."""
+    """Take out what differs from run to run: addresses of objects, names of arrays, places of warnings; shrink pictures
+    if asked."""
     if "metadata" in output:
         output.metadata = nbformat.from_dict({})
     data = output.get("data", {})
@@ -99,11 +100,13 @@ def normalise(notebook):
     cannot show. Cells are numbered from 1."""
     kept = {"frkit": notebook.metadata["frkit"]} if "frkit" in notebook.metadata else {}
     colours = notebook.metadata.get("frkit", {}).get("colours")
-    notebook.metadata = nbformat.from_dict({
-        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-        "language_info": {"name": "python"},
-        **kept,
-    })
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python"},
+            **kept,
+        }
+    )
     number = 0
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {})
