@@ -27,6 +27,7 @@ NOTEBOOKS = ROOT / "notebooks"
 PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
 
 
@@ -80,7 +81,8 @@ def with_few_colours(picture, colours):
 
 
 def normalise_output(output, colours=None):
-    """Take out what differs from run to run, addresses of objects and places of warnings; shrink pictures if asked."""
+    """Take out what differs from run to run: addresses of objects, names of arrays, places of warnings; shrink pictures
+    if asked."""
     if "metadata" in output:
         output.metadata = nbformat.from_dict({})
     data = output.get("data", {})
@@ -89,7 +91,7 @@ def normalise_output(output, colours=None):
     texts = [(output, "text")] if "text" in output else []
     texts += [(data, key) for key in data if key.startswith("text/")]
     for holder, key in texts:
-        holder[key] = WARNED_AT.sub("", ADDRESS.sub("0x...", holder[key]))
+        holder[key] = WARNED_AT.sub("", ADDRESS.sub("0x...", ARRAY_NAME.sub("array", holder[key])))
     return output
 
 
@@ -98,11 +100,13 @@ def normalise(notebook):
     cannot show. Cells are numbered from 1."""
     kept = {"frkit": notebook.metadata["frkit"]} if "frkit" in notebook.metadata else {}
     colours = notebook.metadata.get("frkit", {}).get("colours")
-    notebook.metadata = nbformat.from_dict({
-        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-        "language_info": {"name": "python"},
-        **kept,
-    })
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python"},
+            **kept,
+        }
+    )
     number = 0
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {})

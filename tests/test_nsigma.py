@@ -1,6 +1,7 @@
 """N-Sigma: subsets against a brute-force twin, statistics against scipy and the published tables."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -323,8 +324,9 @@ def test_intervals_hold_the_exact_eer_of_the_population():
 
 def refused(message, scores=None, **options):
     scores = fk.score_tensor(small_faces()) if scores is None else scores
-    with pytest.raises(fk.InputError, match=message):
+    with pytest.raises(fk.InputError) as error:
         fk.n_sigma(scores, **{"by": "group", "subsets": 4, "fpr": 0.1, **options})
+    return re.search(message, str(error.value)) is not None
 
 
 @pytest.mark.parametrize(
@@ -344,45 +346,45 @@ def refused(message, scores=None, **options):
     ],
 )
 def test_bad_options_are_refused(options, message):
-    refused(message, **options)
+    assert refused(message, **options)
 
 
 def test_one_group_is_refused():
     faces = small_faces()
-    refused("has only one: 'a'", fk.score_tensor(faces.isel(image=faces.group.values == "a")))
+    assert refused("has only one: 'a'", fk.score_tensor(faces.isel(image=faces.group.values == "a")))
 
 
 def test_a_group_without_genuine_pairs_is_refused():
     faces = small_faces()
     first = np.unique(faces.identity.values, return_index=True)[1]
     lone = np.isin(np.arange(faces.sizes["image"]), first) | (faces.group.values == "a")
-    refused("group 'b': there is no genuine pair", fk.score_tensor(faces.isel(image=lone)))
+    assert refused("group 'b': there is no genuine pair", fk.score_tensor(faces.isel(image=lone)))
 
 
 def test_a_group_of_one_person_is_refused():
     faces = small_faces()
     someone = faces.identity.values[faces.group.values == "b"][0]
     few = (faces.group.values == "a") | (faces.identity.values == someone)
-    refused("group 'b' has one person", fk.score_tensor(faces.isel(image=few)))
+    assert refused("group 'b' has one person", fk.score_tensor(faces.isel(image=few)))
 
 
 def test_a_subset_without_pairs_is_refused():
-    refused(r"subsets have no genuine or no impostor pair \(subset .*above 2", subset_size=2, subsets=60)
+    assert refused(r"subsets have no genuine or no impostor pair \(subset .*above 2", subset_size=2, subsets=60)
 
 
 def test_nan_scores_are_refused():
     scores = fk.score_tensor(small_faces())
     pairs = as_pairs(small_faces())
-    refused(
+    assert refused(
         "1 of .* scores are NaN", pairs.assign(score=pairs.score.where(np.arange(pairs.sizes["pair"]) != 3)), by="race"
     )
     holed = scores.copy(data=scores.data.map_blocks(lambda block: np.where(block > 0.9, np.nan, block)))
-    refused("scores are NaN", holed.assign_attrs(similarity="given"))
+    assert refused("scores are NaN", holed.assign_attrs(similarity="given"))
 
 
 def test_pairs_without_people_are_refused():
     pairs = as_pairs(small_faces()).drop_vars(["probe_identity", "reference_identity"])
-    refused("carry no identities", pairs, by="race")
+    assert refused("carry no identities", pairs, by="race")
     with pytest.raises(fk.InputError, match="cannot be dealt"):
         floor(as_pairs(small_faces()), by="race")
 

@@ -204,6 +204,6 @@ def test_the_figure_draws_the_plan(plan):
     np.testing.assert_array_equal(curves[1].get_ydata(), plan.curve_value[1])
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert "3 images per identity" in labels and "simulated at the size recommended" in labels
-    assert ax.get_ylabel() == "half the width of the band of FRR, as a share of FRR"
+    assert ax.get_ylabel() == "half the width of the band of FRR,\nas a share of FRR"
     with pytest.raises(InputError, match="no plan"):
         fk.plot.sample_size(xr.Dataset())

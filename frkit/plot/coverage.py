@@ -19,7 +19,7 @@ ALONG_WORDS = {
     "n_identities": "identities",
 }
 KEPT_WORDS = {"level": "nominal {:g}", "scheme": "{} scheme", "method": "{}", FAR_LEVEL: "FAR {:.2g}"}
-ERROR_WORDS = {"bootstrap": "bootstrap, θ* − θ~, all data sets pooled", "actual": "actual, θ^ − θ, one a data set"}
+ERROR_WORDS = {"bootstrap": "bootstrap: θ* − θ~", "actual": "actual: θ^ − θ"}
 
 
 def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: xr.DataArray | None = None) -> Axes:
@@ -167,7 +167,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
         f"{words} distance {float(one[key]):.2g} (chance gives up to {float(one[f'{key}_chance']):.2g})"
         for key, words in (("kolmogorov", "Kolmogorov"), ("wasserstein", "Wasserstein"))
     ]
-    return _finished(ax, [f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {name} scheme", *distances], "upper left")
+    return _finished(ax, [f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {name} scheme", *distances], "lower right")
 
 
 def _of_one_scheme(study: xr.Dataset) -> tuple[xr.Dataset, str]:

@@ -55,7 +55,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.plot([], [], "D", color="#555555", label="recommended")
     ax.set_xscale("log")
     ax.set_xlabel("identities")
-    ax.set_ylabel(plan.attrs["value"])
+    ax.set_ylabel(plan.attrs["value"].replace(", ", ",\n"))
     ax.grid(True, color="#E5E5E5", linewidth=0.6)
     given = plan.attrs
     print_captions(
