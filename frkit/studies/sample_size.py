@@ -50,8 +50,8 @@ def sample_size(
         (the noise of mixtures, which do not say: .9).
         Real faces are no mixture: attrs["calibration"] is how many times as wide the band of the faces given is as that
         of a data set of their size in their likeness. Half-widths are multiplied by it. Power is not corrected for the
-        misfit. Where the recommended size holds few errors, power comes out higher than predicted (.95 for .8 measured),
-        because an estimate and its band grow together.
+        misfit. Where the recommended size holds few errors, power comes out higher than predicted (.95 for .8
+        measured), because an estimate and its band grow together.
     goal, size : str, float
         "half_width": the band of FRR at the level has half this width, in units of FRR; "relative_half_width": as a
         share of FRR; "difference": FRR of model B minus that of A (None: what it is in the population);
