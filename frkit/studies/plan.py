@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 from scipy.stats import norm
 
 from frkit.evaluation import evaluate
-from frkit.faces import IDENTITY, MODEL, DataWarning, require
+from frkit.faces import IDENTITY, DataWarning, require
 from frkit.intervals import band, compare, floor
 from frkit.resampling import TARGETS, Resampling
 from frkit.scores import score_tensor
@@ -122,9 +122,7 @@ class Plan(NamedTuple):
         return np.stack([law, share * law])
 
     def against(self, faces: xr.Dataset, law: np.ndarray) -> float:
-        """The critical value of the faces themselves over the one that the law has for a data set of their size."""
-        if MODEL in faces.dims:
-            faces = faces.assign_coords({MODEL: list(MODELS)})
+        """The half-width of the faces themselves over the one that the law has for a data set of their size."""
         counts = np.unique(faces[IDENTITY].values, return_counts=True)[1]
         terms = np.mean([_terms(n) for n in counts[counts > 1]], axis=0)
         return self.outcome(faces)[1] / float(np.sqrt(law[0] @ terms / np.sum(counts > 1)))
@@ -202,12 +200,8 @@ class Plan(NamedTuple):
         )
         text += f"; identities needed by images per identity: {images}." if result.sizes["per_identity"] > 1 else "."
         if self.calibration != 1:
-            applied = (
-                "which these numbers leave out: take its square times as many" if self.is_test else "counted in here"
-            )
-            text += (
-                f" In the faces given, bands are {self.calibration:.2g} times as wide as in their likeness, {applied}."
-            )
+            times = f"{self.calibration:.2g} times as wide as in their likeness"
+            text += f" In the faces given, bands are {times}, counted in here."
         if "confirmed" in result:
             found, error = float(result.confirmed), float(result.confirmed_se)
             text += f" Simulated at that size: {found:.3g} (standard error {error:.2g})."
