@@ -8,7 +8,7 @@ import xarray as xr
 PLANS = Path(__file__).resolve().parents[1] / "data" / "sample_size.nc"
 
 
-@pytest.mark.parametrize(("name", "goal"), [("band", 0.2), ("models", 0.8), ("groups", 0.8)])
+@pytest.mark.parametrize(("name", "goal"), [("band", 0.2), ("models", 0.8)])
 def test_a_stored_plan_was_confirmed(name, goal):
     with xr.open_datatree(PLANS, engine="h5netcdf") as tree:
         plan = tree[name].to_dataset().load()
