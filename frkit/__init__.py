@@ -6,25 +6,26 @@ is loaded at once: its function `faces` has the name of its module, and must be 
 
 from importlib import import_module
 
-from frkit.faces import DataWarning, InputError, faces, stack_models
+from frkit.base import DataWarning, InputError
+from frkit.faces import faces, stack_models
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "open_faces": "io",
-    "score_tensor": "scores",
-    "score_matrix": "matrix",
-    "open_scores": "matrix",
-    "pairs": "pair_table",
-    "open_pairs": "pair_table",
+    "open_faces": "faces.opening",
+    "score_tensor": "scores.tensor",
+    "score_matrix": "scores.matrix",
+    "open_scores": "scores.matrix",
+    "pairs": "scores.pairs",
+    "open_pairs": "scores.pair_files",
     "Resampling": "resampling",
-    "far_levels": "levels",
-    "evaluate": "evaluation",
-    "Evaluator": "evaluator",
-    "open_evaluation": "evaluation",
-    "threshold_for_all_groups": "thresholds",
-    "contributions": "drivers",
-    "worst_pairs": "drivers",
+    "far_levels": "evaluation.levels",
+    "evaluate": "evaluation.evaluate",
+    "Evaluator": "evaluation.evaluator",
+    "open_evaluation": "evaluation.evaluate",
+    "threshold_for_all_groups": "evaluation.thresholds",
+    "contributions": "evaluation.contributions",
+    "worst_pairs": "evaluation.contributions",
     "band": "intervals",
     "uncertainty": "intervals",
     "compare": "intervals",
@@ -36,7 +37,7 @@ _HOME = {
     "canonical_scores": "indices",
     "n_sigma": "nsigma",
 }
-_ROOMS = {"vmf", "indices", "studies", "plot", "explore", "measures", "io", "representation", "nsigma"}
+_ROOMS = {"vmf", "indices", "studies", "plot", "explore", "measures", "representation", "nsigma"}
 __all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
 
 

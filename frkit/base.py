@@ -1,4 +1,4 @@
-"""The ground floor: dimension names and the one voice of errors."""
+"""The ground floor: all names of dimensions and variables that rooms share, and the one voice of errors."""
 
 import sys
 import warnings
@@ -8,6 +8,7 @@ PROBE, REFERENCE = "probe", "reference"
 REPLICATE, IDENTITY, GROUP, FAR_LEVEL = "replicate", "identity", "group", "far_level"
 PERSON = "person"
 PAIR, GENUINE = "pair", "genuine"
+THRESHOLD_LEVEL, REFERENCE_GROUP, SCORE_BIN = "threshold_level", "reference_group", "score_bin"
 UNKNOWN = "unknown"
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.faces import IDENTITY, IMAGE, REPLICATE, require
+from frkit.base import IDENTITY, IMAGE, REPLICATE, require
 
 # scheme -> whose rates the interval is about
 TARGETS = {

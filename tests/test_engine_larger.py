@@ -5,8 +5,7 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people
 
 import frkit as fk
-from frkit import pilot, tallies
-from frkit.sweep import plan
+from frkit.engine import pilot, plan, tallies
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = (2e-4, 1e-3, 1e-2, 0.1)

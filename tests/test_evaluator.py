@@ -9,9 +9,9 @@ from engine_cases import FAR, people
 from test_engine_properties import assert_same
 
 import frkit as fk
-from frkit import evaluator, pilot, tallies
+from frkit.engine import pilot, plan, tallies
+from frkit.evaluation import evaluator
 from frkit.intervals import provenance
-from frkit.sweep import plan
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 SIZES = {"equal": [6] * 40, "unequal": [2 + (index * 7) % 9 for index in range(40)]}

@@ -11,8 +11,9 @@ import xarray as xr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from frkit.faces import DataWarning, InputError, faces, stack_models
-from frkit.io import open_faces
+from frkit.base import DataWarning, InputError
+from frkit.faces.dataset import faces, stack_models
+from frkit.faces.opening import open_faces
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 IDENTITY = ["anna", "anna", "bo", "bo", "çy"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frkit.faces import InputError
-from frkit.io import open_faces
+from frkit.base import InputError
+from frkit.faces.opening import open_faces
 
 IDENTITY = ["anna", "anna", "bo", "bo", "çy"]
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import frkit as fk
-from frkit.faces import InputError
-from frkit.io import read_matrix
-from frkit.labels import numbered
+from frkit.base import InputError
+from frkit.faces.labels import numbered
+from frkit.scores.matrix_files import read_matrix
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 SCORES = np.array([[0.9, 0.1, -1.0], [0.2, 0.8, 0.3]])

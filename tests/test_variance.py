@@ -8,9 +8,9 @@ import pytest
 from engine_cases import FAR, people
 
 import frkit as fk
-from frkit.sweep.design import Design, Side
-from frkit.sweep.resolve import Genuine
-from frkit.variance import genuine_variance, impostor_variance
+from frkit.engine.design import Design, Side
+from frkit.engine.resolve import Genuine
+from frkit.engine.variance import genuine_variance, impostor_variance
 
 KINDS = (0, 1, 2)  # kinds of images that an identity can show
 CHANCE = np.array([0.5, 0.3, 0.2])

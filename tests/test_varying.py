@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frkit.faces import UNKNOWN, InputError, faces, resolve_varying
-from frkit.labels import numbered
+from frkit.base import UNKNOWN, InputError
+from frkit.faces.dataset import faces
+from frkit.faces.labels import numbered, resolve_varying
 
 IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
 

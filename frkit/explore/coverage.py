@@ -7,8 +7,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import plot
+from frkit.base import FAR_LEVEL
 from frkit.explore.panel import Panel, far_names, labelled
-from frkit.faces import FAR_LEVEL
 from frkit.studies import coverage as study_of
 from frkit.vmf import mixture
 

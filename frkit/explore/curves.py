@@ -5,8 +5,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import plot
+from frkit.base import FAR_LEVEL, MODEL, require
 from frkit.explore.panel import Panel, far_range, labelled
-from frkit.faces import FAR_LEVEL, MODEL, require
 from frkit.intervals import METHODS, band
 
 

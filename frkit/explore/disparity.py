@@ -7,9 +7,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import plot
-from frkit.evaluation import evaluate
+from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require
+from frkit.evaluation.evaluate import evaluate
 from frkit.explore.panel import Panel, far_range, labelled
-from frkit.faces import FAR_LEVEL, MODEL, REPLICATE, require
 from frkit.intervals import band, decision_zones, floor, provenance
 from frkit.measures import measure, names
 from frkit.resampling import TARGETS, Resampling

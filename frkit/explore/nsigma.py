@@ -5,8 +5,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import plot
+from frkit.base import GROUP, require
 from frkit.explore.panel import Panel, labelled
-from frkit.faces import GROUP, require
 from frkit.nsigma import by_subsets, summarise
 
 SUBSET, SUBSET_SIZE = "subset", "subset_size"

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from frkit.faces import DataWarning
+from frkit.base import DataWarning
 
 WIDE = {"description_width": "12em"}
 LAYOUT = {"width": "38em"}

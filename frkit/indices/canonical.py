@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, require
-from frkit.pair_table import pairs
+from frkit.base import GROUP, SCORE_BIN, require
+from frkit.scores.pairs import pairs
 
-SCORE_BIN = "score_bin"
 # Figure of the paper -> kind -> (genuine mean, genuine sd, impostor mean, impostor sd) of three groups. The paper
 # prints the resulting indices only; these give nearly the same ones for 1,000 scores of each kind in a group.
 SEPARATIONS = {

@@ -7,12 +7,25 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import GENUINE, GROUP, IDENTITY, IMAGE, MODEL, PAIR, PERSON, PROBE, REFERENCE, REPLICATE, require
-from frkit.evaluation import evaluate
-from frkit.labels import attributes_of, crossed
-from frkit.people import People, people
+from frkit.base import (
+    GENUINE,
+    GROUP,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    PAIR,
+    PERSON,
+    PROBE,
+    REFERENCE,
+    REPLICATE,
+    SCORE_BIN,
+    require,
+)
+from frkit.evaluation.evaluate import evaluate
+from frkit.faces.labels import attributes_of, crossed
+from frkit.scores.groups import People, people
 
-DEAL, SCORE_BIN = "deal", "score_bin"
+DEAL = "deal"
 LONE = "\x1f"  # stands in the name of what an image is drawn from, behind the identity
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, MODEL, PAIR, PROBE, listed, require, warn
-from frkit.evaluation import evaluate as evaluate_scores
+from frkit.base import GROUP, IDENTITY, MODEL, PAIR, PROBE, SCORE_BIN, listed, require, warn
+from frkit.evaluation.evaluate import evaluate as evaluate_scores
 from frkit.indices.deals import check_deals, deal_people, deal_scores
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, floor
@@ -230,7 +230,7 @@ def summary(
         found = found.merge(_with_ends(evaluation, every, make.__name__, level))
     known = provenance(evaluation)
     attrs = {name: known[name] for name in ("scheme", "target", "n", "similarity") if known.get(name) is not None}
-    attrs |= {"by": json.dumps(known["by"]), "bins": tallies.sizes["score_bin"], "balance": int(balance), "c": c}
+    attrs |= {"by": json.dumps(known["by"]), "bins": tallies.sizes[SCORE_BIN], "balance": int(balance), "c": c}
     return found.assign_attrs(attrs | {"level": level})
 
 
@@ -265,7 +265,7 @@ def _warn_of_bins(tallies: xr.Dataset) -> None:
     many = tallies.genuine_pairs_group + tallies.impostor_pairs_group
     if MODEL in many.dims:
         many = many.min(MODEL)
-    few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes["score_bin"]).values]
+    few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]
     if len(few):
         warn(
             f"fewer than {PER_BIN} scores for each of {tallies.sizes['score_bin']} bins in {listed(few)}: DFI is then "

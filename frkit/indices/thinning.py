@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, require
-from frkit.evaluator import checked_scores
-from frkit.labels import attributes_of, crossed
+from frkit.evaluation.evaluator import checked_scores
+from frkit.faces.labels import attributes_of, crossed
 
 
 def thinned(scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0):

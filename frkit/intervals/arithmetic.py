@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtri
 
-from frkit.faces import REPLICATE, require
+from frkit.base import REPLICATE, require
 from frkit.measures.registry import LOG_SCALE
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.faces import REPLICATE, require, warn
+from frkit.base import REPLICATE, require, warn
 from frkit.intervals.arithmetic import interval
 from frkit.intervals.choice import AUTO, CORRECTED, choose
 from frkit.intervals.corrected import corrected

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import MODEL, require, warn
+from frkit.base import MODEL, require, warn
 from frkit.intervals.arithmetic import Values, interval, logarithm
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.choice import choose

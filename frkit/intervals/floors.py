@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import GROUP, REPLICATE, require, warn
+from frkit.base import GROUP, REPLICATE, require, warn
 from frkit.intervals.arithmetic import quantiles
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.nodes import attributes, cautions, values_of, with_resolved

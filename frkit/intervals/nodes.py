@@ -5,10 +5,10 @@ import json
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FAR_LEVEL, REPLICATE, InputError, require
+from frkit.base import FAR_LEVEL, REPLICATE, InputError, require
+from frkit.evaluation.nodes import small_groups
 from frkit.intervals.arithmetic import Values
 from frkit.measures.registry import Measure
-from frkit.nodes import small_groups
 from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FAR_LEVEL, REPLICATE, require
+from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, require
 from frkit.intervals.arithmetic import Values, interval, logarithm
 from frkit.intervals.nodes import provenance, with_resolved
 from frkit.measures.registry import LOG_SCALE, Measure
 
 GENUINE_RATES = ("frr", "frr_group")
 IMPOSTOR_RATES = ("far", "far_group", "far_cross")
-LEVEL_DIMENSIONS = (FAR_LEVEL, "threshold_level")
+LEVEL_DIMENSIONS = (FAR_LEVEL, THRESHOLD_LEVEL)
 
 
 class Scale(NamedTuple):

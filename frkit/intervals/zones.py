@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import MODEL, require
+from frkit.base import MODEL, require
 
 FIRST, TORN, SECOND = "A", "B", "C"
 

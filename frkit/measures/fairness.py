@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.faces import GROUP, require
+from frkit.base import GROUP, require
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, register
 
 Formula = Callable[[xr.DataArray], xr.DataArray]

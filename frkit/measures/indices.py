@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import xarray as xr
 
-from frkit.faces import GROUP, require
+from frkit.base import GROUP, SCORE_BIN, require
 from frkit.measures.fairness import over_groups
 from frkit.measures.registry import IDENTITY_SCALE, Measure, register
 
 VARIANTS = ("normal", "extremal", "weighted")
-SCORE_BIN = "score_bin"
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
 SCALES = {(0.0, 1.0): 1.0, (-1.0, 1.0): 2.0}  # range of the scores -> its length; the cosine is read as (1 + s) / 2
 

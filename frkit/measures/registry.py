@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from frkit.faces import require
+from frkit.base import require
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 

@@ -4,10 +4,10 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, require
-from frkit.evaluator import checked_scores
-from frkit.labels import attributes_of
+from frkit.evaluation.evaluator import checked_scores
+from frkit.faces.labels import attributes_of
 from frkit.nsigma.statistics import n_sigma, stacked
-from frkit.people import people
+from frkit.scores.groups import people
 
 DEAL, DEALT = "deal", "dealt_group"
 

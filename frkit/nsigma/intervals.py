@@ -3,7 +3,7 @@
 import xarray as xr
 
 from frkit.base import GROUP, InputError
-from frkit.evaluation import evaluate
+from frkit.evaluation.evaluate import evaluate
 from frkit.intervals import band
 from frkit.nsigma.parts import named, parts
 from frkit.nsigma.rates import group_seed

@@ -5,9 +5,9 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require
-from frkit.evaluator import check_attributes, checked_scores
-from frkit.labels import attributes_of, crossed
-from frkit.people import people
+from frkit.evaluation.evaluator import check_attributes, checked_scores
+from frkit.faces.labels import attributes_of, crossed
+from frkit.scores.groups import people
 
 WITHOUT_NAN = ("cosine", "euclidean")  # similarities that embeddings always have
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, InputError, listed, require
-from frkit.evaluator import Evaluator
-from frkit.labels import attributes_of
-from frkit.nodes import THRESHOLD_LEVEL
+from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, THRESHOLD_LEVEL, InputError, listed, require
+from frkit.evaluation.evaluator import Evaluator
+from frkit.faces.labels import attributes_of
 from frkit.nsigma.parts import named, parts, people_of
 from frkit.resampling import Resampling
 

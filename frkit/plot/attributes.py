@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.plot.representation import check_holds, finish_bias
 from frkit.plot.style import COLOURS, SMALL, new_axes, plain
 

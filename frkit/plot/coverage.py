@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from frkit.faces import FAR_LEVEL, require
+from frkit.base import FAR_LEVEL, require
 from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, SMALL, TRUTH, new_axes, plain, print_captions
 
 METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "corrected": COLOURS[3]}

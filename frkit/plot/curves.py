@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.faces import FAR_LEVEL, REPLICATE, require
+from frkit.base import FAR_LEVEL, REPLICATE, require
 from frkit.plot.style import (
     COLOURS,
     FAN,

@@ -5,18 +5,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from frkit.faces import FAR_LEVEL, MODEL, require
-from frkit.plot.style import (
-    COLOURS,
-    NAIVE,
-    SMALL,
-    TRUTH,
-    finish_rates,
-    log_floor,
-    new_axes,
-    plain,
-    print_captions,
-)
+from frkit.base import FAR_LEVEL, MODEL, require
+from frkit.plot.style import COLOURS, NAIVE, SMALL, TRUTH, finish_rates, log_floor, new_axes, plain, print_captions
 
 
 def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:

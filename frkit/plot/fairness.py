@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from frkit.faces import FAR_LEVEL, require
+from frkit.base import FAR_LEVEL, require
 from frkit.plot.style import (
     COLOURS,
     FAR_WORDS,

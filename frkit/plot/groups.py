@@ -5,10 +5,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 
-from frkit.faces import FAR_LEVEL, GROUP, require
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, require
 from frkit.plot.style import COLOURS, SMALL, caption, level_dimension, new_axes, plain, print_captions
-
-OTHER_GROUP = "reference_group"
 
 
 def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -95,11 +93,11 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     ['a', 'b']
     """
     require(
-        set(rates.dims) == {GROUP, OTHER_GROUP},
+        set(rates.dims) == {GROUP, REFERENCE_GROUP},
         f"the matrix runs over group and reference_group, got {rates.dims}; select a level and model with .sel",
     )
     ax = new_axes(ax)
-    values = rates.transpose(GROUP, OTHER_GROUP).values
+    values = rates.transpose(GROUP, REFERENCE_GROUP).values
     positive = values[values > 0]
     norm = LogNorm(positive.min(), positive.max() * (1 + 1e-9)) if positive.size else None
     ax.imshow(np.where(values > 0, values, np.nan), norm=norm, cmap="Blues", alpha=0.75)

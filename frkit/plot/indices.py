@@ -6,12 +6,12 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.faces import GROUP, MODEL, require
+from frkit.base import GROUP, MODEL, SCORE_BIN, require
 from frkit.plot.style import COLOURS, SMALL, caption, new_axes, plain, print_captions
 
 GENUINE, IMPOSTOR, GRID = "#009E73", "#E69F00", "#E5E5E5"
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[3]}
-SCORE_BIN, VARIANT = "score_bin", "variant"
+VARIANT = "variant"
 ROW = 0.88  # height of the highest histogram, as a share of its row
 
 

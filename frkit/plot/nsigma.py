@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from frkit.faces import GROUP, require
+from frkit.base import GROUP, require
 from frkit.plot.style import COLOURS, SMALL, new_axes, plain, print_captions
 
 SUBSET = "subset"

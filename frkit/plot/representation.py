@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.plot.style import COLOURS, SMALL, TRUTH, new_axes, plain
 
 IN_SAMPLE = "#8C8C8C"

@@ -3,7 +3,7 @@
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.plot.style import COLOURS, SMALL, new_axes, print_captions
 
 

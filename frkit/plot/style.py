@@ -7,11 +7,10 @@ import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from frkit.faces import FAR_LEVEL, require
+from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 FAN, NAIVE, TRUTH, UNRESOLVED = "#B3D3E8", "#D55E00", "#000000", "#8C8C8C"
-THRESHOLD_LEVEL = "threshold_level"
 FAR_WORDS = "FAR (share of impostor pairs accepted)"
 SMALL = 8.5
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.faces import GROUP, require
+from frkit.base import GROUP, require
 from frkit.plot.style import COLOURS, SMALL, new_axes, plain
 
 GRID = "#E5E5E5"

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from frkit.faces import GROUP, listed, require, warn
+from frkit.base import GROUP, listed, require, warn
 
 LABEL = "label"
 METRICS = ("accuracy", "false_positive_rate", "f1", "auc", "average_precision")

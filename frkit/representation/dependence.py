@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.representation.samples import Samples, for_each_model
 
 BLOCK = 1_000_000  # distances held at a time: 8 MB

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.representation.decisions import check_kinds
 from frkit.representation.folds import stratified
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.representation.bounds import entropy
 from frkit.representation.folds import stratified
 from frkit.representation.samples import Samples, clustered_error, for_each_model

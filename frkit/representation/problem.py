@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, warn
-from frkit.checks import check_finite
-from frkit.labels import CROSSED, attributes_of, crossed, resolve_varying
+from frkit.faces.checks import check_finite
+from frkit.faces.labels import CROSSED, attributes_of, crossed, resolve_varying
 
 UNITS = ("identity", "image")
 FEWEST_FOLDS = 3  # training, validation and test

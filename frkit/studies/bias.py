@@ -4,13 +4,13 @@ import numpy as np
 import xarray as xr
 from tqdm.auto import tqdm
 
-from frkit.evaluation import evaluate
-from frkit.faces import require
+from frkit.base import require
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.levels import far_levels
 from frkit.intervals import fan
 from frkit.intervals.arithmetic import Values, interval
-from frkit.levels import far_levels
 from frkit.resampling import Resampling
-from frkit.scores import score_tensor
+from frkit.scores.tensor import score_tensor
 
 INTERVALS = ("naive", "recentered")
 

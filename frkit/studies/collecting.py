@@ -16,10 +16,10 @@ from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from frkit.evaluator import Evaluator
-from frkit.faces import DataWarning
+from frkit.base import DataWarning
+from frkit.evaluation.evaluator import Evaluator
 from frkit.resampling import Resampling
-from frkit.scores import score_tensor
+from frkit.scores.tensor import score_tensor
 from frkit.studies.store import Record, Store, recorded
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import xarray as xr
 from tqdm.auto import tqdm
 
-from frkit.evaluation import evaluate
-from frkit.faces import FAR_LEVEL, IDENTITY, IMAGE, require
-from frkit.levels import far_levels
-from frkit.scores import score_tensor
+from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.levels import far_levels
+from frkit.scores.tensor import score_tensor
 
 MIXTURE_SIZES = (2, 4, 8, 16, 32)
 FACES_SIZES = (0.3, 0.45, 0.65, 0.9)

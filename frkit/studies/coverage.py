@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 import xarray as xr
 
-from frkit.faces import DataWarning, require
+from frkit.base import DataWarning, require
+from frkit.evaluation.levels import far_levels
+from frkit.evaluation.provenance import versions
 from frkit.intervals import METHODS, band
-from frkit.levels import far_levels
-from frkit.provenance import versions
 from frkit.resampling import TARGETS, Resampling
 from frkit.studies.collecting import Plan, collect
 from frkit.studies.laws import laws

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FAR_LEVEL, REPLICATE
+from frkit.base import FAR_LEVEL, REPLICATE
 from frkit.studies.store import DATA_SET
 
 PROBABILITIES = np.linspace(0.005, 0.995, 100)

@@ -7,9 +7,9 @@ import numpy as np
 import xarray as xr
 from scipy.optimize import brentq
 
-from frkit.evaluation import evaluate
-from frkit.faces import IDENTITY, MODEL, DataWarning, InputError, require
-from frkit.scores import score_tensor
+from frkit.base import IDENTITY, MODEL, DataWarning, InputError, require
+from frkit.evaluation.evaluate import evaluate
+from frkit.scores.tensor import score_tensor
 from frkit.vmf import Likeness, Mixture, fit, sample_encoders
 from frkit.vmf.population import thresholds
 from frkit.vmf.quadrature import GenuineScores

@@ -8,11 +8,11 @@ import xarray as xr
 from scipy.optimize import nnls
 from scipy.stats import norm
 
-from frkit.evaluation import evaluate
-from frkit.faces import IDENTITY, DataWarning, require
+from frkit.base import IDENTITY, DataWarning, require
+from frkit.evaluation.evaluate import evaluate
 from frkit.intervals import band, compare, floor
 from frkit.resampling import TARGETS, Resampling
-from frkit.scores import score_tensor
+from frkit.scores.tensor import score_tensor
 from frkit.studies.people import MODELS, People
 
 GOALS = {

@@ -3,7 +3,7 @@
 import xarray as xr
 from tqdm.auto import tqdm
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.resampling import Resampling
 from frkit.studies.people import people
 from frkit.studies.plan import GOALS, Plan

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import IDENTITY, IMAGE, require
+from frkit.base import IDENTITY, IMAGE, require
 
 
 def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:

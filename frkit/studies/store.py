@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FAR_LEVEL, InputError, require
+from frkit.base import FAR_LEVEL, InputError, require
 
 DATA_SET = "data_set"
 PARAMETERS = "study.json"

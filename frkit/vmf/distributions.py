@@ -3,12 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import GROUP, require
+from frkit.base import GROUP, SCORE_BIN, require
 from frkit.vmf.impostors import ImpostorScores, SeriesError
 from frkit.vmf.population import answered
 from frkit.vmf.series import bessel_ratios
 
-SCORE_BIN = "score_bin"
 LARGEST_MASS_ERROR = 1e-9  # of a bin: the error that the impostor series may have
 
 

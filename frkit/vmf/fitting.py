@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.optimize import elementwise
 
-from frkit.faces import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, warn
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, warn
 from frkit.vmf.mixture import Mixture
 from frkit.vmf.quadrature import log_mean_exp
 from frkit.vmf.series import bessel_ratios, mean_resultants

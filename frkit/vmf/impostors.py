@@ -8,7 +8,7 @@ outgrow its sum by up to about (1 - m^2)^(-p/4). Such pairs can be left out of t
 import numpy as np
 from scipy.optimize import elementwise
 
-from frkit.faces import InputError, require
+from frkit.base import InputError, require
 from frkit.vmf.closepairs import PairScores
 from frkit.vmf.series import SAFETY, TAIL, mean_resultants, pair_coefficients, pair_weight, survival
 

@@ -7,9 +7,9 @@ import numpy as np
 import xarray as xr
 from scipy.special import betainc, betaincinv
 
-from frkit.faces import FAR_LEVEL, GROUP, require
+from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require
 from frkit.vmf.mixture import Mixture, interval, mixture
-from frkit.vmf.population import THRESHOLD_LEVEL, checked_far, checked_thresholds
+from frkit.vmf.population import checked_far, checked_thresholds
 from frkit.vmf.quadrature import GenuineScores, panel_rule
 
 PANELS_PER_WIDTH = 4  # panels in the spread sqrt(2 / p) of log kappa over which FRR goes from 0 to 1

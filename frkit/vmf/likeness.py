@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.vmf.fitting import solve_concentrations
 from frkit.vmf.mixture import Mixture, group_sizes
 from frkit.vmf.series import bessel_ratios, mean_resultants

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import xarray as xr
 
-from frkit.faces import InputError, require
+from frkit.base import InputError, require
 from frkit.vmf import distributions, population, sampling
 from frkit.vmf.quadrature import RadialInverse
 

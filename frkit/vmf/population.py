@@ -12,11 +12,9 @@ import numpy as np
 import xarray as xr
 from scipy.optimize import brentq
 
-from frkit.faces import FAR_LEVEL, GROUP, require
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
 from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
 from frkit.vmf.quadrature import GenuineScores
-
-REFERENCE_GROUP, THRESHOLD_LEVEL = "reference_group", "threshold_level"
 
 
 def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:

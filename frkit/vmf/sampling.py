@@ -12,7 +12,8 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtr
 
-from frkit.faces import faces, require, stack_models
+from frkit.base import require
+from frkit.faces.dataset import faces, stack_models
 from frkit.vmf.quadrature import RadialInverse
 
 BLOCK = 8192

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from frkit.faces import require
+from frkit.base import require
 from frkit.vmf.mixture import Mixture, group_sizes, interval
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FEATURE, IDENTITY, IMAGE, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, require
 
 SEX = ("female", "male")
 RACE = ("Black", "White", "East Asian", "Indian")

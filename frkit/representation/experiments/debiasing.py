@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FEATURE, IDENTITY, IMAGE, listed, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, listed, require
 from frkit.representation.experiments.crossed import RACE, SEX, tetrahedron
 
 METHODS = ("baseline", "resampling", "subspace removed", "groups aligned", "classifier per group")

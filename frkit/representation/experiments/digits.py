@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FEATURE, IDENTITY, IMAGE, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, require
 from frkit.representation.probes import fit
 
 # Name and RGB of the colours; digit k has colour k * number of colours // 10.

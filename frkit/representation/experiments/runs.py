@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from tqdm.auto import tqdm
 
-from frkit.faces import listed, require
+from frkit.base import listed, require
 from frkit.representation.bias import representation_bias
 from frkit.representation.decisions import bias_amplification, cohort_spread
 from frkit.representation.dependence import distance_correlation

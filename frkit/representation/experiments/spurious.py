@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from frkit.faces import FEATURE, IDENTITY, IMAGE, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, require
 
 CASES = ("normal", "R_S", "R_G", "Z_S", "Z_G")
 

@@ -1,0 +1,130 @@
+"""How much FRR and FAR vary with the images of the same identities, from counts of pairs.
+
+The indicator of a pair of images splits into a mean, a part of either image and a part of the pair alone (Hoeffding).
+Resampling images repeats the parts of the images once, but the part of the pair three times: as itself, and once more
+through either image. So replicates spread too widely where pairs are nearly independent; the variances here count
+each part once.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from frkit.engine.cohort import Cohort
+from frkit.engine.design import Design
+from frkit.engine.resolve import Genuine, Impostors
+
+ENOUGH = 30  # identities of four images or more, which tell θ² for all
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """What the corrected interval reads: variances over draws of images, and how the thresholds move the rates.
+
+    far_variance, frr_variance: (level,) at the data's own threshold. far_data, frr_data: (column, level) rates of the
+    data at each replicate's threshold; None at fixed thresholds.
+    """
+
+    far_variance: np.ndarray
+    frr_variance: np.ndarray
+    far_data: np.ndarray | None
+    frr_data: np.ndarray | None
+
+
+def spread_of(
+    who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool
+) -> Spread | None:
+    """The Spread of the image scheme on a square of scores; None elsewhere. thresholds, far: (column, level)."""
+    if not (who.diagonal and who.design.symmetric and np.all(who.identity_count == 1) and len(thresholds) > 2):
+        return None
+    data = (None, None) if fixed else rates_of_data(impostors, genuine, thresholds)
+    spread = (far if fixed else data[0])[1:].var(0, ddof=1)
+    of_impostors = impostor_variance(who.design, far[0], spread)
+    return Spread(of_impostors, genuine_variance(genuine, who.design.probe.identity, thresholds[0]), *data)
+
+
+@dataclass(frozen=True, eq=False)
+class Couples:
+    """Of each identity, (identity,): its pairs, and ordered couples of pairs that share one image, or none."""
+
+    pairs: np.ndarray
+    sharing: np.ndarray
+    apart: np.ndarray
+
+    @classmethod
+    def count(cls, row: np.ndarray, col: np.ndarray, of_pair: np.ndarray, identity: np.ndarray) -> "Couples":
+        """Count them among pairs of images (row, col) of the identities `of_pair`."""
+        n = int(identity.max()) + 1
+        degree = np.bincount(row, minlength=len(identity)) + np.bincount(col, minlength=len(identity))
+        pairs = np.bincount(of_pair, minlength=n).astype(float)
+        sharing = np.bincount(identity, degree * (degree - 1.0), minlength=n)
+        return cls(pairs, sharing, pairs * (pairs - 1) - sharing)
+
+
+def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """Variance of FRR at each threshold, (level,), over draws of images; identity: (image,).
+
+    If r of m pairs of an identity are rejected, Var r = m θ + M σ - (m + M) θ²: both of two pairs that share an image
+    are rejected with probability σ, both of two apart with θ², and M couples of pairs share one. The means of θ, σ and
+    θ² over identities come from their pairs and couples, without bias, and serve all identities: one with two images
+    has one pair, which tells nothing of its own variance. Where numbers of images differ, this supposes that they do
+    not go with difficulty. Where some have fewer and less than 30 have four images, no data tell θ²: it lies between
+    FRR² and σ, and the middle is taken; with two images FRR²: too wide where identities differ much.
+    """
+    own = genuine.pairs[1] >= 0
+    score, row, col, of_pair, _, factor = (part[own] for part in genuine.pairs)
+    every = Couples.count(row, col, of_pair, identity)
+    weight = np.zeros(len(every.pairs))
+    weight[of_pair] = factor / genuine.totals[:, 0].sum()
+    out = []
+    for last in np.searchsorted(score, thresholds, side="right"):
+        lost = Couples.count(row[:last], col[:last], of_pair[:last], identity)
+        rate, shared, squared = _mean_rates(every, lost, weight * every.pairs)
+        variance = every.pairs * rate + every.sharing * shared - (every.pairs + every.sharing) * squared
+        out.append(max(float(weight**2 @ variance), 0.0))
+    return np.array(out)
+
+
+def _mean_rates(every: Couples, lost: Couples, share: np.ndarray) -> tuple[float, float, float]:
+    """Means of θ, σ and θ² over identities, each by its share in the FRR."""
+
+    def mean(found: np.ndarray, of: np.ndarray, otherwise: float) -> float:
+        known = (of > 0) & (share > 0)
+        return np.average(found[known] / of[known], weights=share[known]) if known.any() else otherwise
+
+    rate = mean(lost.pairs, every.pairs, 0.0)
+    shared = mean(lost.sharing, every.sharing, rate**2)
+    enough = np.count_nonzero(every.apart) >= min(ENOUGH, np.count_nonzero(share))
+    return rate, shared, mean(lost.apart, every.apart, 0.0) if enough else (shared + rate**2) / 2
+
+
+def impostor_variance(design: Design, far: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Variance of FAR at each threshold, (level,), over draws of images, from its variance over replicates (level,).
+
+    The replicates have a L + (2a + a²) D, where L is the images' part, D = far (1 - far) Σ w² / (Σ w)² that of the
+    pairs (w is the weight of a pair), and a the mean of 1 - 1/n_k, each identity by its part; the data have L + D.
+    """
+    ones = np.ones((len(design.probe.scale), 1), np.uint8)
+    one = replace(design.probe, weight=ones)
+    squared = replace(one, scale=one.scale**2)
+    total, square = (replace(design, probe=side, reference=side).impostor_totals.sum() for side in (one, squared))
+    pairs = far * (1 - far) * square / total**2
+    many = np.bincount(design.probe.identity)[design.probe.identity]
+    drawn = np.average(1 - 1 / many, weights=design.probe.scale**2)
+    images = np.maximum(spread - (2 * drawn + drawn**2) * pairs, 0) / drawn if drawn > 0 else 0 * pairs
+    return images + pairs
+
+
+def rates_of_data(impostors: Impostors, genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """FAR and FRR of the data, not of the replicates, at each of the replicates' thresholds: (column, level)."""
+    score, factor = impostors.pairs[0], impostors.pairs[4]
+    known = np.where(np.isnan(thresholds), np.inf, thresholds)
+    accepted = np.searchsorted(-score, -known, side="left")
+    run = np.maximum(np.searchsorted(impostors.first, accepted, side="right") - 1, 0)
+    running = np.append(0.0, np.cumsum(factor))
+    above = impostors.above[run, :, 0].sum(-1) + running[accepted] - running[impostors.first[run]]
+    own = genuine.pairs[1] >= 0
+    rejected = np.append(0.0, np.cumsum(genuine.pairs[5][own]))
+    lost = rejected[np.searchsorted(genuine.pairs[0][own], known, side="right")]
+    rates = above / impostors.totals[:, 0].sum(), lost / genuine.totals[:, 0].sum()
+    return tuple(np.where(np.isnan(thresholds), np.nan, rate) for rate in rates)

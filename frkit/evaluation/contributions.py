@@ -1,0 +1,229 @@
+"""Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PROBE, THRESHOLD_LEVEL, require
+from frkit.engine import errors
+from frkit.engine.cohort import Cohort, cohort
+from frkit.engine.genuine import genuine_tallies
+from frkit.engine.pair_cohort import pair_cohort
+from frkit.engine.sweep import sweep
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.evaluator import checked_scores
+
+KINDS = ("genuine", "impostor")
+
+
+def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None, by=None, **options) -> xr.Dataset:
+    """Share of every identity in FRR and FAR, and the effective number of erring identities.
+
+    An accepted impostor pair belongs half to the identity on either side. Shares of a level add up to 1. The
+    effective number 1 / Σ share² is the number of identities that would err if all that err did so equally: where
+    it is small, a rate hangs on a few people, or on wrong labels.
+
+    Parameters
+    ----------
+    scores : xr.DataArray or xr.Dataset
+        From `score_tensor`, `score_matrix` or `open_scores`, swept twice, block by block; or a list of pairs from
+        `pairs` or `open_pairs` that names identities.
+    far, threshold : sequence of float, optional
+        FAR levels in (0, 1), or fixed thresholds, as in `evaluate`.
+    by : str or list of str, optional
+        Attribute(s): then `group` is a coordinate of the identities.
+    **options
+        `weighting`, `impostors` and `varying`, as in `evaluate`.
+
+    Returns
+    -------
+    xr.Dataset
+        `frr_share`, `far_share` and `frr_identity` (the identity's own FRR, NaN with a single image) over (model,)
+        far_level or threshold_level, and identity; `frr_effective`, `far_effective`, `threshold`, `far`, `frr` over
+        the levels. Shares are NaN where there is no error. Coordinate `images`: images of each identity.
+
+    Raises
+    ------
+    InputError
+        As `evaluate`.
+
+    References
+    ----------
+    Doddington et al. (1998), Sheep, goats, lambs and wolves.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, kappa=(5, 15), seed=0).sample(4, seed=1))
+    >>> who = fk.contributions(scores, far=[0.1])
+    >>> float(who.frr_share.sum().round(6))
+    1.0
+    """
+    scores = checked_scores(scores)
+    require(f"{PROBE}_{IDENTITY}" in scores.coords, "these pairs carry no identities, so nobody can be named")
+    rates = evaluate(scores, far=far, threshold=threshold, by=by, **options)["empirical"].to_dataset()
+    models = [str(name) for name in scores[MODEL].values] if MODEL in scores.dims else [None]
+    parts = [_of_one(_only(scores, name), _only(rates, name), by, options) for name in models]
+    result = parts[0] if models == [None] else xr.concat(parts, xr.Variable(MODEL, models))
+    attrs = {"by": "" if by is None else by}
+    attrs |= {key: options[key] for key in ("impostors", "varying") if key in options}
+    return result.assign_attrs(attrs)
+
+
+def _only(data, model: str | None) -> xr.Dataset:
+    """One model's part."""
+    return data if model is None else data.sel({MODEL: model}, drop=True)
+
+
+def _cohort(scores: xr.DataArray, by, weighting="identity", impostors="all", varying="error") -> Cohort:
+    gather = pair_cohort if PAIR in scores.dims else cohort
+    return gather(scores, by, varying, weighting, impostors, None)
+
+
+def _swept(scores: xr.DataArray, who: Cohort, request: errors.ErrorRequest) -> errors.Errors:
+    """The errors among all pairs of a tensor, block by block, or among those of a list."""
+    if who.listed is None:
+        return sweep(scores, request, scan=errors.scan, add=errors.add(request.limit))
+    at, values = who.listed, scores.values
+    found = errors.of_list(at.row[at.impostor], at.col[at.impostor], values[at.impostor], request)
+    return replace(found, genuine=[(np.arange(who.n_genuine), values[at.genuine])])
+
+
+def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
+    """The contributions within one model."""
+    who = _cohort(scores, by, **options)
+    names = np.unique(who.people.identity)
+    thresholds = rates.threshold.values
+    request = errors.ErrorRequest(who.design, thresholds, len(names), who.asked)
+    found = _swept(scores, who, request)
+    score = _in_order(found.genuine, len(who.asked), scores.dtype)
+    rejected, own = _rejected(who, score, thresholds, len(names))
+    dim = FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL
+    shares = {"frr_share": _shares(rejected), "far_share": _shares(found.weight)}
+    result = xr.Dataset({name: ((dim, IDENTITY), share) for name, share in shares.items()})
+    result["frr_identity"] = ((dim, IDENTITY), own)
+    for rate, share in (("frr", result.frr_share), ("far", result.far_share)):
+        result[f"{rate}_effective"] = 1 / (share**2).sum(IDENTITY, skipna=False)
+    result = result.assign({name: rates[name].drop_attrs() for name in ("threshold", "far", "frr")})
+    images = np.bincount(who.identity, minlength=len(names))
+    result = result.assign_coords({IDENTITY: names, dim: rates[dim], "images": (IDENTITY, images)})
+    return result if by is None else result.assign_coords({GROUP: (IDENTITY, _groups(who))})
+
+
+def _groups(who: Cohort) -> np.ndarray:
+    """Label of each identity, (identity,)."""
+    first = np.unique(who.people.identity, return_index=True)[1]
+    return who.people.group[first]
+
+
+def _in_order(found: list, n: int, dtype) -> np.ndarray:
+    """Genuine scores in the order of the pairs, NaN where the comparison failed."""
+    score = np.full(n, np.nan, dtype)
+    for place, values in found:
+        score[place] = values
+    return score
+
+
+def _rejected(who: Cohort, score: np.ndarray, thresholds: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weight of each identity's rejected pairs, and the share of its own pairs, both (level, identity)."""
+    values, _, _, identity, _, factor = genuine_tallies(who, score, None).data.pairs
+    below = [values <= threshold for threshold in thresholds]
+    weight = np.array([np.bincount(identity[at], factor[at], minlength=n) for at in below])
+    counts = np.array([np.bincount(identity[at], minlength=n) for at in below])
+    pairs = np.bincount(identity, minlength=n).astype(float)
+    own = np.divide(counts, pairs, out=np.full(counts.shape, np.nan), where=np.broadcast_to(pairs > 0, counts.shape))
+    return weight, own
+
+
+def _shares(weight: np.ndarray) -> np.ndarray:
+    """Parts of the whole, NaN where there is nothing."""
+    total = weight.sum(1, keepdims=True)
+    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=np.broadcast_to(total > 0, weight.shape))
+
+
+def worst_pairs(
+    scores: xr.DataArray, who: xr.Dataset, *, kind: str = "genuine", identities: int = 5, pairs: int = 20
+) -> xr.Dataset:
+    """List the pairs behind the identities with the largest share of the errors; wrong labels show up here.
+
+    Parameters
+    ----------
+    scores : xr.DataArray
+        The tensor or list that `contributions` was given, without a model dimension (select one with .sel).
+    who : xr.Dataset
+        What `contributions` returned, at one level (and one model): `.sel(far_level=1e-3)`.
+    kind : {"genuine", "impostor"}
+        "genuine": rejected pairs, lowest score first; "impostor": accepted pairs, highest score first.
+    identities : int
+        How many identities, those with the largest share first.
+    pairs : int
+        At most so many pairs.
+
+    Returns
+    -------
+    xr.Dataset
+        (pair,): `probe`, `reference` (image names), `probe_identity`, `reference_identity`, `score`, and `share`:
+        that of the worse of the two identities.
+
+    Raises
+    ------
+    InputError
+        For several levels or models at once, an unknown kind, or numbers below 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.score_tensor(fk.vmf.mixture(20, 16, kappa=(5, 15), seed=0).sample(4, seed=1))
+    >>> who = fk.contributions(scores, far=[0.1]).isel(far_level=0)
+    >>> fk.worst_pairs(scores, who, pairs=3).sizes["pair"]
+    3
+    """
+    scores = checked_scores(scores)
+    require(kind in KINDS, f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    require(identities >= 1 and pairs >= 1, f"identities and pairs must be at least 1, got {identities} and {pairs}")
+    require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
+    require(
+        who.threshold.ndim == 0,
+        f"who runs over {', '.join(map(str, who.threshold.dims))}: select one level and model with .sel or .isel",
+    )
+    options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
+    people = _cohort(scores, who.attrs["by"] or None, **options)
+    share = who["frr_share" if kind == "genuine" else "far_share"].values
+    worst = np.argsort(-np.nan_to_num(share), kind="stable")[:identities]
+    wanted = np.zeros(len(share), bool)
+    wanted[worst] = np.nan_to_num(share[worst]) > 0
+    find = _rejected_pairs if kind == "genuine" else _accepted_pairs
+    return _labelled(people, share, find(scores, people, float(who.threshold), wanted, pairs))
+
+
+def _rejected_pairs(scores, who: Cohort, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
+    """Row, column and score of the rejected genuine pairs of the wanted identities."""
+    asked = who.asked
+    request = errors.ErrorRequest(who.design, np.empty(0), len(wanted), asked)
+    score = _in_order(_swept(scores, who, request).genuine, len(asked), scores.dtype)
+    first = np.argsort(score, kind="stable")
+    first = first[(score[first] <= threshold) & wanted[asked.identity[first]]][:limit]
+    return asked.row[first], asked.col[first], score[first]
+
+
+def _accepted_pairs(scores, who: Cohort, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
+    """Row, column and score of the accepted impostor pairs with a wanted identity."""
+    request = errors.ErrorRequest(who.design, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
+    return _swept(scores, who, request).pairs
+
+
+def _labelled(who: Cohort, share: np.ndarray, found: tuple) -> xr.Dataset:
+    """The pairs with names."""
+    row, col, score = found
+    mine, other = who.design.probe.identity[row], who.design.reference.identity[col]
+    names = np.unique(who.people.identity)
+    columns = {
+        "probe": who.people.names[who.people.probe[row]],
+        "reference": who.people.names[who.people.reference[col]],
+        "probe_identity": names[mine],
+        "reference_identity": names[other],
+        "score": score,
+        "share": np.maximum(share[mine], share[other]),
+    }
+    return xr.Dataset({name: (PAIR, values) for name, values in columns.items()}, {PAIR: np.arange(len(row))})

@@ -1,0 +1,236 @@
+"""The faces Dataset and its validation; with the names and the voice of errors that every room uses."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.base import (
+    FAR_LEVEL,
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    PERSON,
+    PROBE,
+    REFERENCE,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    UNKNOWN,
+    InputError,
+    listed,
+    require,
+)
+from frkit.faces.checks import checked_embedding
+from frkit.faces.labels import VARYING_RULES, clean_labels, resolve_varying
+
+RESERVED = frozenset(
+    {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
+    | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
+)
+
+
+def faces(embedding, identity, *, image=None, model=None, varying="error", **attributes) -> xr.Dataset:
+    """Collect embeddings, identities and attributes of images in one checked Dataset.
+
+    Parameters
+    ----------
+    embedding : array-like of numbers, shape (n_images, n_features) or (n_models, n_images, n_features)
+        One row per image; any scale (rows need not have unit norm). Kept as float32: float64 and integer
+        input is rounded to it. The caller's array is copied, never changed.
+    identity : array-like, shape (n_images,)
+        Who each image shows; numbers become text. At least two identities, one of them with two images.
+    image : array-like, shape (n_images,), optional
+        Distinct names of the images; default "0", "1", ...
+    model : sequence of str, shape (n_models,), optional
+        Names of the encoders: required where `embedding` has three dimensions, refused otherwise.
+    varying : str or mapping of attribute to str, default "error"
+        What to do where an attribute varies within an identity: "error", "keep", "split", "first" or "most
+        frequent", for all attributes or for each (those not named: "error"); see `resolve_varying`.
+    **attributes : array-like, shape (n_images,)
+        One label per image, e.g. gender=[...]. Missing ones (None, NaN, NaT, pd.NA, blank) become "unknown".
+
+    Returns
+    -------
+    xr.Dataset
+        Variable `embedding` float32 (image, feature) or (model, image, feature); coordinates `image`,
+        `identity(image)`, one per attribute, `model` where stacked, and `person(image)` where identities were
+        split. Attributes kept as they vary carry `attrs["varying"] = "keep"`.
+
+    Raises
+    ------
+    InputError
+        If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths differ, an
+        identity or an image name is missing (or "unknown"), an image name stands twice, there are fewer than
+        two identities or none with two images, an attribute has a reserved name, or an attribute varies and
+        `varying` is "error". Messages count rows and columns from 0.
+
+    Examples
+    --------
+    >>> ds = faces([[1, 0], [1, 1], [0, 1]], ["anna", "anna", "bo"], gender=["female", "female", None])
+    >>> dict(ds.sizes), ds.gender.values.tolist()
+    ({'image': 3, 'feature': 2}, ['female', 'female', 'unknown'])
+    """
+    values = checked_embedding(embedding, model)
+    n_images = values.shape[-2]
+    identity = _complete(identity, n_images, IDENTITY)
+    names = _image_names(image, n_images)
+    labels, rules = _attributes(attributes, varying, n_images)
+    _check_identities(identity, "")
+    labels, identity, person = _apply_rules(labels, rules, identity)
+    _check_identities(identity, " after splitting" if person is not None else "")
+    coords = {IMAGE: names, IDENTITY: (IMAGE, identity)}
+    coords |= {} if model is None else {MODEL: _model_names(model, len(values))}
+    coords |= {} if person is None else {PERSON: (IMAGE, person)}
+    for name in attributes:
+        coords[name] = (IMAGE, labels[name], {"varying": "keep"} if rules[name] == "keep" else {})
+    return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE)[-values.ndim :], values)}, coords=coords)
+
+
+def _complete(values, n_images: int, name: str) -> np.ndarray:
+    """Labels none of which may be missing; a person called "unknown" would be many people."""
+    labels, missing = clean_labels(values, n_images, name)
+    rows = np.flatnonzero(missing | (labels == UNKNOWN))
+    require(
+        len(rows) == 0,
+        f"{name} is missing or 'unknown' in {len(rows)} row(s): {_rows(rows)}; label or remove these images",
+    )
+    return labels
+
+
+def _rows(rows: np.ndarray) -> str:
+    return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+
+
+def _image_names(image, n_images: int) -> np.ndarray:
+    if image is None:
+        return np.arange(n_images).astype(str)
+    names = _complete(image, n_images, IMAGE)
+    again = names[pd.Series(names).duplicated().to_numpy()]
+    if len(again):
+        rows = _rows(np.flatnonzero(names == again[0]))
+        raise InputError(
+            f"image names must be distinct: {str(again[0])!r} stands in rows {rows} "
+            f"({len(again)} name(s) too many in all); give each image its own, or leave image= out"
+        )
+    return names
+
+
+def _model_names(model, n_models: int) -> np.ndarray:
+    require(not isinstance(model, str), f"model must be a list with one name per encoder, got {model!r}")
+    names = np.array([str(name) for name in model], str)
+    require(len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models")
+    distinct = len(set(names.tolist())) == n_models and "" not in names
+    require(distinct, f"model names must be distinct, got {listed(names)}")
+    return names
+
+
+def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
+    """Clean labels and the rule of each attribute."""
+    for name in attributes:
+        usable = name not in RESERVED and "/" not in name and name.strip()
+        require(
+            usable and not name.startswith(("probe_", "reference_")),
+            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it (reserved: "
+            f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
+        )
+    labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
+    return labels, _rules(varying, labels)
+
+
+def _rules(varying, names) -> dict:
+    rules = {} if isinstance(varying, str) else varying
+    require(isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}")
+    extra = [name for name in rules if name not in names]
+    require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(names) or 'none'}")
+    rules = {name: varying if isinstance(varying, str) else rules.get(name, "error") for name in names}
+    for name in [varying] if isinstance(varying, str) else rules.values():
+        require(name in VARYING_RULES, f"varying must be one of {listed(VARYING_RULES)}, got {name!r}")
+    return rules
+
+
+def _apply_rules(labels: dict, rules: dict, identity: np.ndarray) -> tuple:
+    """Apply each attribute's rule; splits come last, so that the other rules see whole identities."""
+    labels, person = dict(labels), None
+    for name in sorted(labels, key=lambda name: rules[name] == "split"):
+        labels[name], identity, person = resolve_varying(labels[name], identity, rules[name], name, person)
+    return labels, identity, person
+
+
+def _check_identities(identity: np.ndarray, when: str) -> None:
+    words, counts = np.unique(identity, return_counts=True)
+    require(len(words) >= 2, f"at least two identities are needed{when}, got {len(words)}: {listed(words)}")
+    require(
+        counts.max() >= 2,
+        f"no identity has two images{when} ({len(words)} identities, one image each), so no genuine pair; "
+        "check that identity holds people, not image names",
+    )
+
+
+def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
+    """Stack the embeddings that several encoders give the same images along a new dimension `model`.
+
+    Narrower embeddings are padded with zeros on the right, which changes neither cosines nor distances.
+
+    Parameters
+    ----------
+    models : mapping of str to xr.Dataset
+        Encoder name to faces Dataset (image, feature). All must hold the same image names, identities and
+        attributes; images in another order are brought into the order of the first.
+
+    Returns
+    -------
+    xr.Dataset
+        A faces Dataset with dims (model, image, feature) and the coordinate `model`.
+
+    Raises
+    ------
+    InputError
+        If there is no model, one is no faces Dataset or is stacked already, or images, identities or
+        attributes differ.
+
+    Examples
+    --------
+    >>> a = faces([[1, 0], [1, 1], [0, 1]], ["anna", "anna", "bo"])
+    >>> b = faces([[1, 0, 0], [1, 1, 0], [0, 1, 2]], ["anna", "anna", "bo"])
+    >>> dict(stack_models({"A": a, "B": b}).sizes)
+    {'model': 2, 'image': 3, 'feature': 3}
+    """
+    require(isinstance(models, Mapping) and models, "stack_models needs a mapping of model name to faces")
+    for name, one in models.items():
+        _check_single(one, name)
+    (first_name, first), *others = models.items()
+    aligned = [first] + [_aligned(other, name, first, first_name) for name, other in others]
+    width = max(one.sizes[FEATURE] for one in aligned)
+    stacked = np.zeros((len(aligned), first.sizes[IMAGE], width), np.float32)
+    for row, one in zip(stacked, aligned, strict=True):
+        row[:, : one.sizes[FEATURE]] = one["embedding"].transpose(IMAGE, FEATURE)
+    coords = {MODEL: _model_names(list(models), len(models)), **first.coords}
+    return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE), stacked)}, coords=coords)
+
+
+def _check_single(one, name: str) -> None:
+    good = isinstance(one, xr.Dataset) and "embedding" in one and IDENTITY in one.coords
+    require(good, f"model {name!r} is not a faces Dataset; make it with frkit.faces or frkit.open_faces")
+    dims = one["embedding"].dims
+    require(set(dims) == {IMAGE, FEATURE}, f"model {name!r} has dims {dims}; it must have (image, feature)")
+
+
+def _aligned(other: xr.Dataset, name: str, first: xr.Dataset, first_name: str) -> xr.Dataset:
+    """The other encoder's images in the order of the first, with equal labels."""
+    both = f"models {first_name!r} and {name!r}"
+    mine, theirs = first[IMAGE].values, other[IMAGE].values
+    alone = sorted(set(mine.tolist()) ^ set(theirs.tolist()))
+    require(not alone, f"{both} must hold the same images, only one has {listed(alone)}")
+    other = other.sel({IMAGE: mine})
+    alone = sorted(set(first.coords) ^ set(other.coords))
+    require(not alone, f"{both} must hold the same attributes, only one has {listed(alone)}")
+    for label in first.coords:
+        differs = np.flatnonzero(first[label].values != other[label].values)
+        require(
+            len(differs) == 0,
+            f"{both} differ in {label} of {len(differs)} image(s), the first {listed(mine[differs[:1]])}; "
+            "all encoders must be given the same images",
+        )
+    return other

@@ -1,0 +1,163 @@
+"""Embeddings from files: find embedding, identity, image names and attributes, whatever they are called."""
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require
+from frkit.faces.dataset import faces
+from frkit.faces.files import named, not_read
+from frkit.faces.formats import file_kind, read_columns
+from frkit.faces.labels import clean_labels, resolve_varying
+
+_EMBEDDING_NAMES = ("embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x")
+IDENTITY_NAMES = (
+    "identities", "subject", "subjects", "subject_id", "person", "person_id", "label", "labels", "name",
+    "names", "id", "ids", "class", "target", "targets", "y",
+)  # fmt: skip
+_IMAGE_NAMES = (
+    "images", "image_name", "image_names", "image_id", "filename", "filenames", "file", "path", "paths",
+)  # fmt: skip
+_BESIDE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
+
+
+def open_faces(
+    path, *, labels=None, embedding=None, identity=None, image=None, attributes=None, varying=None
+) -> xr.Dataset:
+    """Open a file of embeddings and labels as a faces Dataset.
+
+    Reads .npz, .npy with a table of labels beside it, .csv and .tsv (plain or .gz), .parquet, .mat (5 and
+    7.3), netCDF, and Zarr (a directory, or .zarr.zip). Nothing is ever unpickled.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. A text table has a header; a blank cell, NA, N/A, null and nan are missing labels.
+    labels : str or Path, optional
+        A table of labels, one row per image in the same order (or a .txt with one identity per line). For
+        .npy the default is the file of the same stem beside it; for other formats its columns are added.
+    embedding : str or sequence of str, optional
+        Name of the embedding. In a text or Parquet table: the prefix of numbered columns (f0, f1, ...), or
+        the names of the columns. Default: a usual name, where only one is there.
+    identity, image : str, optional
+        Names of the columns with identities and with image names. Default: "identity" and "image", or a usual
+        name, where only one is there.
+    attributes : sequence of str, optional
+        Which columns become attributes. Default: every other column with one label per image.
+    varying : str or mapping of attribute to str, optional
+        What to do where an attribute varies within an identity, as in `faces`. Default: "keep" for the
+        attributes that the file lists in `image_attributes` (or marks so), "error" for the others.
+
+    Returns
+    -------
+    xr.Dataset
+        As `faces` makes it, `embedding` (image, feature), or (model, image, feature) where the file holds
+        three dimensions and the names `model`.
+
+    Raises
+    ------
+    InputError
+        If the file is absent, malformed (with its line where it is text), pickled, of an unknown format, or
+        needs a package that is not installed; if names are absent or ambiguous; and as `faces` does.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "faces.npz")
+    >>> np.savez(path, embeddings=np.eye(3), subject_id=["anna", "anna", "bo"])
+    >>> open_faces(path).identity.values.tolist()
+    ['anna', 'anna', 'bo']
+    """
+    path = Path(path)
+    with named(path):
+        columns = read_columns(path, embedding)
+        table = _labels_beside(path) if labels is None and file_kind(path) == "npy" else labels
+        if table is not None:
+            columns = _joined(columns, Path(table))
+        wanted = embedding if isinstance(embedding, str) else None
+        values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
+        return _as_faces(columns, values, (identity, image), attributes, varying)
+
+
+def _labels_beside(path: Path) -> Path:
+    found = [path.with_name(path.stem + end) for end in _BESIDE if path.with_name(path.stem + end).exists()]
+    require(
+        len(found) == 1,
+        f"an .npy needs labels: {'several tables' if found else f'no {path.stem}.csv'} beside it; "
+        "say labels='path to a table with a header'",
+    )
+    return found[0]
+
+
+def _joined(columns: dict, table: Path) -> dict:
+    with named(table):
+        more = read_columns(table, embedding=False)
+    twice = sorted(set(columns) & set(more))
+    require(not twice, f"{listed(twice)} stand both in the file and in {table}; leave them in one")
+    return columns | more
+
+
+def take_column(columns: dict, what: str, wanted: str | None, aliases, optional: bool = False) -> np.ndarray | None:
+    """Remove a column from the dict and return it: the wanted one, the one named so, or the only alias."""
+    if wanted is not None and not (what == "embedding" and what in columns and wanted not in columns):
+        require(wanted in columns, f"no {what} {wanted!r}; there is {listed(columns, 12)}")
+        return columns.pop(wanted)
+    if what in columns:
+        return columns.pop(what)
+    found = [name for name in columns if name.lower() in (what, *aliases)]
+    found = [name for name in found if np.ndim(columns[name]) == 1] if optional else found
+    if optional and not found:
+        return None
+    require(len(found) > 0, f"no {what}; say {what}='name'; there is {listed(columns, 12)}")
+    require(len(found) == 1, f"{listed(found)} could all be the {what}; say {what}='name'")
+    return columns.pop(found[0])
+
+
+def _as_faces(columns: dict, values, names: tuple, attributes, varying) -> xr.Dataset:
+    """Sort the columns into their roles and build the Dataset."""
+    n_dims = np.ndim(values) if isinstance(values, np.ndarray) else 2
+    model = columns.pop(MODEL, None) if n_dims == 3 else None
+    who = take_column(columns, IDENTITY, names[0], IDENTITY_NAMES)
+    n_images = len(who) if np.ndim(who) else 0
+    _check_not_transposed(values, n_images)
+    image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES, optional=True)
+    person = columns.pop(PERSON, None)
+    kept = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
+    chosen = _chosen(columns, n_images, attributes)
+    rules = _rules(varying, kept, chosen)
+    ds = faces(values, who, image=image, model=model, varying=rules, **chosen)
+    return ds if person is None else _with_person(ds, person)
+
+
+def _check_not_transposed(values, n_images: int) -> None:
+    shape = np.shape(values) if isinstance(values, np.ndarray) else ()
+    turned = len(shape) == 2 and shape[0] != n_images and shape[1] == n_images
+    require(not turned, f"embedding {shape} has a column, not a row, for each of the images; transpose it")
+
+
+def _chosen(columns: dict, n_images: int, attributes) -> dict:
+    """The columns that become attributes: those asked for, or all with one label per image."""
+    usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
+    if attributes is not None:
+        require(not isinstance(attributes, str), f"attributes must be a list of names, got {attributes!r}")
+        absent = [name for name in attributes if name not in usable]
+        require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
+        return {name: usable[name] for name in attributes}
+    others = [f"{name!r} {np.shape(value)}" for name, value in columns.items() if name not in usable]
+    not_read(others, "not one label per image; attributes=[...] says which columns to take")
+    return usable
+
+
+def _rules(varying, kept: list[str], chosen: dict) -> str | dict[str, str]:
+    """The caller's rules; where there are none, those the file gives."""
+    if isinstance(varying, str):
+        return varying
+    return {name: "keep" for name in kept if name in chosen} | dict(varying or {})
+
+
+def _with_person(ds: xr.Dataset, person) -> xr.Dataset:
+    """Put back who each image shows, after an earlier split."""
+    person = clean_labels(person, ds.sizes[IMAGE], PERSON)[0]
+    resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
+    return ds.assign_coords({PERSON: (IMAGE, person)})

@@ -1,0 +1,1 @@
+"""Who was compared with whom, and the scores: lazy tensors, matrices and lists of pairs."""

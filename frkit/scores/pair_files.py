@@ -1,0 +1,104 @@
+"""Pair lists from files."""
+
+from inspect import signature
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import InputError, listed, require, warn
+from frkit.faces.files import named
+from frkit.scores.pair_formats import PAIR_FORMATS
+from frkit.scores.pairs import pairs
+
+
+def open_pairs(
+    path,
+    *,
+    format: str,
+    scores=None,
+    metadata=None,
+    columns=None,
+    distance: bool | None = None,
+    missing=None,
+    unknown=("ambiguous",),
+) -> xr.Dataset:
+    """Read a list of scored pairs from the files that the field keeps them in; .gz is read as it is.
+
+    Parameters
+    ----------
+    path : str or Path; for "vectors" a pair of them; for "rfw" also several, or a folder
+    format : str
+        "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw" (pairs.txt), "bfw" (data table, .csv or
+        .parquet), "bob4", "bob5", "bob-csv", "voxceleb" (`label enrol test`), "kaldi" (`enrol test target`),
+        "ijbc" (`tid1 tid2 label`), "columns" (any .csv, .tsv or .parquet) or "vectors" (genuine and impostor scores).
+    scores : path, array, or mapping of model name to such, optional
+        For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs' order; for trials
+        also lines `enrol test score` in any order.
+    metadata : path, optional
+        For "voxceleb" and "kaldi" the speakers' table (gender, nationality); for "ijbc" the table `img tid mid`.
+    columns : mapping, or list of str, optional
+        For "columns": names of `frkit.pairs` to columns, e.g. {"score": ["arcface", "cosface"], "genuine": "label",
+        "probe": "img1", "race": ("race1", "race2")}. For "bfw": the encoders to read.
+    distance : bool, optional
+        True where smaller means more alike. Default: True for RFW's score table (column `dist`), else False.
+    missing : float or sequence of float, optional
+        The value(s) that mark a failed comparison; blank cells always do.
+    unknown : sequence of str
+        Labels that say no group; such pairs count in global rates and in no group, and are counted in a warning.
+
+    Returns
+    -------
+    xr.Dataset
+        As from `frkit.pairs`.
+
+    Raises
+    ------
+    InputError
+        For a malformed file, with its name and line number; for an unknown format, or an option it does not have.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
+    """
+    require(format in PAIR_FORMATS, f"format must be one of {', '.join(PAIR_FORMATS)}; got {format!r}")
+    reader = PAIR_FORMATS[format]
+    options = {"scores": scores, "metadata": metadata, "columns": columns}
+    given = {name: value for name, value in options.items() if value is not None}
+    extra = [name for name in given if name not in signature(reader).parameters]
+    require(not extra, f"format {format!r} has no option {listed(extra)}")
+    found = reader(path, **given)
+    lines = found.pop("lines", None)
+    of_file = found.pop("distance", False)
+    attributes = {name: values for name, values in found.items() if name not in signature(pairs).parameters}
+    found = {name: values for name, values in found.items() if name not in attributes}
+    with named(path):
+        _check_verdicts(found, lines)
+        told = dict(distance=of_file if distance is None else distance, missing=missing)
+        return pairs(**found, **told, **_without_words(attributes, unknown))
+
+
+def _check_verdicts(found: dict, lines) -> None:
+    """A label that contradicts the identities is named by its line."""
+    if lines is None or "genuine" not in found or "probe_identity" not in found:
+        return
+    differs = lines[found["genuine"] != (found["probe_identity"] == found["reference_identity"])]
+    if len(differs):
+        raise InputError(
+            f"line {differs[0]}: the label contradicts the identities, here and in {len(differs) - 1} more line(s); "
+            "are these ids of people?"
+        )
+
+
+def _without_words(attributes: dict, unknown) -> dict:
+    """Labels that say no group become missing, and are counted."""
+    out = {}
+    for name, labels in attributes.items():
+        two = labels if isinstance(labels, tuple) else (labels,)
+        says_none = [np.isin(np.asarray(side, object).astype(str), list(unknown)) for side in two]
+        many = int(np.any(says_none, axis=0).sum())
+        if many:
+            warn(f"{many} pairs have no clear {name} ({listed(unknown)}): they count in global rates and in no group")
+        clean = [np.where(none, None, np.asarray(side, object)) for side, none in zip(two, says_none, strict=True)]
+        out[name] = tuple(clean) if isinstance(labels, tuple) else clean[0]
+    return out

@@ -1,0 +1,211 @@
+"""Scored pair lists: which images were compared, who they show, and the scores of one or several models."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require
+from frkit.faces.labels import clean_labels
+
+SIDES = (PROBE, REFERENCE)
+BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
+_TAKEN = {"score", GENUINE, MODEL, PAIR, PROBE, REFERENCE, IDENTITY, "person", "distance", "missing"}
+
+
+def pairs(
+    score,
+    genuine=None,
+    *,
+    probe=None,
+    reference=None,
+    probe_identity=None,
+    reference_identity=None,
+    model=None,
+    distance: bool = False,
+    missing=None,
+    **attributes,
+) -> xr.Dataset:
+    """Collect scored pairs, with what is known of their two sides, in one checked Dataset.
+
+    Parameters
+    ----------
+    score : array-like, shape (n_pairs,) or (n_models, n_pairs), or mapping of model name to (n_pairs,)
+        Any finite numbers, larger = more alike unless `distance`. NaN is a comparison that failed.
+    genuine : array-like of bool (or 0 and 1), shape (n_pairs,), optional
+        Whether both sides are the same person. May be left out where both identities are given.
+    probe, reference : array-like of str, shape (n_pairs,), optional
+        Image names; a name stands for the same image wherever it occurs. Without them images cannot be drawn.
+    probe_identity, reference_identity : array-like of str, shape (n_pairs,), optional
+        Who the images show. Without them only the pair bootstrap is possible, which is too narrow.
+    model : sequence of str, shape (n_models,), optional
+        Names of the models where `score` has two dimensions.
+    distance : bool
+        True where smaller means more alike: the sign is changed.
+    missing : float or sequence of float, optional
+        The value(s), before a change of sign, that mark a comparison which failed.
+    **attributes : array-like of str, shape (n_pairs,), or a tuple of two such
+        One label per pair (both sides have it), or a tuple (labels of probes, labels of references). A label
+        such as "Asian x White" names both sides. Missing labels become "unknown".
+
+    Returns
+    -------
+    xr.Dataset
+        Variable `score` float64 over ([model,] pair), larger = more alike, NaN where the comparison failed;
+        coordinates over pair: `genuine` (bool) and, where given, `probe`, `reference`, `probe_identity`,
+        `reference_identity`, `probe_<attribute>`, `reference_<attribute>`. A pair belongs to a group where both
+        sides have that label; otherwise it is a cross-group pair.
+
+    Raises
+    ------
+    InputError
+        Where lengths differ, scores are no finite numbers, names or identities are given for one side only or
+        are missing, an image shows two people, or `genuine` contradicts the identities. Pairs are counted
+        from 0.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> ds = fk.pairs([0.9, 0.2, 0.4], [True, False, False], race=["Asian", "Asian x White", None])
+    >>> ds.probe_race.values.tolist(), ds.reference_race.values.tolist()
+    (['Asian', 'Asian', 'unknown'], ['Asian', 'White', 'unknown'])
+    """
+    values, names = _scores(score, model, missing)
+    n = values.shape[-1]
+    images = _both_sides(probe, reference, n, "probe", "reference")
+    people = _both_sides(probe_identity, reference_identity, n, "probe_identity", "reference_identity")
+    coords = {GENUINE: (PAIR, _genuine(genuine, people, n))}
+    for side in range(2) if images else ():
+        coords[SIDES[side]] = (PAIR, images[side])
+    for side in range(2) if people else ():
+        coords[f"{SIDES[side]}_{IDENTITY}"] = (PAIR, people[side])
+    if images and people:
+        _check_images(np.concatenate(images), np.concatenate(people))
+    for name, labels in _attributes(attributes, n).items():
+        coords |= {f"{side}_{name}": (PAIR, own) for side, own in zip(SIDES, labels, strict=True)}
+    if names is not None:
+        coords[MODEL] = names
+    attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
+    dims = (MODEL, PAIR)[-values.ndim :]
+    return xr.Dataset({"score": (dims, -values if distance else values, attrs)}, coords=coords)
+
+
+def _scores(score, model, missing) -> tuple[np.ndarray, np.ndarray | None]:
+    """Scores in float64, NaN where missing, and the models' names."""
+    if isinstance(score, Mapping):
+        require(model is None, "score is a mapping from model names already: leave model= out")
+        require(len(score) > 0, "score is an empty mapping: give at least one model's scores")
+        model, score = list(score), list(score.values())
+        many = [np.size(one) for one in score]
+        require(len(set(many)) == 1, f"lengths differ: models {listed(model)} have {many} scores")
+    try:
+        values = np.array(score, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"score must be numbers, one for each pair: {error}") from None
+    fits = values.ndim == (1 if model is None else 2)
+    require(
+        fits and values.shape[-1] > 0,
+        f"score must have shape (pairs,), or (models, pairs) together with model= names, got shape {values.shape} "
+        f"{'without' if model is None else 'with'} model names",
+    )
+    endless = np.isinf(values)
+    where = int(np.argmax(endless.any(tuple(range(values.ndim - 1)))))
+    require(not endless.any(), f"score of pair {where} is infinite ({int(endless.sum())} such); mark it as missing")
+    if missing is not None:
+        values[np.isin(values, np.atleast_1d(missing))] = np.nan
+    require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
+    return values, None if model is None else _model_names(model, len(values))
+
+
+def _model_names(model, n: int) -> np.ndarray:
+    names = [model] if isinstance(model, str) else [str(name) for name in model]
+    require(len(names) == n and len(set(names)) == n, f"model must hold {n} distinct name(s), got {listed(names)}")
+    return np.array(names, str)
+
+
+def _one_per_pair(values, n: int, name: str) -> np.ndarray:
+    """Labels of any kind as a flat array of the right length."""
+    array = np.asarray(values) if not isinstance(values, (pd.Series, pd.Index)) else values.to_numpy()
+    require(array.ndim == 1, f"{name} must be flat, with one entry for each pair; got shape {array.shape}")
+    require(len(array) == n, f"lengths differ: {name} has {len(array)} entries for {n} pairs")
+    return array
+
+
+def _both_sides(first, second, n: int, *names: str) -> list[np.ndarray] | None:
+    """Complete names of both sides; None where neither is given."""
+    if first is None and second is None:
+        return None
+    require(
+        first is not None and second is not None,
+        f"give {names[0]}= and {names[1]}= together: one side alone says nothing about who shares what",
+    )
+    sides = []
+    for given, name in zip((first, second), names, strict=True):
+        labels, missing = clean_labels(_one_per_pair(given, n, name), n, name)
+        bad = np.flatnonzero(missing | (labels == UNKNOWN))
+        where = ", ".join(map(str, bad[:5]))
+        require(len(bad) == 0, f"{name} is missing or 'unknown' in {len(bad)} pair(s): {where}; name or remove them")
+        sides.append(labels)
+    return sides
+
+
+def _genuine(genuine, people, n: int) -> np.ndarray:
+    """Which pairs are genuine, as told or as the identities say."""
+    require(
+        genuine is not None or people is not None,
+        "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
+    )
+    same = None if people is None else people[0] == people[1]
+    if genuine is None:
+        return same
+    told = _one_per_pair(genuine, n, GENUINE)
+    bad = np.flatnonzero(~np.isin(told, [0, 1])) if told.dtype.kind in "biufO" else np.arange(n)
+    if len(bad):
+        raise InputError(f"genuine must be True or False (1 or 0); pair {bad[0]} has {told[bad[0]]!s}")
+    told = told.astype(bool)
+    if same is not None and not np.array_equal(told, same):
+        at = int(np.argmax(told != same))
+        raise InputError(
+            f"genuine contradicts the identities in {int((told != same).sum())} pair(s): pair {at} is "
+            f"{'genuine' if told[at] else 'impostor'}, but shows {people[0][at]!s} and {people[1][at]!s}"
+        )
+    return told
+
+
+def _check_images(names: np.ndarray, identity: np.ndarray) -> None:
+    """One image shows one person."""
+    image = pd.factorize(names.astype(object))[0]
+    person = pd.factorize(identity.astype(object))[0]
+    of_image = np.zeros(image.max() + 1, int)
+    of_image[image] = person
+    differs = np.flatnonzero(of_image[image] != person)
+    if len(differs):
+        name = names[differs[0]]
+        shown = sorted(set(identity[names == name].tolist()))
+        raise InputError(f"image {str(name)!r} shows {listed(shown)}; give different images different names")
+
+
+def _attributes(attributes: dict, n: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Clean labels of both sides, for every attribute."""
+    out = {}
+    for name, values in attributes.items():
+        usable = name not in _TAKEN and "/" not in name and not name.startswith(("probe_", "reference_"))
+        require(
+            usable and name.strip(),
+            f"attribute {name!r} has a name that frkit uses itself; rename it, and give both sides as a tuple: "
+            f"gender=(labels of probes, labels of references)",
+        )
+        two = isinstance(values, tuple) and len(values) == 2 and np.ndim(values[0]) == 1
+        given = values if two else (values,)
+        clean = [clean_labels(_one_per_pair(one, n, name), n, name)[0] for one in given]
+        out[name] = tuple(clean) if two else _split(clean[0])
+    return out
+
+
+def _split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A label such as "Asian x White" is Asian on one side and White on the other; any other is that of both sides."""
+    words, code = np.unique(labels, return_inverse=True)
+    parts = [word.split(BETWEEN) if word.count(BETWEEN) == 1 else [word, word] for word in words.tolist()]
+    sides = [np.array([part[side].strip() or UNKNOWN for part in parts], str)[code] for side in range(2)]
+    return sides[0], sides[1]

@@ -1,0 +1,217 @@
+"""Lazy score tensors: building one computes nothing, and none is ever whole in memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+
+from frkit.base import FEATURE, IMAGE, MODEL, PROBE, REFERENCE, require
+
+CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
+TILE = 512  # a larger block is filled by products of this size
+_PAD = 64  # a product's shape is padded to multiples of this: then no score depends on the chunking
+_DEPTH = 512  # features summed in one call: longer rows are cut here and not where the BLAS library likes
+
+
+def _padded(rows: np.ndarray) -> np.ndarray:
+    short = -len(rows) % _PAD
+    return np.pad(rows, ((0, short), (0, 0))) if short else rows
+
+
+@cache
+def _same_bits_everywhere() -> bool:
+    """Whether float32 products of equal rows are equal wherever they stand: not so with some BLAS kernels."""
+    pairs = np.random.default_rng(0).normal(size=(4, 2, 515)).astype(np.float32)
+    return all(len(np.unique(np.tile(x, (192, 1)) @ np.tile(y, (192, 1)).T)) == 1 for x, y in pairs)
+
+
+def inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """All inner products of two sets of rows, shape (probe, reference), with the same bits for any split.
+
+    Where the processor's float32 kernel does not grant that, products are formed in float64 and rounded.
+    """
+    if probe.dtype == np.float32 and not _same_bits_everywhere():
+        return _products(probe.astype(np.float64), reference.astype(np.float64)).astype(np.float32)
+    return _products(probe, reference)
+
+
+def _products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    a, b = _padded(probe), _padded(reference)
+    out = np.empty((len(a), len(b)), a.dtype)
+    for i in range(0, len(a), TILE):
+        for j in range(0, len(b), TILE):
+            tile = out[i : i + TILE, j : j + TILE]
+            np.matmul(a[i : i + TILE, :_DEPTH], b[j : j + TILE, :_DEPTH].T, out=tile)
+            for k in range(_DEPTH, a.shape[1], _DEPTH):
+                tile += a[i : i + TILE, k : k + _DEPTH] @ b[j : j + TILE, k : k + _DEPTH].T
+    return out[: len(probe), : len(reference)]
+
+
+def minus_distances(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Minus the Euclidean distances of two sets of float64 rows, in float32."""
+    squares = (probe**2).sum(1)[:, None] + (reference**2).sum(1)[None, :]
+    squares -= 2 * inner_products(probe, reference)
+    return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
+
+
+def _unit_rows(embedding: np.ndarray) -> np.ndarray:
+    """Rows of unit length, formed in float64, some at a time."""
+    out = np.empty(embedding.shape, np.float32)
+    for i in range(0, embedding.shape[-2], 256):
+        rows = embedding[..., i : i + 256, :].astype(np.float64)
+        out[..., i : i + 256, :] = rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+    return out
+
+
+def _centred_rows(embedding: np.ndarray) -> np.ndarray:
+    rows = embedding.astype(np.float64)
+    return rows - rows.mean(-2, keepdims=True)  # distances stay, cancellation shrinks
+
+
+# name -> (what is done once to all rows, scores of two sets of rows, score of an image with itself)
+SIMILARITIES = {
+    "cosine": (_unit_rows, inner_products, 1.0),
+    "euclidean": (_centred_rows, minus_distances, 0.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreArray:
+    """An array of scores that computes the part that is asked for; `rows` has shape ([model,] image, feature)."""
+
+    embedding: np.ndarray
+    similarity: str | Callable
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The embedding, made ready for the similarity (unit length, say), once per process."""
+        prepare = SIMILARITIES[self.similarity][0] if isinstance(self.similarity, str) else np.asarray
+        return prepare(self.embedding)
+
+    def __getstate__(self) -> dict:
+        return {"embedding": self.embedding, "similarity": self.similarity}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """([model,] image, image)."""
+        return (*self.embedding.shape[:-1], self.embedding.shape[-2])
+
+    @property
+    def ndim(self) -> int:
+        """2, or 3 where encoders are stacked."""
+        return self.embedding.ndim
+
+    dtype = np.dtype(np.float32)
+
+    def __getitem__(self, key: tuple) -> np.ndarray:
+        *model, probe, reference = key
+        rows = self.rows[model[0]] if model else self.rows
+        if rows.ndim == 3:
+            return np.stack([self._block(one[probe], one[reference]) for one in rows])
+        return self._block(rows[probe], rows[reference])
+
+    def _block(self, probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        if isinstance(self.similarity, str):
+            return SIMILARITIES[self.similarity][1](probe, reference)
+        scores = np.asarray(self.similarity(probe, reference), np.float32)
+        require(
+            not np.isnan(scores).any(),
+            "similarity returned NaN; it must return a number for every pair of rows",
+        )
+        require(
+            scores.shape == (len(probe), len(reference)),
+            f"similarity must return one score for every pair: shape {(len(probe), len(reference))} was "
+            f"expected for rows of shapes {probe.shape} and {reference.shape}, got {scores.shape}",
+        )
+        return scores
+
+
+def score_tensor(
+    faces: xr.Dataset,
+    similarity: str | Callable = "cosine",
+    *,
+    chunks: int | str = "auto",
+    symmetric: bool = True,
+) -> xr.DataArray:
+    """Scores of every image with every image, as a lazy tensor.
+
+    Parameters
+    ----------
+    faces : xr.Dataset
+        From `faces`, `open_faces` or `stack_models`: `embedding` over ([model,] image, feature).
+    similarity : {"cosine", "euclidean"} or callable
+        "euclidean" is minus the distance. A callable takes two float32 arrays of rows, (a, feature) and
+        (b, feature), and returns (a, b) scores; larger means more alike.
+    chunks : int or "auto"
+        Images along each side of a block (auto: 512). No result depends on it.
+    symmetric : bool
+        False for a callable whose score depends on which image is the probe.
+
+    Returns
+    -------
+    xr.DataArray
+        `score` over ([model,] probe, reference), float32, dask-backed. Coordinates of both sides carry
+        identity and attributes (`probe_identity`, `reference_gender`, ...). The attribute `self_score` is
+        the exact score of an image with itself; without it (callables) the diagonal is read.
+
+    Raises
+    ------
+    InputError
+        For an unknown similarity, chunks below 1, or a Dataset without `embedding`.
+
+    Examples
+    --------
+    >>> import numpy as np, frkit as fk
+    >>> people = fk.faces(np.eye(4) + 0.1, ["ann", "ann", "bob", "bob"])
+    >>> fk.score_tensor(people).sizes["probe"]
+    4
+    """
+    known = ", ".join(SIMILARITIES)
+    require(
+        "embedding" in faces,
+        f"faces must hold a variable 'embedding', got {list(faces)}; make it with fk.faces",
+    )
+    require(
+        callable(similarity) or similarity in SIMILARITIES,
+        f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}",
+    )
+    embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
+    source = ScoreArray(embedding.values, similarity)
+    attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
+    attrs |= {"symmetric": int(symmetric), "long_name": "similarity score"}
+    if isinstance(similarity, str):
+        attrs["self_score"] = SIMILARITIES[similarity][2]
+    labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE}
+    return labelled_tensor(
+        source, chunks, faces[IMAGE].values, faces[IMAGE].values, labels, labels, attrs, faces.get(MODEL)
+    )
+
+
+def labelled_tensor(
+    source, chunks, probe, reference, probe_labels, reference_labels, attrs, model=None
+) -> xr.DataArray:
+    """Label a lazy array; one side's labels become `probe_...`, the other's `reference_...`."""
+    size = CHUNK if chunks == "auto" else chunks
+    whole = isinstance(size, (int, np.integer)) and size >= 1
+    require(whole, f"chunks must be 'auto' or a whole number of images of at least 1, got {chunks!r}")
+    sizes = (1,) * (source.ndim - 2) + (int(size), int(size))
+    lazy = (
+        source.rechunk(sizes)
+        if isinstance(source, da.Array)
+        else da.from_array(
+            source, chunks=sizes, asarray=False, fancy=True, name=False, meta=np.empty((0,) * source.ndim, source.dtype)
+        )
+    )
+    coords = {PROBE: probe, REFERENCE: reference}
+    coords |= {f"{PROBE}_{name}": (PROBE, values) for name, values in probe_labels.items()}
+    coords |= {f"{REFERENCE}_{name}": (REFERENCE, values) for name, values in reference_labels.items()}
+    if model is not None:
+        coords[MODEL] = model.values
+    dims = (MODEL, PROBE, REFERENCE)[-source.ndim :]
+    return xr.DataArray(lazy, dims=dims, coords=coords, name="score", attrs=attrs)
