@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from frkit.engine import everypair, kernels
+from frkit.engine import kernels
 from frkit.engine.design import Design
-from frkit.engine.histogram import Distribution, Parts
 from frkit.engine.plan import CELLS, Ladder, keep_all
 from frkit.engine.sweep import Partial
 
 PAIRS_PER_BIN = 1024
 MOST_BINS = 1024
-CHUNK = 8192  # pairs whose weights are written out at once
 
 
 def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, design: Design) -> np.ndarray:
@@ -56,37 +54,3 @@ def tally_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Desi
     sums = slot_sums(bins * design.n_cells + cell, ladder.n_bins * design.n_cells, row, col, design)
     counts = np.bincount(bins, minlength=ladder.n_bins)
     return Partial(sums, None, counts, [(row, col, score)], [])
-
-
-def distribute_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, wanted: Distribution) -> Parts:
-    """Histograms, powers and what AUC needs, from the impostor pairs of a list."""
-    design, n_bins = wanted.design, len(wanted.edges) - 1
-    score, row, col, cell = counted_pairs(score, row, col, design)
-    bins = np.clip(np.searchsorted(wanted.edges, score, side="right") - 1, 0, n_bins - 1)
-    sums = slot_sums(bins * design.n_cells + cell, n_bins * design.n_cells, row, col, design)
-    powers = np.zeros((2, design.n_cells, design.n_columns))
-    beaten = np.zeros((len(wanted.lost), wanted.lost.shape[2]))
-    for begin in range(0, len(score), CHUNK):
-        part = slice(begin, begin + CHUNK)
-        _add_chunk(score[part], row[part], col[part], wanted, powers, beaten)
-    low, high = score.min(initial=np.inf), score.max(initial=-np.inf)
-    return Parts(sums, powers, beaten, float(low), float(high))
-
-
-def _add_chunk(score, row, col, wanted: Distribution, powers: np.ndarray, beaten: np.ndarray) -> None:
-    """A chunk of pairs as a tile of one column, whose rows are the pairs with their whole weight."""
-    design = wanted.design
-    probe, reference = design.probe, design.reference
-    cell = design.cell_of[probe.group[row], reference.group[col]]
-    weight = probe.real_weight[row] * reference.real_weight[col]
-    factor = design.scales(probe)[row] * design.scales(reference)[col]
-    for c in np.unique(cell):
-        own = cell == c
-        for power in range(2):
-            powers[power, c] += (factor[own] * score[own] ** (power + 1)) @ weight[own].astype(float)
-    extra = np.concatenate([weight, weight[:, :1]], 1)
-    place, nowhere = np.arange(len(score), dtype=np.uint16), np.zeros(len(score), np.uint16)
-    ones = np.ones((1, extra.shape[1]), np.float32)
-    levels = wanted.own, wanted.levels, wanted.lost
-    scores, slots = score[:, None], cell.astype(np.int32)
-    everypair.add_lost(place, nowhere, slots, len(score), scores, *levels, extra, ones, factor, np.ones(1), beaten)

@@ -49,6 +49,13 @@ class Genuine:
     identity_count: np.ndarray
     totals: np.ndarray
 
+    def weights(self, column: int) -> np.ndarray:
+        """Weight of every pair in one column."""
+        _, row, col, identity, _, factor = self.pairs
+        weight = self.image_weight[1][column][col].astype(float)
+        weight *= np.where(row < 0, weight - 1, self.image_weight[0][column][row])
+        return factor * weight * self.identity_count[column][identity]
+
 
 def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums: np.ndarray, totals) -> Impostors:
     """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run."""
@@ -208,3 +215,11 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
 def column_of(weight: tuple, column: int) -> tuple:
     """One column of both sides' weights."""
     return weight[0][column], weight[1][column]
+
+
+def curves(weight: np.ndarray, n_groups: int, axis: int = 0) -> np.ndarray:
+    """Weights of cells (or of groups) along an axis as those of curves: each group's own, and last all together.
+
+    The first cells are those of pairs within each group.
+    """
+    return np.concatenate([np.take(weight, range(n_groups), axis), weight.sum(axis, keepdims=True)], axis)

@@ -17,30 +17,24 @@ from frkit.engine.resolve import Genuine, Impostors
 ENOUGH = 30  # identities of four images or more, which tell θ² for all
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """What the corrected interval reads: variances over draws of images, and how the thresholds move the rates.
-
-    far_variance, frr_variance: (level,) at the data's own threshold. far_data, frr_data: (column, level) rates of the
-    data at each replicate's threshold; None at fixed thresholds.
-    """
-
-    far_variance: np.ndarray
-    frr_variance: np.ndarray
-    far_data: np.ndarray | None
-    frr_data: np.ndarray | None
+def images_alone(who: Cohort, n_columns: int) -> bool:
+    """Whether replicates draw the images of the same identities on a square of scores: only then is there a spread."""
+    return who.diagonal and who.design.symmetric and n_columns > 2 and bool(np.all(who.identity_count == 1))
 
 
 def spread_of(
-    who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool
-) -> Spread | None:
-    """The Spread of the image scheme on a square of scores; None elsewhere. thresholds, far: (column, level)."""
-    if not (who.diagonal and who.design.symmetric and np.all(who.identity_count == 1) and len(thresholds) > 2):
-        return None
-    data = (None, None) if fixed else rates_of_data(impostors, genuine, thresholds)
-    spread = (far if fixed else data[0])[1:].var(0, ddof=1)
-    of_impostors = impostor_variance(who.design, far[0], spread)
-    return Spread(of_impostors, genuine_variance(genuine, who.design.probe.identity, thresholds[0]), *data)
+    who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far: np.ndarray, fixed: bool
+) -> tuple[dict, dict]:
+    """What the corrected interval reads of FAR and FRR: variances, and how the thresholds move the rates.
+
+    thresholds, far: (column, level). Variances over draws of images, (level,), at the data's own threshold; and rates
+    of the data at each replicate's threshold, (column, level), unless thresholds are fixed.
+    """
+    data = {} if fixed else dict(zip(("far", "frr"), rates_of_data(impostors, genuine, thresholds), strict=True))
+    spread = data.get("far", far)[1:].var(0, ddof=1)
+    of_far = impostor_variance(who.design, far[0], spread)
+    of_frr = genuine_variance(genuine, who.design.probe.identity, thresholds[0])
+    return {"far": of_far, "frr": of_frr}, data
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,28 +80,28 @@ def rejected_weight(thresholds, order, weight, identity_count, genuine, rejected
 
 
 @njit(**COMPILE)
-def binned_genuine(bins, last, weight, identity_count, genuine, sums) -> None:
-    """Genuine weight of one replicate in each bin below `last`: sums (bin + 1, group); place 0 is the floor."""
+def binned_genuine(place, weight, identity_count, genuine, sums) -> None:
+    """Genuine weight of one replicate at each place but the last, sums (place, group); place: (pair,), ascending."""
     score, row, col, identity, group, factor = genuine
     row_weight, col_weight = weight
     for u in range(score.shape[0]):
-        if bins[u] >= last:
+        if place[u] >= sums.shape[0] - 1:
             break
         w = float(col_weight[col[u]])
         w *= (w - 1.0) if row[u] < 0 else float(row_weight[row[u]])
-        sums[bins[u] + 1, group[u]] += factor[u] * w * identity_count[identity[u]]
+        sums[place[u], group[u]] += factor[u] * w * identity_count[identity[u]]
 
 
 @njit(**COMPILE)
 def crossing(
-    accepted, rejected, imp, gen, weight, identity_count, pairs, genuine, cell, group, totals, tolerance
+    accepted, rejected, imp, gen, weight, identity_count, pairs, genuine, own, totals, tolerance
 ) -> tuple:
     """Where FAR and FRR cross inside one bin, for one replicate: (EER, threshold).
 
     accepted, rejected: impostor weight above and genuine weight below the lower end of the bin.
     imp, gen: (begin, end) of the bin's pairs in `pairs` (score descending) and the first genuine pair in
-    `genuine` (ascending) that is not below the bin. cell, group: the
-    cell and group that count (-1: all). totals: weight of all impostor and of all genuine pairs.
+    `genuine` (ascending) that is not below the bin. own: the group that counts, which is
+    also the cell of its own pairs (-1: all). totals: weight of all impostor and of all genuine pairs.
     The threshold is the smallest observed score at which FRR >= FAR; the EER is interpolated on the line from
     the rates just below that score to the rates at it.
     """
@@ -112,11 +112,11 @@ def crossing(
         score = pairs[0][p] if from_pairs else genuine[0][q]
         more_accepted = more_rejected = 0.0
         while p >= imp[0] and pairs[0][p] == score:
-            if cell < 0 or pairs[3][p] == cell:
+            if own < 0 or pairs[3][p] == own:
                 more_accepted += pairs[4][p] * weight[0][pairs[1][p]] * weight[1][pairs[2][p]]
             p -= 1
         while q < genuine[0].shape[0] and genuine[0][q] == score:
-            if group < 0 or genuine[4][q] == group:
+            if own < 0 or genuine[4][q] == own:
                 w = float(weight[3][genuine[2][q]])
                 w *= (w - 1.0) if genuine[1][q] < 0 else float(weight[2][genuine[1][q]])
                 more_rejected += genuine[5][q] * w * identity_count[genuine[3][q]]

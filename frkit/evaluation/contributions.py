@@ -11,8 +11,7 @@ from frkit.engine.cohort import Cohort, cohort
 from frkit.engine.genuine import genuine_tallies
 from frkit.engine.pair_cohort import pair_cohort
 from frkit.engine.sweep import sweep
-from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.evaluator import checked_scores
+from frkit.evaluation.evaluate import checked_scores, evaluate
 
 KINDS = ("genuine", "impostor")
 

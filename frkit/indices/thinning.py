@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, require
-from frkit.evaluation.evaluator import checked_scores
+from frkit.evaluation.evaluate import checked_scores
 from frkit.faces.labels import attributes_of, crossed
 
 

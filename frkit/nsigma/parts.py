@@ -5,7 +5,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require
-from frkit.evaluation.evaluator import check_attributes, checked_scores
+from frkit.evaluation.evaluate import check_attributes, checked_scores
 from frkit.faces.labels import attributes_of, crossed
 from frkit.scores.groups import people
 
