@@ -271,7 +271,7 @@ def asked_levels(far, threshold) -> tuple[np.ndarray | None, np.ndarray | None]:
 
 def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     """Number of bins, 0 for none, and their range where one is given."""
-    bins, bounds = histogram if isinstance(histogram, (tuple, list)) else (histogram or 0, None)
+    bins, bounds = histogram if isinstance(histogram, (tuple, list)) else (0 if histogram is None else histogram, None)
     whole = isinstance(bins, (int, np.integer)) and bins >= (0 if histogram is None else 1)
     require(
         whole and (bounds is None or bounds[0] < bounds[1]),
