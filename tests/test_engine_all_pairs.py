@@ -95,7 +95,7 @@ def test_scores_outside_the_bounds_are_refused():
 
 
 def test_the_error_of_the_auc_is_at_most_its_bound_and_reaches_it():
-    """Bins of .001: genuine 0 and .0006, impostors .0004 and .5. Of four couples one is in order, and it shares a bin."""
+    """Bins of .001, genuine 0 and .0006, impostors .0004 and .5: the only couple in order shares a bin."""
     scores = fk.pairs([0.0, 0.0006, 0.0004, 0.5], [1, 1, 0, 0])
     found = fk.evaluate(scores, far=[0.5], histogram=(1000, (0.0, 1.0)))["empirical"].auc
     assert float(found) == pytest.approx((0.5 + 0.5) / 4) and found.attrs["error_bound"] == pytest.approx(0.25)

@@ -195,7 +195,7 @@ def show_memory(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, faces = Path(folder) / "faces.npz", case.faces
         np.savez(path, embedding=faces.embedding, identity=faces.identity, race=faces.race)
-        own = [f"{name}={getattr(case, name)}" for name in ("dim", "images", "replicates")] + [f"histogram={case.histogram or 0}"]
+        own = [f"{name}={getattr(case, name) or 0}" for name in ("dim", "images", "replicates", "histogram")]
         command = [sys.executable, __file__, "--memory-of", str(path), *own]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     total, before = map(float, done.stdout.split())
