@@ -6,8 +6,9 @@ import numpy as np
 
 from frkit.engine import kernels, walks
 from frkit.engine.blocks import each
+from frkit.engine.pairs import Genuine
 from frkit.engine.plan import Ladder
-from frkit.engine.resolve import TOLERANCE, Genuine, Impostors, column_of
+from frkit.engine.resolve import TOLERANCE, Impostors, column_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,21 +32,14 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, own_cell: np.
     own_cell: (group,) the cell of pairs within each group.
     """
     n_columns = sums.shape[2]
-    score = genuine.pairs[0]
+    score = genuine.pairs.score
     low, floor, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
     bins = kernels.bins_of(score, low, scale, bin_of_cell)
     bins[~(score > floor)] = -1
     binned = np.zeros((n_columns, len(sums) + 1, len(genuine.totals)))
 
     def one(column: int) -> None:
-        walks.binned_genuine(
-            bins,
-            len(sums) - 1,
-            column_of(genuine.image_weight, column),
-            genuine.identity_count[column],
-            genuine.pairs,
-            binned[column],
-        )
+        walks.binned_genuine(bins, len(sums) - 1, genuine.column(column), genuine.pairs, binned[column])
 
     each(one, n_columns)
     curves = range(len(own_cell) + 1)
@@ -97,14 +91,14 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own
     begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
 
     def one(column: int) -> None:
-        weight = (*column_of(impostors.weight, column), *column_of(genuine.image_weight, column))
+        weight, genuine_weight = column_of(impostors.weight, column), genuine.column(column)
         for curve, b in enumerate(at.bins[column]):
             if b < 0:
                 continue
             out[:, column, curve] = walks.crossing(
                 *_start(runs, at, column, curve, (begin[column, curve], end[column, curve])),
                 weight,
-                genuine.identity_count[column],
+                genuine_weight,
                 impostors.pairs,
                 genuine.pairs,
                 cells[curve],
@@ -129,12 +123,11 @@ def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell, 
     highest = np.full(n_runs, -np.inf)
     filled = last > first
     highest[filled] = impostors.pairs[0][first[filled]]
-    place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs[0])
+    place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs.score)
     binned = np.zeros((impostors.above.shape[2], n_runs + 1, len(genuine.totals)))
 
     def one(column: int) -> None:
-        image_weight, identity_count = column_of(genuine.image_weight, column), genuine.identity_count[column]
-        walks.binned_genuine(place - 1, n_runs - 1, image_weight, identity_count, genuine.pairs, binned[column])
+        walks.binned_genuine(place - 1, n_runs - 1, genuine.column(column), genuine.pairs, binned[column])
 
     each(one, len(binned))
     upto = np.cumsum(binned[:, :n_runs], axis=1)

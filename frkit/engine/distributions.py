@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 from frkit.base import require
 from frkit.engine import histogram as distribution
 from frkit.engine import lists as listed
-from frkit.engine.cohort import Cohort
-from frkit.engine.resolve import Genuine
+from frkit.engine.pairs import Genuine
+from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import sweep
 
 TABLE_LIMIT = 2e9  # bytes of the table that AUC needs
@@ -37,22 +37,21 @@ class Distributions:
 
 
 def tally_distributions(
-    scores: xr.DataArray, who: Cohort, rates, *, bins: int, bounds: tuple[float, float], progress: bool
+    scores: xr.DataArray, protocol: Protocol, rates, *, bins: int, bounds: tuple[float, float], progress: bool
 ) -> Distributions:
     """One more sweep, over every pair; `rates` brings the genuine pairs, which are known by now."""
-    design, own = who.design, who.own_cell
+    own = np.arange(len(protocol.groups))
     low, high = bounds
     edges = np.linspace(low, high, bins + 1)
     levels, lost = _lost(rates.genuine, rates.centre, len(own))
-    of_cell = np.full(design.n_cells, -1)
+    of_cell = np.full(protocol.n_cells, -1)
     of_cell[own] = np.arange(len(own))
-    wanted = distribution.Distribution(design, edges, levels, lost, of_cell)
-    if who.listed is None:
+    wanted = distribution.Distribution(protocol, edges, levels, lost, of_cell)
+    if protocol.listed is None:
         found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
     else:
-        places = who.listed.impostor
-        parts = (part[places] for part in (scores.values, who.listed.row, who.listed.col))
-        found = listed.distribute_list(*parts, wanted)
+        impostor = protocol.listed.impostor
+        found = listed.distribute_list(scores.values[impostor], *protocol.listed.places(impostor), wanted)
     slack = ROUNDING * (high - low)
     require(
         found.low >= low - slack and found.high <= high + slack,
@@ -60,7 +59,7 @@ def tally_distributions(
         f"({low:.6g}, {high:.6g}); "
         "give wider ones with bounds=(low, high)",
     )
-    sums = found.sums.reshape(bins, design.n_cells, design.n_columns)
+    sums = found.sums.reshape(bins, protocol.n_cells, protocol.n_columns)
     impostor_totals = _curves(rates.totals[None], own)[0]
     genuine = [_genuine_moments(part, len(own), edges) for part in (rates.genuine, rates.centre)]
     genuine_totals = np.concatenate([part[0] for part in genuine])
@@ -72,8 +71,8 @@ def tally_distributions(
         impostor=_finished(impostor_totals.T, np.moveaxis(_curves(found.powers, own), 2, 1), _curves(sums, own)),
         genuine=tuple(np.concatenate([part[k] for part in genuine]) for k in (1, 2, 3)),
         edges=edges,
-        images=_images(who, pairs),
-        pairs=pairs if who.pooled else {},
+        images=_images(protocol, pairs),
+        pairs=pairs if protocol.pooled else {},
     )
 
 
@@ -84,12 +83,12 @@ def _pairs(impostor: np.ndarray, genuine: np.ndarray) -> dict[str, np.ndarray]:
     return {"impostor": np.concatenate([impostor, impostor[:1]]), "genuine": np.concatenate([genuine[:-1], centre])}
 
 
-def _images(who: Cohort, pairs: dict[str, np.ndarray]) -> np.ndarray:
+def _images(protocol: Protocol, pairs: dict[str, np.ndarray]) -> np.ndarray:
     """Images of each group, and of all, (column, curve): pairs, where a list names no images."""
-    if who.listed is not None and who.listed.facts.get("n_images", "") is None:
+    if protocol.listed is not None and not protocol.listed.named:
         return pairs["impostor"] + pairs["genuine"]
-    drawn = who.image_count * who.identity_count[:, who.identity].astype(float)
-    each = [drawn[:, who.people.group == group].sum(1) for group in who.groups]
+    drawn = protocol.image_count * protocol.identity_count[:, protocol.people.identity_code].astype(float)
+    each = [drawn[:, protocol.people.group == group].sum(1) for group in protocol.groups]
     many = np.stack([*each, drawn.sum(1)], axis=1)
     return np.concatenate([many, many[:1]])
 
@@ -119,17 +118,9 @@ def _finished(totals: np.ndarray, powers: np.ndarray, histogram: np.ndarray) -> 
     return tuple(np.concatenate([part, part[:1]]) for part in (mean, spread, share))
 
 
-def _weights(genuine: Genuine, column: int) -> np.ndarray:
-    """Weight of every genuine pair in one column."""
-    _, row, col, identity, _, factor = genuine.pairs
-    w = genuine.image_weight[1][column][col].astype(float)
-    w *= np.where(row < 0, w - 1, genuine.image_weight[0][column][row])
-    return factor * w * genuine.identity_count[column][identity]
-
-
 def _lost(genuine: Genuine, centre: Genuine, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
     """Distinct genuine scores, and (curve, level + 1, column) the genuine weight below each; last the centre's."""
-    levels = np.unique(np.concatenate([genuine.pairs[0], centre.pairs[0]]))
+    levels = np.unique(np.concatenate([genuine.pairs.score, centre.pairs.score]))
     columns = [(genuine, c) for c in range(len(genuine.identity_count))] + [(centre, 0)]
     size = (n_groups + 1) * (len(levels) + 1) * len(columns) * 8
     require(
@@ -139,8 +130,8 @@ def _lost(genuine: Genuine, centre: Genuine, n_groups: int) -> tuple[np.ndarray,
     )
     lost = np.zeros((n_groups + 1, len(levels) + 1, len(columns)))
     for c, (part, column) in enumerate(columns):
-        at, group = np.searchsorted(levels, part.pairs[0]), part.pairs[4]
-        weight = _weights(part, column)
+        at, group = np.searchsorted(levels, part.pairs.score), part.pairs.cell
+        weight = part.weights(column)
         for curve in range(n_groups + 1):
             mine = weight if curve == n_groups else np.where(group == curve, weight, 0)
             lost[curve, 1:, c] = np.cumsum(np.bincount(at, mine, minlength=len(levels)))
@@ -149,13 +140,13 @@ def _lost(genuine: Genuine, centre: Genuine, n_groups: int) -> tuple[np.ndarray,
 
 def _genuine_moments(genuine: Genuine, n_groups: int, edges: np.ndarray) -> tuple:
     """Totals, means, sds (column, curve) and histograms (column, bin, curve) of the genuine pairs."""
-    score, group = genuine.pairs[0].astype(float), genuine.pairs[4]
+    score, group = genuine.pairs.score.astype(float), genuine.pairs.cell
     at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
     n, n_bins = len(genuine.identity_count), len(edges) - 1
     place, kinds = group * n_bins + at, n_groups + 1  # the last group is "no group"
     sums, histogram = np.zeros((3, n, kinds)), np.zeros((n, n_bins, kinds))
     for column in range(n):
-        weight = _weights(genuine, column)
+        weight = genuine.weights(column)
         for power in range(3):
             sums[power, column] = np.bincount(group, weight * score**power, minlength=kinds)
         counts = np.bincount(place, weight, minlength=kinds * n_bins)

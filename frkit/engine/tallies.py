@@ -8,11 +8,10 @@ import xarray as xr
 from frkit.engine import crossings, resolve
 from frkit.engine import lists as listed
 from frkit.engine import plan as planning
-from frkit.engine.cohort import Cohort
-from frkit.engine.design import Design
-from frkit.engine.genuine import Tallies, genuine_tallies
+from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
 from frkit.engine.pilot import take_pilot
 from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import Partial, Request, sweep
 from frkit.engine.variance import Spread, spread_of
 
@@ -46,14 +45,14 @@ class Rates:
     frr_rescaled: np.ndarray | None
     frr_group_rescaled: np.ndarray | None
     spread: Spread | None
-    genuine: resolve.Genuine
-    centre: resolve.Genuine
+    genuine: Genuine
+    centre: Genuine
     totals: np.ndarray
 
 
 def tally_rates(
     scores: xr.DataArray,
-    who: Cohort,
+    protocol: Protocol,
     far: np.ndarray | None,
     thresholds: np.ndarray | None,
     *,
@@ -65,16 +64,16 @@ def tally_rates(
     ladder: a plan from `plan_rates`, for scores like these; without it these scores are planned.
     """
     levels, fixed = _given(far), _given(thresholds)
-    if who.listed is not None:
-        ladder = listed.list_ladder(scores.values[who.listed.impostor])
-        found = _sweep_list(scores.values, who, ladder)
+    if protocol.listed is not None:
+        ladder = listed.list_ladder(scores.values[protocol.listed.impostor])
+        found = _sweep_list(scores.values, protocol, ladder)
         return _resolve(found, _needs(found, levels, fixed, ladder), found.partial.kept, ladder, levels, fixed)
-    ladder = plan_rates(scores, who, far, thresholds) if ladder is None else ladder
-    sweeper = _Sweeper(scores, who, progress)
+    ladder = plan_rates(scores, protocol, far, thresholds) if ladder is None else ladder
+    sweeper = _Sweeper(scores, protocol, progress)
     found = sweeper.first(ladder)
     needs = _needs(found, levels, fixed, ladder)
     if needs.below_floor:
-        ladder = planning.even_ladder(take_pilot(scores, who)[0])
+        ladder = planning.even_ladder(take_pilot(scores, protocol)[0])
         found = sweeper.first(ladder)
         needs = _needs(found, levels, fixed, ladder)
     absent = needs.bins[~ladder.keep[needs.bins]]
@@ -83,13 +82,13 @@ def tally_rates(
 
 
 def plan_rates(
-    scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None
+    scores: xr.DataArray, protocol: Protocol, far: np.ndarray | None, thresholds: np.ndarray | None
 ) -> Ladder | None:
     """The plan of a sweep for these rates, from a look at some of the scores; None for a list, which needs none."""
-    if who.listed is not None:
+    if protocol.listed is not None:
         return None
-    pilot, zones = take_pilot(scores, who)
-    return planning.make_plan(pilot, who.design.n_pairs, _given(far), _given(thresholds), zones)
+    pilot, zones = take_pilot(scores, protocol)
+    return planning.make_plan(pilot, protocol.n_pairs, _given(far), _given(thresholds), zones)
 
 
 def _given(levels: np.ndarray | None) -> np.ndarray:
@@ -100,56 +99,51 @@ def _given(levels: np.ndarray | None) -> np.ndarray:
 class _Found:
     """What one sweep brought, with the genuine pairs weighted."""
 
-    who: Cohort
+    protocol: Protocol
     partial: Partial
     sums: np.ndarray
     totals: np.ndarray
-    pairs: Tallies
+    pairs: Weighted
     n_missing: int
-
-    @property
-    def design(self) -> Design:
-        return self.who.design
 
 
 class _Sweeper:
     """Sweeps one tensor, as often as it takes."""
 
-    def __init__(self, scores: xr.DataArray, who: Cohort, progress: bool) -> None:
-        self.scores, self.who, self.progress = scores, who, progress
+    def __init__(self, scores: xr.DataArray, protocol: Protocol, progress: bool) -> None:
+        self.scores, self.protocol, self.progress = scores, protocol, progress
         self.failing = not scores.attrs.get("symmetric")
 
     def first(self, ladder: Ladder) -> _Found:
         """Bins added up, kept pairs and genuine scores."""
-        design = self.who.design
-        request = Request(design, ladder, failing=self.failing, genuine=self.who.asked)
+        protocol = self.protocol
+        request = Request(protocol, ladder, failing=self.failing, asking=True)
         partial = sweep(self.scores, request, progress=self.progress)
-        score = np.full(len(self.who.asked), np.nan, self.scores.dtype)
+        score = np.full(len(protocol.asked[0]), np.nan, self.scores.dtype)
         for place, values in partial.genuine:
             score[place] = values
-        totals = design.impostor_totals
+        totals = protocol.impostor_totals
         if partial.missing is not None:
             totals = totals - partial.missing
         own = self.scores.attrs.get("self_score")
-        tallies = genuine_tallies(self.who, score, own)
-        sums = partial.sums.reshape(ladder.n_bins, design.n_cells, design.n_columns)
-        return _Found(self.who, partial, sums, totals, tallies, int(np.isnan(score[: self.who.n_genuine]).sum()))
+        tallies = weigh_genuine(protocol, score, own)
+        sums = partial.sums.reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
+        return _Found(protocol, partial, sums, totals, tallies, int(np.isnan(score[: protocol.n_genuine]).sum()))
 
     def collect(self, ladder: Ladder) -> list:
         """The pairs of some bins only."""
-        request = Request(self.who.design, ladder, adding=False)
+        request = Request(self.protocol, ladder, adding=False)
         return sweep(self.scores, request, progress=self.progress).kept
 
 
-def _sweep_list(scores: np.ndarray, who: Cohort, ladder: Ladder) -> _Found:
+def _sweep_list(scores: np.ndarray, protocol: Protocol, ladder: Ladder) -> _Found:
     """A list of pairs: all of them are kept, so that one look is enough."""
-    places = who.listed
-    impostor = (part[places.impostor] for part in (scores, places.row, places.col))
-    partial = listed.tally_list(*impostor, who.design, ladder)
-    sums = partial.sums.reshape(ladder.n_bins, who.design.n_cells, who.design.n_columns)
+    places = protocol.listed
+    partial = listed.tally_list(scores[places.impostor], *places.places(places.impostor), protocol, ladder)
+    sums = partial.sums.reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
     score = scores[places.genuine]
-    tallies = genuine_tallies(who, score, None)
-    return _Found(who, partial, sums, sums.sum(0), tallies, int(np.isnan(score).sum()))
+    tallies = weigh_genuine(protocol, score, None)
+    return _Found(protocol, partial, sums, sums.sum(0), tallies, int(np.isnan(score).sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +169,9 @@ class _Needs:
 
 
 def _needs(found: _Found, far: np.ndarray, fixed: np.ndarray, ladder: Ladder) -> _Needs:
-    own = found.who.own_cell
+    own = np.arange(len(found.protocol.groups))
     if fixed.size:
-        bins = resolve.threshold_bins(ladder, fixed, found.pairs.data.pairs[0].dtype)
+        bins = resolve.threshold_bins(ladder, fixed, found.pairs.data.pairs.score.dtype)
         bins = np.repeat(bins[None], found.sums.shape[2], axis=0)
     else:
         bins = resolve.level_bins(found.sums, found.totals, far)
@@ -189,8 +183,8 @@ def _needs(found: _Found, far: np.ndarray, fixed: np.ndarray, ladder: Ladder) ->
 
 
 def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixed) -> Rates:
-    design, own = found.design, found.who.own_cell
-    impostors = resolve.cut_pairs(kept, ladder, design, needs.bins, found.sums, found.totals)
+    own = np.arange(len(found.protocol.groups))
+    impostors = resolve.cut_pairs(kept, ladder, found.protocol, needs.bins, found.sums, found.totals)
     if fixed.size:
         above = resolve.resolve_thresholds(impostors, needs.level_bins[0], fixed)
         threshold = np.repeat(fixed[None], len(above), axis=0)
@@ -202,7 +196,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
     centre_lost = resolve.rejected(found.pairs.centre, threshold[:1])
     eer = crossings.resolve_crossings(impostors, found.pairs.data, needs.at, own)
     centre_eer = crossings.resolve_crossings(impostors.column(slice(0, 1)), found.pairs.centre, needs.centre_at, own)
-    score = found.pairs.data.pairs[0][found.pairs.data.pairs[1] >= 0]
+    score = found.pairs.data.pairs.take(found.pairs.data.pairs.row >= 0).score
     return Rates(
         threshold=threshold,
         far=far_found,
@@ -220,7 +214,7 @@ def _resolve(found: _Found, needs: _Needs, kept: list, ladder: Ladder, far, fixe
         n_missing=found.n_missing,
         frr_rescaled=frr_rescaled,
         frr_group_rescaled=frr_group_rescaled,
-        spread=spread_of(found.who, impostors, found.pairs.data, threshold, far_found, fixed.size > 0),
+        spread=spread_of(found.protocol, impostors, found.pairs.data, threshold, far_found, fixed.size > 0),
         genuine=found.pairs.data,
         centre=found.pairs.centre,
         totals=found.totals,
@@ -233,7 +227,7 @@ def _rescaled(found: _Found, threshold: np.ndarray) -> tuple:
         return None, None
     pairs = found.pairs.rescaled
     lost = resolve.rejected(pairs, threshold)
-    by_group = _ratio(lost, pairs.totals.T[:, None])[..., : len(found.who.groups)]
+    by_group = _ratio(lost, pairs.totals.T[:, None])[..., : len(found.protocol.groups)]
     return _ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), by_group
 
 
@@ -246,6 +240,6 @@ def _ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
 def _accepted(counts: np.ndarray, bins: np.ndarray, impostors: resolve.Impostors, thresholds) -> np.ndarray:
     """Impostor pairs above each of the data's thresholds, each counted once; bins: (level,) of the thresholds."""
     above = np.append(np.cumsum(counts[::-1])[::-1], 0)[bins + 1]
-    score = impostors.pairs[0]
+    score = impostors.pairs.score
     extents = [(impostors.first[impostors.bin == b][0], impostors.last[impostors.bin == b][-1]) for b in bins]
     return above + [np.count_nonzero(score[a:z] > t) for (a, z), t in zip(extents, thresholds, strict=True)]

@@ -8,10 +8,9 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, require, warn
-from frkit.engine.cohort import Cohort, cohort
 from frkit.engine.distributions import score_bounds, tally_distributions
-from frkit.engine.pair_cohort import pair_cohort
 from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.tallies import Rates, plan_rates, tally_rates
 from frkit.evaluation import nodes
 from frkit.evaluation.levels import asked_levels
@@ -28,7 +27,7 @@ class _Known:
     """What an evaluator has prepared: labels of the scores, the codes and draws for them, a plan for each model."""
 
     labels: dict
-    who: Cohort
+    protocol: Protocol
     seed: int | None
     plans: list[Ladder | None]
 
@@ -106,54 +105,51 @@ class Evaluator:
         True
         """
         scores = checked_scores(scores)
-        who = self._cohort(scores, self.resampling)
-        plans = [plan_rates(model, who, *asked_levels(self.far, self.threshold)) for model in _models(scores)]
+        protocol = self._protocol(scores, self.resampling)
+        plans = [plan_rates(model, protocol, *asked_levels(self.far, self.threshold)) for model in _models(scores)]
         seed = None if self.resampling is None else self.resampling.seed
-        return replace(self, _known=_Known(_labels(scores, self.by), who, seed, plans))
+        return replace(self, _known=_Known(_labels(scores, self.by), protocol, seed, plans))
 
     def __call__(self, scores: xr.DataArray, *, seed: int | None = None) -> xr.DataTree:
         """Evaluate scores; `seed` draws other replicates than the options say."""
         require(seed is None or self.resampling is not None, "seed= draws replicates, but resampling is None")
         resampling = self.resampling if seed is None else replace(self.resampling, seed=seed)
         scores = checked_scores(scores)
-        who = self._cohort(scores, resampling)
+        protocol = self._protocol(scores, resampling)
         levels, fixed = asked_levels(self.far, self.threshold)
         bar = scores.size > LONG_SWEEP if self.progress is None else self.progress
         models = _models(scores)
         plans = self._known.plans if self._known and len(self._known.plans) == len(models) else [None] * len(models)
         results = [
-            tally_rates(model, who, levels, fixed, ladder=plan, progress=bar)
+            tally_rates(model, protocol, levels, fixed, ladder=plan, progress=bar)
             for model, plan in zip(models, plans, strict=True)
         ]
-        _warn(who, resampling, levels, results)
-        trees = [nodes.of_rates(rates, who, levels, fixed, self.impostors) for rates in results]
+        _warn(protocol, resampling, levels, results)
+        trees = [nodes.of_rates(rates, protocol, levels, fixed, self.impostors) for rates in results]
         if self.mode == "all":
-            self._add_distributions(trees, scores, who, results, bar)
+            self._add_distributions(trees, scores, protocol, results, bar)
         tree = _tree(trees, scores[MODEL] if MODEL in scores.dims else None, resampling is not None)
-        made = provenance(scores, who, resampling, self.weighting, self.impostors, self.by, results)
+        made = provenance(scores, protocol, resampling, self.weighting, self.impostors, self.by, results)
         tree.attrs["provenance"] = json.dumps(made)
         return tree
 
-    def _cohort(self, scores: xr.DataArray, resampling: Resampling | None) -> Cohort:
+    def _protocol(self, scores: xr.DataArray, resampling: Resampling | None) -> Protocol:
         """Codes, counts and weights: those that are known, where images, labels and draws are the same."""
         known = self._known
         seed = None if resampling is None else resampling.seed
         if known is not None and known.seed == seed and _same(known.labels, _labels(scores, self.by)):
-            return known.who
-        check_attributes(scores, self.by)
-        gather = pair_cohort if PAIR in scores.dims else cohort
-        who = gather(_models(scores)[0], self.by, self.varying, self.weighting, self.impostors, resampling)
-        _check_impostors(who)
-        return who
+            return known.protocol
+        options = self.varying, self.weighting, self.impostors
+        return make_protocol(_models(scores)[0], self.by, *options, resampling)
 
     def _add_distributions(
-        self, trees: list, scores: xr.DataArray, who: Cohort, results: list[Rates], bar: bool
+        self, trees: list, scores: xr.DataArray, protocol: Protocol, results: list[Rates], bar: bool
     ) -> None:
         """What mode "all" adds, in the same bins for every model."""
         bounds = self.bounds or score_bounds(scores)
         for tree, model, rates in zip(trees, _models(scores), results, strict=True):
-            found = tally_distributions(model, who, rates, bins=self.bins, bounds=bounds, progress=bar)
-            nodes.add_distributions(tree, found, len(who.groups))
+            found = tally_distributions(model, protocol, rates, bins=self.bins, bounds=bounds, progress=bar)
+            nodes.add_distributions(tree, found, len(protocol.groups))
 
 
 def _models(scores: xr.DataArray) -> list[xr.DataArray]:
@@ -198,34 +194,16 @@ def checked_scores(scores) -> xr.DataArray:
     return scores
 
 
-def check_attributes(scores: xr.DataArray, by) -> None:
-    """Every attribute in `by` must be known of the scores."""
-    names = [] if by is None else [by] if isinstance(by, str) else list(by)
-    known = sorted(str(c).removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
-    for name in names:
-        require(
-            f"{PROBE}_{name}" in scores.coords,
-            f"by={name!r} is no attribute of these scores; known: {', '.join(known)}",
-        )
-
-
-def _check_impostors(who: Cohort) -> None:
-    if who.listed is not None:
-        return
-    people = np.unique(np.concatenate([who.design.probe.person, who.design.reference.person]))
-    require(len(people) > 1, "there is no impostor pair: all images are of one person; at least two are needed")
-
-
-def _warn(who: Cohort, resampling: Resampling | None, levels, results: list[Rates]) -> None:
-    median = float(np.median(np.bincount(who.identity)))
-    n_impostors = len(who.design.probe.person) * len(who.design.reference.person) / 2
-    n_impostors = n_impostors if who.listed is None else len(who.listed.impostor)
+def _warn(protocol: Protocol, resampling: Resampling | None, levels, results: list[Rates]) -> None:
+    median = float(np.median(np.bincount(protocol.people.identity_code)))
+    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
+    n_impostors = n_impostors if protocol.listed is None else len(protocol.listed.impostor)
     if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
         warn(
             f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
             "below 5 images per identity (.59-.89 at nominal .95 with 2-3); read its intervals as too narrow"
         )
-    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not who.diagonal:
+    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not protocol.diagonal:
         warn(
             "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
             f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "

@@ -4,8 +4,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, REPLICATE, SCORE_BIN, THRESHOLD_LEVEL, listed
-from frkit.engine.cohort import Cohort
 from frkit.engine.distributions import Distributions
+from frkit.engine.protocol import Protocol
 from frkit.engine.tallies import Rates
 
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
@@ -48,13 +48,13 @@ def small_groups(found: xr.Dataset) -> list[str]:
     return messages
 
 
-def of_rates(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[str, xr.Dataset]:
+def of_rates(rates: Rates, protocol: Protocol, levels, fixed, impostors: str) -> dict[str, xr.Dataset]:
     """The three nodes of one model: the data, their V-statistic, and the replicates."""
     dim = FAR_LEVEL if fixed is None else THRESHOLD_LEVEL
     coords = {dim: levels if fixed is None else fixed}
-    if len(who.groups):
-        coords[GROUP] = who.groups
-        coords |= {REFERENCE_GROUP: who.groups} if impostors == "all" else {}
+    if len(protocol.groups):
+        coords[GROUP] = protocol.groups
+        coords |= {REFERENCE_GROUP: protocol.groups} if impostors == "all" else {}
     lone = _variables(rates, 0, (), dim, impostors)
     resolved = (rates.n_accepted >= RESOLVED) & (rates.n_rejected >= RESOLVED)
     counts = {
@@ -64,12 +64,12 @@ def of_rates(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[s
     }
     if rates.spread is not None:
         counts |= {name: (dim, getattr(rates.spread, name)) for name in ("far_variance", "frr_variance")}
-    many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors) | _rescaled(rates, dim, len(who.groups))
+    many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors) | _rescaled(rates, dim, len(protocol.groups))
     if rates.spread is not None and fixed is None:
         many |= {name: ((REPLICATE, dim), getattr(rates.spread, name)[1:]) for name in ("far_data", "frr_data")}
     return {
         "empirical": _dataset(lone | counts, coords),
-        "vstatistic": _dataset(lone | _centre(rates, dim, len(who.groups)), coords),
+        "vstatistic": _dataset(lone | _centre(rates, dim, len(protocol.groups)), coords),
         "replicates": _dataset(many, coords | {REPLICATE: np.arange(len(rates.frr) - 1)}),
     }
 
