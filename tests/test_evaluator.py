@@ -66,7 +66,7 @@ def test_another_seed_draws_other_replicates():
 def test_preparing_saves_the_pilot_and_the_draws(monkeypatch):
     some, calls = data_sets("equal"), []
     kind = Evaluator({"far": FAR, "resampling": fk.Resampling("image", n=5)}).prepared(some[0])
-    for room, name in ((rates, "take_pilot"), (evaluating, "cohort")):
+    for room, name in ((rates, "take_pilot"), (evaluating, "make_protocol")):
         given = getattr(room, name)
         monkeypatch.setattr(room, name, lambda *a, name=name, given=given: calls.append(name) or given(*a))
     kind(some[1])
@@ -74,7 +74,7 @@ def test_preparing_saves_the_pilot_and_the_draws(monkeypatch):
     other = some[2].assign_coords(probe_identity=some[2].probe_identity.str.upper())
     other = other.assign_coords(reference_identity=("reference", other.probe_identity.values))
     assert_same(kind(other), fk.evaluate(other, far=FAR, resampling=fk.Resampling("image", n=5)))
-    assert calls == ["cohort", "cohort", "take_pilot"]
+    assert calls == ["make_protocol", "make_protocol", "take_pilot"]
 
 
 @pytest.mark.parametrize("shift", [-3.0, 3.0])

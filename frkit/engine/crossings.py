@@ -6,8 +6,9 @@ import numpy as np
 
 from frkit.engine import kernels, walks
 from frkit.engine.blocks import each
+from frkit.engine.pairs import Genuine
 from frkit.engine.plan import Ladder
-from frkit.engine.resolve import TOLERANCE, Genuine, Impostors, column_of, curves
+from frkit.engine.resolve import TOLERANCE, Impostors, column_of, curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +31,9 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, n_groups: int
 
     sums: (bin, cell, column) impostor weight; totals: (cell, column) all of it.
     """
-    low, floor, scale, bin_of_cell, _ = ladder.arrays(genuine.pairs[0].dtype)
-    bins = kernels.bins_of(genuine.pairs[0], low, scale, bin_of_cell)
-    bins[~(genuine.pairs[0] > floor)] = -1
+    low, floor, scale, bin_of_cell, _ = ladder.arrays(genuine.pairs.score.dtype)
+    bins = kernels.bins_of(genuine.pairs.score, low, scale, bin_of_cell)
+    bins[~(genuine.pairs.score > floor)] = -1
     # place 0 is all that lies below the floor, where impostors were not swept; place b + 1 is bin b
     upto = np.cumsum(curves(_by_place(genuine, bins + 1, len(sums) + 1), n_groups), axis=1)
     from_bin = np.cumsum(curves(np.moveaxis(sums, 1, 0), n_groups)[:, ::-1], axis=1)[:, ::-1]
@@ -58,8 +59,7 @@ def _by_place(genuine: Genuine, place: np.ndarray, n_places: int) -> np.ndarray:
     weight = np.zeros((len(genuine.identity_count), n_places, len(genuine.totals)))
 
     def one(column: int) -> None:
-        of_images, of_identities = column_of(genuine.image_weight, column), genuine.identity_count[column]
-        walks.binned_genuine(place, of_images, of_identities, genuine.pairs, weight[column])
+        walks.binned_genuine(place, genuine.column(column), genuine.pairs, weight[column])
 
     each(one, len(weight))
     return np.moveaxis(weight, (2, 1), (0, 1))
@@ -92,13 +92,13 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
     begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
 
     def one(column: int) -> None:
-        weight = (*column_of(impostors.weight, column), *column_of(genuine.image_weight, column))
+        weight, genuine_weight = column_of(impostors.weight, column), genuine.column(column)
         for curve in np.flatnonzero(at.bins[column] >= 0):
             own = curve if curve < n_groups else -1  # the group, and the cell of its own pairs; -1 takes all
             out[:, column, curve] = walks.crossing(
                 *_start(runs, at, column, curve, (begin[column, curve], end[column, curve])),
                 weight,
-                genuine.identity_count[column],
+                genuine_weight,
                 impostors.pairs,
                 genuine.pairs,
                 own,
@@ -116,8 +116,8 @@ def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: 
     first, last = impostors.first[up], impostors.last[up]
     # a genuine pair belongs to the first run that reaches as high; an empty run reaches no higher than the one below
     highest = np.full(len(up), -np.inf)
-    highest[last > first] = impostors.pairs[0][first[last > first]]
-    place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs[0])
+    highest[last > first] = impostors.pairs.score[first[last > first]]
+    place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs.score)
     upto = np.cumsum(_by_place(genuine, place, len(up) + 1)[:, :-1], axis=1)
     rejected, accepted = curves(upto, n_groups), curves(np.moveaxis(impostors.above[up], 1, 0), n_groups)
     crossed = _crossed(accepted, rejected, all_pairs)

@@ -7,9 +7,10 @@ from threadpoolctl import threadpool_limits
 
 from frkit.base import SCORE_BIN, require
 from frkit.engine import everypair
-from frkit.engine.cohort import Cohort
+from frkit.engine.pairs import Genuine
+from frkit.engine.protocol import Protocol
 from frkit.engine.rates import COLUMN, Rates, by_curve, ratio, with_centre
-from frkit.engine.resolve import Genuine, curves
+from frkit.engine.resolve import curves
 from frkit.engine.sweep import sweep
 
 AUC_BINS = 1000  # at least so many stand behind the AUC
@@ -17,7 +18,7 @@ ROUNDING = 1e-5  # of the range: by so much may a score lie outside
 
 
 def tally_distributions(
-    scores: xr.DataArray, who: Cohort, rates: Rates, *, bins: int, bounds: tuple[float, float], progress: bool
+    scores: xr.DataArray, protocol: Protocol, rates: Rates, *, bins: int, bounds: tuple[float, float], progress: bool
 ) -> xr.Dataset:
     """One more sweep, over every pair; `rates` brings the genuine pairs, which are known by now.
 
@@ -25,19 +26,19 @@ def tally_distributions(
     `images` (pairs, where no images are named), and of each kind mean, standard deviation (ddof 0), histogram (sum 1)
     and, where all pairs weigh the same, number of pairs. Attribute `auc_error`: no AUC is further from the exact one.
     """
-    design, n_groups = who.design, len(who.groups)
+    n_groups = len(protocol.groups)
     parts = -(-AUC_BINS // bins)
     shown = np.linspace(*bounds, bins + 1)
     edges = np.interp(np.arange(bins * parts + 1) / parts, np.arange(bins + 1), shown)  # holds those exactly
-    wanted = everypair.EveryPair(design, edges)
-    if who.listed is None:
+    wanted = everypair.EveryPair(protocol, edges)
+    if protocol.listed is None:
         found = sweep(scores, wanted, scan=everypair.scan, add=everypair.add, progress=progress)
     else:
-        places = who.listed.impostor
-        listed = (part[places] for part in (scores.values, who.listed.row, who.listed.col))
+        places = protocol.listed.impostor
+        listed = (part[places] for part in (scores.values, protocol.listed.row, protocol.listed.col))
         found = everypair.of_list(*listed, wanted)
     _check_bounds(found, bounds)
-    binned = found.binned.reshape(len(edges) - 1, design.n_cells, design.n_columns)
+    binned = found.binned.reshape(len(edges) - 1, protocol.n_cells, protocol.n_columns)
     powers, total = curves(found.powers, n_groups, 1).swapaxes(1, 2), curves(rates.totals, n_groups).T
     impostor = _summary(total, powers, np.moveaxis(curves(binned, n_groups, 1), 2, 0))
     genuine, centre = (_genuine_summary(part, n_groups, edges) for part in (rates.genuine.data, rates.genuine.centre))
@@ -45,17 +46,17 @@ def tally_distributions(
         "genuine": {name: np.concatenate([genuine[name], centre[name]]) for name in genuine},
         "impostor": {name: with_centre(values) for name, values in impostor.items()},
     }
-    table, error = _auc(kinds, who.groups)
+    table, error = _auc(kinds, protocol.groups)
     pairs = {kind: part["total"] for kind, part in kinds.items()}
     pairs["genuine"] = _as_many_as_the_data(pairs["genuine"])
     for kind, part in kinds.items():
         coarse = part["histogram"].reshape(len(part["histogram"]), bins, parts, -1).sum(2)
         shares = ratio(coarse, part["total"][:, None])
-        table |= by_curve(f"{kind}_mean", (COLUMN,), part["mean"], who.groups)
-        table |= by_curve(f"{kind}_sd", (COLUMN,), part["sd"], who.groups)
-        table |= by_curve(f"{kind}_histogram", (COLUMN, SCORE_BIN), shares, who.groups)
-        table |= by_curve(f"{kind}_pairs", (COLUMN,), pairs[kind], who.groups) if who.pooled else {}
-    table |= by_curve("images", (COLUMN,), _images(who, pairs), who.groups)
+        table |= by_curve(f"{kind}_mean", (COLUMN,), part["mean"], protocol.groups)
+        table |= by_curve(f"{kind}_sd", (COLUMN,), part["sd"], protocol.groups)
+        table |= by_curve(f"{kind}_histogram", (COLUMN, SCORE_BIN), shares, protocol.groups)
+        table |= by_curve(f"{kind}_pairs", (COLUMN,), pairs[kind], protocol.groups) if protocol.pooled else {}
+    table |= by_curve("images", (COLUMN,), _images(protocol, pairs), protocol.groups)
     return xr.Dataset(table, {SCORE_BIN: (shown[1:] + shown[:-1]) / 2}, {"auc_error": error})
 
 
@@ -78,7 +79,7 @@ def _summary(total: np.ndarray, powers: np.ndarray, binned: np.ndarray) -> dict[
 
 def _genuine_summary(genuine: Genuine, n_groups: int, edges: np.ndarray) -> dict[str, np.ndarray]:
     """The same of the genuine pairs."""
-    score, group = genuine.pairs[0].astype(float), genuine.pairs[4]
+    score, group = genuine.pairs.score.astype(float), genuine.pairs.cell
     n_columns, n_bins, n_kinds = len(genuine.identity_count), len(edges) - 1, n_groups + 1  # the last is "no group"
     at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, n_bins - 1)
     powers, binned = np.zeros((3, n_columns, n_kinds)), np.zeros((n_columns, n_bins, n_kinds))
@@ -106,12 +107,12 @@ def _as_many_as_the_data(total: np.ndarray) -> np.ndarray:
     return np.concatenate([total[:-1], total[-1:] * ratio(total[0, -1], total[-1, -1])])
 
 
-def _images(who: Cohort, pairs: dict[str, np.ndarray]) -> np.ndarray:
+def _images(protocol: Protocol, pairs: dict[str, np.ndarray]) -> np.ndarray:
     """Images of each group, and of all, (column, curve): pairs, where a list names no images."""
-    if who.listed is not None and who.listed.facts.get("n_images", "") is None:
+    if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
         return pairs["impostor"] + pairs["genuine"]
-    drawn = who.image_count * who.identity_count[:, who.identity].astype(float)
-    of_groups = [drawn[:, who.people.group == group].sum(1) for group in who.groups]
+    drawn = protocol.image_count * protocol.identity_count[:, protocol.people.identity_code].astype(float)
+    of_groups = [drawn[:, protocol.people.group == group].sum(1) for group in protocol.groups]
     return with_centre(np.stack([*of_groups, drawn.sum(1)], axis=1))
 
 

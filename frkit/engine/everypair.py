@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from frkit.engine import kernels, lists
-from frkit.engine.design import Design
+from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import PATCH, add_filed, first_columns, scratch_space
 
 CHUNK = 8192  # pairs of a list whose weights are written out at once
@@ -18,9 +18,9 @@ CHUNK = 8192  # pairs of a list whose weights are written out at once
 class EveryPair:
     """What this sweep is to bring back: sums within the bins between these edges."""
 
-    design: Design
+    protocol: Protocol
     edges: np.ndarray
-    genuine: None = None  # no pair's score is asked for: they are known already
+    asking: bool = False  # for the scores of genuine pairs: they are known already
 
 
 class Sums(NamedTuple):
@@ -34,14 +34,14 @@ class Sums(NamedTuple):
 
 def scan(places: list[tuple], wanted: EveryPair, scores: Iterable[np.ndarray]) -> Sums:
     """The sums of some blocks."""
-    design, low, high = wanted.design, np.inf, -np.inf
-    binned = np.zeros(((len(wanted.edges) - 1) * design.n_cells, design.n_columns))
-    powers = np.zeros((2, design.n_cells, design.n_columns))
+    protocol, low, high = wanted.protocol, np.inf, -np.inf
+    binned = np.zeros(((len(wanted.edges) - 1) * protocol.n_cells, protocol.n_columns))
+    powers = np.zeros((2, protocol.n_cells, protocol.n_columns))
     for block, (row0, col0, _) in zip(scores, places, strict=True):
         low, high = min(low, float(np.nanmin(block, initial=low))), max(high, float(np.nanmax(block, initial=high)))
         for r, c in np.ndindex(-(-block.shape[0] // PATCH), -(-block.shape[1] // PATCH)):
             top, left = row0 + r * PATCH, col0 + c * PATCH
-            if not (design.symmetric and left + PATCH <= top):
+            if not (protocol.symmetric and left + PATCH <= top):
                 patch = block[r * PATCH : (r + 1) * PATCH, c * PATCH : (c + 1) * PATCH]
                 _add_patch(patch, top, left, wanted, binned, powers)
     return Sums(binned, powers, low, high)
@@ -49,25 +49,25 @@ def scan(places: list[tuple], wanted: EveryPair, scores: Iterable[np.ndarray]) -
 
 def _add_patch(patch, row0: int, col0: int, wanted: EveryPair, binned: np.ndarray, powers: np.ndarray) -> None:
     """File the pairs of a patch under their bins; add up scores and squares by products with each group's columns."""
-    design, scratch = wanted.design, scratch_space()
+    protocol, scratch = wanted.protocol, scratch_space()
     rows, cols = slice(row0, row0 + patch.shape[0]), slice(col0, col0 + patch.shape[1])
-    sides = (design.probe, rows), (design.reference, cols)
+    sides = (protocol.probe, rows), (protocol.reference, cols)
     persons, groups = (tuple(getattr(side, name)[at] for side, at in sides) for name in ("person", "group"))
-    first, values = first_columns(design.symmetric, row0, col0, patch.shape), np.zeros(patch.shape)
+    first, values = first_columns(protocol.symmetric, row0, col0, patch.shape), np.zeros(patch.shape)
     out = scratch.rows, scratch.cols, scratch.slots, values
-    filed = file_in_bins(patch, first, persons, groups, design.cell_of, wanted.edges, out)
+    filed = file_in_bins(patch, first, persons, groups, protocol.cell_of, wanted.edges, out)
     if filed:
         start = np.empty(len(binned) + 1, np.int64)
         kernels.sort_by_slot(scratch.rows, scratch.cols, scratch.slots, filed, start, scratch.by_row, scratch.by_col)
-        add_filed(design, rows, cols, start, scratch, binned)
-    weights = [side.real_weight[at].astype(float) * design.scales(side)[at, None] for side, at in sides]
+        add_filed(protocol, rows, cols, start, scratch, binned)
+    weights = [side.real_weight[at].astype(float) * protocol.scales(side)[at, None] for side, at in sides]
     for power in range(2):
         for h in np.unique(groups[1]):
             own = groups[1] == h
             sums = weights[0] * (values[:, own] @ weights[1][own])
             for g in np.unique(groups[0]):
-                if design.cell_of[g, h] >= 0:
-                    powers[power, design.cell_of[g, h]] += sums[groups[0] == g].sum(0)
+                if protocol.cell_of[g, h] >= 0:
+                    powers[power, protocol.cell_of[g, h]] += sums[groups[0] == g].sum(0)
         values = values**2
 
 
@@ -102,16 +102,16 @@ def file_in_bins(scores, first, persons, groups, cell_of, edges, out) -> int:
 
 def of_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, wanted: EveryPair) -> Sums:
     """The sums of the impostor pairs of a list, given by their places on both sides."""
-    design, n_bins = wanted.design, len(wanted.edges) - 1
-    score, row, col, cell = lists.counted_pairs(score, row, col, design)
+    protocol, n_bins = wanted.protocol, len(wanted.edges) - 1
+    score, row, col, cell = lists.counted_pairs(score, row, col, protocol)
     bins = np.clip(np.searchsorted(wanted.edges, score, side="right") - 1, 0, n_bins - 1)
-    binned = lists.slot_sums(bins * design.n_cells + cell, n_bins * design.n_cells, row, col, design)
-    powers = np.zeros((2, design.n_cells, design.n_columns))
+    binned = lists.slot_sums(bins * protocol.n_cells + cell, n_bins * protocol.n_cells, row, col, protocol)
+    powers = np.zeros((2, protocol.n_cells, protocol.n_columns))
     for begin in range(0, len(score), CHUNK):
-        for c in range(design.n_cells):
+        for c in range(protocol.n_cells):
             own = begin + np.flatnonzero(cell[begin : begin + CHUNK] == c)
-            weight = design.probe.real_weight[row[own]] * design.reference.real_weight[col[own]]
-            factor = design.factors(row[own], col[own])
+            weight = protocol.probe.real_weight[row[own]] * protocol.reference.real_weight[col[own]]
+            factor = protocol.factors(row[own], col[own])
             for power in range(2):
                 powers[power, c] += (factor * score[own] ** (power + 1)) @ weight.astype(float)
     return Sums(binned, powers, float(score.min(initial=np.inf)), float(score.max(initial=-np.inf)))

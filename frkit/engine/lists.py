@@ -3,23 +3,23 @@
 import numpy as np
 
 from frkit.engine import kernels
-from frkit.engine.design import Design
 from frkit.engine.plan import CELLS, Ladder, keep_all
+from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import Partial
 
 PAIRS_PER_BIN = 1024
 MOST_BINS = 1024
 
 
-def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, design: Design) -> np.ndarray:
+def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> np.ndarray:
     """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
-    sums = np.zeros((n_slots, design.n_columns))
+    sums = np.zeros((n_slots, protocol.n_columns))
     begin = np.empty(n_slots + 1, np.int64)
     by_row, by_col = np.empty((2, len(slot)), np.int32)
     kernels.sort_by_slot(row, col, slot, len(slot), begin, by_row, by_col)
-    probe, reference = design.probe, design.reference
-    if design.whole:
-        longest = max(1, 65_535 // design.largest_product)
+    probe, reference = protocol.probe, protocol.reference
+    if protocol.whole:
+        longest = max(1, 65_535 // protocol.largest_product)
         kernels.add_whole(begin, by_row, by_col, probe.weight, reference.weight, longest, sums)
     else:
         weights = probe.real_weight, reference.real_weight, probe.scale, reference.scale
@@ -39,18 +39,18 @@ def list_ladder(score: np.ndarray) -> Ladder:
     return Ladder(low, -np.inf, scale, bin_of_cell, np.ones(n_bins, bool))
 
 
-def counted_pairs(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Design) -> tuple:
+def counted_pairs(score: np.ndarray, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> tuple:
     """Score, row, column and cell of the impostor pairs that enter rates: not failed, and in a cell."""
-    cell = design.cell_of[design.probe.group[row], design.reference.group[col]].astype(np.int64)
+    cell = protocol.cells(row, col)
     counted = (cell >= 0) & ~np.isnan(score)
     return tuple(part[counted] for part in (score, row, col, cell))
 
 
-def tally_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Design, ladder: Ladder) -> Partial:
+def tally_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, protocol: Protocol, ladder: Ladder) -> Partial:
     """The impostor pairs of a list, added up by bin and cell, and all of them kept."""
-    score, row, col, cell = counted_pairs(score, row, col, design)
+    score, row, col, cell = counted_pairs(score, row, col, protocol)
     low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
     bins = kernels.bins_of(score, low, scale, bin_of_cell)
-    sums = slot_sums(bins * design.n_cells + cell, ladder.n_bins * design.n_cells, row, col, design)
+    sums = slot_sums(bins * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells, row, col, protocol)
     counts = np.bincount(bins, minlength=ladder.n_bins)
     return Partial(sums, None, counts, [(row, col, score)], [])

@@ -8,10 +8,10 @@ import xarray as xr
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL
 from frkit.engine import crossings, lists, resolve
 from frkit.engine import plan as planning
-from frkit.engine.cohort import Cohort
-from frkit.engine.genuine import Tallies, genuine_tallies
+from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
 from frkit.engine.pilot import take_pilot
 from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import Request, sweep
 from frkit.engine.variance import images_alone, spread_of
 
@@ -27,35 +27,34 @@ class Rates(NamedTuple):
     """
 
     table: xr.Dataset
-    genuine: Tallies
+    genuine: Weighted
     totals: np.ndarray
 
 
-def plan_rates(scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None) -> Ladder:
+def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
     """The plan of a sweep for these rates, from a look at some of the scores; a list is kept whole."""
-    if who.listed is not None:
-        return lists.list_ladder(scores.values[who.listed.impostor])
-    pilot, zones = take_pilot(scores, who)
-    return planning.make_plan(pilot, who.design.n_pairs, _given(far), _given(thresholds), zones)
+    if protocol.listed is not None:
+        return lists.list_ladder(scores.values[protocol.listed.impostor])
+    pilot, zones = take_pilot(scores, protocol)
+    return planning.make_plan(pilot, protocol.n_pairs, _given(far), _given(fixed), zones)
 
 
-def tally_rates(
-    scores: xr.DataArray, who: Cohort, far: np.ndarray | None, thresholds: np.ndarray | None, ladder: Ladder, bar: bool
-) -> Rates:
+def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> Rates:
     """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
 
-    ladder: from `plan_rates`, for scores like these. What it does not cover is swept again.
+    far, fixed: (level,), one of them None. ladder: from `plan_rates`, for scores like these; what it does not cover is
+    swept again.
     """
-    found = _sweep(scores, who, far, thresholds, ladder, bar)
-    if -1 in found.bins and who.listed is None:  # below the floor of the plan
-        ladder = planning.even_ladder(take_pilot(scores, who)[0])
-        found = _sweep(scores, who, far, thresholds, ladder, bar)
+    found = _sweep(scores, protocol, far, fixed, ladder, bar)
+    if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
+        ladder = planning.even_ladder(take_pilot(scores, protocol)[0])
+        found = _sweep(scores, protocol, far, fixed, ladder, bar)
     bins, kept = found.bins[found.bins >= 0], found.kept
     if not ladder.keep[bins].all():
-        absent = Request(who.design, ladder.keeping(bins[~ladder.keep[bins]]), adding=False)
+        absent = Request(protocol, ladder.keeping(bins[~ladder.keep[bins]]), adding=False)
         kept = kept + sweep(scores, absent, progress=bar).kept
-    impostors = resolve.cut_pairs(kept, ladder, who.design, bins, found.sums, found.totals)
-    return Rates(_table(who, found, impostors, far, thresholds), found.genuine, found.totals)
+    impostors = resolve.cut_pairs(kept, ladder, protocol, bins, found.sums, found.totals)
+    return Rates(_table(protocol, found, impostors, far, fixed), found.genuine, found.totals)
 
 
 def _given(levels: np.ndarray | None) -> np.ndarray:
@@ -73,49 +72,48 @@ class _Found(NamedTuple):
     totals: np.ndarray
     counts: np.ndarray
     kept: list
-    genuine: Tallies
+    genuine: Weighted
     failed: int
     level_bins: np.ndarray
     crossings: list[crossings.Crossings]
     bins: np.ndarray
 
 
-def _sweep(scores: xr.DataArray, who: Cohort, far, thresholds, ladder: Ladder, bar: bool) -> _Found:
+def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> _Found:
     """Bins added up, kept pairs, and genuine scores with their weights."""
-    design = who.design
-    if who.listed is None:
-        request = Request(design, ladder, failing=not scores.attrs.get("symmetric"), genuine=who.asked)
+    if protocol.listed is None:
+        request = Request(protocol, ladder, failing=not scores.attrs.get("symmetric"), asking=True)
         part = sweep(scores, request, progress=bar)
-        score = np.full(len(who.asked), np.nan, scores.dtype)
+        score = np.full(len(protocol.asked[0]), np.nan, scores.dtype)
         for place, values in part.genuine:
             score[place] = values
-        totals = design.impostor_totals - (0 if part.missing is None else part.missing)
+        totals = protocol.impostor_totals - (0 if part.missing is None else part.missing)
     else:
-        places, score = who.listed.impostor, scores.values[who.listed.genuine]
-        impostor = (values[places] for values in (scores.values, who.listed.row, who.listed.col))
-        part = lists.tally_list(*impostor, design, ladder)
-    sums = part.sums.reshape(ladder.n_bins, design.n_cells, design.n_columns)
-    totals = totals if who.listed is None else sums.sum(0)
-    genuine = genuine_tallies(who, score, scores.attrs.get("self_score"))
-    if thresholds is None:
+        places, score = protocol.listed.impostor, scores.values[protocol.listed.genuine]
+        impostor = (values[places] for values in (scores.values, protocol.listed.row, protocol.listed.col))
+        part = lists.tally_list(*impostor, protocol, ladder)
+    sums = part.sums.reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
+    totals = totals if protocol.listed is None else sums.sum(0)
+    genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
+    if fixed is None:
         level_bins = resolve.level_bins(sums, totals, far)
     else:
-        level_bins = np.tile(resolve.threshold_bins(ladder, thresholds, scores.dtype), (design.n_columns, 1))
+        level_bins = np.tile(resolve.threshold_bins(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
     found = [
-        crossings.find_crossings(sums[:, :, columns], totals[:, columns], pairs, ladder, len(who.groups))
+        crossings.find_crossings(sums[:, :, columns], totals[:, columns], pairs, ladder, len(protocol.groups))
         for pairs, columns in _kinds(genuine)
     ]
     bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
-    failed = int(np.isnan(score[: who.n_genuine]).sum())
+    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
     return _Found(sums, totals, part.counts, part.kept, genuine, failed, level_bins, found, bins)
 
 
-def _kinds(genuine: Tallies) -> tuple:
+def _kinds(genuine: Weighted) -> tuple:
     """Genuine pairs as in data and replicates, and as in the V-statistic, with the impostors' columns beside them."""
     return (genuine.data, slice(None)), (genuine.centre, slice(0, 1))
 
 
-def _table(who: Cohort, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:
+def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:
     """Exact rates of all columns, with the names that they have in an evaluation."""
     if fixed is None:
         thresholds, above = resolve.resolve_levels(impostors, far)
@@ -126,37 +124,37 @@ def _table(who: Cohort, found: _Found, impostors: resolve.Impostors, far, fixed)
     frr = [_frr(pairs, thresholds[columns]) for pairs, columns in _kinds(found.genuine)]
     frr, frr_group = (np.concatenate(parts) for parts in zip(*frr, strict=True))
     eer = [
-        crossings.resolve_crossings(impostors.column(columns), pairs, at, len(who.groups))
+        crossings.resolve_crossings(impostors.column(columns), pairs, at, len(protocol.groups))
         for (pairs, columns), at in zip(_kinds(found.genuine), found.crossings, strict=True)
     ]
     eer, eer_threshold = np.concatenate(eer, axis=1)
     level = (THRESHOLD_LEVEL,) if far is None else (FAR_LEVEL,)
     line, by_group = (COLUMN, *level), (COLUMN, *level, GROUP)
     table = {"threshold": (line, with_centre(thresholds)), "far": (line, with_centre(far_of_all)), "frr": (line, frr)}
-    table |= by_curve("eer", (COLUMN,), eer, who.groups)
-    table |= by_curve("eer_threshold", (COLUMN,), eer_threshold, who.groups)
+    table |= by_curve("eer", (COLUMN,), eer, protocol.groups)
+    table |= by_curve("eer_threshold", (COLUMN,), eer_threshold, protocol.groups)
     table |= _errors(level, found, impostors, thresholds[0])
     coords = {level[0]: far if fixed is None else fixed}
-    if len(who.groups):
-        far_group = with_centre(far_cell[..., : len(who.groups)])
+    if len(protocol.groups):
+        far_group = with_centre(far_cell[..., : len(protocol.groups)])
         table |= {"far_group": (by_group, far_group), "frr_group": (by_group, frr_group)}
-        coords[GROUP] = who.groups
-    if len(who.groups) and np.all(who.design.cell_of >= 0):
-        cross = far_cell[..., who.design.cell_of[:-1, :-1]]  # the last code is "in no group"
+        coords[GROUP] = protocol.groups
+    if len(protocol.groups) and np.all(protocol.cell_of >= 0):
+        cross = far_cell[..., protocol.cell_of[:-1, :-1]]  # the last code is "in no group"
         table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))
-        coords[REFERENCE_GROUP] = who.groups
+        coords[REFERENCE_GROUP] = protocol.groups
     if found.genuine.rescaled is not None:
         rescaled, rescaled_group = (with_centre(part) for part in _frr(found.genuine.rescaled, thresholds))
         table["frr_rescaled"] = (line, rescaled)
-        table |= {"frr_group_rescaled": (by_group, rescaled_group)} if len(who.groups) else {}
-    if images_alone(who, len(thresholds)):
-        at_data, at_columns = spread_of(who, impostors, found.genuine.data, thresholds, far_of_all, fixed is not None)
+        table |= {"frr_group_rescaled": (by_group, rescaled_group)} if len(protocol.groups) else {}
+    if images_alone(protocol, len(thresholds)):
+        at_data, at_columns = spread_of(protocol, impostors, found.genuine.data, thresholds, far_of_all, far is None)
         table |= {f"{rate}_variance": (level, values) for rate, values in at_data.items()}
         table |= {f"{rate}_data": (line, with_centre(values)) for rate, values in at_columns.items()}
     return xr.Dataset(table, coords, {"failed": found.failed})
 
 
-def _frr(pairs: resolve.Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """FRR (column, level), and by group, (column, level, group)."""
     lost = resolve.rejected(pairs, thresholds)
     return ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), ratio(lost, pairs.totals.T[:, None])[..., :-1]
@@ -164,13 +162,13 @@ def _frr(pairs: resolve.Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np
 
 def _errors(level: tuple, found: _Found, impostors: resolve.Impostors, thresholds: np.ndarray) -> dict:
     """Pairs that go wrong at the data's own thresholds, each counted once."""
-    score = found.genuine.data.pairs[0][found.genuine.data.pairs[1] >= 0]
+    score = found.genuine.data.pairs.take(found.genuine.data.pairs.row >= 0).score
     rejects = np.searchsorted(score, thresholds, side="right")
     bins = found.level_bins[0]
     accepts = np.append(np.cumsum(found.counts[::-1])[::-1], 0)[bins + 1]  # in higher bins than the threshold's
     for place, (b, threshold) in enumerate(zip(bins, thresholds, strict=True)):
         runs = np.flatnonzero(impostors.bin == b)
-        own = impostors.pairs[0][impostors.first[runs[0]] : impostors.last[runs[-1]]]
+        own = impostors.pairs.score[impostors.first[runs[0]] : impostors.last[runs[-1]]]
         accepts[place] += np.count_nonzero(own > threshold)
     resolved = (accepts >= RESOLVED) & (rejects >= RESOLVED)
     return {"false_accepts": (level, accepts), "false_rejects": (level, rejects), "resolved": (level, resolved)}

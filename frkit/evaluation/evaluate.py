@@ -7,10 +7,9 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, require, warn
-from frkit.engine.cohort import Cohort, cohort
 from frkit.engine.distributions import score_bounds, tally_distributions
-from frkit.engine.pair_cohort import pair_cohort
 from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import plan_rates, tally_rates
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import attributes_of
@@ -108,18 +107,18 @@ def evaluate(
     bins, bounds = _asked_bins(histogram)
     scores = checked_scores(scores)
     known = _known(scores, levels, (by, varying, weighting, impostors, resampling), _kept)
-    who, bar = known.who, scores.size > LONG_SWEEP if progress is None else progress
+    protocol, bar = known.protocol, scores.size > LONG_SWEEP if progress is None else progress
     models = _models(scores)
-    rates = [tally_rates(model, who, *levels, plan, bar) for model, plan in zip(models, known.plans, strict=True)]
-    _warn(who, resampling, levels[0])
+    rates = [tally_rates(model, protocol, *levels, plan, bar) for model, plan in zip(models, known.plans, strict=True)]
+    _warn(protocol, resampling, levels[0])
     tables = [model.table for model in rates]
     if bins:
         bounds = bounds or score_bounds(scores)
         for place, model in enumerate(models):
-            whole = tally_distributions(model, who, rates[place], bins=bins, bounds=bounds, progress=bar)
+            whole = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
             tables[place] = tables[place].merge(whole).assign_attrs(whole.attrs)
     failed = [table.attrs["failed"] for table in tables]
-    made = provenance(scores, who, resampling, weighting, impostors, by, failed)
+    made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
     return tree(tables, scores[MODEL] if MODEL in scores.dims else None, made)
 
 
@@ -139,8 +138,8 @@ class Evaluator:
     def prepared(self, scores: xr.DataArray) -> "Evaluator":
         """The same, which keeps labels, draws and plan of these scores for later ones of about the same kind."""
         asked = evaluate.__kwdefaults__ | self.options
-        who = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
-        known = _known(checked_scores(scores), asked_levels(asked["far"], asked["threshold"]), who)
+        of_people = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
+        known = _known(checked_scores(scores), asked_levels(asked["far"], asked["threshold"]), of_people)
         return replace(self, kept=known)
 
     def __call__(self, scores: xr.DataArray, *, seed: int | None = None) -> xr.DataTree:
@@ -156,7 +155,7 @@ class Kept(NamedTuple):
     """What evaluations of one kind share: labels of the scores, the codes and draws for them, a plan for each model."""
 
     labels: dict
-    who: Cohort
+    protocol: Protocol
     plans: list[Ladder]
 
 
@@ -171,21 +170,10 @@ def _known(scores: xr.DataArray, levels: tuple, options: tuple, kept: Kept | Non
     models = _models(scores)
     same = kept is not None and labels.keys() == kept.labels.keys()
     same = same and all(np.array_equal(kept.labels[name], value) for name, value in labels.items())
-    who = kept.who if same else _who(models[0], *options)
+    protocol = kept.protocol if same else make_protocol(models[0], *options)
     if kept is not None and len(kept.plans) == len(models):
-        return Kept(labels, who, kept.plans)
-    return Kept(labels, who, [plan_rates(model, who, *levels) for model in models])
-
-
-def _who(scores: xr.DataArray, by, varying: str, weighting, impostors: str, resampling: Resampling | None) -> Cohort:
-    """Codes, counts and weights."""
-    check_attributes(scores, by)
-    if PAIR in scores.dims:
-        return pair_cohort(scores, by, varying, weighting, impostors, resampling)
-    who = cohort(scores, by, varying, weighting, impostors, resampling)
-    people = np.union1d(who.design.probe.person, who.design.reference.person)
-    require(len(people) > 1, "there is no impostor pair: all images are of one person; at least two are needed")
-    return who
+        return Kept(labels, protocol, kept.plans)
+    return Kept(labels, protocol, [plan_rates(model, protocol, *levels) for model in models])
 
 
 def _models(scores: xr.DataArray) -> list[xr.DataArray]:
@@ -205,17 +193,6 @@ def checked_scores(scores) -> xr.DataArray:
         "fk.score_matrix, fk.pairs or fk.open_pairs",
     )
     return scores
-
-
-def check_attributes(scores: xr.DataArray, by) -> None:
-    """Every attribute in `by` must be known of the scores."""
-    names = [] if by is None else [by] if isinstance(by, str) else list(by)
-    known = sorted(str(c).removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
-    for name in names:
-        require(
-            f"{PROBE}_{name}" in scores.coords,
-            f"by={name!r} is no attribute of these scores; known: {', '.join(known)}",
-        )
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
@@ -280,17 +257,17 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     return bins, bounds
 
 
-def _warn(who: Cohort, resampling: Resampling | None, levels: np.ndarray | None) -> None:
+def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray | None) -> None:
     """Say what these data and options cannot tell."""
-    median = float(np.median(np.bincount(who.identity)))
-    n_impostors = len(who.design.probe.person) * len(who.design.reference.person) / 2
-    n_impostors = n_impostors if who.listed is None else len(who.listed.impostor)
+    median = float(np.median(np.bincount(protocol.people.identity_code)))
+    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
+    n_impostors = n_impostors if protocol.listed is None else len(protocol.listed.impostor)
     if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
         warn(
             f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
             "below 5 images per identity (.59-.89 at nominal .95 with 2-3); read its intervals as too narrow"
         )
-    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not who.diagonal:
+    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not protocol.diagonal:
         warn(
             "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
             f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, MODEL, REPLICATE, InputError, listed, require, warn
-from frkit.engine.cohort import Cohort
+from frkit.engine.protocol import Protocol
 from frkit.engine.rates import COLUMN
 
 LONG_NAMES = {
@@ -88,9 +88,9 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("numpy", "xarray", "dask", "numba")}
 
 
-def provenance(scores, who: Cohort, resampling, weighting, impostors, by, failed: list[int]) -> dict:
+def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]) -> dict:
     """What made these numbers, as JSON can hold it."""
-    images = np.bincount(who.identity)
+    images = np.bincount(protocol.people.identity_code)
     drawn = (
         {}
         if resampling is None
@@ -99,12 +99,12 @@ def provenance(scores, who: Cohort, resampling, weighting, impostors, by, failed
             "n": resampling.n,
             "seed": resampling.seed,
             "strata": resampling.strata,
-            "copies": who.diagonal,
-            "target": resampling.target(len(np.unique(who.people.person))),
+            "copies": protocol.diagonal,
+            "target": resampling.target(len(np.unique(protocol.people.person))),
         }
     )
     known = drawn | {
-        "weighting": "pair" if who.pooled else weighting if isinstance(weighting, str) else "p_k",
+        "weighting": "pair" if protocol.pooled else weighting if isinstance(weighting, str) else "p_k",
         "impostors": impostors,
         "by": by if by is None or isinstance(by, str) else list(by),
         "similarity": scores.attrs.get("similarity", "given"),
@@ -113,9 +113,9 @@ def provenance(scores, who: Cohort, resampling, weighting, impostors, by, failed
         "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
         "failed_genuine_comparisons": failed,
         "versions": versions(),
-        "fingerprint": who.fingerprint,
+        "fingerprint": protocol.fingerprint,
     }
-    facts = {} if who.listed is None else who.listed.facts
+    facts = {} if protocol.listed is None else protocol.listed.facts
     return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}
 
 
