@@ -22,8 +22,7 @@ from frkit.base import (
     require,
 )
 from frkit.evaluation.evaluate import evaluate
-from frkit.faces.labels import attributes_of, crossed
-from frkit.scores.groups import People, people
+from frkit.scores.groups import People, labels_of_sides, people
 
 DEAL = "deal"
 LONE = "\x1f"  # stands in the name of what an image is drawn from, behind the identity
@@ -117,8 +116,7 @@ def deal_scores(scores: xr.DataArray, by, deals: int, seed: int, bins: int, imag
 
 def _listed(scores: xr.DataArray, by) -> tuple:
     """Scores ([model,] pair), kinds, group labels and units of the pairs within groups, as rates count them."""
-    names = attributes_of(by)
-    labels = [crossed([scores[f"{side}_{name}"].values.astype(str) for name in names]) for side in (PROBE, REFERENCE)]
+    labels = labels_of_sides(scores, by)
     keep = (labels[0] == labels[1]) & (labels[0] != "unknown")
     if PROBE in scores.coords:
         keep &= scores[PROBE].values != scores[REFERENCE].values

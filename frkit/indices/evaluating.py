@@ -60,7 +60,7 @@ def evaluate(
 
     Returns
     -------
-    xr.DataTree as from `evaluate(..., mode="all")`, and with deals the node `dealt`, over (replicate, group).
+    xr.DataTree as from `evaluate(..., histogram=bins)`, and with deals the node `dealt`, over (replicate, group).
 
     Raises
     ------
@@ -86,7 +86,7 @@ def evaluate(
     deals = (0 if resampling is None else resampling.n) if deals is None else deals
     check_deals(deals)
     mapped = unit_scores(scores, score_map)
-    how = dict(threshold=[ANY_THRESHOLD], weighting="pair", mode="all", bins=bins, bounds=(0.0, 1.0), progress=progress)
+    how = dict(threshold=[ANY_THRESHOLD], weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress)
     found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     _check_groups(found["empirical"].to_dataset())
     seed = 0 if resampling is None else resampling.seed

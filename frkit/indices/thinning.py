@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, require
-from frkit.evaluation.evaluator import checked_scores
-from frkit.faces.labels import attributes_of, crossed
+from frkit.evaluation.evaluate import checked_scores
+from frkit.scores.groups import labels_of_sides
 
 
 def thinned(scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0):
@@ -37,9 +37,7 @@ def thinned(scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Map
     """
     scores = checked_scores(scores)
     dim = PAIR if PAIR in scores.dims else PROBE
-    for name in attributes_of(by):
-        require(f"{PROBE}_{name}" in scores.coords, f"by={name!r} is no attribute of these scores")
-    group = crossed([scores[f"{PROBE}_{name}"].values.astype(str) for name in attributes_of(by)])
+    group, _ = labels_of_sides(scores, by)
     owner = f"{PROBE}_{IDENTITY}"
     unit = scores[owner].values.astype(str) if owner in scores.coords else np.arange(scores.sizes[dim])
     stays = np.ones(len(group), bool)

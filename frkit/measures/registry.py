@@ -172,7 +172,7 @@ def _variable(name: str, remedy: str) -> Callable[[xr.Dataset], xr.DataArray]:
 def _register_variables() -> None:
     """Enter the variables of an evaluation, which need no formula."""
     for name, label in _PLAIN.items():
-        remedy = "evaluate with mode='all'" if name == "auc" else "evaluate the scores first"
+        remedy = "evaluate with histogram=100" if name == "auc" else "evaluate the scores first"
         _REGISTER[name] = Measure(name, _variable(name, remedy), label=label)
     for name, label in _BY_GROUP.items():
         remedy = "evaluate with by='the name of an attribute'"

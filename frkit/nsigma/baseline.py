@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, require
-from frkit.evaluation.evaluator import checked_scores
+from frkit.evaluation.evaluate import checked_scores
 from frkit.faces.labels import attributes_of
 from frkit.nsigma.statistics import n_sigma, stacked
 from frkit.scores.groups import people

@@ -5,9 +5,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require
-from frkit.evaluation.evaluator import check_attributes, checked_scores
-from frkit.faces.labels import attributes_of, crossed
-from frkit.scores.groups import people
+from frkit.evaluation.evaluate import checked_scores
+from frkit.scores.groups import check_attributes, labels_of_sides, people
 
 WITHOUT_NAN = ("cosine", "euclidean")  # similarities that embeddings always have
 
@@ -67,10 +66,7 @@ def _of_pairs(scores: xr.DataArray, by) -> dict[str, xr.DataArray]:
         "these pairs carry no identities, and subsets are drawn of people: give probe_identity= and "
         "reference_identity= to frkit.pairs",
     )
-    probe, reference = (
-        crossed([scores[f"{side}_{name}"].values.astype(str) for name in attributes_of(by)])
-        for side in (PROBE, REFERENCE)
-    )
+    probe, reference = labels_of_sides(scores, by)
     groups = [group for group in np.unique(probe) if group != UNKNOWN]
     return {
         str(group): scores.isel({PAIR: np.flatnonzero((probe == group) & (reference == group))}) for group in groups

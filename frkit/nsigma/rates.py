@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, THRESHOLD_LEVEL, InputError, listed, require
-from frkit.evaluation.evaluator import Evaluator
+from frkit.evaluation.evaluate import Evaluator
 from frkit.faces.labels import attributes_of
 from frkit.nsigma.parts import named, parts, people_of
 from frkit.resampling import Resampling
@@ -127,8 +127,8 @@ class SubsetRates:
         """At the FPR, and at thresholds where there are any; their replicates are the subsets."""
         draws = Resampling("subset", n=self.subsets * self.batches, subset_size=self.subset_size)
         options = {"resampling": draws, "weighting": "pair"}
-        fixed = [] if self.threshold is None else [Evaluator(threshold=self.threshold, **options)]
-        return [Evaluator(far=[self.fpr], **options), *fixed]
+        fixed = [] if self.threshold is None else [Evaluator({"threshold": self.threshold} | options)]
+        return [Evaluator({"far": [self.fpr]} | options), *fixed]
 
     def _rates_of(self, part: xr.DataArray, group: str, seed: int) -> xr.Dataset:
         """EER and TPR of one group's subsets, over ([model,] replicate)."""
