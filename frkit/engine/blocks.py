@@ -63,24 +63,11 @@ def run(tasks: dict, keys, progress: bool = False) -> list:
         return get(tasks, keys)
 
 
-def n_threads() -> int:
-    """Threads that the active scheduler may use here."""
-    alone = get_scheduler() is get_sync
-    return 1 if alone else dask.config.get("num_workers", None) or CPU_COUNT
-
-
 def each(work: Callable[[int], None], n: int) -> None:
-    """Do the work for 0..n-1 on all threads; the kernels release the interpreter's lock."""
-
-    def some(part: np.ndarray) -> None:
-        for index in part:
-            work(int(index))
-
-    many = n_threads()
-    if many == 1:
-        return some(np.arange(n))
-    with ThreadPoolExecutor(many) as pool:
-        list(pool.map(some, np.array_split(np.arange(n), 4 * many)))
+    """Do the work for 0..n-1 on all threads of the active scheduler; the kernels release the interpreter's lock."""
+    n_threads = 1 if get_scheduler() is get_sync else dask.config.get("num_workers", None) or CPU_COUNT
+    with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
+        list((pool.map if pool else map)(work, range(n)))
 
 
 def _bar(progress: bool):

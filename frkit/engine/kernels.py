@@ -88,16 +88,6 @@ def select_pairs(scores, first, persons, groups, cell_of, ladder, out) -> tuple:
 
 
 @njit(**COMPILE)
-def gather_pairs(row0, col0, rows, cols, kept) -> tuple:
-    """Row and column in the whole tensor of the kept pairs of a patch."""
-    row, col = np.empty(kept.shape[0], np.int32), np.empty(kept.shape[0], np.int32)
-    for u in range(kept.shape[0]):
-        at = np.uintp(kept[u])
-        row[u], col[u] = row0 + rows[at], col0 + cols[at]
-    return row, col
-
-
-@njit(**COMPILE)
 def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n) -> int:
     """Append the pairs of the wanted bins to `out` (row, column, score, bin), which holds n; returns how many then."""
     for u in range(score.shape[0]):
@@ -108,14 +98,14 @@ def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n) -> int:
 
 
 @njit(**COMPILE)
-def sort_by_slot(rows, cols, slots, n, start, sorted_rows, sorted_cols) -> None:
+def sort_by_slot(rows, cols, slots, start, sorted_rows, sorted_cols) -> None:
     """Counting sort: pairs of slot s stand in start[s] : start[s + 1]."""
     start[:] = 0
-    for u in range(n):
+    for u in range(slots.shape[0]):
         start[np.uintp(slots[u]) + np.uintp(1)] += 1
     for s in range(start.shape[0] - 1):
         start[s + 1] += start[s]
-    for u in range(n):
+    for u in range(slots.shape[0]):
         s = np.uintp(slots[u])
         place = np.uintp(start[s])
         start[s] += 1

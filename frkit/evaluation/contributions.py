@@ -1,6 +1,5 @@
 """Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
 
-from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -9,7 +8,7 @@ from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PROBE, THRESHOLD
 from frkit.engine import errors
 from frkit.engine.pairs import weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.sweep import sweep
+from frkit.engine.sweep import Tally, sweep
 from frkit.evaluation.evaluate import checked_scores, evaluate
 
 KINDS = ("genuine", "impostor")
@@ -78,13 +77,14 @@ def _protocol(scores: xr.DataArray, by, weighting="identity", impostors="all", v
     return make_protocol(scores, by, varying, weighting, impostors, None)
 
 
-def _swept(scores: xr.DataArray, protocol: Protocol, request: errors.ErrorRequest) -> errors.Errors:
+def _swept(scores: xr.DataArray, protocol: Protocol, request: errors.ErrorRequest) -> Tally:
     """The errors among all pairs of a tensor, block by block, or among those of a list."""
     if protocol.listed is None:
-        return sweep(scores, request, scan=errors.scan, add=errors.add(request.limit))
-    at, values = protocol.listed, scores.values
-    found = errors.of_list(*at.places(at.impostor), values[at.impostor], request)
-    return replace(found, genuine=[(np.arange(protocol.n_genuine), values[at.genuine])])
+        return sweep(scores, request, errors.scan)
+    places, tally = protocol.listed, errors.new_tally(request)
+    errors.add_errors(*places.places(places.impostor), scores.values[places.impostor], request, tally)
+    tally.lists["asked"].append((np.arange(protocol.n_genuine), scores.values[places.genuine]))
+    return tally
 
 
 def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
@@ -94,10 +94,10 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
     thresholds = rates.threshold.values
     request = errors.ErrorRequest(protocol, thresholds, len(names), asking=True)
     found = _swept(scores, protocol, request)
-    score = _in_order(found.genuine, len(protocol.asked[0]), scores.dtype)
+    score = found.asked_scores(protocol, scores.dtype)
     rejected, own = _rejected(protocol, score, thresholds, len(names))
     dim = FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL
-    shares = {"frr_share": _shares(rejected), "far_share": _shares(found.weight)}
+    shares = {"frr_share": _shares(rejected), "far_share": _shares(found.sums["weight"])}
     result = xr.Dataset({name: ((dim, IDENTITY), share) for name, share in shares.items()})
     result["frr_identity"] = ((dim, IDENTITY), own)
     for rate, share in (("frr", result.frr_share), ("far", result.far_share)):
@@ -112,14 +112,6 @@ def _groups(protocol: Protocol) -> np.ndarray:
     """Label of each identity, (identity,)."""
     first = np.unique(protocol.people.identity, return_index=True)[1]
     return protocol.people.group[first]
-
-
-def _in_order(found: list, n: int, dtype) -> np.ndarray:
-    """Genuine scores in the order of the pairs, NaN where the comparison failed."""
-    score = np.full(n, np.nan, dtype)
-    for place, values in found:
-        score[place] = values
-    return score
 
 
 def _rejected(protocol: Protocol, score: np.ndarray, thresholds: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -199,7 +191,7 @@ def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.nda
     """Row, column and score of the rejected genuine pairs of the wanted identities."""
     row, col = protocol.asked
     request = errors.ErrorRequest(protocol, np.empty(0), len(wanted), asking=True)
-    score = _in_order(_swept(scores, protocol, request).genuine, len(row), scores.dtype)
+    score = _swept(scores, protocol, request).asked_scores(protocol, scores.dtype)
     first = np.argsort(score, kind="stable")
     first = first[(score[first] <= threshold) & wanted[protocol.probe.identity[row[first]]]][:limit]
     return row[first], col[first], score[first]
@@ -208,7 +200,7 @@ def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.nda
 def _accepted_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the accepted impostor pairs with a wanted identity."""
     request = errors.ErrorRequest(protocol, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
-    return _swept(scores, protocol, request).pairs
+    return errors.largest(_swept(scores, protocol, request), limit)
 
 
 def _labelled(protocol: Protocol, share: np.ndarray, found: tuple) -> xr.Dataset:
