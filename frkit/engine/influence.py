@@ -5,30 +5,48 @@ gaps between these, and each gap's pairs are added up as one. The kept pairs are
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numba import njit
 
-from frkit.engine.kernels import COMPILE
-from frkit.engine.pairs import Pairs
+from frkit.engine.kernels import COMPILE, bins_of
+from frkit.engine.pairs import Genuine, common_group
+from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, Side
 
 MOST_SAMPLED = 400  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
+RANKS = 60  # places of the curve inside the last bin
 FEW_ACCEPTED = 50  # accepted pairs among them, below which single pairs are taken to be nearly independent
+ROWS, COLS, PEOPLE = "by_row", "by_col", "by_people"
+FAILED_ROWS, FAILED_COLS = "failed_by_row", "failed_by_col"
+INFLUENCE_DIMS = {
+    "accepted": ("point", "entry", "partner"),
+    "compared": ("entry", "partner"),
+    "rejected": ("point", "entry"),
+    "genuine": ("entry",),
+    "identity": ("entry",),
+    "group": ("entry",),
+    "pair_weight": ("person",),
+    "square": ("partner", "partner_b"),
+    "blocks": ("point", "partner", "partner_b"),
+    "cells": ("partner", "partner_b"),
+    "curve_threshold": ("place",),
+    "curve_far": ("place", "far_of"),
+    "curve_frr": ("place", "frr_of"),
+}
 GRAIN = 2.0**28  # scales are multiples of its inverse, so that sums of them are exact in any order
 
 
 @njit(**COMPILE)
-def add_to_images(n, rows, cols, slots, gap_of_slot, groups, scales, sampled, sums) -> None:
+def add_to_images(rows, cols, slots, gap_of_slot, groups, scales, sampled, sums) -> None:
     """Add each filed pair of a patch to its two images, and to its two people where they are sampled.
 
     gap_of_slot: -1 for pairs that are kept one by one. groups, scales, sampled: of rows and of columns.
     sums: by row (gap, row, group of the partner), by column likewise, and by people (gap, person, person).
     """
     by_row, by_col, by_people = sums
-    for u in range(n):
+    for u in range(slots.shape[0]):
         gap = gap_of_slot[np.uintp(slots[u])]
         if gap >= 0:
             g, r, c = np.uintp(gap), np.uintp(rows[u]), np.uintp(cols[u])
@@ -58,74 +76,72 @@ def add_kept_pairs(row, col, score, thresholds, groups, scales, sampled, sums) -
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """How a sweep adds pairs to their images: the gap of each bin, from the top down, -1 where pairs are kept."""
+    """How a sweep adds pairs to their images.
 
-    protocol: Protocol
-    gap_of_bin: np.ndarray
+    of_slot: the gap of each (bin, cell), from the top down, -1 where pairs are kept; top: (gap,) its highest bin.
+    groups, scales, sampled: of the images on both sides; sampled is the place of an image's person among the sampled
+    people, or -1. n_groups: with "in no group". n_sampled: sampled people.
+    """
+
+    of_slot: np.ndarray
+    top: np.ndarray
+    groups: tuple[np.ndarray, np.ndarray]
+    scales: tuple[np.ndarray, np.ndarray]
+    sampled: tuple[np.ndarray, np.ndarray]
+    n_groups: int
+    n_sampled: int
 
     @classmethod
     def between(cls, keep: np.ndarray, protocol: Protocol) -> "Gaps":
-        """The gaps that the kept bins leave."""
+        """The gaps that the kept bins leave; keep: (bin,)."""
+        sides, place = (protocol.probe, protocol.reference), sampled_people(protocol)
         down = keep[::-1]
-        first = ~down & np.append(True, down[:-1])  # bins at which a gap begins
-        return cls(protocol, np.where(down, -1, np.cumsum(first) - 1)[::-1].astype(np.int32))
+        begins = ~down & np.append(True, down[:-1])  # from the top, a gap begins at a bin that follows a kept one
+        gap = np.where(down, -1, np.cumsum(begins) - 1)[::-1].astype(np.int32)
+        return cls(
+            np.repeat(gap, protocol.n_cells),
+            len(keep) - 1 - np.flatnonzero(begins),
+            tuple(side.group for side in sides),
+            tuple(rounded(side) for side in sides),
+            tuple(place[side.person] for side in sides),
+            len(protocol.cell_of),
+            int(place.max()) + 1,
+        )
 
-    @property
-    def n_gaps(self) -> int:
-        """Number of gaps."""
-        return int(self.gap_of_bin.max(initial=-1)) + 1
+    def empty(self, n: int, failing: bool = False) -> dict[str, np.ndarray]:
+        """Sums of nothing, for n gaps or thresholds, by name; failing: with those of failed comparisons."""
+        rows, cols = (np.zeros((n, len(side), self.n_groups)) for side in self.groups)
+        sums = {ROWS: rows, COLS: cols, PEOPLE: np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)}
+        return sums | ({FAILED_ROWS: np.zeros(rows.shape[1:]), FAILED_COLS: np.zeros(cols.shape[1:])} if failing else {})
 
-    @cached_property
-    def gap_of_slot(self) -> np.ndarray:
-        """The same for every (bin, cell)."""
-        return np.repeat(self.gap_of_bin, self.protocol.n_cells)
+    def add_failed(self, row: np.ndarray, col: np.ndarray, sums: dict) -> None:
+        """Add failed comparisons to their images."""
+        np.add.at(sums[FAILED_ROWS], (row, self.groups[1][col]), self.scales[1][col])
+        np.add.at(sums[FAILED_COLS], (col, self.groups[0][row]), self.scales[0][row])
 
-    @cached_property
-    def scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rounded scales of both sides."""
-        return tuple(rounded(side) for side in (self.protocol.probe, self.protocol.reference))
+    def add_patch(self, pairs: tuple, rows: slice, cols: slice, sums: dict) -> None:
+        """Add the filed pairs (rows, columns, slots) of a patch."""
+        both = zip(self.groups, self.scales, self.sampled, strict=True)
+        codes = tuple(zip(*((part[at] for part in side) for side, at in zip(both, (rows, cols), strict=True))))
+        add_to_images(*pairs, self.of_slot, *codes, (sums[ROWS][:, rows], sums[COLS][:, cols], sums[PEOPLE]))
 
-    @cached_property
-    def sampled(self) -> tuple[np.ndarray, np.ndarray]:
-        """Place of each image's person among the sampled people, -1 elsewhere, on both sides."""
-        place = sampled_people(self.protocol)
-        return tuple(place[side.person] for side in (self.protocol.probe, self.protocol.reference))
-
-    def empty(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sums of nothing, for n gaps or thresholds."""
-        n_groups, people = len(self.protocol.cell_of), min(n_people(self.protocol), MOST_SAMPLED)
-        sides = (len(side.person) for side in (self.protocol.probe, self.protocol.reference))
-        return *(np.zeros((n, images, n_groups)) for images in sides), np.zeros((n, people, people), np.uint32)
-
-    def add_patch(self, n: int, scratch, rows: slice, cols: slice, sums: tuple) -> None:
-        """Add the n filed pairs in the scratch space."""
-        probe, reference = self.protocol.probe, self.protocol.reference
-        add_to_images(
-            n, scratch.rows, scratch.cols, scratch.slots, self.gap_of_slot,
-            (probe.group[rows], reference.group[cols]),
-            (self.scales[0][rows], self.scales[1][cols]),
-            (self.sampled[0][rows], self.sampled[1][cols]),
-            (sums[0][:, rows], sums[1][:, cols], sums[2]),
-        )  # fmt: skip
-
-    def at_thresholds(self, thresholds: np.ndarray, bins: np.ndarray, swept: tuple, kept: list) -> tuple:
+    def at_thresholds(self, thresholds: np.ndarray, bins: np.ndarray, swept: dict, kept: list) -> dict[str, np.ndarray]:
         """Sums over all pairs above each threshold; bins: those of the thresholds, all of them kept.
 
         swept: sums by gap. kept: (rows, columns, scores) of the kept pairs.
         """
         order = np.argsort(-thresholds)
         sums = self.empty(len(thresholds))
-        groups = self.protocol.probe.group, self.protocol.reference.group
         for row, col, score in kept:
-            add_kept_pairs(row, col, score, thresholds[order], groups, self.scales, self.sampled, sums)
-        top = np.array([np.flatnonzero(self.gap_of_bin == gap).max() for gap in range(self.n_gaps)], int)
-        for gap, highest in enumerate(top):
-            below = np.flatnonzero(bins[order] < highest)  # falling thresholds below this gap
+            codes = self.groups, self.scales, self.sampled
+            add_kept_pairs(row, col, score, thresholds[order], *codes, (sums[ROWS], sums[COLS], sums[PEOPLE]))
+        for gap, highest in enumerate(self.top):
+            below = np.flatnonzero(bins[order] < highest)
             if below.size:
-                for part, of_gap in zip(sums, swept, strict=True):
-                    part[below[0]] += of_gap[gap]
+                for name, part in sums.items():
+                    part[below[0]] += swept[name][gap]
         back = np.argsort(order)
-        return tuple(np.cumsum(part, axis=0)[back] for part in sums)
+        return {name: np.cumsum(part, axis=0)[back] for name, part in sums.items()}
 
 
 def rounded(side: Side) -> np.ndarray:
@@ -147,33 +163,50 @@ def sampled_people(protocol: Protocol) -> np.ndarray:
     return place
 
 
-def entries(protocol: Protocol, genuine: Pairs) -> pd.MultiIndex:
-    """What is told apart: an image under a label; in a list an image can stand under several."""
-    people, parts = protocol.people, []
-    for side, images in ((protocol.probe, people.probe), (protocol.reference, people.reference)):
-        parts.append(pd.MultiIndex.from_arrays([images, side.group.astype(int)]))
-    for images, place in ((people.probe, genuine.row), (people.reference, genuine.col)):
-        parts.append(pd.MultiIndex.from_arrays([images[place], genuine.cell]))
-    return parts[0].append(parts[1:]).unique().sort_values()
+def entries(protocol: Protocol) -> pd.MultiIndex:
+    """What is told apart: (image, group). In a list an image can stand under several labels."""
+    people, (row, col) = protocol.people, (part[: protocol.n_genuine] for part in protocol.asked)
+    of_pair = common_group(protocol, row, col)
+    parts = (
+        (people.probe, protocol.probe.group),
+        (people.reference, protocol.reference.group),
+        (people.probe[row], of_pair),
+        (people.reference[col], of_pair),
+    )
+    images, groups = (np.concatenate(part).astype(int) for part in zip(*parts, strict=True))
+    return pd.MultiIndex.from_arrays([images, groups]).unique().sort_values()
 
 
 def influence_sums(
-    protocol: Protocol, above: tuple, failed: tuple | None, genuine: Pairs, thresholds: np.ndarray, listed: tuple | None
+    protocol: Protocol,
+    ladder: Ladder,
+    swept: dict[str, np.ndarray],
+    kept: list,
+    genuine: Genuine,
+    thresholds: np.ndarray,
+    bins: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """All that laws of rates are read from, by name; see `frkit.intervals.influence.Sums`.
 
-    above: from `Gaps.at_thresholds`. failed: weight of the failed comparisons of each image on both sides, (image,
-    group). genuine: the genuine pairs of the data. listed: score, row and column of a list's impostor pairs.
+    swept: sums by gap, and those of the failed comparisons. kept: (row, column, score) of the kept impostor pairs.
+    thresholds, bins: (point,) where the sums are wanted; all these bins are kept.
     """
-    index = entries(protocol, genuine)
+    genuine = genuine.pairs.take(genuine.pairs.row >= 0)
+    thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
+    above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
+    listed = None if protocol.listed is None else (kept[0][2], *kept[0][:2])
+    index = entries(protocol)
     people, n_groups = protocol.people, len(protocol.cell_of)
     sides = (protocol.probe, people.probe), (protocol.reference, people.reference)
     place = [index.get_indexer(pd.MultiIndex.from_arrays([images, side.group.astype(int)])) for side, images in sides]
     scales = [rounded(side) for side, _ in sides]
-    compared = compared_weights(protocol, scales, failed) if listed is None else _listed_weights(protocol, listed, scales)
+    if listed is None:
+        compared = compared_weights(protocol, scales, swept)
+    else:
+        compared = _listed_weights(protocol, listed, scales)
     accepted = np.zeros((len(thresholds), len(index), n_groups))
     every = np.zeros((len(index), n_groups))
-    for part, whole, at, scale in zip(above[:2], compared, place, scales, strict=True):
+    for part, whole, at, scale in zip((above[ROWS], above[COLS]), compared, place, scales, strict=True):
         np.add.at(accepted, (slice(None), at), part * scale[:, None])
         np.add.at(every, at, whole * scale[:, None])
     rejected = np.zeros((len(thresholds), len(index)))
@@ -188,13 +221,13 @@ def influence_sums(
     pair_weight[protocol.reference.identity[genuine.col]] = genuine.factor
     sums = {"accepted": accepted, "compared": every, "rejected": rejected, "genuine": pairs}
     sums |= {"identity": identity, "group": index.get_level_values(1).to_numpy(), "pair_weight": pair_weight}
-    sums["image"] = people.names[index.get_level_values(0)]
-    squares = _blocks_of_list(protocol, listed, scales, thresholds) if listed else _blocks(protocol, above[2], scales)
+    sums["cells"] = protocol.cell_of
+    squares = _blocks_of_list(protocol, listed, scales, thresholds) if listed else _blocks(protocol, above[PEOPLE], scales)
     return sums | dict(zip(("square", "blocks"), squares, strict=True))
 
 
-def compared_weights(protocol: Protocol, scales: list, failed: tuple | None) -> list[np.ndarray]:
-    """Scale of all impostors of each image, (image, group), on both sides of a tensor."""
+def compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.ndarray]:
+    """Scale of all impostors of each image, (image, group), on both sides of a tensor, but for failed comparisons."""
     n, n_groups, sides = n_people(protocol), len(protocol.cell_of), (protocol.probe, protocol.reference)
     found = []
     for mine, other, scale in ((sides[0], sides[1], scales[1]), (sides[1], sides[0], scales[0])):
@@ -204,7 +237,7 @@ def compared_weights(protocol: Protocol, scales: list, failed: tuple | None) -> 
         found.append(weight * (protocol.cell_of[mine.group] >= 0))
     if protocol.symmetric:  # the sweep saw each pair once, from one of its sides: both sides together are all
         found = [found[0], np.zeros_like(found[1])]
-    return found if failed is None else [part - lost for part, lost in zip(found, failed, strict=True)]
+    return [part - swept.get(name, 0) for part, name in zip(found, (FAILED_ROWS, FAILED_COLS), strict=True)]
 
 
 def _listed_weights(protocol: Protocol, listed: tuple, scales: list) -> list[np.ndarray]:
@@ -246,7 +279,7 @@ def _blocks(protocol: Protocol, counts: np.ndarray, scales: list) -> tuple[np.nd
         excess = _folded(onto, upper * (weight * (share - mean[group][:, group])) ** 2)
         single = mean * (1 - mean) * square  # as if pairs of two people were independent
         events = _folded(onto, upper * found)
-        trust = events / (events + FEW_ACCEPTED)
+        trust = 1.0 if len(chosen) == n else events / (events + FEW_ACCEPTED)  # all people: nothing is guessed
         seen = np.divide(excess, mass, out=np.zeros_like(excess), where=mass > 0) * whole
         blocks[level] = single + trust * np.maximum(seen - single, 0)
     return square, blocks
@@ -296,3 +329,34 @@ def _blocks_of_list(protocol: Protocol, listed: tuple, scales: list, thresholds:
         rate = np.divide(rate, total, out=np.zeros_like(rate), where=total > 0)
         np.add.at(blocks[level], tuple(cell_of_block), (found - rate[tuple(cell_of_block)] * whole) ** 2)
     return tuple(np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks))
+
+
+def curve(protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine) -> dict:
+    """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
+
+    sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
+    (place, group and last all); the slopes of all rates are read from these.
+    """
+    thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
+    thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
+    accepted = np.cumsum(sums[::-1], axis=0)[::-1]
+    row, col, score = (np.concatenate(parts) for parts in zip(*kept, strict=True)) if kept else np.empty((3, 0))
+    low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
+    inside = np.flatnonzero(bins_of(score, low, scale, bin_of_cell) == ladder.n_bins - 1)
+    inside = inside[np.argsort(-score[inside])]
+    if len(inside):
+        row, col = row[inside].astype(int), col[inside].astype(int)
+        running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
+        ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
+        # rank r accepts the r pairs above it
+        thresholds, accepted = np.append(thresholds, score[inside[ranks]]), np.append(accepted, running[ranks - 1], axis=0)
+    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
+    lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
+    lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
+    far = np.column_stack([_ratio(accepted, totals), accepted.sum(1) / totals.sum()])
+    frr = np.column_stack([_ratio(lost, weight.sum(0)), lost.sum(1) / weight.sum()])
+    return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
