@@ -121,8 +121,7 @@ class Gaps:
 
     def add_patch(self, pairs: tuple, rows: slice, cols: slice, sums: dict) -> None:
         """Add the filed pairs (rows, columns, slots) of a patch."""
-        both = zip(self.groups, self.scales, self.sampled, strict=True)
-        codes = tuple(zip(*((part[at] for part in side) for side, at in zip(both, (rows, cols), strict=True))))
+        codes = tuple((code[0][rows], code[1][cols]) for code in (self.groups, self.scales, self.sampled))
         add_to_images(*pairs, self.of_slot, *codes, (sums[ROWS][:, rows], sums[COLS][:, cols], sums[PEOPLE]))
 
     def at_thresholds(self, thresholds: np.ndarray, bins: np.ndarray, swept: dict, kept: list) -> dict[str, np.ndarray]:

@@ -84,6 +84,25 @@ class Law:
         found = rate + event / 2 - variance / scale + scale * gammaincinv(variance / scale**2, height)
         return 1 - found if mirrored else found
 
+    def ends(self, probabilities: np.ndarray, entry: int) -> np.ndarray:
+        """Quantiles of one rate as the ends of its interval: one without an error reaches down to 0, without any
+        other up to 1."""
+        lower, upper = self.quantiles(probabilities, entry)
+        return np.array([0.0 if self.rate[entry] <= 0 else lower, 1.0 if self.rate[entry] >= 1 else upper])
+
+    def take(self, entries: np.ndarray) -> "Law":
+        """Some of the rates, or all in another order."""
+        parts = {name: getattr(self, name)[entries] for name in ("rate", "own", "skewness", "least", "none", "df")}
+        return Law(covariance=self.covariance[np.ix_(entries, entries)], influence=self.influence[:, entries], **parts)
+
+    def scaled(self, factor: float, rate: float, entry: int) -> "Law":
+        """The same with one rate moved to a value and its spread multiplied by a factor."""
+        by = np.ones(len(self.rate))
+        by[entry] = factor
+        moved = np.where(np.arange(len(by)) == entry, rate, self.rate)
+        errors = (part * by for part in (self.skewness, self.least, self.none))
+        return Law(moved, self.covariance * np.outer(by, by), self.influence * by, self.own * by**2, *errors, self.df)
+
 
 def law_of(sums: Sums, masks: np.ndarray, groups: np.ndarray, slopes, alpha: float | None, target: str) -> Law:
     """The joint law of FARs (masks), then FRRs (groups), at a threshold.
