@@ -231,7 +231,8 @@ def test_a_package_that_is_not_installed_is_named(tmp_path, monkeypatch, module)
     else:
         WRITERS[name](one_encoder(), tmp_path / name)
     monkeypatch.setitem(__import__("sys").modules, module, None)
-    with pytest.raises(InputError, match=f"pip install {module.partition('.')[0]}"):
+    package = {"pyarrow.parquet": "frkit.parquet.", "zarr": "frkit.zarr."}.get(module, module)
+    with pytest.raises(InputError, match=f"pip install {package}"):
         open_faces(tmp_path / name)
 
 

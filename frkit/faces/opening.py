@@ -7,9 +7,9 @@ import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require
 from frkit.faces.dataset import faces
-from frkit.faces.files import named, not_read
-from frkit.faces.formats import file_kind, read_columns
+from frkit.faces.files import file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
 from frkit.faces.labels import clean_labels, resolve_varying
+from frkit.faces.tables import open_text, read_table
 
 _EMBEDDING_NAMES = ("embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x")
 IDENTITY_NAMES = (
@@ -78,6 +78,23 @@ def open_faces(
         wanted = embedding if isinstance(embedding, str) else None
         values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
         return _as_faces(columns, values, (identity, image), attributes, varying)
+
+
+def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
+    """Read any format with named columns, by its name; `embedding=False` reads labels alone."""
+    kind = file_kind(path)
+    if kind in ("text", "parquet"):
+        return read_table(path, embedding)
+    if kind in ("netcdf", "zarr"):
+        return read_dataset(path, kind)
+    if kind == "mat":
+        from frkit.faces.matlab import read_mat
+
+        return read_mat(path)
+    if kind == "lines":
+        with reading("the list"), open_text(path) as lines:
+            return {IDENTITY: np.array([line.strip() for line in lines], str)}
+    return {"embedding": read_npy(path)} if kind == "npy" else read_npz(path)
 
 
 def _labels_beside(path: Path) -> Path:
