@@ -16,7 +16,7 @@ from frkit.base import InputError, listed, require
 from frkit.faces.files import file_kind, need, reading
 
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
-_PIECE = 1_000_000  # cells held as text at a time, where they become numbers
+_PIECE = 100_000  # cells held as text at a time, where they become numbers
 _KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
 
 
@@ -41,7 +41,7 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
         number, from 1.
     """
     require(path.is_file(), "there is no such file")
-    some = False
+    empty = True
     with reading("the table"), open_text(path) as lines:
         if fields is None:
             rows = _between_marks(lines, _delimiter(path, lines))
@@ -52,12 +52,11 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
             names = fields.replace("[", "").replace("]", "").split()
             fewest, form = len(fields.partition("[")[0].split()), f"a line is: {form or ' '.join(names)}"
         require(len(names) > 0, "the file is empty")
-        table = _cells(rows, fewest, len(names), form)
-        while piece := list(islice(table, max(1, _PIECE // len(names)))):
-            numbers, cells = zip(*piece, strict=True)
-            some = True
-            yield pd.DataFrame(cells, index=numbers, columns=names, dtype=object)
-    require(some, "there is a header but no row" if fields is None else "the file is empty")
+        rows = _as_long(rows, fewest, len(names), form)
+        while len(table := _next_piece(rows, names)):
+            empty = False
+            yield table.mask(table.isin(MISSING_CELLS), "")
+    require(not empty, "there is a header but no row" if fields is None else "the file is empty")
 
 
 def open_text(path: Path) -> TextIO:
@@ -81,14 +80,25 @@ def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, cells
 
 
-def _cells(rows, fewest: int, most: int, form: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows of the right length, with missing cells blank."""
+def _as_long(rows, fewest: int, most: int, form: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not blank, each as long as there are names."""
     for number, row in rows:
-        if not row:
-            continue
-        if not fewest <= len(row) <= most:
-            raise InputError(f"line {number} has {len(row)} cells; {form}")
-        yield number, [("" if cell in MISSING_CELLS else cell) for cell in row] + [""] * (most - len(row))
+        if len(row) == most:
+            yield number, row
+        elif row:
+            if not fewest <= len(row) <= most:
+                raise InputError(f"line {number} has {len(row)} cells; {form}")
+            yield number, row + [""] * (most - len(row))
+
+
+def _next_piece(rows, names: list[str]) -> pd.DataFrame:
+    """Some more rows; their cells go into one flat list, because a list for each row keeps the collector busy."""
+    numbers, cells = [], []
+    for number, row in islice(rows, max(1, _PIECE // len(names))):
+        numbers.append(number)
+        cells += row
+    table = np.array(cells, object).reshape(-1, len(names))
+    return pd.DataFrame(table, index=numbers, columns=names, dtype=object)
 
 
 def read_text(path: Path, fields: str | None = None, form: str | None = None) -> pd.DataFrame:
@@ -147,7 +157,7 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
         numbers = [] if alone else embedding_columns(header, embedding)
         if numbers:
             values.append(to_numbers(piece[numbers], blank=False))
-        labels.append(piece.drop(columns=[*numbers, ""], errors="ignore"))
+        labels.append(piece.drop(columns=[*numbers, ""], errors="ignore").copy())  # a view would keep all the text
     table = pd.concat(labels)
     columns = {name: table[name].tolist() if name in lists else table[name].to_numpy() for name in table}
     return columns | ({"embedding": np.concatenate(values)} if values else {})

@@ -139,7 +139,7 @@ def _from_text(path: Path) -> tuple:
         require(corner == "", f"the first cell must be blank (ids as header and first column), got {corner!r}")
         blank = piece.index[piece.iloc[:, 0] == ""]
         require(len(blank) == 0, f"line {blank.min()}: the probe's id in the first column is missing")
-        probes.append(piece.iloc[:, 0])
+        probes.append(piece.iloc[:, 0].to_numpy(str))
         values.append(to_numbers(piece.iloc[:, 1:]))
     return np.concatenate(values), np.concatenate(probes), references
 
