@@ -100,6 +100,15 @@ def test_the_public_door_takes_marks_and_files_of_ids(tmp_path, missing, n_missi
     assert int(np.isnan(scores).sum()) == n_missing
 
 
+def test_labels_are_cleaned_as_those_of_faces():
+    references = np.array([b"anna", 7.0, "cy"], object)
+    scores = fk.score_matrix(SCORES, [" anna", "7"], references, attributes={"age": ([20, None], ["", 30, 40])})
+    assert ids(scores) == (["anna", "7"], ["anna", "7", "cy"])
+    assert scores.probe_age.values.tolist() == ["20", "unknown"] and scores.reference_age.values[0] == "unknown"
+    with pytest.raises(InputError, match="probe_identity is missing or .unknown. in 1 probe.s.: 1"):
+        fk.score_matrix(SCORES, ["anna", None], REFERENCES)
+
+
 BAD = {
     "corner": ("id,a,b\na,1,2\n", "the first cell must be blank .*got 'id'"),
     "short": (",a,b\na,1,2\nb,1\n", r"s\.csv: line 3 has 2 cells; the first line has 3 cells"),

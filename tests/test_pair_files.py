@@ -188,8 +188,8 @@ BAD = {
     "lfw, empty": ("lfw", "", {}, "the file is empty"),
     "lfw, no scores": ("lfw", LFW, {"scores": None}, "give scores="),
     "lfw, few scores": ("lfw", LFW, {"scores": "0.1\n0.2\n"}, "holds 2 scores, but .* 4 pairs"),
-    "lfw, bad score": ("lfw", LFW, {"scores": "0.1\n\n0.2\nx\n0.3\n"}, "line 4, column 'score': 'x' is not a finite number"),
-    "lfw, endless score": ("lfw", LFW, {"scores": "0.1\ninf\n0.2\n0.3\n"}, "line 2, column 'score': 'inf' is not a finite"),
+    "lfw, bad score": ("lfw", LFW, {"scores": "0.1\n\n0.2\nx\n0.3\n"}, "line 4, column 'score': 'x'"),
+    "lfw, endless score": ("lfw", LFW, {"scores": "0.1\ninf\n0.2\n0.3\n"}, "line 2, column 'score': 'inf'"),
     "lfw, two scores": ("lfw", LFW, {"scores": "0.1\n1 2\n0.2\n0.3\n"}, "line 2 has 2 cells; a line is: one score"),
     "rfw, fields": ("rfw", rfw_text().replace("m.7\t1\t2", "m.7\t1"), {}, "line 8 has 2 cells; a line is: id n1 n2"),
     "rfw, order": ("rfw", rfw_text(299), {}, r"line 300 breaks the order of 300 genuine"),
@@ -207,9 +207,9 @@ BAD = {
     "kaldi, word": ("kaldi", KALDI, {"scores": "a b 1\na c x\n"}, "line 2, column 'score': 'x'"),
     "ijbc, label": ("ijbc", IJBC + "5 6 x\n", {}, "line 5, label: 'x'"),
     "ijbc, both": ("ijbc", IJBC + "1 3 0\n", {"scores": FOUR + "1\n"}, "line 5: the label contradicts"),
-    "rfw table, columns": ("rfw-csv", "img_1,dist\na,1\n", {}, "no column 'img_2' .reference.; the columns are 'img_1', 'dist'"),
+    "rfw table, columns": ("rfw-csv", "img_1,dist\na,1\n", {}, "no column 'img_2' .reference."),
     "rfw table, cells": ("rfw-csv", RFW_TABLE + "a,b\n", {}, "line 6 has 2 cells; the first line has 7 cells"),
-    "rfw table, dist": ("rfw-csv", RFW_TABLE.replace("1.5", "far"), {}, "line 3, column 'dist': 'far' is not a finite number"),
+    "rfw table, dist": ("rfw-csv", RFW_TABLE.replace("1.5", "far"), {}, "line 3, column 'dist': 'far'"),
     "rfw table, name": ("rfw-csv", RFW_TABLE.replace("b_1.jpg,a,b", ",a,b"), {}, "line 3: img_2 is missing"),
     "rfw table, label": ("rfw-csv", RFW_TABLE.replace("a,a,1", "a,a,0"), {}, "line 2: the label contradicts"),
     "rfw table, scores": ("rfw-csv", RFW_TABLE, {"scores": FOUR}, "leave scores= out"),
@@ -288,7 +288,8 @@ def test_pickles_bad_archives_and_other_encodings(tmp_path):
 def test_metadata_is_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
     again = META + "id1\tA\tm\tUK\tdev\n"
-    for text, message in [("a,b\n1,2\n", "must be a table with a VoxCeleb ID"), (again, "line 4: the speaker stands more than once")]:
+    bad = {"a,b\n1,2\n": "must be a table with a VoxCeleb ID", again: "line 4: the speaker stands more than once"}
+    for text, message in bad.items():
         with pytest.raises(fk.InputError, match=f"meta: .*{message}"):
             fk.open_pairs(trials, format="voxceleb", scores=scores, metadata=put(tmp_path, "meta", text))
     with pytest.raises(fk.InputError, match="template '4' does not stand in"):

@@ -142,9 +142,14 @@ def _as_faces(columns: dict, values, names: tuple, attributes, varying) -> xr.Da
     person = columns.pop(PERSON, None)
     kept = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
     chosen = _chosen(columns, n_images, attributes)
-    rules = _rules(varying, kept, chosen)
-    ds = faces(values, who, image=image, model=model, varying=rules, **chosen)
-    return ds if person is None else _with_person(ds, person)
+    if not isinstance(varying, str):
+        varying = {name: "keep" for name in kept if name in chosen} | dict(varying or {})
+    ds = faces(values, who, image=image, model=model, varying=varying, **chosen)
+    if person is None:
+        return ds
+    person = clean_labels(person, n_images, PERSON)[0]  # who each image shows, put back after an earlier split
+    resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
+    return ds.assign_coords({PERSON: (IMAGE, person)})
 
 
 def _check_not_transposed(values, n_images: int) -> None:
@@ -164,17 +169,3 @@ def _chosen(columns: dict, n_images: int, attributes) -> dict:
     others = [f"{name!r} {np.shape(value)}" for name, value in columns.items() if name not in usable]
     not_read(others, "not one label per image; attributes=[...] says which columns to take")
     return usable
-
-
-def _rules(varying, kept: list[str], chosen: dict) -> str | dict[str, str]:
-    """The caller's rules; where there are none, those the file gives."""
-    if isinstance(varying, str):
-        return varying
-    return {name: "keep" for name in kept if name in chosen} | dict(varying or {})
-
-
-def _with_person(ds: xr.Dataset, person) -> xr.Dataset:
-    """Put back who each image shows, after an earlier split."""
-    person = clean_labels(person, ds.sizes[IMAGE], PERSON)[0]
-    resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
-    return ds.assign_coords({PERSON: (IMAGE, person)})
