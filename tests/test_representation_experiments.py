@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 import frkit as fk
+import frkit.representation.experiments as ex
 from frkit.representation import Critic, distance_correlation, probe
-from frkit.representation import experiments as ex
 
 LFW = Path(__file__).resolve().parents[2] / "shared/data/lfw158_facenet.npz"
 QUICK = {"critic": Critic(hidden=16, iterations=150, patience=75), "progress": False}

@@ -17,7 +17,7 @@ import xarray as xr
 from scipy.optimize import brentq
 
 import frkit as fk
-from frkit.representation.detection import smallest_detectable
+from frkit.representation.rlb import smallest_detectable
 from frkit.representation.truth import true_information
 
 ROOT = Path(__file__).resolve().parents[2]

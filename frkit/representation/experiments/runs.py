@@ -8,15 +8,15 @@ import xarray as xr
 from tqdm.auto import tqdm
 
 from frkit.base import listed, require
-from frkit.representation.bias import representation_bias
 from frkit.representation.decisions import bias_amplification, cohort_spread
 from frkit.representation.dependence import distance_correlation
 from frkit.representation.experiments.crossed import crossed_faces, identity_encoder
 from frkit.representation.experiments.debiasing import METHODS, biased_tasks, debiased
 from frkit.representation.experiments.digits import coloured_digits, digit_encoder
 from frkit.representation.experiments.spurious import spurious
+from frkit.representation.mine import Critic
 from frkit.representation.probes import dataset_bias, probe
-from frkit.representation.training import Critic
+from frkit.representation.rlb import representation_bias
 
 
 def spurious_table(

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from frkit.representation.bias import representation_bias
 from frkit.representation.dependence import distance_correlation
+from frkit.representation.mine import Critic
 from frkit.representation.probes import dataset_bias
-from frkit.representation.training import Critic
+from frkit.representation.rlb import representation_bias
 from frkit.representation.truth import shifted_classes
 
 DISTANCES = tuple(np.linspace(0, 6, 13))
