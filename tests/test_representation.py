@@ -12,7 +12,7 @@ import xarray as xr
 import frkit as fk
 from frkit.representation import Critic, convergence, rlb, shifted_classes
 from frkit.representation.problem import entropy, problem
-from frkit.representation.rlb import independent_directions, independent_images, smallest_detectable, splits
+from frkit.representation.rlb import detectable_information, independent_directions, independent_images, splits
 
 ROOT = Path(__file__).resolve().parents[1]
 LFW = ROOT.parent / "shared/data"
@@ -215,7 +215,7 @@ def test_gender_shows_in_real_embeddings_and_a_dealt_one_does_not():
 def test_smallest_detectable_value_solves_its_equation():
     """Kept information, I² / (I + N/2), is 4 of its standard errors, sqrt(2 kept / n)."""
     x = np.random.default_rng(0).standard_normal((1500, 50))
-    found = smallest_detectable(x, np.arange(1500), 4, 0.6)
+    found = detectable_information(x, np.arange(1500), 4, 0.6)
     noise = 3 * independent_directions(x, np.arange(1500)) / (0.6 * 1500)
     kept = found**2 / (found + noise / 2)
     assert kept == pytest.approx(4 * np.sqrt(2 * kept / 1500), rel=1e-9)
@@ -259,3 +259,18 @@ def test_smallest_detectable_values_are_detected_nearly_always(table):
     rows = table[table.study == "detection"]
     share = (rows.verdict == "detected").groupby(rows.case.str.extract(r"([\d.]+) times")[0].astype(float)).mean()
     assert share[0.5] < 0.6 and share[1.0] > 0.9 and share[2.0] == 1
+
+
+def test_smallest_detectable_values_never_contradict_the_verdict(table):
+    """In 242 stored estimates, and where the law alone would ask for more than all of the entropy."""
+    assert len(table) > 240 and (table.smallest_detectable <= 1).all()
+    detected = table.verdict == "detected"
+    assert (table.smallest_detectable <= table.rlb)[detected].all()
+    assert (table.smallest_detectable >= table.rlb)[~detected].all()
+    for distance, verdict in ((0, "not detectable"), (8, "detected")):
+        faces = shifted_classes(120, 64, distance=distance, per_identity=4, shares=[0.25] * 4, likeness=0.9, seed=4)
+        _, person = np.unique(faces.identity, return_inverse=True)
+        assert detectable_information(faces.embedding.values, person, 4, 1 / 3) > np.log(4)
+        found = bias(faces, seeds=1, folds=3)
+        assert found.verdict == verdict
+        assert found.smallest_detectable == (found.rlb if distance else 1)

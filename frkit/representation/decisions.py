@@ -121,8 +121,11 @@ def bias_amplification(train_truth, train_group, predicted, group) -> xr.Dataset
     xr.Dataset
         `train` and `test` (label, group): the shares; `amplification`: mean over labels of test minus train, summed
         over the groups that dominate in training; `bias_score`: mean over labels of the largest test share (what
-        the paper's "BA" columns hold; 1/groups would be balance where the groups are equal). Labels that are never
-        predicted are left out of both, with a warning.
+        the paper's "BA" columns hold; 1/groups would be balance where the groups are equal).
+
+        A label that is never predicted has no test share. The rule here: it is left out of both means, with a warning;
+        its `test` is NaN, and attrs `rule` and `never_predicted` say so. (Counted as shares of 0, such labels would
+        make a model that predicts fewer of them seem to amplify less.) So is a label that only the predictions have.
 
     Raises
     ------
@@ -150,7 +153,8 @@ def bias_amplification(train_truth, train_group, predicted, group) -> xr.Dataset
         warn(f"labels {listed(train[LABEL].values[never])} are never predicted; they are left out")
     excess = (test - train).where(train > 1 / groups.size).sum(GROUP).where(~never)
     found = {"amplification": excess.mean(LABEL), "bias_score": test.max(GROUP).mean(LABEL)}
-    return xr.Dataset({"train": train, "test": test, **found})
+    rule = {"rule": "means over the labels that are predicted", "never_predicted": train[LABEL].values[never].tolist()}
+    return xr.Dataset({"train": train, "test": test, **found}, attrs=rule if never.any() else {})
 
 
 def _checked(truth, predicted, group) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -182,7 +182,8 @@ def initial(rng: np.random.Generator, n_features: int, n_classes: int, mapping: 
 
 def elu(x: np.ndarray) -> np.ndarray:
     """x above 0, exp(x) - 1 below."""
-    return np.maximum(x, 0) + np.expm1(np.minimum(x, 0))
+    below = np.minimum(x, 0)
+    return np.add(np.maximum(x, 0), np.expm1(below, out=below), out=below)
 
 
 def slope(y: np.ndarray) -> np.ndarray:

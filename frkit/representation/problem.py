@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, warn
 from frkit.faces.checks import check_finite
-from frkit.faces.labels import CROSSED, attributes_of, crossed, resolve_varying
+from frkit.faces.labels import CROSSED, crossed, resolve_varying
 
 UNITS = ("identity", "image")
 FEWEST_FOLDS = 3  # training, validation and test
@@ -64,7 +64,11 @@ def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]
 def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) -> Problem:
     """Gather labels and people of one attribute, and check that every fold can have every class."""
     require(by in UNITS, f"by must be one of {listed(UNITS)}, got {by!r}")
-    names = attributes_of(attribute)
+    names = (attribute,) if isinstance(attribute, str) else attribute
+    require(
+        isinstance(names, tuple) and len(names) > 0 and all(isinstance(name, str) for name in names),
+        f"attribute must be a name ('gender') or a tuple of names to cross (('gender', 'race')), got {attribute!r}",
+    )
     known = [str(c) for c in faces.coords if faces[c].dims == (IMAGE,) and c not in (IMAGE, IDENTITY, PERSON)]
     for name in names:
         require(name in known, f"attribute {name!r} is none of these faces'; known: {', '.join(known) or 'none'}")

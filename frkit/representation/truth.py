@@ -91,14 +91,12 @@ def shifted_classes(
 
 def true_information(distance: float, shares: np.ndarray, both_sides: bool = False) -> float:
     """Mutual information (nats) of class and place on the line: sum of p_z times KL(f_z from the mixture)."""
-    places = ((np.arange(len(shares)) - (len(shares) - 1) / 2) * distance)[:, None]
+    places = ((np.arange(len(shares)) - (len(shares) - 1) / 2) * distance)[:, None, None]
     if both_sides:
-        places = [[0.0], [-distance, distance]]
+        places = [[[0.0]], [[-distance], [distance]]]
     reach = distance * len(shares) + MARGIN
     grid = np.linspace(-reach, reach, POINTS)
-    densities = np.array(
-        [np.logaddexp.reduce([stats.norm.logpdf(grid, at) for at in own]) - np.log(len(own)) for own in places]
-    )
+    densities = np.array([np.logaddexp.reduce(stats.norm.logpdf(grid, own)) - np.log(len(own)) for own in places])
     log_joint = np.log(shares)[:, None] + densities
     gain = densities - np.logaddexp.reduce(log_joint)
     return max(0.0, float(np.trapezoid((np.exp(log_joint) * gain).sum(0), grid)))
