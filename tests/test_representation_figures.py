@@ -8,7 +8,6 @@ from matplotlib import pyplot as plt
 
 import frkit as fk
 from frkit.explore import representation as explorer
-from frkit.representation import experiments
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def test_convergence_draws_both_readings(ax):
 
 # --- the paper's figures ----------------------------------------------------------------------------------
 def test_digits_stand_in_columns(ax):
-    digits = experiments.coloured_digits("extreme", 0.0)
+    digits = fk.studies.coloured_digits("extreme", 0.0)
     fk.plot.coloured_digits(digits, ax=ax, per_digit=2)
     picture = ax.images[0].get_array()
     assert picture.shape == (16, 80, 3)
@@ -110,7 +109,7 @@ def test_trials_and_comparators_draw_what_was_found(ax):
         (lambda: fk.plot.boxes(estimates(), "rlb"), "must run over seed and family"),
         (lambda: fk.plot.shares(estimates()), "holds no female, black"),
         (lambda: fk.plot.coloured_digits(estimates()), "holds no embedding, drawn"),
-        (lambda: fk.plot.trials(xr.Dataset(), []), "experiments.true_bias"),
+        (lambda: fk.plot.trials(xr.Dataset(), []), "studies.true_bias"),
     ],
 )
 def test_other_results_are_refused(draw, words):
@@ -136,7 +135,7 @@ def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
         asked.append(settings)
         return one_trial(distance, settings["by"])
 
-    monkeypatch.setattr(explorer.experiments, "trial", quick)
+    monkeypatch.setattr(explorer.studies, "trial", quick)
     box = fk.explore.representation_bias(per_identity=7)
     labels = ["attribute strength", "share of class 1", "images n", "dimension", "folds of", "network width"]
     assert [child.description for child in box.children[:6]] == labels

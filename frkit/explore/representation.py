@@ -3,9 +3,8 @@
 import ipywidgets as widgets
 from matplotlib.axes import Axes
 
-from frkit import plot
+from frkit import plot, studies
 from frkit.explore.panel import Panel, labelled
-from frkit.representation import experiments
 
 WAITING = "not estimated yet: press the button"
 SPLITS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
@@ -57,7 +56,7 @@ def representation_bias(per_identity: int = 10) -> widgets.VBox:
     }
 
     def show(axes: list[Axes], distance, share, **_sizes) -> None:
-        draw(experiments.true_bias(share), done.get(share, []), axes, distance)
+        draw(studies.true_bias(share), done.get(share, []), axes, distance)
 
     panel = Panel(controls, show, columns=2)
     return panel.box(*_button(panel, done, per_identity))
@@ -75,7 +74,7 @@ def _button(panel: Panel, done: dict[float, list], per_identity: int) -> tuple[w
         button.disabled = True
         try:
             with progress:
-                before.append(experiments.trial(**chosen, **law, seed=len(before), progress=True))
+                before.append(studies.trial(**chosen, **law, seed=len(before), progress=True))
                 panel.redraw()
         finally:
             button.disabled = False

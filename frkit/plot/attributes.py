@@ -23,7 +23,7 @@ def coloured_digits(digits: xr.Dataset, ax: Axes | None = None, *, per_digit: in
 
     Parameters
     ----------
-    digits : what `experiments.coloured_digits` returned.
+    digits : what `studies.coloured_digits` returned.
     ax : matplotlib Axes; a new figure when left out.
     per_digit : how many of each, 1 or more.
 
@@ -42,11 +42,11 @@ def coloured_digits(digits: xr.Dataset, ax: Axes | None = None, *, per_digit: in
     Examples
     --------
     >>> import frkit as fk
-    >>> ax = coloured_digits(fk.representation.experiments.coloured_digits("extreme", 0.1))
+    >>> ax = coloured_digits(fk.studies.coloured_digits("extreme", 0.1))
     >>> len(ax.images)
     1
     """
-    check_holds(digits, ["embedding", "drawn"], "what experiments.coloured_digits returned")
+    check_holds(digits, ["embedding", "drawn"], "what studies.coloured_digits returned")
     ax = new_axes(ax)
     rows = [np.flatnonzero(digits.digit.values == str(k))[:per_digit] for k in range(10)]
     pictures = digits.embedding.values[np.concatenate(rows)].reshape(10, per_digit, 8, 8, 3)
@@ -100,7 +100,7 @@ def shares(result: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    result : what `experiments.crossed_bias` returned for a full grid of shares, without seed and attribute:
+    result : what `studies.crossed_bias` returned for a full grid of shares, without seed and attribute:
         `rlb` (design), with coordinates `female` and `black`.
     ax : matplotlib Axes; a new figure when left out.
 
@@ -123,7 +123,7 @@ def shares(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts]
     ['.40', '.20']
     """
-    check_holds(result, ["rlb", "female", "black"], "what experiments.crossed_bias returned")
+    check_holds(result, ["rlb", "female", "black"], "what studies.crossed_bias returned")
     require(result.rlb.dims == ("design",), f"rlb must run over design alone, got {result.rlb.dims}; select first")
     ax = new_axes(ax)
     table = result.rlb.to_pandas()
@@ -147,7 +147,7 @@ def boxes(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    result : what `experiments.debiasing_table` returned.
+    result : what `studies.debiasing_table` returned.
     variable : which of its measures, over seed and family.
     ax : matplotlib Axes; a new figure when left out.
 
@@ -169,7 +169,7 @@ def boxes(result: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in boxes(result, "rlb").get_yticklabels()]
     ['none', 'all']
     """
-    check_holds(result, [variable], "what experiments.debiasing_table returned")
+    check_holds(result, [variable], "what studies.debiasing_table returned")
     one = result[variable]
     require(set(one.dims) == {"seed", "family"}, f"{variable} must run over seed and family, got {one.dims}")
     ax = new_axes(ax)

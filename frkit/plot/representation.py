@@ -114,8 +114,8 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
 
     Parameters
     ----------
-    truth : what `experiments.true_bias` returned.
-    done : what `experiments.trial` returned, any number of times; the last one is drawn larger.
+    truth : what `studies.true_bias` returned.
+    done : what `studies.trial` returned, any number of times; the last one is drawn larger.
     ax : matplotlib Axes; a new figure when left out.
 
     Returns
@@ -132,7 +132,7 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     >>> trials(truth, []).lines[0].get_ydata().tolist()
     [0.0, 0.5]
     """
-    check_holds(truth, ["rlb"], "what experiments.true_bias returned")
+    check_holds(truth, ["rlb"], "what studies.true_bias returned")
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
     for place, one in enumerate(done):
@@ -155,7 +155,7 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    one : what `experiments.trial` returned.
+    one : what `studies.trial` returned.
     ax : matplotlib Axes; a new figure when left out.
 
     Returns
@@ -169,11 +169,11 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import frkit as fk
-    >>> found = fk.representation.experiments.trial(2.0, 200, 4, hidden=8)
+    >>> found = fk.studies.trial(2.0, 200, 4, hidden=8)
     >>> len(comparators(found).patches)
     4
     """
-    check_holds(one, ["truth", "rlb", "rlb_in_sample", "dataset_bias", "dcor2"], "what experiments.trial returned")
+    check_holds(one, ["truth", "rlb", "rlb_in_sample", "dataset_bias", "dcor2"], "what studies.trial returned")
     ax = new_axes(ax)
     names = {
         "rlb_in_sample": "RLB,\nin sample",

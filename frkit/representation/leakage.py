@@ -2,10 +2,14 @@
 
 import numpy as np
 import xarray as xr
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from frkit.base import require
 from frkit.representation.decisions import check_kinds
-from frkit.representation.folds import stratified
+from frkit.representation.problem import stratified
 
 
 def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed: int = 0) -> xr.Dataset:
@@ -48,10 +52,9 @@ def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed:
     classes, codes = np.unique(np.asarray(protected).astype(str), return_inverse=True)
     require(len(classes) >= 2, f"the protected attribute has one class, {classes[0]!r}: nothing can leak")
     truth, predicted = np.asarray(truth), np.asarray(predicted)
-    lengths = [len(truth), len(predicted), codes.size]
-    require(len(set(lengths)) == 1, f"truth, predicted and protected must be of equal length, got {lengths}")
     person = np.arange(codes.size) if identity is None else np.unique(np.asarray(identity), return_inverse=True)[1]
-    require(person.size == codes.size, f"identity must have {codes.size} entries, got {person.size}")
+    lengths = [len(truth), len(predicted), codes.size, person.size]
+    require(len(set(lengths)) == 1, f"truth, predicted, protected and identity must be of equal length, got {lengths}")
     people = [np.unique(person[codes == k]).size for k in range(len(classes))]
     rare = int(np.argmin(people))
     require(
@@ -61,18 +64,10 @@ def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed:
     fold_rows = list(stratified(codes, person, folds, seed))
     correct = _correct(truth, predicted)
     spoiled = _spoiled(truth, correct, np.random.default_rng(np.random.SeedSequence(seed)))
-    values = {
-        "dataset_leakage": _attack(_columns(truth), codes, fold_rows),
-        "dataset_leakage_at_accuracy": _attack(_columns(spoiled), codes, fold_rows),
-        "model_leakage": _attack(_columns(predicted), codes, fold_rows),
-    }
+    seen = {"dataset_leakage": truth, "dataset_leakage_at_accuracy": spoiled, "model_leakage": predicted}
+    values = {name: _attack(labels, codes, fold_rows) for name, labels in seen.items()}
     values["amplification"] = values["model_leakage"] - values["dataset_leakage_at_accuracy"]
     return xr.Dataset(values | {"accuracy": correct.mean(), "chance": 1 / len(classes)})
-
-
-def _columns(labels: np.ndarray) -> np.ndarray:
-    """What the attacker sees: labels as one column each, scores as they are."""
-    return labels.astype(float) if labels.ndim == 2 else (labels[:, None] == np.unique(labels)).astype(float)
 
 
 def _correct(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -99,13 +94,9 @@ def _spoiled(truth: np.ndarray, correct: np.ndarray, rng: np.random.Generator) -
     return labels[np.where(wrong, moved, codes)]
 
 
-def _attack(columns: np.ndarray, codes: np.ndarray, fold_rows) -> float:
-    """Balanced accuracy of the attacker on images that it has not seen."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import balanced_accuracy_score
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
+def _attack(labels: np.ndarray, codes: np.ndarray, fold_rows: list) -> float:
+    """Balanced accuracy on images not seen before; the attacker sees labels as one column each, scores as they are."""
+    columns = labels.astype(float) if labels.ndim == 2 else (labels[:, None] == np.unique(labels)).astype(float)
     attacker = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000))
     guessed = np.empty_like(codes)
     for train, test in fold_rows:
