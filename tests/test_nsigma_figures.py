@@ -85,8 +85,9 @@ def test_distributions_show_means_and_intervals(scores, result, ax):
     np.testing.assert_allclose(whole, intervals.estimate)
     bars = [bar[:, 1] for bar in ax.containers[1].lines[2][0].get_segments()]
     np.testing.assert_allclose(bars, np.transpose([intervals.lower, intervals.upper]))
-    sticks = [line for line in ax.lines if line.get_linewidth() == 0.4]
-    assert len(sticks) == 3 * 30, "one for each subset"
+    bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
+    sticks = np.concatenate(bundles)[:, 0, 1]
+    np.testing.assert_allclose(np.sort(sticks), np.sort(one.eer, axis=None))
     assert "new people" in ax.get_legend().get_texts()[1].get_text()
 
 
