@@ -21,7 +21,6 @@ from frkit.vmf import mixture
 
 LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
 NEEDED = {"rescaled": ("replicates", "frr_rescaled"), "corrected": ("empirical", "frr_variance")}
-FANS = {"naive: θ*": "naive", "recentered: θ + (θ* − θ~)": "recentered"}
 SIZES = {
     "n_identities": ("identities K", 20, 1000, 20),
     "per_identity": ("images per identity n_k", 2, 20, 1),
@@ -32,7 +31,6 @@ SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05)
 MAPS = {"cosine: (1 + s) / 2": "cosine", "angular: 1 - arccos(s) / π": "angular"}
 SUBSET, SUBSET_SIZE = "subset", "subset_size"
 BEST = "the best group"
-RISK = ("minimal", "limited", "high", "unacceptable")
 SPLITS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
 
 
@@ -82,13 +80,11 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
         "method": menu("interval", options=[method for method in METHODS if method not in lost]),
         "level": number("nominal level", **LEVEL),
         "far": far_range(next(iter(evaluations.values()))["empirical"].coords[FAR_LEVEL].values),
+        "curves": several("curves", list(choices.items()), list(choices.values())),
     }
-    if len(choices) > 1:
-        controls["curves"] = several("curves", list(choices.items()), list(choices.values()))
 
-    def show(axes: list[Axes], method, level, far, curves=None) -> None:
-        chosen = choices.values() if curves is None else curves
-        bands = chosen_bands(evaluations, chosen, method, level, far)
+    def show(axes: list[Axes], method, level, far, curves) -> None:
+        bands = chosen_bands(evaluations, curves, method, level, far)
         plot.roc(bands, axes[0]) if bands else say(axes[0], "choose at least one curve")
 
     return Panel(controls, show).box()
@@ -180,14 +176,14 @@ def bootstrap_bias(study: xr.Dataset, mixture=None) -> widgets.VBox:
     controls = {
         "per_identity": slider("images per identity", options=sizes),
         "far": slider("FAR level", options=levels, index=len(levels) // 2),
-        "kind": menu("bootstrap curves", options=FANS),
+        "moved": menu("bootstrap curves", options={"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}),
     }
 
-    def show(axes: list[Axes], per_identity, far, kind) -> None:
+    def show(axes: list[Axes], per_identity, far, moved) -> None:
         now = shown["study"]
         fan = now.sel(per_identity=per_identity)
         truth = xr.Dataset({"frr": now.truth})
-        plot.fan(recentered(fan) if kind == "recentered" else fan, axes[0], truth=truth).axvline(far, **MARK)
+        plot.fan(recentered(fan) if moved else fan, axes[0], truth=truth).axvline(far, **MARK)
         plot.bootstrap_bias(now, far, axes[1]).axvline(sizes.index(per_identity), **MARK)
 
     def compute(**_chosen) -> None:
@@ -198,7 +194,7 @@ def bootstrap_bias(study: xr.Dataset, mixture=None) -> widgets.VBox:
 
     panel = Panel(controls, show, columns=2, foot=1.25)
     words = "Draw new data and bootstrap them"
-    return panel.box() if mixture is None else panel.box_with_button(words, compute)
+    return panel.box() if mixture is None else panel.box(words, compute)
 
 
 def recentered(fan: xr.Dataset) -> xr.Dataset:
@@ -267,7 +263,7 @@ def coverage(study: xr.Dataset) -> widgets.VBox:
         far = study[FAR_LEVEL].values
         shown["study"] = studies.coverage(population, far=far, seed=made["seed"], **sizes, **kept)
 
-    return Panel(controls, show, columns=2).box_with_button("Run a study of this size", compute, **asked)
+    return Panel(controls, show, columns=2).box("Run a study of this size", compute, **asked)
 
 
 def fairness(
@@ -311,8 +307,10 @@ def fairness(
         require("replicates" in one.children, "explore.fairness needs replicates: evaluate(..., resampling=...)")
         words = known["by"] if isinstance(known["by"], str) else " & ".join(known["by"])
         by[words] = known["by"]
-        held[words, known["scheme"], known["impostors"] == "same-group"] = one
-    (_, scheme, same), first = next(iter(held.items()))
+        key = words, known["scheme"], known["impostors"] == "same-group"
+        held.setdefault(key if scores is not None else key[:1], one)
+    first = next(iter(held.values()))
+    start = provenance(first)
     data, n = first["empirical"].to_dataset(), first["replicates"].sizes[REPLICATE]
     metrics = [name for name in names() if measure(name).fair is not None and name.startswith(("far_", "frr_"))]
     counts = sorted({min(n, count) for count in (25, 50, 100, 200, 500, 1000)} | {n})
@@ -328,12 +326,11 @@ def fairness(
         controls["models"] = several("models", models, models[:2])
     if scores is not None:
         schemes = [name for name in TARGETS if name != "subset"]
-        controls["scheme"] = menu("scheme", options=schemes, value=scheme)
-        controls["same"] = tick("same-group pairs only", value=same)
+        controls["scheme"] = menu("scheme", options=schemes, value=start["scheme"])
+        controls["same"] = tick("same-group pairs only", value=start["impostors"] == "same-group")
 
     def show(axes: list[Axes], attribute, metric, far, level, replicates, models=(), **settings) -> None:
-        own = (one for (name, *others), one in held.items() if name == attribute)
-        found = held.get((attribute, *settings.values())) if settings else next(own)
+        found = held.get((attribute, *settings.values()))
         if found is None:
             return say(axes[0], "not evaluated yet: press the button")
         part, chosen = first_replicates(found, replicates), _within(far) | ({MODEL: list(models)} if models else {})
@@ -343,18 +340,17 @@ def fairness(
 
     def compute(attribute, scheme, same, **_chosen) -> None:
         if (attribute, scheme, same) not in held:
-            drawn = Resampling(scheme, n=n, seed=provenance(first)["seed"])
+            drawn = Resampling(scheme, n=n, seed=start["seed"])
             how = {"far": data[FAR_LEVEL].values, "by": by[attribute], "resampling": drawn, "varying": varying}
             pairs = "same-group" if same else "all"
             held[attribute, scheme, same] = evaluate(scores, impostors=pairs, progress=True, **how)
 
     panel = Panel(controls, show)
-    return panel.box() if scores is None else panel.box_with_button("Evaluate these settings", compute)
+    return panel.box() if scores is None else panel.box("Evaluate these settings", compute)
 
 
 def first_replicates(evaluation: xr.DataTree, n: int) -> xr.DataTree:
     """The evaluation as it would be with n replicates: the first n of any number are the same."""
-    n = min(n, evaluation["replicates"].sizes[REPLICATE])
     result = evaluation.copy()
     result["replicates"] = evaluation["replicates"].isel({REPLICATE: slice(0, n)})
     result.attrs["provenance"] = json.dumps(provenance(evaluation) | {"n": n})
@@ -476,7 +472,7 @@ def n_sigma(result: xr.Dataset) -> widgets.VBox:
 
 def first_subsets(rates: xr.Dataset, count: int, reference: str | None, step: float, **at) -> xr.Dataset:
     """N of the first `count` subsets, with risk levels at multiples of `step`; `at` selects size and model."""
-    risk = {name: step * place for place, name in enumerate(RISK)}
+    risk = {"minimal": 0, "limited": step, "high": 2 * step, "unacceptable": 3 * step}
     found = nsigma.summarise(rates.sel(at).isel({SUBSET: slice(0, count)}), reference=reference, risk_levels=risk)
     return found.assign_attrs({SUBSET_SIZE: at[SUBSET_SIZE]} if SUBSET_SIZE in at else {})
 
@@ -527,4 +523,4 @@ def representation_bias(per_identity: int = 10) -> widgets.VBox:
         law = {"shares": (share, 1 - share), "per_identity": per_identity}
         before.append(experiments.trial(**chosen, **law, seed=len(before), progress=True))
 
-    return Panel(controls, show, columns=2).box_with_button("Draw people and estimate", compute, **asked)
+    return Panel(controls, show, columns=2).box("Draw people and estimate", compute, **asked)

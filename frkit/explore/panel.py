@@ -88,14 +88,11 @@ class Panel:
         self.canvas.print_png(picture)
         self.image.value = picture.getvalue()
 
-    def box(self, *more: widgets.Widget) -> widgets.VBox:
-        """Everything in one column: controls, further widgets, figure, cautions."""
-        return widgets.VBox([*self.controls.values(), *more, self.image, self.cautions])
+    def box(self, words: str = "", compute: Callable | None = None, **asked: widgets.Widget) -> widgets.VBox:
+        """Everything in one column: controls, a button where there is something to compute, figure, cautions.
 
-    def box_with_button(self, words: str, compute: Callable, **asked: widgets.Widget) -> widgets.VBox:
-        """The same with a button: it calls `compute` with the values of all controls and of those `asked` for it alone.
-
-        Its progress bars stand beneath the button, which waits until they are done.
+        The button calls `compute` with the values of all controls, and of those `asked` for it alone; its progress
+        bars stand beneath it, and it waits until they are done.
         """
         button, progress = widgets.Button(description=words, layout={"width": "22em"}), widgets.Output()
 
@@ -109,4 +106,5 @@ class Panel:
                 button.disabled = False
 
         button.on_click(run)
-        return self.box(*asked.values(), button, progress)
+        more = [*asked.values(), button, progress] if compute else []
+        return widgets.VBox([*self.controls.values(), *more, self.image, self.cautions])
