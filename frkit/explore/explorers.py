@@ -85,7 +85,9 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
 
     def show(axes: list[Axes], method, level, far, curves) -> None:
         bands = chosen_bands(evaluations, curves, method, level, far)
-        plot.roc(bands, axes[0]) if bands else say(axes[0], "choose at least one curve")
+        if not bands:
+            return say(axes[0], "choose at least one curve")
+        plot.roc(bands, axes[0])
 
     return Panel(controls, show).box()
 
@@ -449,7 +451,7 @@ def n_sigma(result: xr.Dataset) -> widgets.VBox:
     rates, most = result[["eer", "tpr"]].assign_attrs(result.attrs), result.sizes[SUBSET]
     counts = sorted({count for count in (5, 10, 20, 50, 100, 200, 500, 1000, 2000) if count < most} | {most})
     controls = {"count": slider("number K of subsets", options=counts, value=most)}
-    for dim in set(rates.eer.dims) - {"batch", SUBSET, GROUP}:
+    for dim in (dim for dim in rates.eer.dims if dim not in ("batch", SUBSET, GROUP)):
         options, kind = rates[dim].values.tolist(), slider if dim == SUBSET_SIZE else menu
         controls[dim] = kind("people in a subset" if dim == SUBSET_SIZE else dim, options=options, value=options[-1])
     controls |= {
@@ -516,7 +518,9 @@ def representation_bias(per_identity: int = 10) -> widgets.VBox:
     def show(axes: list[Axes], distance, share) -> None:
         own = done.get(share, [])
         plot.trials(experiments.true_bias(share), own, axes[0]).axvline(distance, **MARK)
-        plot.comparators(own[-1], axes[1]) if own else say(axes[1], "not estimated yet: press the button")
+        if not own:
+            return say(axes[1], "not estimated yet: press the button")
+        plot.comparators(own[-1], axes[1])
 
     def compute(share, **chosen) -> None:
         before = done.setdefault(share, [])

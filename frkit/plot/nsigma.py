@@ -68,6 +68,7 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
     ax.set_xlim(-0.5, len(table) - 0.5 + 0.24 * len(table))  # room for the names of the levels
     finish(ax, "", WORDS[name], [_reference_words(result)], loc="lower left" if signed else "upper left", ncols=2)
+    ax.tick_params(axis="x", length=0)
     ax.grid(False)
     return ax
 
