@@ -28,7 +28,7 @@ def a_list(n=220, *, seed=0, decimals=1, apart=False, names=True, identities=Tru
     genuine = who[0] == who[1]
     score = np.round(rng.normal(size=(models or 1, n)) + 1.5 * genuine, decimals)
     score[rng.random(score.shape) < failed] = np.nan
-    gender = {f"id{k}": label for k, label in enumerate("f m f unknown m m f f m unknown f m".split())}
+    gender = {f"id{k}": label for k, label in enumerate("f m x unknown m x f f m unknown x m".split())}
     labels = tuple(np.array([gender[k] for k in side]) for side in who)
     given = dict(probe=image[0], reference=image[1]) if names else {}
     given |= dict(probe_identity=who[0], reference_identity=who[1]) if identities else {}
