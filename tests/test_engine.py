@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, counts, looked_up, people, table
-
 from twin import empirical
 
 import frkit as fk
