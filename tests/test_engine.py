@@ -45,6 +45,7 @@ def test_impostors_and_fixed_thresholds(levels, impostors, weighting):
     ev = evaluate_and_check(scores, weighting=weighting, **levels, **options)
     dim = "far_level" if "far" in levels else "threshold_level"
     assert ev["replicates"].sizes[dim] == len(next(iter(levels.values())))
+    assert ("far_cross" in ev["empirical"]) == (impostors == "all")
 
 
 def test_levels_that_equal_a_rate_exactly():
