@@ -193,6 +193,14 @@ def test_floor_calls_the_unfair_unfair_and_needs_deals():
         fk.floor(plain, "dfi_normal")
 
 
+def test_deals_that_equal_the_data_reach_them(scores):
+    """p = P(floor <= index), ties among them."""
+    ev = fk.indices.evaluate(scores, by="group", bins=10, deals=2)
+    again = ev["empirical"].to_dataset().expand_dims(replicate=3)
+    ev["dealt"] = xr.DataTree(again.assign_attrs(ev["dealt"].attrs))
+    assert [float(fk.floor(ev, name).p) for name in NINE] == [1.0] * 9
+
+
 def test_people_of_a_pair_table_are_dealt_with_all_their_pairs(scores):
     """A person's genuine pairs go together, so the number of genuine pairs in a group is a sum over its people."""
     n = scores.sizes["probe"]
@@ -249,6 +257,26 @@ def test_only_the_datas_share_of_the_bias_is_taken_out(scores):
     table = fk.canonical_scores("fair", sizes=(60, 60))
     ev = fk.indices.evaluate(table, by="group", score_map="identity", resampling=fk.Resampling("pair", n=20), deals=0)
     assert float(fk.band(ev, "dfi_normal").centre) == pytest.approx(of_node(ev)["dfi_normal"])
+
+
+PAIR_NOISE = {"image": 3, "identity": 3, "double-or-nothing": 3, "two-level": 15}
+
+
+@pytest.mark.parametrize("scheme", PAIR_NOISE)
+def test_noise_of_a_pair_in_a_replicate_is_that_of_its_counts(scheme, scores):
+    """A pair counts c_k c_l w_i w_j times, each with mean 1 and mean square 2 in large data: variance 2^m - 1."""
+    people, images = 200, 60
+    names = np.repeat([f"id{k:03d}" for k in range(people)], images)
+    drawn = fk.Resampling(scheme, n=100, seed=1).weights(names)
+    count = np.repeat(drawn.identity_count.values, images, axis=1) * drawn.image_count.values.astype(float)
+    squares = (count**2).reshape(100, people, images).sum(2)
+    of_two_people = (squares.sum(1) ** 2 - (squares**2).sum(1)) / (people * (people - 1) * images**2)
+    assert of_two_people.mean() - 1 == pytest.approx(PAIR_NOISE[scheme], rel=0.1)
+    ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=fk.Resampling(scheme, n=20), deals=0)
+    dfi = fk.measures.measure("dfi_normal")
+    centre, many = (dfi(ev[node].to_dataset()) for node in ("vstatistic", "replicates"))
+    expected = float(many.mean() + (centre - many.mean()) / PAIR_NOISE[scheme])
+    assert float(fk.band(ev, "dfi_normal").centre) == pytest.approx(expected, rel=1e-12)
 
 
 def test_an_evaluation_with_deals_survives_a_file(scores, tmp_path):

@@ -259,6 +259,7 @@ def test_any_text_and_any_number_come_back(tmp_path, people, name):
 @pytest.mark.skipif(not SHARED.exists(), reason="the folder of real data is not here")
 @pytest.mark.parametrize("encoder", ["facenet", "insightface"])
 def test_real_templates(encoder):
+    """That a file as others store it opens; the format itself is held by the tests above."""
     ds = open_faces(SHARED / f"lfw158_{encoder}.npz")
     assert ds.sizes == {"image": 1580, "feature": 512}
     assert len(set(ds.identity.values)) == 158

@@ -166,6 +166,7 @@ def test_any_numbers_come_back_to_the_last_bit(tmp_path, rows):
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the folder of real data is not here")
 def test_a_real_matrix():
+    """That a matrix as NIST stores it opens; the format itself is held by the tests above."""
     values = fk.open_scores(SHARED / "bssr1_face_c.csv.gz")
     assert values.shape == (517, 517)
     probes, references = ids(values)

@@ -203,6 +203,7 @@ def test_generated_faces_follow_their_seed_and_description():
 # --- real embeddings, and the stored table ------------------------------------------------------------------
 @pytest.mark.skipif(not LFW.is_dir(), reason=f"the real data are not here: {LFW}")
 def test_gender_shows_in_real_embeddings_and_a_dealt_one_does_not():
+    """That real embeddings give what made ones with a known truth give in the tests above."""
     faces = fk.open_faces(LFW / "lfw158_facenet.npz")
     dealt = np.repeat(np.random.default_rng(0).permutation(faces.gender.values[::10]), 10)
     found = fk.representation_bias(

@@ -210,7 +210,8 @@ def test_bad_input_is_refused(call, words):
 
 
 def test_gender_in_real_embeddings_and_in_spurious_ones():
-    """LFW as FaceNet sees it: gender is there; permuted over people it is not, though images would find it."""
+    """As on the made faces of test_representation, for LFW as FaceNet sees it: gender is there;
+    permuted over people it is not, though images would find it."""
     if not LFW.exists():
         pytest.skip("../shared/data is not here")
     cases = ex.spurious(fk.open_faces(LFW), "gender")
