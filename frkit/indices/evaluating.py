@@ -12,7 +12,7 @@ from frkit.indices.deals import check_deals, deal_people, deal_scores
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, floor
 from frkit.intervals.floors import DEALT
-from frkit.intervals.nodes import provenance
+from frkit.intervals.reading import provenance
 from frkit.measures.indices import (
     VARIANTS,
     Measure,

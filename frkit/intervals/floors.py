@@ -3,10 +3,10 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, require, warn
-from frkit.intervals.arithmetic import quantiles
+from frkit.base import GROUP, REPLICATE, require
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.nodes import attributes, cautions, values_of, with_resolved
+from frkit.intervals.methods import quantiles
+from frkit.intervals.reading import attributes, values_of, warn_of, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 
@@ -86,8 +86,7 @@ def floor(evaluation: xr.DataTree, measure: AnyMeasure, *, level: float = 0.95) 
     result.attrs = attributes(evaluation, chosen, "fair floor", level)
     drawn = "image" if result.attrs.get("scheme") == "image" else "identity"
     result.attrs["size"] = SIZES[evaluation[DEALT].attrs["dealt"] if chosen.dealt else drawn]
-    for message in cautions(evaluation, result):
-        warn(message)
+    warn_of(evaluation, result)
     return result
 
 
