@@ -99,16 +99,7 @@ def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
     known = [str(name) for name in held[MODEL].values] if MODEL in held else []
     for name in models:
         require(name in known, f"no model is called {name!r} in this evaluation; it holds {known}")
-    sides = (_one_model(evaluation_a, name) for name in models)
-    return *sides, evaluation_b
-
-
-def _one_model(evaluation: xr.DataTree, name: str) -> xr.DataTree:
-    """The part of a stacked evaluation that belongs to one model."""
-    nodes = {key: child.to_dataset().sel({MODEL: name}, drop=True) for key, child in evaluation.children.items()}
-    result = xr.DataTree.from_dict(nodes)
-    result.attrs = dict(evaluation.attrs)
-    return result
+    return *(evaluation_a.sel({MODEL: name}, drop=True) for name in models), evaluation_b
 
 
 def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
@@ -163,10 +154,14 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     >>> "".join(decision_zones({"x": a, "y": b}).zone.values)
     'BC'
     """
-    names, pair = _two(bands)
-    fair = {one.attrs.get("fair") for one in pair}
+    if not isinstance(bands, dict):
+        require(MODEL in bands.dims, "one band holds one model: give two bands by name, {'A': ..., 'B': ...}")
+        bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in bands[MODEL].values}
+    require(len(bands) == 2, f"zones compare two models, got {len(bands)}: {', '.join(bands)}")
+    names, pair = list(bands), list(bands.values())
+    fair = {band.attrs.get("fair") for band in pair}
     require(
-        len({one.attrs.get("measure") for one in pair}) == 1 and len(fair) == 1 and None not in fair,
+        len({band.attrs.get("measure") for band in pair}) == 1 and len(fair) == 1 and None not in fair,
         "zones need two bands of the same disparity measure, which has a fair value",
     )
     require(pair[0].estimate.dims == pair[1].estimate.dims, "the two bands run over other dimensions")
@@ -180,13 +175,4 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     zone = xr.where(agree, xr.where(words["by_estimate"] == names[0], "A", "C"), "B")
     known = (words["by_estimate"] != "") & (words["by_band"] != "")
     result = xr.Dataset({"zone": xr.where(known, zone, ""), **words})
-    return result.assign_attrs(models=list(names), measure=first.attrs["measure"])
-
-
-def _two(bands: xr.Dataset | dict[str, xr.Dataset]) -> tuple[list[str], list[xr.Dataset]]:
-    """Names and bands of the two models."""
-    if not isinstance(bands, dict):
-        require(MODEL in bands.dims, "one band holds one model: give two bands by name, {'A': ..., 'B': ...}")
-        bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in bands[MODEL].values}
-    require(len(bands) == 2, f"zones compare two models, got {len(bands)}: {', '.join(bands)}")
-    return list(bands), list(bands.values())
+    return result.assign_attrs(models=names, measure=first.attrs["measure"])

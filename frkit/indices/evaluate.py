@@ -8,22 +8,13 @@ import xarray as xr
 
 from frkit.base import GROUP, IDENTITY, MODEL, PAIR, PROBE, SCORE_BIN, listed, require, warn
 from frkit.evaluation.evaluate import evaluate as evaluate_scores
-from frkit.indices.deals import check_deals, deal_people, deal_scores
-from frkit.indices.maps import unit_scores
+from frkit.indices.deals import deal_pairs, deal_people
+from frkit.indices.maps import map_name, unit_scores
 from frkit.intervals import band, floor
 from frkit.intervals.floors import DEALT
 from frkit.intervals.reading import provenance
-from frkit.measures.indices import (
-    VARIANTS,
-    Measure,
-    cfi,
-    compactness,
-    dfi,
-    distribution,
-    group_weights,
-    separation,
-    sfi,
-)
+from frkit.measures.indices import VARIANTS, cfi, compactness, dfi, distribution, group_weights, separation, sfi
+from frkit.measures.registry import Measure
 from frkit.resampling import Resampling
 
 ANY_THRESHOLD = 0.5  # the indices need none, an evaluation does
@@ -84,21 +75,20 @@ def evaluate(
     """
     require(isinstance(bins, (int, np.integer)) and bins >= 2, f"bins must be a whole number from 2, got {bins!r}")
     deals = (0 if resampling is None else resampling.n) if deals is None else deals
-    check_deals(deals)
+    whole = isinstance(deals, (int, np.integer)) and (deals == 0 or deals >= 2)
+    require(whole, f"deals must be 0 (no floor) or at least 2, got {deals!r}")
     mapped = unit_scores(scores, score_map)
     how = dict(threshold=[ANY_THRESHOLD], weighting="pair", mode="all", bins=bins, bounds=(0.0, 1.0), progress=progress)
     found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     _check_groups(found["empirical"].to_dataset())
-    seed = 0 if resampling is None else resampling.seed
     if deals:
-        listed_pairs, of_people = PAIR in mapped.dims, f"{PROBE}_{IDENTITY}" in mapped.coords
-        images = found["empirical"].images_group
-        dealt = (
-            deal_scores(mapped, by, deals, seed, bins, images)
-            if listed_pairs
-            else deal_people(mapped, by, varying, deals, seed, **how)
-        )
-        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt="people" if of_people else "scores", seed=seed))
+        seed = 0 if resampling is None else resampling.seed
+        if PAIR in mapped.dims:
+            dealt = deal_pairs(mapped, by, deals, seed, bins, found["empirical"].images_group)
+        else:
+            dealt = deal_people(mapped, by, varying, deals, seed, **how)
+        units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
+        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
     return found
 
 
@@ -178,8 +168,7 @@ def fairness_indices(
     """
     evaluation = evaluate(scores, by=by, score_map=score_map, bins=bins, resampling=resampling, **options)
     found = summary(evaluation, group_sizes=group_sizes, balance=balance, c=c, level=level)
-    name = score_map if isinstance(score_map, str) else getattr(score_map, "__name__", "callable")
-    return found.assign_attrs(score_map=name)
+    return found.assign_attrs(score_map=map_name(score_map))
 
 
 def summary(
