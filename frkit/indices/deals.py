@@ -66,6 +66,7 @@ def _tallies(scores: xr.DataArray, genuine: np.ndarray, code: np.ndarray, n_grou
             input_core_dims=[[PAIR]],
             output_core_dims=dims,
             vectorize=True,
+            keep_attrs=False,
         )
         names = (f"{kind}_{name}_group" for name in ("pairs", "mean", "sd", "histogram"))
         tallies |= zip(names, found, strict=True)

@@ -1,5 +1,6 @@
-"""SP, EOP, Welch's t and N from the subsets' rates: pure functions of a Dataset over batch, subset and group."""
+"""SP, EOP, Welch's t, N and its level of risk from the rates of subsets, over batch, subset and group."""
 
+import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -7,9 +8,9 @@ import xarray as xr
 from scipy import stats
 
 from frkit.base import GROUP, listed, require, warn
-from frkit.nsigma.rates import BATCH, SUBSET, subset_rates
-from frkit.nsigma.risk import with_risk
+from frkit.nsigma.subsets import BATCH, SUBSET, SubsetRates
 
+RISK_LEVELS = {"minimal": 0.0, "limited": 1.0, "high": 2.0, "unacceptable": 3.0}
 LONG_NAMES = {
     "eer_mean": "mean EER of the subsets",
     "tpr_mean": "mean TPR of the subsets",
@@ -49,12 +50,20 @@ def n_sigma(
 
     Parameters
     ----------
-    scores, by, subsets, subset_size, batches, seed, fpr, threshold, varying : as in `nsigma.subset_rates`; K
-        is `subsets`, M is `batches`.
+    scores : score tensor over ([model,] probe, reference), or a list of pairs with identities.
+    by : attribute, or several to cross, whose groups are compared.
+    subsets : K, number of subsets in a batch, at least 2.
+    subset_size : people in a subset, from 2 to the number of people of the smallest group; None takes as many as
+        each group has.
+    batches : M, number of times that K fresh subsets are drawn, at least 1.
+    seed : seed of all draws.
     reference : group that all are compared with; None takes the one with the lowest mean EER, and for EOP the
         one with the highest mean TPR, as the paper does.
+    fpr : in (0, 1), false positive rate (FAR) at which the TPR is read.
+    threshold : fixed score threshold or thresholds, for SP(τ) of eq. 1: adds `fmr` and `fnmr`, by a second sweep.
     risk_levels : name to the lowest |N| at which the level begins; one must begin at 0. Default: minimal, limited,
         high, unacceptable from 0, 1, 2, 3 (the paper names no numbers).
+    varying : rule for an attribute that varies within an identity, as in `evaluate`.
 
     Returns
     -------
@@ -86,18 +95,8 @@ def n_sigma(
     >>> found.n_absolute.sel(group="easy").item(), found.risk.sel(group="hard").item()
     (0.0, 'unacceptable')
     """
-    rates = subset_rates(
-        scores,
-        by=by,
-        subsets=subsets,
-        subset_size=subset_size,
-        batches=batches,
-        seed=seed,
-        fpr=fpr,
-        threshold=threshold,
-        varying=varying,
-    )
-    return summarise(rates, reference=reference, risk_levels=risk_levels)
+    drawn = SubsetRates(by, subsets, subset_size, batches, fpr, threshold, varying)
+    return summarise(drawn(scores, seed), reference=reference, risk_levels=risk_levels)
 
 
 def summarise(
@@ -137,6 +136,45 @@ def summarise(
     return with_risk(compared(rates, of_eer, of_tpr), risk_levels)
 
 
+def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:
+    """Name the risk level of every |N|: limits that the user can set, at once and without new subsets.
+
+    Parameters
+    ----------
+    result : any Dataset with `n_absolute`, such as what `n_sigma` returned.
+    risk_levels : as in `n_sigma`.
+
+    Returns
+    -------
+    xr.Dataset : with `risk`, the level's name ("unknown" where N is NaN), and the attribute `risk_levels`.
+
+    Raises
+    ------
+    InputError : levels that do not ascend from 0.
+
+    References
+    ----------
+    DeAlcala et al. (2023), section V-B and Fig. 1.
+
+    Examples
+    --------
+    >>> import frkit as fk, xarray as xr
+    >>> found = xr.Dataset({"n_absolute": ("group", [1.3, 0.0, 0.58])})
+    >>> fk.nsigma.with_risk(found, {"fine": 0, "alarming": 0.5}).risk.values.tolist()
+    ['alarming', 'fine', 'alarming']
+    """
+    levels = dict(RISK_LEVELS if risk_levels is None else risk_levels)
+    starts = np.array(list(levels.values()), float)
+    require(
+        len(levels) > 0 and starts[0] == 0 and bool(np.all(np.diff(starts) > 0)),
+        f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",
+    )
+    place = np.searchsorted(starts, result.n_absolute.values, side="right") - 1
+    names = np.array([*levels, "unknown"])[np.where(result.n_absolute.isnull(), len(levels), place)]
+    result = result.assign(risk=(result.n_absolute.dims, names, {"long_name": "risk level of |N|"}))
+    return result.assign_attrs(risk_levels=json.dumps({name: float(start) for name, start in levels.items()}))
+
+
 def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> xr.Dataset:
     """The rates with the groups' comparisons to reference groups, averaged over batches."""
     eer, tpr = _pointwise(rates.eer, of_eer), _pointwise(rates.tpr, of_tpr)
@@ -148,13 +186,6 @@ def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> x
     for name, words in LONG_NAMES.items():
         result[name].attrs = {"long_name": words}
     return result.assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
-
-
-def stacked(results: list[xr.Dataset], dim: str, labels) -> xr.Dataset:
-    """Results along a new dimension in front; references may differ between them."""
-    along = xr.Variable(dim, np.asarray(labels))
-    attrs = {"combine_attrs": "drop_conflicts", "join": "exact"}
-    return xr.concat(results, dim=along, data_vars="all", coords="different", compat="equals", **attrs)
 
 
 def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
