@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, MODEL, PAIR, PROBE, SCORE_BIN, listed, require, warn
+from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, listed, require, warn
 from frkit.evaluation.evaluate import evaluate as evaluate_scores
 from frkit.indices.deals import deal_pairs, deal_people
 from frkit.indices.maps import map_name, unit_scores
@@ -212,8 +212,13 @@ def summary(
     """
     tallies = evaluation["empirical"].to_dataset()
     options = {"group_sizes": group_sizes, "c": c}
-    found = _parts(tallies, balance, options)
+    parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}
+    parts["z_distribution"] = distribution(tallies, balance=balance)
+    parts |= {"weights": group_weights(tallies, **options), "images": tallies.images_group}
+    for kind in MISSING:
+        parts |= {f"{kind}_{name}": tallies[f"{kind}_{name}_group"] for name in ("mean", "sd", "histogram", "pairs")}
     _warn_of_bins(tallies)
+    found = xr.Dataset(parts)
     for make, more in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
         every = [make(variant, **options, **more) for variant in VARIANTS]
         found = found.merge(_with_ends(evaluation, every, make.__name__, level))
@@ -221,17 +226,6 @@ def summary(
     attrs = {name: known[name] for name in ("scheme", "target", "n", "similarity") if known.get(name) is not None}
     attrs |= {"by": json.dumps(known["by"]), "bins": tallies.sizes[SCORE_BIN], "balance": int(balance), "c": c}
     return found.assign_attrs(attrs | {"level": level})
-
-
-def _parts(tallies: xr.Dataset, balance: bool, options: dict) -> xr.Dataset:
-    """What the indices are made of, by group."""
-    parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}
-    parts["z_distribution"] = distribution(tallies, balance=balance)
-    parts["weights"] = group_weights(tallies, **options)
-    parts["images"] = tallies.images_group
-    for kind in MISSING:
-        parts |= {f"{kind}_{name}": tallies[f"{kind}_{name}_group"] for name in ("mean", "sd", "histogram", "pairs")}
-    return xr.Dataset(parts)
 
 
 def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: float) -> xr.Dataset:
@@ -243,8 +237,8 @@ def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: 
             ends = band(evaluation, measure, level=level)
             row |= {f"{name}_{end}": ends[end] for end in ("lower", "upper", "includes_fair")}
         if DEALT in evaluation.children:
-            ends = floor(evaluation, measure, level=level)
-            row |= {f"{name}_floor": ends["median"], f"{name}_floor_limit": ends["limit"], f"{name}_p": ends["p"]}
+            fair = floor(evaluation, measure, level=level)
+            row |= {f"{name}_floor": fair["median"], f"{name}_floor_limit": fair.limit, f"{name}_p": fair.p}
         rows.append(xr.Dataset(row))
     return xr.concat(rows, xr.DataArray(list(VARIANTS), dims="variant", name="variant"))
 
@@ -252,8 +246,7 @@ def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: 
 def _warn_of_bins(tallies: xr.Dataset) -> None:
     """Groups whose DFI is a matter of their size."""
     many = tallies.genuine_pairs_group + tallies.impostor_pairs_group
-    if MODEL in many.dims:
-        many = many.min(MODEL)
+    many = many.min([dim for dim in many.dims if dim != GROUP])
     few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]
     if len(few):
         warn(

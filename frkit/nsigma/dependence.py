@@ -14,7 +14,7 @@ from frkit.nsigma.statistics import compared, n_sigma, with_risk
 from frkit.nsigma.subsets import SUBSET
 from frkit.scores.groups import people
 
-N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
+N_SUBSETS, SUBSET_SIZE, DEALT = "n_subsets", "subset_size", "dealt_group"
 
 
 def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Dataset:
@@ -144,8 +144,8 @@ def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: i
     for child in np.random.SeedSequence(seed).spawn(deals):
         rng = np.random.default_rng(child)
         label = np.append(who.groups, UNKNOWN)[deal(code, rng)[owner]]
-        sides = {f"{side}_dealt": (side, label[at]) for side, at in ((PROBE, who.probe), (REFERENCE, who.reference))}
-        each.append(n_sigma(scores.assign_coords(sides), by="dealt", seed=int(rng.integers(2**32)), **options))
+        sides = {f"{side}_{DEALT}": (side, label[at]) for side, at in ((PROBE, who.probe), (REFERENCE, who.reference))}
+        each.append(n_sigma(scores.assign_coords(sides), by=DEALT, seed=int(rng.integers(2**32)), **options))
     return _stacked(each, "deal", np.arange(deals))
 
 

@@ -177,10 +177,8 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
 
 def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> xr.Dataset:
     """The rates with the groups' comparisons to reference groups, averaged over batches."""
-    eer, tpr = _pointwise(rates.eer, of_eer), _pointwise(rates.tpr, of_tpr)
-    values = {"eer_mean": eer["mean"], "eer_sd": eer["sd"], "tpr_mean": tpr["mean"], "tpr_sd": tpr["sd"]}
-    values |= {"sp": eer["parity"], "eop": tpr["parity"], "sp_floor": eer["floor"], "eop_floor": tpr["floor"]}
-    values |= _distributions(eer["mean"], eer["sd"], rates.sizes[SUBSET], of_eer)
+    values = _moments(rates.eer, of_eer, "eer", "sp") | _moments(rates.tpr, of_tpr, "tpr", "eop")
+    values |= _distances(values["eer_mean"], values["eer_sd"], rates.sizes[SUBSET], of_eer)
     result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
     result = result.assign(n_by_batch=values["n_signed"])
     for name, words in LONG_NAMES.items():
@@ -246,37 +244,28 @@ def _reference(best: xr.DataArray, rates: xr.Dataset, name: str | None) -> xr.Da
     return best.copy(data=groups[best.values] if name is None else np.full(best.shape, name, groups.dtype))
 
 
-def _pointwise(rate: xr.DataArray, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
-    """Means, standard deviations, mean absolute differences to the reference and their floor, batch by batch."""
-    other, itself = of_group(rate, chosen), _itself(rate, chosen)
-    spread = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
-    by_chance = np.sqrt(2 / np.pi * (spread**2 + of_group(spread, chosen) ** 2))
-    return {
-        "mean": rate.mean(SUBSET),
-        "sd": spread,
-        "parity": 1 - abs(rate - other).mean(SUBSET),
-        "floor": (1 - by_chance).where(~itself, 1.0),
-    }
+def _moments(rate: xr.DataArray, chosen: xr.DataArray, name: str, parity: str) -> dict[str, xr.DataArray]:
+    """Means, standard deviations, parity with the reference and the floor of parity, batch by batch."""
+    sd = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
+    by_chance = np.sqrt(2 / np.pi * (sd**2 + of_group(sd, chosen) ** 2))
+    equal = 1 - abs(rate - of_group(rate, chosen)).mean(SUBSET)
+    floor = (1 - by_chance).where(_others(rate, chosen), 1.0)
+    return {f"{name}_mean": rate.mean(SUBSET), f"{name}_sd": sd, parity: equal, f"{parity}_floor": floor}
 
 
-def _distributions(mean: xr.DataArray, spread: xr.DataArray, n: int, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
+def _distances(mean: xr.DataArray, sd: xr.DataArray, n: int, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
     """N and Welch's test of (reference, group), batch by batch, from the moments of n subsets."""
-    itself, of_reference = _itself(mean, chosen), of_group(spread, chosen)
-    if bool((of_reference == 0).any()):
+    others, of_mean, of_sd = _others(mean, chosen), of_group(mean, chosen), of_group(sd, chosen)
+    if bool((of_sd == 0).any()):
         warn(
             "the EER of the reference group is the same in every subset (σ = 0), so N is infinite, or unknown (NaN) "
             "where a group's mean is the same; take harder data, more people, or another reference"
         )
-    first = of_group(mean, chosen), of_reference, n
     with np.errstate(divide="ignore", invalid="ignore"):
-        n_signed = ((first[0] - mean) / of_reference).where(~itself, 0.0)
-        t, p = xr.apply_ufunc(_welch, *first, mean, spread, n, output_core_dims=[[], []])
-    return {
-        "welch_t": t.where(~itself, 0.0),
-        "p_value": p.where(~itself, 1.0),
-        "n_signed": n_signed,
-        "n_absolute": abs(n_signed),
-    }
+        n_signed = ((of_mean - mean) / of_sd).where(others, 0.0)
+        t, p = xr.apply_ufunc(_welch, of_mean, of_sd, n, mean, sd, n, output_core_dims=[[], []])
+    welch = {"welch_t": t.where(others, 0.0), "p_value": p.where(others, 1.0)}
+    return welch | {"n_signed": n_signed, "n_absolute": abs(n_signed)}
 
 
 def _welch(*moments) -> tuple[np.ndarray, np.ndarray]:
@@ -284,9 +273,9 @@ def _welch(*moments) -> tuple[np.ndarray, np.ndarray]:
     return tuple(stats.ttest_ind_from_stats(*moments, equal_var=False))
 
 
-def _itself(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
-    """Where the group is its own reference."""
-    return rate[GROUP].astype(str) == chosen
+def _others(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
+    """Which groups are not their own reference."""
+    return rate[GROUP].astype(str) != chosen
 
 
 def of_group(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
