@@ -132,10 +132,10 @@ def _from_replicates(method: str) -> Callable[[xr.DataTree, Measure, float], xr.
 
 def corrected(evaluation: xr.DataTree, chosen: Measure, level: float) -> xr.Dataset:
     """Normal ends on the root scale, with the variance that counts of pairs give; an end may lie below 0."""
+    values = values_of(evaluation, chosen)
     why_not = obstacle(evaluation, chosen.name)
     require(not why_not, f"method='corrected' does not fit {chosen.name!r} here: {why_not}. Take method='auto'")
     require(0 < level < 1, f"level must lie in (0, 1), got {level}")
-    values = values_of(evaluation, chosen)
     one_error = (variance(evaluation) / values.estimate.where(values.estimate > 0)).fillna(0)
     root = np.sqrt(values.estimate + 3 / 8 * one_error)
     half = ndtri((1 + level) / 2) * np.sqrt(one_error) / 2
