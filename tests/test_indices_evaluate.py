@@ -89,7 +89,7 @@ def test_every_replicate_agrees_with_the_twin():
 def test_models_chunks_and_an_ordinary_evaluation_agree(scores):
     one = values(fk.fairness_indices(scores, by="group", bins=20))
     assert values(fk.fairness_indices(scores.chunk(23), by="group", bins=20)) == pytest.approx(one, abs=1e-12)
-    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", mode="all", bins=20)
+    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
     assert of_node(plain) == pytest.approx(one, abs=1e-6)
     mix = fk.vmf.mixture(12, 8, kappa=(8, 20), seed=0, groups={"a": {}, "b": {"kappa": (6, 10)}})
     both = fk.score_tensor(fk.stack_models({"A": mix.sample(6, seed=1), "B": mix.sample(6, seed=2)}))
@@ -200,7 +200,7 @@ def test_floor_calls_the_unfair_unfair_and_needs_deals():
     assert set(floor.data_vars) == {"estimate", "median", "limit", "p", "n_nonfinite"}
     assert float(floor.estimate) < float(floor.limit) < float(floor["median"]) < 1
     assert float(floor.p) <= 0.05 and "people" in floor.attrs["size"]
-    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", mode="all", bins=20)
+    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
     with pytest.raises(fk.InputError, match="indices.evaluate"):
         fk.floor(plain, "dfi_normal")
 

@@ -7,8 +7,8 @@ import xarray as xr
 from scipy.stats import beta
 
 from frkit.base import GROUP, IDENTITY, PAIR, PROBE, REFERENCE, SCORE_BIN, require
-from frkit.evaluation.evaluator import check_attributes, checked_scores
-from frkit.faces.labels import attributes_of, crossed
+from frkit.evaluation.evaluate import checked_scores
+from frkit.scores.groups import labels_of_sides
 from frkit.scores.pairs import pairs
 
 # Figure of the paper -> kind -> (genuine mean, genuine sd, impostor mean, impostor sd) of three groups. The paper
@@ -161,8 +161,7 @@ def thinned(scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Map
     """
     scores = checked_scores(scores)
     dim = PAIR if PAIR in scores.dims else PROBE
-    check_attributes(scores, by)
-    group = crossed([scores[f"{PROBE}_{name}"].values.astype(str) for name in attributes_of(by)])
+    group, _ = labels_of_sides(scores, by)
     owner = f"{PROBE}_{IDENTITY}"
     unit = scores[owner].values.astype(str) if owner in scores.coords else np.arange(scores.sizes[dim])
     stays = np.ones(len(group), bool)

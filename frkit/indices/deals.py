@@ -6,9 +6,8 @@ import xarray as xr
 
 from frkit.base import GENUINE, GROUP, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, REPLICATE, SCORE_BIN, UNKNOWN
 from frkit.evaluation.evaluate import evaluate
-from frkit.faces.labels import attributes_of, crossed
 from frkit.intervals.floors import PeopleDealt, deal, generators, grouped_people
-from frkit.scores.groups import people
+from frkit.scores.groups import labels_of_sides, people
 
 DEAL = "deal"
 
@@ -34,8 +33,7 @@ def deal_pairs(scores: xr.DataArray, by, deals: int, seed: int, bins: int, image
 
     Without people every group keeps its numbers of genuine and of impostor scores. images: of each group, which stay.
     """
-    names = attributes_of(by)
-    labels = [crossed([scores[f"{side}_{name}"].values.astype(str) for name in names]) for side in (PROBE, REFERENCE)]
+    labels = labels_of_sides(scores, by)
     keep = (labels[0] == labels[1]) & (labels[0] != UNKNOWN)
     if PROBE in scores.coords:
         keep &= scores[PROBE].values != scores[REFERENCE].values

@@ -51,7 +51,7 @@ def evaluate(
 
     Returns
     -------
-    xr.DataTree as from `evaluate(..., mode="all")`, and with deals the node `dealt`, over (replicate, group).
+    xr.DataTree as from `evaluate(..., histogram=bins)`, and with deals the node `dealt`, over (replicate, group).
 
     Raises
     ------
@@ -78,7 +78,7 @@ def evaluate(
     whole = isinstance(deals, (int, np.integer)) and (deals == 0 or deals >= 2)
     require(whole, f"deals must be 0 (no floor) or at least 2, got {deals!r}")
     mapped = unit_scores(scores, score_map)
-    how = dict(threshold=[ANY_THRESHOLD], weighting="pair", mode="all", bins=bins, bounds=(0.0, 1.0), progress=progress)
+    how = dict(threshold=[ANY_THRESHOLD], weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress)
     found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     _check_groups(found["empirical"].to_dataset())
     if deals:

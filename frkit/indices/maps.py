@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import PAIR, InputError, require
-from frkit.evaluation.evaluator import checked_scores
+from frkit.evaluation.evaluate import checked_scores
 
 ROUNDING = 1e-5  # by so much may a mapped score lie outside [0, 1]: that is rounding, and is cut off
 

@@ -163,9 +163,8 @@ def generators(deals: int, seed: int) -> list[np.random.Generator]:
 
 def grouped_people(who: People) -> tuple[np.ndarray, np.ndarray]:
     """The person of each image, as a number, and the group of each person, as a code; -1 is no group."""
-    _, first, owner = np.unique(who.identity, return_index=True, return_inverse=True)
-    group = who.group[first]
-    return owner, np.where(group == UNKNOWN, -1, np.searchsorted(who.groups, group))
+    group = who.group[np.unique(who.identity, return_index=True)[1]]
+    return who.identity_code, np.where(group == UNKNOWN, -1, np.searchsorted(who.groups, group))
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,14 +45,14 @@ def distribution(tallies: xr.Dataset, *, balance: bool = False) -> xr.DataArray:
 
 def score_scale(tallies: xr.Dataset) -> float:
     """Length of the range of the scores, which must be [0, 1], or [-1, 1] for a cosine that is read as (1 + s) / 2."""
-    require(SCORE_BIN in tallies.coords, "this evaluation holds no histograms: evaluate with mode='all'")
+    require(SCORE_BIN in tallies.coords, "this evaluation holds no histograms: evaluate with histogram=100")
     centre = tallies[SCORE_BIN].values
     step = centre[1] - centre[0] if len(centre) > 1 else np.nan
     ends = tuple(np.round([centre[0] - step / 2, centre[-1] + step / 2], 9).tolist())
     require(
         ends in SCALES,
         f"the fairness indices need scores in [0, 1], but the histogram reaches from {ends[0]:g} to {ends[1]:g}; map "
-        "the scores with fk.indices.unit_scores(scores, score_map=...) and evaluate those with bounds=(0, 1)",
+        "the scores with fk.indices.unit_scores(scores, score_map=...) and evaluate those with histogram=(100, (0, 1))",
     )
     return SCALES[ends]
 
@@ -199,7 +199,7 @@ def sfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure
 
     Returns
     -------
-    Measure : for `band`, `floor`, `uncertainty` and `compare`, on evaluations with mode="all" of scores in
+    Measure : for `band`, `floor`, `uncertainty` and `compare`, on evaluations with a histogram of scores in
         [0, 1] or of cosines, which are read as (1 + s) / 2. Three or more groups: the extremal variant goes
         down to (2 - K) / K; nothing is clipped.
 

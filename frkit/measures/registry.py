@@ -159,7 +159,7 @@ def variable(tallies: xr.Dataset, name: str) -> xr.DataArray:
     """One variable of the tallies; where it is missing, the message says how to get it."""
     options = ["by='the name of an attribute'"] if name.endswith(("_group", "_cross")) else []
     if not name.startswith(("far", "frr", "eer", "threshold")):
-        options.append("mode='all'")
+        options.append("histogram=100")
     remedy = f"evaluate with {' and '.join(options)}" if options else "evaluate the scores first"
     require(name in tallies, f"this evaluation holds no {name!r}: {remedy}")
     return tallies[name]

@@ -8,7 +8,7 @@ import xarray as xr
 from scipy import stats
 
 from frkit.base import MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, require
-from frkit.evaluation.evaluator import checked_scores
+from frkit.evaluation.evaluate import checked_scores
 from frkit.intervals.floors import deal, grouped_people
 from frkit.nsigma.statistics import compared, n_sigma, with_risk
 from frkit.nsigma.subsets import SUBSET

@@ -23,10 +23,10 @@ from frkit.base import (
     listed,
     require,
 )
-from frkit.evaluation.evaluator import Evaluator, check_attributes, checked_scores
-from frkit.faces.labels import attributes_of, crossed
+from frkit.evaluation.evaluate import Evaluator, checked_scores
+from frkit.faces.labels import attributes_of
 from frkit.resampling import Resampling
-from frkit.scores.groups import people
+from frkit.scores.groups import check_attributes, labels_of_sides, people
 
 BATCH, SUBSET = "batch", "subset"
 SIDES = (PROBE, REFERENCE)
@@ -128,8 +128,8 @@ class SubsetRates:
         """At the FPR, and at thresholds where there are any; their replicates are the subsets."""
         draws = Resampling("subset", n=self.subsets * self.batches, subset_size=self.subset_size)
         options = {"resampling": draws, "weighting": "pair"}
-        fixed = [] if self.threshold is None else [Evaluator(threshold=self.threshold, **options)]
-        return [Evaluator(far=[self.fpr], **options), *fixed]
+        fixed = [] if self.threshold is None else [Evaluator({"threshold": self.threshold} | options)]
+        return [Evaluator({"far": [self.fpr]} | options), *fixed]
 
     def _rates_of(self, part: xr.DataArray, group: str, seed: int) -> xr.Dataset:
         """EER and TPR of one group's subsets, over ([model,] replicate)."""
@@ -194,8 +194,7 @@ def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
             "these pairs carry no identities, and subsets are drawn of people: give probe_identity= and "
             "reference_identity= to frkit.pairs",
         )
-        names = attributes_of(by)
-        probe, reference = (crossed([scores[f"{s}_{name}"].values.astype(str) for name in names]) for s in SIDES)
+        probe, reference = labels_of_sides(scores, by)
         groups = [group for group in np.unique(probe) if group != UNKNOWN]
         places = {group: {PAIR: np.flatnonzero((probe == group) & (reference == group))} for group in groups}
     else:

@@ -5,8 +5,7 @@ import xarray as xr
 from tqdm.auto import tqdm
 
 from frkit.base import require
-from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.levels import far_levels
+from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals import fan
 from frkit.intervals.methods import interval
 from frkit.intervals.reading import Values
