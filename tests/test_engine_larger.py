@@ -5,7 +5,7 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people
 
 import frkit as fk
-from frkit.engine import pilot, plan, tallies
+from frkit.engine import pilot, plan, rates
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = (2e-4, 1e-3, 1e-2, 0.1)
@@ -103,8 +103,8 @@ def test_a_plan_that_fails_costs_sweeps_and_no_exactness(make_plan, sweeps, monk
         calls.append(arguments)
         return sweep(*arguments, **options)
 
-    calls, sweep = [], tallies.sweep
-    monkeypatch.setattr(tallies, "sweep", counted)
+    calls, sweep = [], rates.sweep
+    monkeypatch.setattr(rates, "sweep", counted)
     monkeypatch.setattr(plan, "make_plan", make_plan)
     scores = fk.score_tensor(people(UNEQUAL, dim=20), chunks=64)
     evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=2))

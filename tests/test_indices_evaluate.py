@@ -10,7 +10,7 @@ from engine_cases import people
 from twin_indices import from_pairs, from_tensor, nine
 
 import frkit as fk
-from frkit.indices.deals import PeopleDealt
+from frkit.intervals.floors import PeopleDealt, deal, generators
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
@@ -89,7 +89,7 @@ def test_every_replicate_agrees_with_the_twin():
 def test_models_chunks_and_an_ordinary_evaluation_agree(scores):
     one = values(fk.fairness_indices(scores, by="group", bins=20))
     assert values(fk.fairness_indices(scores.chunk(23), by="group", bins=20)) == pytest.approx(one, abs=1e-12)
-    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", mode="all", bins=20)
+    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
     assert of_node(plain) == pytest.approx(one, abs=1e-6)
     mix = fk.vmf.mixture(12, 8, kappa=(8, 20), seed=0, groups={"a": {}, "b": {"kappa": (6, 10)}})
     both = fk.score_tensor(fk.stack_models({"A": mix.sample(6, seed=1), "B": mix.sample(6, seed=2)}))
@@ -130,16 +130,29 @@ def test_a_monotone_map_moves_sfi_but_the_name_is_kept(scores):
 
 
 # --- deals and floors ----------------------------------------------------------------------------------------
+def dealt_counts(code, names, deals):
+    """(deal, group, person): who is in which group, for people with two images each."""
+    dealt = np.stack([deal(np.asarray(code), rng) for rng in generators(deals, 0)])
+    owner = np.repeat(np.arange(len(names)), 2)
+    counts = PeopleDealt(owner, dealt, 0).weights(np.repeat(names, 2)).identity_count.values
+    return counts.reshape(deals, -1, len(names))
+
+
 def test_deals_keep_the_number_of_people():
-    names = np.array(list("abcdef"))
-    code = np.array([0, 0, 1, 1, 1, -1])
-    counts = PeopleDealt(names, code, 20, 0).weights(np.repeat(names, 2)).identity_count.values.reshape(20, 2, 6)
+    names, code = np.array(list("abcdef")), [0, 0, 1, 1, 1, -1]
+    counts = dealt_counts(code, names, 20)
     assert (counts.sum(2) == [2, 3]).all()
     assert (counts[..., 5] == 0).all()
     assert (counts[..., :5].sum(1) == 1).all()
-    assert len({tuple(deal[0]) for deal in counts}) > 5
-    few = PeopleDealt(names, code, 4, 0).weights(np.repeat(names, 2)).identity_count.values
-    np.testing.assert_array_equal(few.reshape(4, 2, 6), counts[:4])
+    assert len({tuple(one[0]) for one in counts}) > 5
+    np.testing.assert_array_equal(dealt_counts(code, names, 4), counts[:4])
+
+
+def test_deals_stay_within_their_kind():
+    code, kind = np.array([0, 0, 1, 1, 1, 0, -1]), np.array([0, 0, 0, 0, 1, 1, 1])
+    for rng in generators(10, 0):
+        dealt = deal(code, rng, kind)
+        assert sorted(dealt[:4]) == [0, 0, 1, 1] and sorted(dealt[4:6]) == [0, 1] and dealt[6] == -1
 
 
 def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
@@ -148,11 +161,10 @@ def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
     who = scores.probe_identity.values
     names, first = np.unique(who, return_index=True)
     code = np.unique(scores.probe_group.values[first], return_inverse=True)[1]
-    counts = PeopleDealt(names, code, 3, 0).weights(who).identity_count.values.reshape(3, 3, -1)
-    for deal in range(3):
-        label = np.array(list("abc"))[counts[deal].argmax(0)][np.searchsorted(names, who)]
+    for at, rng in enumerate(generators(3, 0)):
+        label = np.array(list("abc"))[deal(code, rng)][np.searchsorted(names, who)]
         again = fk.indices.unit_scores(scores).assign_coords(probe_group=("probe", label))
-        node = ev["dealt"].to_dataset().isel(replicate=deal)
+        node = ev["dealt"].to_dataset().isel(replicate=at)
         found = {name: float(fk.measures.measure(name)(node)) for name in NINE}
         assert found == pytest.approx(from_tensor(again, "group", bins=9), abs=1e-6)
 
@@ -188,7 +200,7 @@ def test_floor_calls_the_unfair_unfair_and_needs_deals():
     assert set(floor.data_vars) == {"estimate", "median", "limit", "p", "n_nonfinite"}
     assert float(floor.estimate) < float(floor.limit) < float(floor["median"]) < 1
     assert float(floor.p) <= 0.05 and "people" in floor.attrs["size"]
-    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", mode="all", bins=20)
+    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
     with pytest.raises(fk.InputError, match="indices.evaluate"):
         fk.floor(plain, "dfi_normal")
 

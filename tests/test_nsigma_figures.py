@@ -4,6 +4,7 @@ import ipywidgets as widgets
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from published_n_sigma import published
 from test_explore import find, follows, picture
 
 import frkit as fk
@@ -65,7 +66,7 @@ def test_an_infinite_n_has_no_bar(result, ax):
 
 
 def test_the_matrix_holds_the_printed_table(ax):
-    printed = fk.nsigma.with_risk(fk.nsigma.published())
+    printed = fk.nsigma.with_risk(published())
     fk.plot.n_matrix(printed, ax)
     texts = [text.get_text() for text in ax.texts]
     assert texts == [f"{value:.2f}" for value in printed.n_absolute.values.ravel()]
@@ -78,7 +79,9 @@ def test_the_matrix_holds_the_printed_table(ax):
 
 def test_distributions_show_means_and_intervals(scores, result, ax):
     one = result.isel(model=0)
-    intervals = fk.nsigma.eer_intervals(scores.isel(model=0), by="group", n=30)
+    draws = fk.Resampling("identity", n=30, strata="group")
+    ev = fk.evaluate(scores.isel(model=0), far=[0.1], by="group", weighting="pair", resampling=draws)
+    intervals = fk.band(ev, "eer_group")
     fk.plot.eer_distributions(one, ax, intervals=intervals)
     means, whole = (container[0].get_ydata(orig=False) for container in ax.containers)
     np.testing.assert_allclose(means, one.eer_mean)
@@ -88,7 +91,7 @@ def test_distributions_show_means_and_intervals(scores, result, ax):
     bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
     sticks = np.concatenate(bundles)[:, 0, 1]
     np.testing.assert_allclose(np.sort(sticks), np.sort(one.eer, axis=None))
-    assert "new people" in ax.get_legend().get_texts()[1].get_text()
+    assert "new identities" in ax.get_legend().get_texts()[1].get_text()
 
 
 @pytest.mark.parametrize("variable", ["p_value", "n_absolute", "eer_sd", "sp"])
@@ -108,8 +111,8 @@ def test_figures_refuse_what_they_cannot_show(result, sizes):
         lambda: fk.plot.eer_distributions(result),
         lambda: fk.plot.dependence(result, "sp"),
         lambda: fk.plot.dependence(sizes, "eer"),
-        lambda: fk.plot.n_sigma(fk.nsigma.published()),
-        lambda: fk.explore.n_sigma(fk.nsigma.published()),
+        lambda: fk.plot.n_sigma(published()),
+        lambda: fk.explore.n_sigma(published()),
     ):
         with pytest.raises(fk.InputError):
             wrong()

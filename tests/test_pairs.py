@@ -40,7 +40,7 @@ def check(pairs, *, by="gender", weighting="identity", resampling=None, impostor
     """Every node and replicate of an evaluation against the twin."""
     levels = levels or {"far": FAR}
     ev = fk.evaluate(
-        pairs, by=by, weighting=weighting, resampling=resampling, impostors=impostors, mode="all", **levels
+        pairs, by=by, weighting=weighting, resampling=resampling, impostors=impostors, histogram=100, **levels
     )
     rows = twin_pairs.rows_of(pairs, by, model)
     groups = sorted({row[f"{side}_group"] for row in rows for side in twin_pairs.SIDES} - {"unknown"}) if by else None
@@ -148,7 +148,7 @@ def test_a_rectangular_matrix_with_failed_comparisons(scheme, weighting):
     score, probe, reference, attributes = rectangle(5)
     scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, chunks=4)
     options = dict(far=FAR, by="gender", weighting=weighting, resampling=fk.Resampling(scheme, n=4))
-    options |= dict(mode="all", bounds=(0, 2), bins=10)
+    options |= dict(histogram=(10, (0, 2)))
     one, other = fk.evaluate(listed(scores, False), **options), fk.evaluate(scores, **options)
     assert {"auc_group", "impostor_histogram_group", "genuine_sd"} <= set(one["replicates"].data_vars)
     assert_same(one, other)

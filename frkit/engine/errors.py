@@ -5,21 +5,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frkit.engine.design import Design, GenuinePairs
+from frkit.engine.protocol import Protocol
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorRequest:
     """What the sweep is to bring back.
 
-    thresholds: (level,) ascending or not; n_identities: identity codes. genuine: pairs whose scores are wanted.
+    thresholds: (level,) ascending or not; n_identities: identity codes. asking: for the scores of genuine pairs.
     wanted: (identity,) of whom accepted pairs are listed, at most `limit` of them, or None to add up instead.
     """
 
-    design: Design
+    protocol: Protocol
     thresholds: np.ndarray
     n_identities: int
-    genuine: GenuinePairs | None = None
+    asking: bool = False
     wanted: np.ndarray | None = None
     limit: int = 0
 
@@ -50,20 +50,20 @@ def scan(places: list[tuple], request: ErrorRequest, scores: Iterable[np.ndarray
 
 def accepted(block: np.ndarray, row0: int, col0: int, request: ErrorRequest) -> tuple:
     """Row, column and score of the impostor pairs above the lowest threshold."""
-    design = request.design
+    protocol = request.protocol
     row, col = np.nonzero(block > np.min(request.thresholds, initial=np.inf))
     score = block[row, col]
     row, col = row + row0, col + col0
-    keep = design.probe.person[row] != design.reference.person[col]
-    if design.symmetric:
+    keep = protocol.probe.person[row] != protocol.reference.person[col]
+    if protocol.symmetric:
         keep &= col > row
-    return _counted((row[keep], col[keep], score[keep]), design)
+    return _counted((row[keep], col[keep], score[keep]), protocol)
 
 
 def of_list(row: np.ndarray, col: np.ndarray, score: np.ndarray, request: ErrorRequest) -> Errors:
-    """The errors among listed impostor pairs: positions on both sides of the design, and scores."""
+    """The errors among listed impostor pairs: positions on both sides of the protocol, and scores."""
     above = score > np.min(request.thresholds, initial=np.inf)
-    pairs = _counted((row[above], col[above], score[above]), request.design)
+    pairs = _counted((row[above], col[above], score[above]), request.protocol)
     weight = np.zeros((len(request.thresholds), request.n_identities))
     if request.wanted is None:
         _add(*pairs, request, weight)
@@ -71,18 +71,18 @@ def of_list(row: np.ndarray, col: np.ndarray, score: np.ndarray, request: ErrorR
     return Errors(weight, _largest([_chosen(*pairs, request)], request.limit), [])
 
 
-def _counted(pairs: tuple, design: Design) -> tuple:
+def _counted(pairs: tuple, protocol: Protocol) -> tuple:
     """The pairs whose cell of groups enters the FAR."""
     row, col, score = pairs
-    keep = design.cell_of[design.probe.group[row], design.reference.group[col]] >= 0
+    keep = protocol.cells(row, col) >= 0
     return row[keep], col[keep], score[keep]
 
 
 def _add(row, col, score, request: ErrorRequest, weight: np.ndarray) -> None:
     """Half of each accepted pair's weight to the identity on either side."""
-    design = request.design
-    sides = (design.probe, row), (design.reference, col)
-    pair = 0.5 * design.scales(design.probe)[row] * design.scales(design.reference)[col]
+    protocol = request.protocol
+    sides = (protocol.probe, row), (protocol.reference, col)
+    pair = 0.5 * protocol.factors(row, col)
     for level, threshold in enumerate(request.thresholds):
         above = score > threshold
         for side, at in sides:
@@ -91,8 +91,8 @@ def _add(row, col, score, request: ErrorRequest, weight: np.ndarray) -> None:
 
 def _chosen(row, col, score, request: ErrorRequest) -> tuple:
     """The pairs with a wanted identity on either side."""
-    design, wanted = request.design, request.wanted
-    keep = wanted[design.probe.identity[row]] | wanted[design.reference.identity[col]]
+    protocol, wanted = request.protocol, request.wanted
+    keep = wanted[protocol.probe.identity[row]] | wanted[protocol.reference.identity[col]]
     return row[keep], col[keep], score[keep]
 
 

@@ -7,8 +7,8 @@ import xarray as xr
 
 from frkit.engine import blocks
 from frkit.engine import plan as planning
-from frkit.engine.cohort import Cohort
 from frkit.engine.plan import Patch, Pilot
+from frkit.engine.protocol import Protocol
 
 PILOT_PAIRS = 300_000  # pairs in the pilot, at least
 PILOT_SHARE = 300  # and one in so many of all pairs
@@ -17,19 +17,18 @@ PILOT_REPLICATES = 24
 DIAGONAL_BLOCKS = 8  # whole blocks in which the pilot looks for genuine pairs
 
 
-def take_pilot(scores: xr.DataArray, who: Cohort) -> tuple[Pilot, list]:
+def take_pilot(scores: xr.DataArray, protocol: Protocol) -> tuple[Pilot, list]:
     """A sample of the scores from some of the blocks, and FAR ranges in which EERs should lie."""
-    design = who.design
-    share = max(PILOT_PAIRS, design.n_pairs // PILOT_SHARE) / max(design.n_pairs, 1)
-    n_blocks = np.prod(scores.data.numblocks) / (1 + design.symmetric)
+    share = max(PILOT_PAIRS, protocol.n_pairs // PILOT_SHARE) / max(protocol.n_pairs, 1)
+    n_blocks = np.prod(scores.data.numblocks) / (1 + protocol.symmetric)
     step = max(1, int(np.sqrt(min(1.0, PILOT_BLOCKS / n_blocks) / share)))
     rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
     patches = []
-    for block, rows, cols in _sampled(scores.data, step, _some_blocks(scores.data, design.symmetric, step, rng)):
-        patches.append(_patch(block, rows, cols, who, rng))
-    genuine = [[] for _ in range(len(who.groups) + 1)]
+    for block, rows, cols in _sampled(scores.data, step, _some_blocks(scores.data, protocol.symmetric, step, rng)):
+        patches.append(_patch(block, rows, cols, protocol, rng))
+    genuine = [[] for _ in range(len(protocol.groups) + 1)]
     for block, rows, cols in _sampled(scores.data, 1, _diagonal_blocks(scores.data)):
-        _file_genuine(block, rows, cols, who, genuine)
+        _file_genuine(block, rows, cols, protocol, genuine)
     pilot = Pilot(patches)
     return pilot, planning.crossing_zones(pilot, [np.concatenate(found, axis=1) for found in genuine])
 
@@ -56,27 +55,25 @@ def _sampled(array, step: int, wanted: list[tuple[int, int]]) -> Iterator[tuple[
         yield block, rows[bounds[0][i] : bounds[0][i + 1]], cols[bounds[1][j] : bounds[1][j + 1]]
 
 
-def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, rng: np.random.Generator) -> Patch:
+def _patch(values: np.ndarray, rows, cols, protocol: Protocol, rng: np.random.Generator) -> Patch:
     """Impostor scores of one block of the pilot, with their images' weights."""
-    design = who.design
-    impostor = design.probe.person[rows][:, None] != design.reference.person[cols]
-    impostor &= design.cell_of[design.probe.group[rows][:, None], design.reference.group[cols]] >= 0
-    drawn = bool(np.any(who.identity_count != 1))
-    weights = [_pilot_weight(side, at, drawn, rng) for side, at in ((design.probe, rows), (design.reference, cols))]
+    impostor = protocol.probe.person[rows][:, None] != protocol.reference.person[cols]
+    impostor &= protocol.cell_of[protocol.probe.group[rows][:, None], protocol.reference.group[cols]] >= 0
+    drawn = bool(np.any(protocol.identity_count != 1))
+    weights = [_pilot_weight(side, at, drawn, rng) for side, at in ((protocol.probe, rows), (protocol.reference, cols))]
     return Patch(np.where(impostor, values, np.float32(np.nan)), *weights)
 
 
-def _file_genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, who: Cohort, genuine: list) -> None:
+def _file_genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol, genuine: list) -> None:
     """Genuine scores of one block of the pilot, with their weights in the FRR: by group, and last all of them."""
-    design = who.design
-    r, c = np.nonzero(design.probe.identity[rows][:, None] == design.reference.identity[cols])
-    apart = who.people.probe[rows[r]] != who.people.reference[cols[c]]
-    found, group = values[r, c][apart], design.probe.group[rows[r]][apart]
-    pairs = np.bincount(who.asked.identity[: who.n_genuine], minlength=len(who.share))
-    per_pair = who.share**2 / (1 if who.pooled else np.maximum(pairs, 1))
-    weighted = np.stack([found, per_pair[design.probe.identity[rows[r]][apart]]])
-    for g in range(len(who.groups) + 1):
-        own = group == g if g < len(who.groups) else slice(None)
+    r, c = np.nonzero(protocol.probe.identity[rows][:, None] == protocol.reference.identity[cols])
+    apart = protocol.people.probe[rows[r]] != protocol.people.reference[cols[c]]
+    found, group = values[r, c][apart], protocol.probe.group[rows[r]][apart]
+    pairs = np.bincount(protocol.probe.identity[protocol.asked[0][: protocol.n_genuine]], minlength=len(protocol.share))
+    per_pair = protocol.share**2 / (1 if protocol.pooled else np.maximum(pairs, 1))
+    weighted = np.stack([found, per_pair[protocol.probe.identity[rows[r]][apart]]])
+    for g in range(len(protocol.groups) + 1):
+        own = group == g if g < len(protocol.groups) else slice(None)
         genuine[g].append(weighted[:, own][:, ~np.isnan(found[own])])
 
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from frkit.engine import kernels, walks
 from frkit.engine.blocks import each
-from frkit.engine.design import Design
 from frkit.engine.lists import slot_sums
+from frkit.engine.pairs import Genuine, Pairs
 from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
 
 RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
@@ -18,12 +19,12 @@ TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 class Impostors:
     """The kept impostor pairs from the highest score down, cut into runs, and the weight above each run.
 
-    pairs: score, row, column, cell, factor. first, last: (run,) where each run stands. bin: (run,) its bin.
+    first, last: (run,) where each run stands. bin: (run,) its bin.
     above: (run, cell, column) impostor weight strictly above the run. totals: (cell, column).
     weight: (column, image) of both sides.
     """
 
-    pairs: tuple
+    pairs: Pairs
     first: np.ndarray
     last: np.ndarray
     bin: np.ndarray
@@ -36,27 +37,13 @@ class Impostors:
         return replace(self, above=self.above[:, :, only], totals=self.totals[:, only])
 
 
-@dataclass(frozen=True, eq=False)
-class Genuine:
-    """Genuine pairs from the lowest score up: score, row, column, identity, group, factor.
-
-    A row of -1 marks the copies of one image. image_weight: (column, image) of both sides; identity_count:
-    (column, identity). totals: (group, column) weight of all genuine pairs; the last group is "no group".
-    """
-
-    pairs: tuple
-    image_weight: tuple
-    identity_count: np.ndarray
-    totals: np.ndarray
-
-
-def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums: np.ndarray, totals) -> Impostors:
+def cut_pairs(kept: list, ladder: Ladder, protocol: Protocol, bins: np.ndarray, sums: np.ndarray, totals) -> Impostors:
     """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run."""
     score, row, col, of_pair = _sorted_kept(kept, ladder, bins)
-    cell, factor = design.cells(row, col), design.factors(row, col)
+    cell, factor = protocol.cells(row, col), protocol.factors(row, col)
     wanted, n_pairs = np.sort(bins)[::-1], len(score)
     ends = [n_pairs - np.searchsorted(of_pair[::-1], wanted, side=side) for side in ("right", "left")]
-    run = min(RUN * design.n_cells, LONGEST)
+    run = min(RUN * protocol.n_cells, LONGEST)
     many = np.maximum(1, -(-(ends[1] - ends[0]) // run))
     of_run = np.repeat(np.arange(len(wanted)), many)
     step = np.arange(len(of_run)) - np.repeat(np.cumsum(many) - many, many)
@@ -65,10 +52,10 @@ def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums
         tied = n_pairs - np.searchsorted(score[::-1], score[np.minimum(first, n_pairs - 1)], side="right")
         first = np.where(step > 0, np.maximum(tied, ends[0][of_run]), first)  # equal scores stay in one run
     last = np.where(np.append(step[1:], 0) > 0, np.append(first[1:], 0), ends[1][of_run])
-    above = _run_sums((row, col, cell), first, last, design)
+    above = _run_sums((row, col, cell), first, last, protocol)
     _sum_up(above, step, _above_bins(sums, wanted))
-    weight = design.probe.by_column, design.reference.by_column
-    return Impostors((score, row, col, cell, factor), first, last, wanted[of_run], above, totals, weight)
+    weight = protocol.probe.by_column, protocol.reference.by_column
+    return Impostors(Pairs(score, row, col, cell, factor), first, last, wanted[of_run], above, totals, weight)
 
 
 def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray) -> tuple:
@@ -97,15 +84,15 @@ def _above_bins(sums: np.ndarray, bins: np.ndarray) -> np.ndarray:
     return out
 
 
-def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design) -> np.ndarray:
+def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, protocol: Protocol) -> np.ndarray:
     """Weight of each run's pairs, (run, cell, column), added up as in the sweep."""
     row, col, cell = pairs
     run = np.repeat(np.arange(len(first)), last - first)
     start = first[0] if len(first) else 0
     pair = slice(start, start + len(run))
-    slot = run * design.n_cells + cell[pair]
-    sums = slot_sums(slot, len(first) * design.n_cells, row[pair], col[pair], design)
-    return sums.reshape(len(first), design.n_cells, design.n_columns)
+    slot = run * protocol.n_cells + cell[pair]
+    sums = slot_sums(slot, len(first) * protocol.n_cells, row[pair], col[pair], protocol)
+    return sums.reshape(len(first), protocol.n_cells, protocol.n_columns)
 
 
 def _sum_up(runs: np.ndarray, step: np.ndarray, above_bin: np.ndarray) -> None:
@@ -187,15 +174,14 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
     """Genuine weight at or below thresholds (column, level), as (column, level, group)."""
     lost = np.isnan(thresholds)  # a replicate without impostor pairs has no threshold, and so no FRR
     highest = np.where(lost, -np.inf, thresholds).max(initial=-np.inf)
-    pairs = tuple(part[: np.searchsorted(genuine.pairs[0], highest, side="right")] for part in genuine.pairs)
+    pairs = genuine.pairs.take(slice(np.searchsorted(genuine.pairs.score, highest, side="right")))
     out = np.zeros((*thresholds.shape, len(genuine.totals)))
 
     def one(column: int) -> None:
         walks.rejected_weight(
             thresholds[column],
             np.argsort(thresholds[column]),
-            column_of(genuine.image_weight, column),
-            genuine.identity_count[column],
+            genuine.column(column),
             pairs,
             out[column],
         )
@@ -208,3 +194,11 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
 def column_of(weight: tuple, column: int) -> tuple:
     """One column of both sides' weights."""
     return weight[0][column], weight[1][column]
+
+
+def curves(weight: np.ndarray, n_groups: int, axis: int = 0) -> np.ndarray:
+    """Weights of cells (or of groups) along an axis as those of curves: each group's own, and last all together.
+
+    The first cells are those of pairs within each group.
+    """
+    return np.concatenate([np.take(weight, range(n_groups), axis), weight.sum(axis, keepdims=True)], axis)

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.engine import blocks, kernels
-from frkit.engine.design import Design, GenuinePairs
 from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
 
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
@@ -24,14 +24,14 @@ class Request:
     """What a sweep is to bring back.
 
     adding: whether bins are added up (a second, targeted sweep only collects pairs). failing: whether
-    comparisons can be missing (NaN). genuine: pairs whose scores are wanted, or None.
+    comparisons can be missing (NaN). asking: whether the scores of `protocol.asked` are wanted.
     """
 
-    design: Design
+    protocol: Protocol
     ladder: Ladder
     adding: bool = True
     failing: bool = False
-    genuine: GenuinePairs | None = None
+    asking: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +59,14 @@ def sweep(scores: xr.DataArray, request, *, scan=None, add=None, progress: bool 
     scan, add = scan or scan_blocks, add or merge
     array = scores.data
     rows, cols = blocks.bounds(array)
-    upper = request.design.symmetric
-    of_block = _genuine_by_block(request.genuine, rows, cols)
+    upper = request.protocol.symmetric
+    of_block = _asked_by_block(request.protocol.asked, rows, cols) if request.asking else {}
     every = np.ndindex(array.numblocks)
     wanted = [(i, j) for i, j in every if not upper or cols[j + 1] > rows[i] + 1 or (i, j) in of_block]
     tasks = blocks.graph(array, wanted)
     mark = uuid.uuid4().hex
     shared = f"request-{mark}"
-    tasks[shared] = (partial(replace, request, genuine=None),)
+    tasks[shared] = (partial(replace, request, protocol=request.protocol.for_blocks()),)
     parts = []
     for strip in (wanted[k : k + STRIP] for k in range(0, len(wanted), STRIP)):
         places = [(int(rows[i]), int(cols[j]), of_block.get((i, j))) for i, j in strip]
@@ -80,28 +80,22 @@ def sweep(scores: xr.DataArray, request, *, scan=None, add=None, progress: bool 
     return blocks.run(tasks, parts[0], progress)
 
 
-def _genuine_by_block(genuine: GenuinePairs | None, rows: np.ndarray, cols: np.ndarray) -> dict:
-    """The genuine pairs in each block: (places in the list, rows, columns)."""
-    if genuine is None or not len(genuine):
-        return {}
-    i = np.searchsorted(rows, genuine.row, side="right") - 1
-    j = np.searchsorted(cols, genuine.col, side="right") - 1
-    key = i * len(cols) + j
-    order = np.argsort(key, kind="stable")
-    cuts = np.flatnonzero(np.diff(key[order])) + 1
-    groups = np.split(order, cuts)
-    return {
-        (int(i[g[0]]), int(j[g[0]])): (g, genuine.row[g] - rows[i[g[0]]], genuine.col[g] - cols[j[g[0]]])
-        for g in groups
-    }
+def _asked_by_block(asked: tuple, rows: np.ndarray, cols: np.ndarray) -> dict:
+    """The pairs asked for in each block: (places among all of them, rows, columns)."""
+    row, col = asked
+    i, j = np.searchsorted(rows, row, side="right") - 1, np.searchsorted(cols, col, side="right") - 1
+    block = i * len(cols) + j
+    order = np.argsort(block, kind="stable")
+    by_block = np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
+    return {(int(i[p[0]]), int(j[p[0]])): (p, row[p] - rows[i[p[0]]], col[p] - cols[j[p[0]]]) for p in by_block}
 
 
 def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Partial:
     """The tally of some blocks of scores; places: (first row, first column, genuine pairs) of each."""
-    design, ladder = request.design, request.ladder
-    n_slots = ladder.n_bins * design.n_cells
-    sums = np.zeros((n_slots, design.n_columns)) if request.adding else None
-    missing = np.zeros((design.n_cells, design.n_columns)) if request.failing else None
+    protocol, ladder = request.protocol, request.ladder
+    n_slots = ladder.n_bins * protocol.n_cells
+    sums = np.zeros((n_slots, protocol.n_columns)) if request.adding else None
+    missing = np.zeros((protocol.n_cells, protocol.n_columns)) if request.failing else None
     counts = np.zeros(n_slots, np.int64)
     kept, found = [], []
     for block, (row0, col0, genuine) in zip(scores, places, strict=True):
@@ -109,27 +103,27 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
             found.append((genuine[0], block[genuine[1], genuine[2]]))
         for r, c in np.ndindex(-(-block.shape[0] // PATCH), -(-block.shape[1] // PATCH)):
             first, last = row0 + r * PATCH, col0 + (c + 1) * PATCH
-            if design.symmetric and last <= first:
+            if protocol.symmetric and last <= first:
                 continue
             patch = block[r * PATCH : (r + 1) * PATCH, c * PATCH : (c + 1) * PATCH]
             kept.append(_scan_patch(patch, first, last - PATCH, request, sums, counts))
             if request.failing:
-                _add_missing(patch, first, last - PATCH, design, missing)
-    counts = counts.reshape(ladder.n_bins, design.n_cells).sum(1)
+                _add_missing(patch, first, last - PATCH, protocol, missing)
+    counts = counts.reshape(ladder.n_bins, protocol.n_cells).sum(1)
     return Partial(sums, missing, counts, [k for k in kept if len(k[0])], found)
 
 
 def _scan_patch(patch, row0: int, col0: int, request: Request, sums, counts) -> tuple:
     """Add one patch's pairs to the sums; return the kept ones (rows, columns, scores)."""
-    design, scratch = request.design, scratch_space()
+    protocol, scratch = request.protocol, scratch_space()
     rows, cols = slice(row0, row0 + patch.shape[0]), slice(col0, col0 + patch.shape[1])
-    first = first_columns(design.symmetric, row0, col0, patch.shape)
+    first = first_columns(protocol.symmetric, row0, col0, patch.shape)
     filed, n_kept = kernels.select_pairs(
         patch,
         first,
-        (design.probe.person[rows], design.reference.person[cols]),
-        (design.probe.group[rows], design.reference.group[cols]),
-        design.cell_of,
+        (protocol.probe.person[rows], protocol.reference.person[cols]),
+        (protocol.probe.group[rows], protocol.reference.group[cols]),
+        protocol.cell_of,
         request.ladder.arrays(patch.dtype),
         (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above, scratch.score),
     )
@@ -137,7 +131,7 @@ def _scan_patch(patch, row0: int, col0: int, request: Request, sums, counts) -> 
         start = np.empty(len(sums) + 1, np.int64)
         kernels.sort_by_slot(scratch.rows, scratch.cols, scratch.slots, filed, start, scratch.by_row, scratch.by_col)
         counts += np.diff(start)
-        add_filed(design, rows, cols, start, scratch, sums)
+        add_filed(protocol, rows, cols, start, scratch, sums)
     picked = kernels.gather_pairs(row0, col0, scratch.rows, scratch.cols, scratch.kept[:n_kept])
     return *picked, scratch.score[:n_kept].astype(patch.dtype)
 
@@ -149,11 +143,11 @@ def first_columns(symmetric: bool, row0: int, col0: int, shape: tuple[int, int])
     return np.minimum(np.maximum(np.arange(row0, row0 + shape[0]) + 1 - col0, 0), shape[1])
 
 
-def add_filed(design: Design, rows: slice, cols: slice, start, scratch, sums) -> None:
+def add_filed(protocol: Protocol, rows: slice, cols: slice, start, scratch, sums) -> None:
     """Add the sorted pairs in the scratch space to their slots."""
-    probe, reference = design.probe, design.reference
-    if design.whole:
-        run = max(1, 65_535 // design.largest_product)
+    probe, reference = protocol.probe, protocol.reference
+    if protocol.whole:
+        run = max(1, 65_535 // protocol.largest_product)
         pair = probe.weight[rows], reference.weight[cols]
         kernels.add_whole(start, scratch.by_row, scratch.by_col, *pair, run, sums)
     else:
@@ -161,17 +155,17 @@ def add_filed(design: Design, rows: slice, cols: slice, start, scratch, sums) ->
         kernels.add_scaled(start, scratch.by_row, scratch.by_col, *pair, sums)
 
 
-def _add_missing(patch, row0: int, col0: int, design: Design, missing: np.ndarray) -> None:
+def _add_missing(patch, row0: int, col0: int, protocol: Protocol, missing: np.ndarray) -> None:
     """Weight of the impostor comparisons that failed, by cell."""
     r, c = np.nonzero(np.isnan(patch))
     r, c = r + row0, c + col0
-    cell = design.cell_of[design.probe.group[r], design.reference.group[c]]
-    other = (design.probe.person[r] != design.reference.person[c]) & (cell >= 0)
-    if design.symmetric:
+    cell = protocol.cells(r, c)
+    other = (protocol.probe.person[r] != protocol.reference.person[c]) & (cell >= 0)
+    if protocol.symmetric:
         other &= c > r
     r, c, cell = r[other], c[other], cell[other]
-    weight = design.probe.real_weight[r].astype(float) * design.reference.real_weight[c]
-    weight *= (design.scales(design.probe)[r] * design.scales(design.reference)[c])[:, None]
+    weight = protocol.probe.real_weight[r].astype(float) * protocol.reference.real_weight[c]
+    weight *= protocol.factors(r, c)[:, None]
     np.add.at(missing, cell, weight)
 
 

@@ -7,12 +7,10 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PROBE, THRESHOLD_LEVEL, require
 from frkit.engine import errors
-from frkit.engine.cohort import Cohort, cohort
-from frkit.engine.genuine import genuine_tallies
-from frkit.engine.pair_cohort import pair_cohort
+from frkit.engine.pairs import weigh_genuine
+from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.sweep import sweep
-from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.evaluator import checked_scores
+from frkit.evaluation.evaluate import checked_scores, evaluate
 
 KINDS = ("genuine", "impostor")
 
@@ -76,29 +74,28 @@ def _only(data, model: str | None) -> xr.Dataset:
     return data if model is None else data.sel({MODEL: model}, drop=True)
 
 
-def _cohort(scores: xr.DataArray, by, weighting="identity", impostors="all", varying="error") -> Cohort:
-    gather = pair_cohort if PAIR in scores.dims else cohort
-    return gather(scores, by, varying, weighting, impostors, None)
+def _protocol(scores: xr.DataArray, by, weighting="identity", impostors="all", varying="error") -> Protocol:
+    return make_protocol(scores, by, varying, weighting, impostors, None)
 
 
-def _swept(scores: xr.DataArray, who: Cohort, request: errors.ErrorRequest) -> errors.Errors:
+def _swept(scores: xr.DataArray, protocol: Protocol, request: errors.ErrorRequest) -> errors.Errors:
     """The errors among all pairs of a tensor, block by block, or among those of a list."""
-    if who.listed is None:
+    if protocol.listed is None:
         return sweep(scores, request, scan=errors.scan, add=errors.add(request.limit))
-    at, values = who.listed, scores.values
-    found = errors.of_list(at.row[at.impostor], at.col[at.impostor], values[at.impostor], request)
-    return replace(found, genuine=[(np.arange(who.n_genuine), values[at.genuine])])
+    at, values = protocol.listed, scores.values
+    found = errors.of_list(*at.places(at.impostor), values[at.impostor], request)
+    return replace(found, genuine=[(np.arange(protocol.n_genuine), values[at.genuine])])
 
 
 def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
     """The contributions within one model."""
-    who = _cohort(scores, by, **options)
-    names = np.unique(who.people.identity)
+    protocol = _protocol(scores, by, **options)
+    names = np.unique(protocol.people.identity)
     thresholds = rates.threshold.values
-    request = errors.ErrorRequest(who.design, thresholds, len(names), who.asked)
-    found = _swept(scores, who, request)
-    score = _in_order(found.genuine, len(who.asked), scores.dtype)
-    rejected, own = _rejected(who, score, thresholds, len(names))
+    request = errors.ErrorRequest(protocol, thresholds, len(names), asking=True)
+    found = _swept(scores, protocol, request)
+    score = _in_order(found.genuine, len(protocol.asked[0]), scores.dtype)
+    rejected, own = _rejected(protocol, score, thresholds, len(names))
     dim = FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL
     shares = {"frr_share": _shares(rejected), "far_share": _shares(found.weight)}
     result = xr.Dataset({name: ((dim, IDENTITY), share) for name, share in shares.items()})
@@ -106,15 +103,15 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
     for rate, share in (("frr", result.frr_share), ("far", result.far_share)):
         result[f"{rate}_effective"] = 1 / (share**2).sum(IDENTITY, skipna=False)
     result = result.assign({name: rates[name].drop_attrs() for name in ("threshold", "far", "frr")})
-    images = np.bincount(who.identity, minlength=len(names))
+    images = np.bincount(protocol.people.identity_code, minlength=len(names))
     result = result.assign_coords({IDENTITY: names, dim: rates[dim], "images": (IDENTITY, images)})
-    return result if by is None else result.assign_coords({GROUP: (IDENTITY, _groups(who))})
+    return result if by is None else result.assign_coords({GROUP: (IDENTITY, _groups(protocol))})
 
 
-def _groups(who: Cohort) -> np.ndarray:
+def _groups(protocol: Protocol) -> np.ndarray:
     """Label of each identity, (identity,)."""
-    first = np.unique(who.people.identity, return_index=True)[1]
-    return who.people.group[first]
+    first = np.unique(protocol.people.identity, return_index=True)[1]
+    return protocol.people.group[first]
 
 
 def _in_order(found: list, n: int, dtype) -> np.ndarray:
@@ -125,9 +122,10 @@ def _in_order(found: list, n: int, dtype) -> np.ndarray:
     return score
 
 
-def _rejected(who: Cohort, score: np.ndarray, thresholds: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _rejected(protocol: Protocol, score: np.ndarray, thresholds: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Weight of each identity's rejected pairs, and the share of its own pairs, both (level, identity)."""
-    values, _, _, identity, _, factor = genuine_tallies(who, score, None).data.pairs
+    values, _, col, _, factor = weigh_genuine(protocol, score).data.pairs
+    identity = protocol.reference.identity[col]
     below = [values <= threshold for threshold in thresholds]
     weight = np.array([np.bincount(identity[at], factor[at], minlength=n) for at in below])
     counts = np.array([np.bincount(identity[at], minlength=n) for at in below])
@@ -188,39 +186,39 @@ def worst_pairs(
         f"who runs over {', '.join(map(str, who.threshold.dims))}: select one level and model with .sel or .isel",
     )
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
-    people = _cohort(scores, who.attrs["by"] or None, **options)
+    protocol = _protocol(scores, who.attrs["by"] or None, **options)
     share = who["frr_share" if kind == "genuine" else "far_share"].values
     worst = np.argsort(-np.nan_to_num(share), kind="stable")[:identities]
     wanted = np.zeros(len(share), bool)
     wanted[worst] = np.nan_to_num(share[worst]) > 0
     find = _rejected_pairs if kind == "genuine" else _accepted_pairs
-    return _labelled(people, share, find(scores, people, float(who.threshold), wanted, pairs))
+    return _labelled(protocol, share, find(scores, protocol, float(who.threshold), wanted, pairs))
 
 
-def _rejected_pairs(scores, who: Cohort, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
+def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the rejected genuine pairs of the wanted identities."""
-    asked = who.asked
-    request = errors.ErrorRequest(who.design, np.empty(0), len(wanted), asked)
-    score = _in_order(_swept(scores, who, request).genuine, len(asked), scores.dtype)
+    row, col = protocol.asked
+    request = errors.ErrorRequest(protocol, np.empty(0), len(wanted), asking=True)
+    score = _in_order(_swept(scores, protocol, request).genuine, len(row), scores.dtype)
     first = np.argsort(score, kind="stable")
-    first = first[(score[first] <= threshold) & wanted[asked.identity[first]]][:limit]
-    return asked.row[first], asked.col[first], score[first]
+    first = first[(score[first] <= threshold) & wanted[protocol.probe.identity[row[first]]]][:limit]
+    return row[first], col[first], score[first]
 
 
-def _accepted_pairs(scores, who: Cohort, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
+def _accepted_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the accepted impostor pairs with a wanted identity."""
-    request = errors.ErrorRequest(who.design, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
-    return _swept(scores, who, request).pairs
+    request = errors.ErrorRequest(protocol, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
+    return _swept(scores, protocol, request).pairs
 
 
-def _labelled(who: Cohort, share: np.ndarray, found: tuple) -> xr.Dataset:
+def _labelled(protocol: Protocol, share: np.ndarray, found: tuple) -> xr.Dataset:
     """The pairs with names."""
     row, col, score = found
-    mine, other = who.design.probe.identity[row], who.design.reference.identity[col]
-    names = np.unique(who.people.identity)
+    mine, other = protocol.probe.identity[row], protocol.reference.identity[col]
+    names = np.unique(protocol.people.identity)
     columns = {
-        "probe": who.people.names[who.people.probe[row]],
-        "reference": who.people.names[who.people.reference[col]],
+        "probe": protocol.people.names[protocol.people.probe[row]],
+        "reference": protocol.people.names[protocol.people.reference[col]],
         "probe_identity": names[mine],
         "reference_identity": names[other],
         "score": score,

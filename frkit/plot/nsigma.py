@@ -95,10 +95,11 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import frkit as fk
-    >>> printed = fk.nsigma.with_risk(fk.nsigma.published())
-    >>> [text.get_text() for text in fk.plot.n_matrix(printed).get_yticklabels()][:2]
-    ['all', 'African']
+    >>> import frkit as fk, xarray as xr
+    >>> n = xr.DataArray([[1.3, 0.0], [0.5, 0.8]], {"finetuned": ["all", "a"], "group": ["a", "b"]})
+    >>> printed = fk.nsigma.with_risk(n.to_dataset(name="n_absolute"))
+    >>> [text.get_text() for text in fk.plot.n_matrix(printed).get_yticklabels()]
+    ['all', 'a']
     """
     import seaborn as sns
 
@@ -125,7 +126,7 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     ----------
     result : what `n_sigma` returned, of one model.
     ax : matplotlib Axes; a new figure when left out.
-    intervals : what `nsigma.eer_intervals` returned, of the same scores.
+    intervals : what `band` returned of "eer_group", of the same scores.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from frkit.base import DataWarning
-from frkit.evaluation.evaluator import Evaluator
+from frkit.evaluation.evaluate import Evaluator
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.store import Record, Store, recorded
@@ -60,7 +60,7 @@ class Plan:
         """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
         first = self.scores(0)
         draws = (Resampling(scheme, n=self.replicates, seed=self.seeds(0)[2]) for scheme in self.schemes)
-        return {draw.scheme: Evaluator(far=self.far, resampling=draw).prepared(first) for draw in draws}
+        return {draw.scheme: Evaluator({"far": self.far, "resampling": draw}).prepared(first) for draw in draws}
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import DataWarning, require
-from frkit.evaluation.levels import far_levels
-from frkit.evaluation.provenance import versions
+from frkit.evaluation.evaluate import far_levels
+from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band
 from frkit.resampling import TARGETS, Resampling
 from frkit.studies.collecting import Plan, collect

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, require
-from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, register
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, over_groups
 
 Formula = Callable[[xr.DataArray], xr.DataArray]
 
@@ -41,15 +41,10 @@ def gini(rates: xr.DataArray) -> xr.DataArray:
     """
     n = rates.sizes[GROUP]
     ranks = xr.DataArray(2 * np.arange(1, n + 1) - n - 1, dims=GROUP)
-    apart = (_sorted(rates) * ranks).sum(GROUP, skipna=False)
+    ascending = xr.DataArray(np.sort(rates.values, axis=rates.get_axis_num(GROUP)), dims=rates.dims)
+    apart = (ascending * ranks).sum(GROUP, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         return apart / ((n - 1) * rates.sum(GROUP, skipna=False))
-
-
-def _sorted(rates: xr.DataArray) -> xr.DataArray:
-    """The rates in ascending order along the groups; NaN stay (at the end)."""
-    axis = rates.get_axis_num(GROUP)
-    return xr.DataArray(np.sort(rates.values, axis=axis), dims=rates.dims)
 
 
 def max_difference(rates: xr.DataArray) -> xr.DataArray:
@@ -62,6 +57,11 @@ def spread(values: xr.DataArray) -> xr.DataArray:
     return values.std(GROUP, ddof=1, skipna=False)
 
 
+def _weighted(far: xr.DataArray, frr: xr.DataArray, c: float) -> xr.DataArray:
+    """The mean of two disparities with weights c and 1 - c."""
+    return c * far + (1 - c) * frr
+
+
 # name -> formula, scale of its intervals, value of a fair model, words
 DISPARITIES: dict[str, tuple[Formula, str, float, str]] = {
     "max_min": (max_min, LOG_SCALE, 1.0, "largest / smallest group {rate}"),
@@ -70,32 +70,12 @@ DISPARITIES: dict[str, tuple[Formula, str, float, str]] = {
     "gini": (gini, IDENTITY_SCALE, 0.0, "Gini coefficient of the group {rate}s"),
     "max_difference": (max_difference, IDENTITY_SCALE, 0.0, "largest minus smallest group {rate}"),
 }
-# measure of spread -> the variable over groups, and words
-SPREADS = {
-    "eer_spread": ("eer_group", "standard deviation of the EER over groups"),
-    "auc_spread": ("auc_group", "standard deviation of the AUC over groups"),
+# name -> disparity of each rate, FAR's and FRR's put together with a weight c, scale, value of a fair model, words
+OF_BOTH_RATES = {
+    "fdr": (max_difference, lambda *rates: 1 - _weighted(*rates), IDENTITY_SCALE, 1.0, "fairness discrepancy rate"),
+    "ir": (max_min, lambda far, frr, c: far**c * frr ** (1 - c), LOG_SCALE, 1.0, "inequity rate"),
+    "garbe": (gini, _weighted, IDENTITY_SCALE, 0.0, "GARBE"),
 }
-
-
-def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
-    """A variable over groups, of two groups at least.
-
-    Raises
-    ------
-    InputError : the evaluation holds no such variable, or only one group.
-    """
-    remedy = "evaluate with by='the name of an attribute'"
-    require(name in tallies, f"this evaluation holds no {name!r}: {remedy}{_all_pairs(name)}")
-    rates = tallies[name]
-    require(
-        rates.sizes[GROUP] >= 2,
-        f"a disparity needs two groups or more, but {name!r} has only {rates[GROUP].values.tolist()}; {remedy}",
-    )
-    return rates
-
-
-def _all_pairs(name: str) -> str:
-    return "" if name.startswith(("far", "frr", "eer")) else " and mode='all'"
 
 
 def fdr(*, c: float = 0.5) -> Measure:
@@ -123,13 +103,7 @@ def fdr(*, c: float = 0.5) -> Measure:
     >>> fk.measures.fdr(c=0.75).name
     'fdr(c=0.75)'
     """
-    _check_weight(c)
-
-    def read(tallies: xr.Dataset) -> xr.DataArray:
-        far, frr = (max_difference(over_groups(tallies, name)) for name in ("far_group", "frr_group"))
-        return 1 - (c * far + (1 - c) * frr)
-
-    return Measure(_weighted_name("fdr", c), read, IDENTITY_SCALE, 1.0, f"fairness discrepancy rate (c = {c:g})")
+    return _of_both("fdr", c)
 
 
 def ir(*, c: float = 0.5) -> Measure:
@@ -157,14 +131,7 @@ def ir(*, c: float = 0.5) -> Measure:
     >>> fk.measures.ir(c=0.5).scale
     'log'
     """
-    _check_weight(c)
-
-    def read(tallies: xr.Dataset) -> xr.DataArray:
-        far, frr = (max_min(over_groups(tallies, name)) for name in ("far_group", "frr_group"))
-        with np.errstate(invalid="ignore"):
-            return far**c * frr ** (1 - c)
-
-    return Measure(_weighted_name("ir", c), read, LOG_SCALE, 1.0, f"inequity rate (c = {c:g})")
+    return _of_both("ir", c)
 
 
 def garbe(*, c: float = 0.5) -> Measure:
@@ -192,38 +159,36 @@ def garbe(*, c: float = 0.5) -> Measure:
     >>> fk.measures.garbe(c=0.25).fair
     0.0
     """
-    _check_weight(c)
+    return _of_both("garbe", c)
+
+
+def _of_both(name: str, c: float) -> Measure:
+    """The measure that puts the disparities of FAR (with weight c) and of FRR together."""
+    require(0 <= c <= 1, f"the weight c of FAR must lie in [0, 1], got {c}")
+    formula, together, scale, fair, words = OF_BOTH_RATES[name]
 
     def read(tallies: xr.Dataset) -> xr.DataArray:
-        far, frr = (gini(over_groups(tallies, name)) for name in ("far_group", "frr_group"))
-        return c * far + (1 - c) * frr
+        far, frr = (formula(over_groups(tallies, rate)) for rate in ("far_group", "frr_group"))
+        with np.errstate(invalid="ignore"):
+            return together(far, frr, c)
 
-    return Measure(_weighted_name("garbe", c), read, IDENTITY_SCALE, 0.0, f"GARBE (c = {c:g})")
-
-
-def _check_weight(c: float) -> None:
-    require(0 <= c <= 1, f"the weight c of FAR must lie in [0, 1], got {c}")
+    return Measure(name if c == 0.5 else f"{name}(c={c:g})", read, scale, fair, f"{words} (c = {c:g})")
 
 
-def _weighted_name(name: str, c: float) -> str:
-    return name if c == 0.5 else f"{name}(c={c:g})"
-
-
-def _reader(variable: str, formula: Formula) -> Callable[[xr.Dataset], xr.DataArray]:
-    """The measure that applies a formula to one variable over groups."""
+def _of_one(variable: str, formula: Formula) -> Callable[[xr.Dataset], xr.DataArray]:
+    """The function that applies a formula to one variable over groups."""
     return lambda tallies: formula(over_groups(tallies, variable))
 
 
-def _register_all() -> None:
-    """Enter every disparity measure."""
-    for rate in ("far", "frr"):
-        for name, (formula, scale, fair, words) in DISPARITIES.items():
-            label = words.format(rate=rate.upper())
-            register(f"{rate}_{name}", scale=scale, fair=fair, label=label)(_reader(f"{rate}_group", formula))
-    for name, (variable, label) in SPREADS.items():
-        register(name, fair=0.0, label=label)(_reader(variable, spread))
-    for one in (fdr(), ir(), garbe()):
-        register(one.name, scale=one.scale, fair=one.fair, label=one.label)(one.function)
-
-
-_register_all()
+enter(
+    *(
+        Measure(f"{rate}_{name}", _of_one(f"{rate}_group", formula), scale, fair, words.format(rate=rate.upper()))
+        for rate in ("far", "frr")
+        for name, (formula, scale, fair, words) in DISPARITIES.items()
+    ),
+    Measure("eer_spread", _of_one("eer_group", spread), fair=0.0, label="standard deviation of the EER over groups"),
+    Measure("auc_spread", _of_one("auc_group", spread), fair=0.0, label="standard deviation of the AUC over groups"),
+    fdr(),
+    ir(),
+    garbe(),
+)

@@ -3,16 +3,34 @@
 import hashlib
 from dataclasses import dataclass, field
 
+import dask.array as da
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, THRESHOLD_LEVEL, InputError, listed, require
-from frkit.evaluation.evaluator import Evaluator
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PROBE,
+    REFERENCE,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    UNKNOWN,
+    InputError,
+    listed,
+    require,
+)
+from frkit.evaluation.evaluate import Evaluator, checked_scores
 from frkit.faces.labels import attributes_of
-from frkit.nsigma.parts import named, parts, people_of
 from frkit.resampling import Resampling
+from frkit.scores.groups import check_attributes, labels_of_sides, people
 
 BATCH, SUBSET = "batch", "subset"
+SIDES = (PROBE, REFERENCE)
+WITHOUT_NAN = ("cosine", "euclidean")  # similarities that embeddings always have
 LONG_NAMES = {
     "eer": "equal error rate of a subset",
     "tpr": "true positive rate of a subset at its own FPR",
@@ -24,18 +42,7 @@ LONG_NAMES = {
 }
 
 
-def subset_rates(
-    scores: xr.DataArray,
-    *,
-    by: str | list[str],
-    subsets: int = 100,
-    subset_size: int | None = None,
-    batches: int = 1,
-    seed: int = 0,
-    fpr: float = 0.01,
-    threshold=None,
-    varying: str = "error",
-) -> xr.Dataset:
+def subset_rates(scores: xr.DataArray, *, by: str | list[str], seed: int = 0, **options) -> xr.Dataset:
     """Draw subsets of the people of every group, and compute the EER and the TPR of each subset.
 
     The people of a subset are drawn with replacement from those of the group; a person drawn twice counts twice
@@ -45,16 +52,8 @@ def subset_rates(
 
     Parameters
     ----------
-    scores : score tensor over ([model,] probe, reference), or a list of pairs with identities.
-    by : attribute, or several to cross, whose groups are compared.
-    subsets : K, number of subsets in a batch, at least 2.
-    subset_size : people in a subset, from 2 to the number of people of the smallest group; None takes as many as
-        each group has.
-    batches : M, number of times that K fresh subsets are drawn, at least 1.
-    seed : seed of all draws.
-    fpr : in (0, 1), false positive rate (FAR) at which the TPR is read.
-    threshold : fixed score threshold or thresholds, for SP(τ) of eq. 1: adds `fmr` and `fnmr`, by a second sweep.
-    varying : rule for an attribute that varies within an identity, as in `evaluate`.
+    scores, by, seed : as in `n_sigma`.
+    **options : `subsets`, `subset_size`, `batches`, `fpr`, `threshold` and `varying`, as in `n_sigma`.
 
     Returns
     -------
@@ -78,24 +77,23 @@ def subset_rates(
     >>> dict(rates.eer.sizes)
     {'batch': 2, 'subset': 10, 'group': 2}
     """
-    drawn = SubsetRates(by, subsets, subset_size, batches, fpr, threshold, varying)
-    return drawn(scores, seed)
+    return SubsetRates(by, **options)(scores, seed)
 
 
 @dataclass(eq=False)
 class SubsetRates:
     """`subset_rates` of one kind, for one score tensor after the other: `drawn(scores, seed)`.
 
-    by, ..., varying: as in `subset_rates`. kept: what has been prepared for each group's scores, by `prepare`.
+    by, ..., varying: as in `n_sigma`. kept: what has been prepared for each group's scores, by `prepare`.
     """
 
     by: str | list[str]
-    subsets: int
-    subset_size: int | None
-    batches: int
-    fpr: float
-    threshold: object
-    varying: str
+    subsets: int = 100
+    subset_size: int | None = None
+    batches: int = 1
+    fpr: float = 0.01
+    threshold: object = None
+    varying: str = "error"
     kept: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -105,18 +103,21 @@ class SubsetRates:
 
     def prepare(self, scores: xr.DataArray) -> None:
         """Plan the sweeps of further scores of the same people by these: no result depends on it."""
-        for group, part in parts(scores, self.by, self.varying).items():
+        for group, part in within_groups(scores, self.by, self.varying).items():
             self.kept[group] = [kind.prepared(part) for kind in self._kinds()]
 
     def __call__(self, scores: xr.DataArray, seed: int) -> xr.Dataset:
         _check_whole("seed", seed, 0)
-        found = parts(scores, self.by, self.varying)
-        sizes = {group: people_of(part) for group, part in found.items()}
-        _check_size(self.subset_size, sizes)
-        each = [self._rates_of(part, group, group_seed(seed, group)) for group, part in found.items()]
-        result = xr.concat(each, dim=xr.Variable(GROUP, list(found)), join="exact")
-        result["n_people"] = (GROUP, list(sizes.values()))
-        result = _by_batch(result, self.subsets, self.batches)
+        parts = within_groups(scores, self.by, self.varying)
+        sides = {group: [part[f"{side}_{IDENTITY}"].values for side in SIDES] for group, part in parts.items()}
+        n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}
+        _check_size(self.subset_size, n_people)
+        rates = [self._rates_of(part, group, group_seed(seed, group)) for group, part in parts.items()]
+        result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
+        result["n_people"] = (GROUP, list(n_people.values()))
+        places = pd.MultiIndex.from_product([range(self.batches), range(self.subsets)], names=[BATCH, SUBSET])
+        result = result.assign_coords(xr.Coordinates.from_pandas_multiindex(places, REPLICATE)).unstack(REPLICATE)
+        result = result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
         for name, variable in result.data_vars.items():
             variable.attrs = {"long_name": LONG_NAMES[name]}
         result.attrs = {"by": " & ".join(attributes_of(self.by)), "fpr": float(self.fpr), "seed": int(seed)}
@@ -127,21 +128,28 @@ class SubsetRates:
         """At the FPR, and at thresholds where there are any; their replicates are the subsets."""
         draws = Resampling("subset", n=self.subsets * self.batches, subset_size=self.subset_size)
         options = {"resampling": draws, "weighting": "pair"}
-        fixed = [] if self.threshold is None else [Evaluator(threshold=self.threshold, **options)]
-        return [Evaluator(far=[self.fpr], **options), *fixed]
+        fixed = [] if self.threshold is None else [Evaluator({"threshold": self.threshold} | options)]
+        return [Evaluator({"far": [self.fpr]} | options), *fixed]
 
     def _rates_of(self, part: xr.DataArray, group: str, seed: int) -> xr.Dataset:
         """EER and TPR of one group's subsets, over ([model,] replicate)."""
         try:
             at_fpr, *fixed = (kind(part, seed=seed) for kind in self.kept.get(group) or self._kinds())
         except InputError as error:
-            raise named(error, group) from error
+            raise InputError(f"group {group!r}: {error}") from error
         nodes = (at_fpr[node].to_dataset() for node in ("empirical", "replicates"))
         whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
         result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
         if fixed:
             result["fmr"], result["fnmr"] = fixed[0]["replicates"].far, fixed[0]["replicates"].frr
-        _check_subsets(result, group, self.subset_size)
+        empty = (result.eer.isnull() | result.tpr.isnull()).any([dim for dim in result.eer.dims if dim != REPLICATE])
+        lost = np.flatnonzero(empty.values)
+        more = "more people" if self.subset_size is None else f"a subset_size above {self.subset_size}"
+        require(
+            lost.size == 0,
+            f"group {group!r}: {lost.size} of {empty.size} subsets have no genuine or no impostor pair (subset "
+            f"{listed(lost, 3)}); the group needs {more}, or more people with two images",
+        )
         return result
 
 
@@ -169,23 +177,34 @@ def _check_size(subset_size: int | None, sizes: dict[str, int]) -> None:
     )
 
 
-def _check_subsets(rates: xr.Dataset, group: str, size: int | None) -> None:
-    """Every subset must have pairs of both kinds."""
-    empty = (rates.eer.isnull() | rates.tpr.isnull()).any([dim for dim in rates.eer.dims if dim != REPLICATE])
-    lost = np.flatnonzero(empty.values)
-    more = "more people" if size is None else f"a subset_size above {size}"
+def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
+    """The scores within each group, by the group's label; pairs across groups and of unknown people are left out."""
+    scores = checked_scores(scores)
+    require(by is not None, "N-Sigma compares groups: name an attribute with by=")
+    check_attributes(scores, by)
+    lost = 0 if scores.attrs.get("similarity") in WITHOUT_NAN else int(da.isnan(da.asarray(scores.data)).sum())
     require(
-        lost.size == 0,
-        f"group {group!r}: {lost.size} of {empty.size} subsets have no genuine or no impostor pair (subset "
-        f"{listed(lost, 3)}); the group needs {more}, or more people with two images",
+        lost == 0,
+        f"{lost} of {scores.size} scores are NaN (failed comparisons): every subset needs all of its pairs; leave out "
+        "the images that failed, or give their comparisons a score (the lowest one counts as a rejection)",
     )
-
-
-def _by_batch(result: xr.Dataset, subsets: int, batches: int) -> xr.Dataset:
-    """Replicates as batches of subsets, with the dims in a fixed order."""
-    places = np.divmod(np.arange(subsets * batches), subsets)
-    result = result.drop_vars(REPLICATE, errors="ignore").assign_coords(
-        {BATCH: (REPLICATE, places[0]), SUBSET: (REPLICATE, places[1])}
-    )
-    result = result.set_index({REPLICATE: [BATCH, SUBSET]}).unstack(REPLICATE)
-    return result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
+    if PAIR in scores.dims:
+        require(
+            f"{PROBE}_{IDENTITY}" in scores.coords,
+            "these pairs carry no identities, and subsets are drawn of people: give probe_identity= and "
+            "reference_identity= to frkit.pairs",
+        )
+        probe, reference = labels_of_sides(scores, by)
+        groups = [group for group in np.unique(probe) if group != UNKNOWN]
+        places = {group: {PAIR: np.flatnonzero((probe == group) & (reference == group))} for group in groups}
+    else:
+        who = people(scores.isel({MODEL: 0}) if MODEL in scores.dims else scores, by, varying)
+        sides = {PROBE: who.group[who.probe], REFERENCE: who.group[who.reference]}
+        places = {
+            group: {side: np.flatnonzero(label == group) for side, label in sides.items()} for group in who.groups
+        }
+    for group, own in places.items():
+        for dim, at in own.items():
+            require(len(at) > 0, f"group {str(group)!r} has no {dim} of its own: it makes no pairs")
+    require(len(places) >= 2, f"N-Sigma compares groups, but {by!r} has only one: {listed(places)}")
+    return {str(group): scores.isel(own) for group, own in places.items()}

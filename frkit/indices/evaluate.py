@@ -6,24 +6,15 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, MODEL, PAIR, PROBE, SCORE_BIN, listed, require, warn
+from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, listed, require, warn
 from frkit.evaluation.evaluate import evaluate as evaluate_scores
-from frkit.indices.deals import check_deals, deal_people, deal_scores
-from frkit.indices.maps import unit_scores
+from frkit.indices.deals import deal_pairs, deal_people
+from frkit.indices.maps import map_name, unit_scores
 from frkit.intervals import band, floor
 from frkit.intervals.floors import DEALT
-from frkit.intervals.nodes import provenance
-from frkit.measures.indices import (
-    VARIANTS,
-    Measure,
-    cfi,
-    compactness,
-    dfi,
-    distribution,
-    group_weights,
-    separation,
-    sfi,
-)
+from frkit.intervals.reading import provenance
+from frkit.measures.indices import VARIANTS, cfi, compactness, dfi, distribution, group_weights, separation, sfi
+from frkit.measures.registry import Measure
 from frkit.resampling import Resampling
 
 ANY_THRESHOLD = 0.5  # the indices need none, an evaluation does
@@ -60,7 +51,7 @@ def evaluate(
 
     Returns
     -------
-    xr.DataTree as from `evaluate(..., mode="all")`, and with deals the node `dealt`, over (replicate, group).
+    xr.DataTree as from `evaluate(..., histogram=bins)`, and with deals the node `dealt`, over (replicate, group).
 
     Raises
     ------
@@ -84,21 +75,20 @@ def evaluate(
     """
     require(isinstance(bins, (int, np.integer)) and bins >= 2, f"bins must be a whole number from 2, got {bins!r}")
     deals = (0 if resampling is None else resampling.n) if deals is None else deals
-    check_deals(deals)
+    whole = isinstance(deals, (int, np.integer)) and (deals == 0 or deals >= 2)
+    require(whole, f"deals must be 0 (no floor) or at least 2, got {deals!r}")
     mapped = unit_scores(scores, score_map)
-    how = dict(threshold=[ANY_THRESHOLD], weighting="pair", mode="all", bins=bins, bounds=(0.0, 1.0), progress=progress)
+    how = dict(threshold=[ANY_THRESHOLD], weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress)
     found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     _check_groups(found["empirical"].to_dataset())
-    seed = 0 if resampling is None else resampling.seed
     if deals:
-        listed_pairs, of_people = PAIR in mapped.dims, f"{PROBE}_{IDENTITY}" in mapped.coords
-        images = found["empirical"].images_group
-        dealt = (
-            deal_scores(mapped, by, deals, seed, bins, images)
-            if listed_pairs
-            else deal_people(mapped, by, varying, deals, seed, **how)
-        )
-        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt="people" if of_people else "scores", seed=seed))
+        seed = 0 if resampling is None else resampling.seed
+        if PAIR in mapped.dims:
+            dealt = deal_pairs(mapped, by, deals, seed, bins, found["empirical"].images_group)
+        else:
+            dealt = deal_people(mapped, by, varying, deals, seed, **how)
+        units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
+        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
     return found
 
 
@@ -178,8 +168,7 @@ def fairness_indices(
     """
     evaluation = evaluate(scores, by=by, score_map=score_map, bins=bins, resampling=resampling, **options)
     found = summary(evaluation, group_sizes=group_sizes, balance=balance, c=c, level=level)
-    name = score_map if isinstance(score_map, str) else getattr(score_map, "__name__", "callable")
-    return found.assign_attrs(score_map=name)
+    return found.assign_attrs(score_map=map_name(score_map))
 
 
 def summary(
@@ -223,8 +212,13 @@ def summary(
     """
     tallies = evaluation["empirical"].to_dataset()
     options = {"group_sizes": group_sizes, "c": c}
-    found = _parts(tallies, balance, options)
+    parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}
+    parts["z_distribution"] = distribution(tallies, balance=balance)
+    parts |= {"weights": group_weights(tallies, **options), "images": tallies.images_group}
+    for kind in MISSING:
+        parts |= {f"{kind}_{name}": tallies[f"{kind}_{name}_group"] for name in ("mean", "sd", "histogram", "pairs")}
     _warn_of_bins(tallies)
+    found = xr.Dataset(parts)
     for make, more in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
         every = [make(variant, **options, **more) for variant in VARIANTS]
         found = found.merge(_with_ends(evaluation, every, make.__name__, level))
@@ -232,17 +226,6 @@ def summary(
     attrs = {name: known[name] for name in ("scheme", "target", "n", "similarity") if known.get(name) is not None}
     attrs |= {"by": json.dumps(known["by"]), "bins": tallies.sizes[SCORE_BIN], "balance": int(balance), "c": c}
     return found.assign_attrs(attrs | {"level": level})
-
-
-def _parts(tallies: xr.Dataset, balance: bool, options: dict) -> xr.Dataset:
-    """What the indices are made of, by group."""
-    parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}
-    parts["z_distribution"] = distribution(tallies, balance=balance)
-    parts["weights"] = group_weights(tallies, **options)
-    parts["images"] = tallies.images_group
-    for kind in MISSING:
-        parts |= {f"{kind}_{name}": tallies[f"{kind}_{name}_group"] for name in ("mean", "sd", "histogram", "pairs")}
-    return xr.Dataset(parts)
 
 
 def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: float) -> xr.Dataset:
@@ -254,8 +237,8 @@ def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: 
             ends = band(evaluation, measure, level=level)
             row |= {f"{name}_{end}": ends[end] for end in ("lower", "upper", "includes_fair")}
         if DEALT in evaluation.children:
-            ends = floor(evaluation, measure, level=level)
-            row |= {f"{name}_floor": ends["median"], f"{name}_floor_limit": ends["limit"], f"{name}_p": ends["p"]}
+            fair = floor(evaluation, measure, level=level)
+            row |= {f"{name}_floor": fair["median"], f"{name}_floor_limit": fair.limit, f"{name}_p": fair.p}
         rows.append(xr.Dataset(row))
     return xr.concat(rows, xr.DataArray(list(VARIANTS), dims="variant", name="variant"))
 
@@ -263,8 +246,7 @@ def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: 
 def _warn_of_bins(tallies: xr.Dataset) -> None:
     """Groups whose DFI is a matter of their size."""
     many = tallies.genuine_pairs_group + tallies.impostor_pairs_group
-    if MODEL in many.dims:
-        many = many.min(MODEL)
+    many = many.min([dim for dim in many.dims if dim != GROUP])
     few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]
     if len(few):
         warn(

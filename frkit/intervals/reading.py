@@ -1,23 +1,31 @@
 """What an interval needs to know of an evaluation: a measure on its nodes, its provenance, its cautions."""
 
 import json
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, REPLICATE, InputError, require
+from frkit.base import FAR_LEVEL, REPLICATE, InputError, require, warn
 from frkit.evaluation.nodes import small_groups
-from frkit.intervals.arithmetic import Values
 from frkit.measures.registry import Measure
 from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5
 TELLING_IMAGES = 4  # of one identity make two pairs that share no image
-GENUINE_RATES = ("frr", "frr_group")
-RATES = (*GENUINE_RATES, "far", "far_group", "far_cross", "threshold")
+GENUINE_RATES, IMPOSTOR_RATES = ("frr", "frr_group"), ("far", "far_group", "far_cross")
+RATES = (*GENUINE_RATES, *IMPOSTOR_RATES, "threshold")
 FOR_FEW_IMAGES = ("rescaled", "corrected")
 PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
 DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
+
+
+class Values(NamedTuple):
+    """One measure on the three nodes of an evaluation."""
+
+    estimate: xr.DataArray
+    centre: xr.DataArray
+    replicates: xr.DataArray
 
 
 def provenance(evaluation: xr.DataTree) -> dict:
@@ -48,20 +56,20 @@ def provenance(evaluation: xr.DataTree) -> dict:
 
 def values_of(evaluation: xr.DataTree, chosen: Measure, method: str | None = None) -> Values:
     """Apply a measure to the three nodes, as the method reads them."""
+    children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
     for name in ("empirical", "vstatistic"):
-        require(
-            isinstance(evaluation, xr.DataTree) and name in evaluation.children,
-            f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned",
-        )
+        require(name in children, f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned")
     require(
-        "replicates" in evaluation.children,
+        "replicates" in children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
     nodes = [evaluation[name].to_dataset() for name in ("empirical", "vstatistic", "replicates")]
-    values = _rescaled(evaluation, chosen, nodes) if method == "rescaled" else Values(*map(chosen, nodes))
+    known = provenance(evaluation)
+    copies = known.get("copies", known.get("scheme") in DIAGONAL_SCHEMES)
+    values = _rescaled(chosen, nodes) if method == "rescaled" and copies else Values(*map(chosen, nodes))
     n = values.replicates.sizes.get(REPLICATE, 0)
     require(n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)")
-    return _eased(values, provenance(evaluation).get("scheme")) if chosen.binned else values
+    return _eased(values, known.get("scheme")) if chosen.binned else values
 
 
 def _eased(values: Values, scheme: str | None) -> Values:
@@ -75,11 +83,9 @@ def _eased(values: Values, scheme: str | None) -> Values:
     return values._replace(centre=mean + (values.centre - mean) / PAIR_NOISE.get(scheme, 3.0))
 
 
-def _rescaled(evaluation: xr.DataTree, chosen: Measure, nodes: list[xr.Dataset]) -> Values:
+def _rescaled(chosen: Measure, nodes: list[xr.Dataset]) -> Values:
     """A measure of rates where FRR leaves out the copies of an image; the centre is the estimate."""
-    known, (empirical, centre, replicates) = provenance(evaluation), nodes
-    if not known.get("copies", known.get("scheme") in DIAGONAL_SCHEMES):
-        return Values(chosen(empirical), chosen(centre), chosen(replicates))
+    empirical, _, replicates = nodes
     require(
         "frr_rescaled" in replicates,
         "this evaluation holds no 'frr_rescaled', which method='rescaled' reads: it was stored by an earlier version; "
@@ -107,11 +113,10 @@ def attributes(evaluation: xr.DataTree, chosen: Measure, method: str, level: flo
 def with_resolved(result: xr.Dataset, *evaluations: xr.DataTree) -> xr.Dataset:
     """Add `resolved` where it has the dimensions of the curve."""
     for evaluation in evaluations:
-        found = evaluation["empirical"].to_dataset()
-        if "resolved" not in found or not set(found.resolved.dims) <= set(result.estimate.dims):
+        data = evaluation["empirical"].to_dataset()
+        if "resolved" not in data or not set(data.resolved.dims) <= set(result.estimate.dims):
             return result
-        before = result.get("resolved", True)
-        result = result.assign(resolved=found.resolved & before)
+        result = result.assign(resolved=data.resolved & result.get("resolved", True))
     return result
 
 
@@ -124,43 +129,50 @@ def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
     return result.assign(includes_fair=reaches & result.estimate.notnull())
 
 
-def cautions(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
-    """Everything that makes this band mean less than its level says."""
-    known = provenance(evaluation)
-    messages = []
+def warn_of(evaluation: xr.DataTree, result: xr.Dataset) -> None:
+    """Say everything that makes this band mean less than its level says."""
+    data = evaluation["empirical"].to_dataset()
+    messages = _scheme_cautions(provenance(evaluation), result.attrs)
+    if FAR_LEVEL in result.dims:
+        messages += _level_cautions(data, result)
+    if bool(result.estimate.isnull().any()):
+        messages += small_groups(data)
+    most = int(result.n_nonfinite.max())
+    if most > 0:
+        messages.append(
+            f"up to {most} of {result.attrs['n']} replicates of {result.attrs['measure']} are not finite: infinite "
+            "ones count as the largest, undefined ones (NaN) are left out; n_nonfinite says how many at each place"
+        )
+    for message in messages:
+        warn(message)
+
+
+def _scheme_cautions(known: dict, attrs: dict) -> list[str]:
+    """What the scheme cannot do for this measure and this method."""
+    messages, scheme, method = [], known.get("scheme"), attrs["method"]
     _, median, most = known.get("images_per_identity", (np.inf, np.inf, np.inf))
-    if known.get("scheme") == "image" and median < FEW_IMAGES and result.attrs["method"] not in FOR_FEW_IMAGES:
+    if scheme == "image" and median < FEW_IMAGES and method not in FOR_FEW_IMAGES:
         messages.append(
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
             "less than its level says (.59 to .89 at .95 with 2 or 3 images); method='auto' takes this into account"
         )
-    if result.attrs["method"] == "corrected" and most < TELLING_IMAGES:
+    if method == "corrected" and most < TELLING_IMAGES:
         messages.append(
             f"no identity has more than {most:g} images, so that a difficult person looks like a difficult image: the "
             "corrected interval is too wide where identities differ much"
         )
-    if known.get("scheme") in DRAWN_PEOPLE and result.attrs["measure"].startswith("far_"):
+    if scheme in DRAWN_PEOPLE and attrs["measure"].startswith("far_"):
         messages.append(
-            f"bands of {result.attrs['measure']} that draw identities can be up to √3 times too wide at low FAR, "
+            f"bands of {attrs['measure']} that draw identities can be up to √3 times too wide at low FAR, "
             "where single pairs decide"
         )
-    messages += _level_warnings(evaluation, result) + _group_warnings(evaluation, result)
-    return messages + _replicate_warnings(result)
+    return messages
 
 
-def _group_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
-    """Groups too small for a rate, where they leave the estimate without a number."""
-    missing = bool(result.estimate.isnull().any())
-    return small_groups(evaluation["empirical"].to_dataset()) if missing else []
-
-
-def _level_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
+def _level_cautions(data: xr.Dataset, result: xr.Dataset) -> list[str]:
     """Levels at which the data cannot say much."""
-    if FAR_LEVEL not in result.dims:
-        return []
-    found = evaluation["empirical"].to_dataset()
     messages = []
-    maximum = _levels_where(found.far <= 0) if "far" in found and FAR_LEVEL in found.far.dims else ""
+    maximum = _levels_where(data.far <= 0) if "far" in data and FAR_LEVEL in data.far.dims else ""
     if maximum:
         messages.append(
             f"FAR {maximum} lies below the resolution of the data: the threshold there is the largest "
@@ -174,21 +186,8 @@ def _level_warnings(evaluation: xr.DataTree, result: xr.Dataset) -> list[str]:
 
 def _levels_where(condition: xr.DataArray) -> str:
     """The range of FAR levels at which a condition holds for any model, in words."""
-    others = [dim for dim in condition.dims if dim != FAR_LEVEL]
-    held = condition.any(others)
+    held = condition.any([dim for dim in condition.dims if dim != FAR_LEVEL])
     levels = held[FAR_LEVEL].values[held.values]
     if levels.size == 0:
         return ""
     return f"{levels[0]:.3g}" if levels.size == 1 else f"{levels.min():.3g} to {levels.max():.3g}"
-
-
-def _replicate_warnings(result: xr.Dataset) -> list[str]:
-    """How many replicates are not finite, where any is."""
-    most = int(result.n_nonfinite.max())
-    if most == 0:
-        return []
-    name, n = result.attrs["measure"], result.attrs["n"]
-    return [
-        f"up to {most} of {n} replicates of {name} are not finite: infinite ones count as the largest, "
-        "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
-    ]

@@ -1,13 +1,12 @@
-"""Paired comparison of two models on the same images and the same resamples."""
+"""Two models: the paired difference with its band, and zones in which a choice between them depends on the band."""
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import MODEL, require, warn
-from frkit.intervals.arithmetic import Values, interval, logarithm
+from frkit.base import MODEL, InputError, require
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.choice import choose
-from frkit.intervals.nodes import attributes, cautions, provenance, values_of, with_resolved
+from frkit.intervals.methods import choose, interval, logarithm
+from frkit.intervals.reading import Values, attributes, provenance, values_of, warn_of, with_resolved
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.measures.registry import measure as find_measure
 
@@ -71,8 +70,7 @@ def compare(
     result = with_resolved(result, a, b)
     first, second = models or ("A", "B")
     result.attrs |= {**attributes(a, chosen, method, level), "a": str(first), "b": str(second)}
-    for message in cautions(a, result):
-        warn(message)
+    warn_of(a, result)
     return result
 
 
@@ -101,16 +99,7 @@ def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
     known = [str(name) for name in held[MODEL].values] if MODEL in held else []
     for name in models:
         require(name in known, f"no model is called {name!r} in this evaluation; it holds {known}")
-    sides = (_one_model(evaluation_a, name) for name in models)
-    return *sides, evaluation_b
-
-
-def _one_model(evaluation: xr.DataTree, name: str) -> xr.DataTree:
-    """The part of a stacked evaluation that belongs to one model."""
-    nodes = {key: child.to_dataset().sel({MODEL: name}, drop=True) for key, child in evaluation.children.items()}
-    result = xr.DataTree.from_dict(nodes)
-    result.attrs = dict(evaluation.attrs)
-    return result
+    return *(evaluation_a.sel({MODEL: name}, drop=True) for name in models), evaluation_b
 
 
 def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
@@ -125,9 +114,65 @@ def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
         )
 
 
-def _aligned(x: xr.DataArray, y: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Both arrays, if they lie at exactly the same levels and groups."""
+def _aligned(first, second) -> tuple:
+    """What is known of both models, if it lies at exactly the same levels and groups."""
     try:
-        return xr.align(x, y, join="exact")
+        return xr.align(first, second, join="exact")
     except ValueError as error:
-        require(False, f"the two evaluations lie at other levels or groups: {error}")
+        raise InputError(f"the two models lie at other levels or groups: {error}") from error
+
+
+def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
+    """Tell which of two models is fairer at each level: by the estimate, and by the worse end of the band.
+
+    Zone A: the first model is fairer by both. Zone C: the second is. Zone B: the estimate is for one and the
+    worse end of the band for the other, so that the decision depends on how much risk one takes.
+
+    Parameters
+    ----------
+    bands : what `band` returned of a disparity measure for an evaluation of two models; or two bands by name.
+
+    Returns
+    -------
+    xr.Dataset over the levels: `zone` ("A", "B", "C", or "" where a number is missing or both are alike),
+    `by_estimate` and `by_band` (names of the fairer model).
+
+    Raises
+    ------
+    InputError : not two models, no disparity measure, or bands of different measures or levels.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Fig. 4.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> ends = {"estimate": [2.0, 3.0], "upper": [3.0, 6.0], "lower": [1.5, 2.0]}
+    >>> a = xr.Dataset({name: ("far_level", v) for name, v in ends.items()}, attrs={"measure": "m", "fair": 1.0})
+    >>> b = a.assign(estimate=a.estimate - 0.5, upper=a.upper + xr.DataArray([1.0, -2.0], dims="far_level"))
+    >>> "".join(decision_zones({"x": a, "y": b}).zone.values)
+    'BC'
+    """
+    if not isinstance(bands, dict):
+        require(MODEL in bands.dims, "one band holds one model: give two bands by name, {'A': ..., 'B': ...}")
+        bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in bands[MODEL].values}
+    require(len(bands) == 2, f"zones compare two models, got {len(bands)}: {', '.join(bands)}")
+    names, pair = list(bands), list(bands.values())
+    fair = {band.attrs.get("fair") for band in pair}
+    require(
+        len({band.attrs.get("measure") for band in pair}) == 1 and len(fair) == 1 and None not in fair,
+        "zones need two bands of the same disparity measure, which has a fair value",
+    )
+    require(pair[0].estimate.dims == pair[1].estimate.dims, "the two bands run over other dimensions")
+    first, second = _aligned(*pair)
+    away = 1 if float((first.estimate + second.estimate - 2 * fair.pop()).sum()) >= 0 else -1
+    words = {}
+    for name, variable in (("by_estimate", "estimate"), ("by_band", "upper" if away > 0 else "lower")):
+        gap = away * (first[variable] - second[variable])
+        words[name] = xr.where(gap < 0, names[0], xr.where(gap > 0, names[1], ""))
+    agree = words["by_estimate"] == words["by_band"]
+    zone = xr.where(agree, xr.where(words["by_estimate"] == names[0], "A", "C"), "B")
+    known = (words["by_estimate"] != "") & (words["by_band"] != "")
+    result = xr.Dataset({"zone": xr.where(known, zone, ""), **words})
+    return result.assign_attrs(models=names, measure=first.attrs["measure"])

@@ -3,9 +3,6 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP
-
-FINETUNED = "finetuned"
 GROUPS = ("African", "Asian", "Caucasian", "Indian")
 EER = [[1.83, 1.58, 1.69, 2.07], [1.98, 1.88, 2.04, 2.31], [2.26, 1.72, 1.95, 2.51], [2.15, 1.82, 1.95, 2.33],
        [2.19, 1.88, 2.07, 2.22]]  # fmt: skip
@@ -23,26 +20,12 @@ N = [[1.30, 0, 0.58, 2.53], [0.52, 0, 0.81, 2.10], [2.64, 0, 1.16, 3.89], [1.58,
 
 
 def published() -> xr.Dataset:
-    """Give Tables I and II of the paper, as fractions and not in percent.
+    """Both tables over finetuned ("all", or the group that a model was tuned for) and group, as fractions.
 
-    Returns
-    -------
-    xr.Dataset over finetuned ("all", or the group that a model was tuned for) and group: `eer_mean`, `tpr_mean`
-    (Table I), `p_value`, `eop`, `sp`, `n_absolute` (Table II); `eer_sd` over finetuned, the printed σ of the
-    reference group, Asian (for EOP: Caucasian).
-
-    References
-    ----------
-    DeAlcala et al. (2023), Tables I and II.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> fk.nsigma.published().n_absolute.sel(finetuned="Asian", group="Indian").item()
-    3.89
+    `eer_sd`, over finetuned, is the printed σ of the reference group, Asian (for EOP: Caucasian).
     """
     tables = {"eer_mean": np.array(EER) / 100, "tpr_mean": np.array(TPR) / 100, "p_value": P_VALUE, "eop": EOP}
     tables |= {"sp": SP, "n_absolute": N}
-    variables = {name: ((FINETUNED, GROUP), np.asarray(values, float)) for name, values in tables.items()}
-    variables["eer_sd"] = (FINETUNED, np.array(SIGMA) / 100)
-    return xr.Dataset(variables, coords={FINETUNED: ["all", *GROUPS], GROUP: list(GROUPS)})
+    variables = {name: (("finetuned", "group"), np.asarray(values, float)) for name, values in tables.items()}
+    variables["eer_sd"] = ("finetuned", np.array(SIGMA) / 100)
+    return xr.Dataset(variables, coords={"finetuned": ["all", *GROUPS], "group": list(GROUPS)})

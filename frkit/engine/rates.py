@@ -1,0 +1,191 @@
+"""Rates from one sweep: plan, sweep, and exact resolution, for the data, all replicates and their V-statistic."""
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL
+from frkit.engine import crossings, lists, resolve
+from frkit.engine import plan as planning
+from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
+from frkit.engine.pilot import take_pilot
+from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
+from frkit.engine.sweep import Request, sweep
+from frkit.engine.variance import images_alone, spread_of
+
+COLUMN = "column"
+RESOLVED = 10  # errors of either kind that a level needs before its band means something
+
+
+class Rates(NamedTuple):
+    """Rates of one model, and the weights of pairs that further tallies build on.
+
+    table: over (column, level, group); column 0 is the data, then come replicates, and last the V-statistic. What is
+    known of the data alone has no column. genuine: the genuine pairs. totals: impostor weight, (cell, column).
+    """
+
+    table: xr.Dataset
+    genuine: Weighted
+    totals: np.ndarray
+
+
+def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
+    """The plan of a sweep for these rates, from a look at some of the scores; a list is kept whole."""
+    if protocol.listed is not None:
+        return lists.list_ladder(scores.values[protocol.listed.impostor])
+    pilot, zones = take_pilot(scores, protocol)
+    return planning.make_plan(pilot, protocol.n_pairs, _given(far), _given(fixed), zones)
+
+
+def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> Rates:
+    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
+
+    far, fixed: (level,), one of them None. ladder: from `plan_rates`, for scores like these; what it does not cover is
+    swept again.
+    """
+    found = _sweep(scores, protocol, far, fixed, ladder, bar)
+    if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
+        ladder = planning.even_ladder(take_pilot(scores, protocol)[0])
+        found = _sweep(scores, protocol, far, fixed, ladder, bar)
+    bins, kept = found.bins[found.bins >= 0], found.kept
+    if not ladder.keep[bins].all():
+        absent = Request(protocol, ladder.keeping(bins[~ladder.keep[bins]]), adding=False)
+        kept = kept + sweep(scores, absent, progress=bar).kept
+    impostors = resolve.cut_pairs(kept, ladder, protocol, bins, found.sums, found.totals)
+    return Rates(_table(protocol, found, impostors, far, fixed), found.genuine, found.totals)
+
+
+def _given(levels: np.ndarray | None) -> np.ndarray:
+    return np.empty(0) if levels is None else levels
+
+
+class _Found(NamedTuple):
+    """What one sweep brought, and in which bins the levels and the crossings of FAR and FRR lie.
+
+    sums: (bin, cell, column) impostor weight. counts: (bin,) impostor pairs. failed: comparisons of one identity.
+    level_bins: (column, level). crossings: of data and replicates, and of the V-statistic. bins: all of these.
+    """
+
+    sums: np.ndarray
+    totals: np.ndarray
+    counts: np.ndarray
+    kept: list
+    genuine: Weighted
+    failed: int
+    level_bins: np.ndarray
+    crossings: list[crossings.Crossings]
+    bins: np.ndarray
+
+
+def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> _Found:
+    """Bins added up, kept pairs, and genuine scores with their weights."""
+    if protocol.listed is None:
+        request = Request(protocol, ladder, failing=not scores.attrs.get("symmetric"), asking=True)
+        part = sweep(scores, request, progress=bar)
+        score = np.full(len(protocol.asked[0]), np.nan, scores.dtype)
+        for place, values in part.genuine:
+            score[place] = values
+        totals = protocol.impostor_totals - (0 if part.missing is None else part.missing)
+    else:
+        places, score = protocol.listed.impostor, scores.values[protocol.listed.genuine]
+        impostor = (values[places] for values in (scores.values, protocol.listed.row, protocol.listed.col))
+        part = lists.tally_list(*impostor, protocol, ladder)
+    sums = part.sums.reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
+    totals = totals if protocol.listed is None else sums.sum(0)
+    genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
+    if fixed is None:
+        level_bins = resolve.level_bins(sums, totals, far)
+    else:
+        level_bins = np.tile(resolve.threshold_bins(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
+    found = [
+        crossings.find_crossings(sums[:, :, columns], totals[:, columns], pairs, ladder, len(protocol.groups))
+        for pairs, columns in _kinds(genuine)
+    ]
+    bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
+    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
+    return _Found(sums, totals, part.counts, part.kept, genuine, failed, level_bins, found, bins)
+
+
+def _kinds(genuine: Weighted) -> tuple:
+    """Genuine pairs as in data and replicates, and as in the V-statistic, with the impostors' columns beside them."""
+    return (genuine.data, slice(None)), (genuine.centre, slice(0, 1))
+
+
+def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:
+    """Exact rates of all columns, with the names that they have in an evaluation."""
+    if fixed is None:
+        thresholds, above = resolve.resolve_levels(impostors, far)
+    else:
+        above = resolve.resolve_thresholds(impostors, found.level_bins[0], fixed)
+        thresholds = np.tile(fixed, (len(above), 1))
+    far_of_all, far_cell = ratio(above.sum(2), found.totals.sum(0)[:, None]), ratio(above, found.totals.T[:, None])
+    frr = [_frr(pairs, thresholds[columns]) for pairs, columns in _kinds(found.genuine)]
+    frr, frr_group = (np.concatenate(parts) for parts in zip(*frr, strict=True))
+    eer = [
+        crossings.resolve_crossings(impostors.column(columns), pairs, at, len(protocol.groups))
+        for (pairs, columns), at in zip(_kinds(found.genuine), found.crossings, strict=True)
+    ]
+    eer, eer_threshold = np.concatenate(eer, axis=1)
+    level = (THRESHOLD_LEVEL,) if far is None else (FAR_LEVEL,)
+    line, by_group = (COLUMN, *level), (COLUMN, *level, GROUP)
+    table = {"threshold": (line, with_centre(thresholds)), "far": (line, with_centre(far_of_all)), "frr": (line, frr)}
+    table |= by_curve("eer", (COLUMN,), eer, protocol.groups)
+    table |= by_curve("eer_threshold", (COLUMN,), eer_threshold, protocol.groups)
+    table |= _errors(level, found, impostors, thresholds[0])
+    coords = {level[0]: far if fixed is None else fixed}
+    if len(protocol.groups):
+        far_group = with_centre(far_cell[..., : len(protocol.groups)])
+        table |= {"far_group": (by_group, far_group), "frr_group": (by_group, frr_group)}
+        coords[GROUP] = protocol.groups
+    if len(protocol.groups) and np.all(protocol.cell_of >= 0):
+        cross = far_cell[..., protocol.cell_of[:-1, :-1]]  # the last code is "in no group"
+        table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))
+        coords[REFERENCE_GROUP] = protocol.groups
+    if found.genuine.rescaled is not None:
+        rescaled, rescaled_group = (with_centre(part) for part in _frr(found.genuine.rescaled, thresholds))
+        table["frr_rescaled"] = (line, rescaled)
+        table |= {"frr_group_rescaled": (by_group, rescaled_group)} if len(protocol.groups) else {}
+    if images_alone(protocol, len(thresholds)):
+        at_data, at_columns = spread_of(protocol, impostors, found.genuine.data, thresholds, far_of_all, far is None)
+        table |= {f"{rate}_variance": (level, values) for rate, values in at_data.items()}
+        table |= {f"{rate}_data": (line, with_centre(values)) for rate, values in at_columns.items()}
+    return xr.Dataset(table, coords, {"failed": found.failed})
+
+
+def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """FRR (column, level), and by group, (column, level, group)."""
+    lost = resolve.rejected(pairs, thresholds)
+    return ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), ratio(lost, pairs.totals.T[:, None])[..., :-1]
+
+
+def _errors(level: tuple, found: _Found, impostors: resolve.Impostors, thresholds: np.ndarray) -> dict:
+    """Pairs that go wrong at the data's own thresholds, each counted once."""
+    score = found.genuine.data.pairs.take(found.genuine.data.pairs.row >= 0).score
+    rejects = np.searchsorted(score, thresholds, side="right")
+    bins = found.level_bins[0]
+    accepts = np.append(np.cumsum(found.counts[::-1])[::-1], 0)[bins + 1]  # in higher bins than the threshold's
+    for place, (b, threshold) in enumerate(zip(bins, thresholds, strict=True)):
+        runs = np.flatnonzero(impostors.bin == b)
+        own = impostors.pairs.score[impostors.first[runs[0]] : impostors.last[runs[-1]]]
+        accepts[place] += np.count_nonzero(own > threshold)
+    resolved = (accepts >= RESOLVED) & (rejects >= RESOLVED)
+    return {"false_accepts": (level, accepts), "false_rejects": (level, rejects), "resolved": (level, resolved)}
+
+
+def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """weight / total, NaN where there is nothing to divide by."""
+    weight, total = np.broadcast_arrays(weight, total)
+    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
+
+
+def with_centre(values: np.ndarray) -> np.ndarray:
+    """(column, ...) with a last column for the V-statistic, where that is the data's own."""
+    return np.concatenate([values, values[:1]])
+
+
+def by_curve(name: str, dims: tuple, values: np.ndarray, groups: np.ndarray) -> dict:
+    """Values (..., curve) as two variables: that of all pairs, and, where there are groups, theirs."""
+    table = {name: (dims, values[..., -1])}
+    return table | ({f"{name}_group": ((*dims, GROUP), values[..., :-1])} if len(groups) else {})
