@@ -125,9 +125,8 @@ class Pilot:
         return float(np.hypot(own, rate[BLURRED + 1 :].std() if len(rate) > BLURRED + 1 else 0.0) / rate[0])
 
 
-def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray | None, thresholds: np.ndarray | None) -> Ladder:
+def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarray) -> Ladder:
     """A ladder for FAR levels or fixed thresholds, and for equal error rates; n_pairs: pairs in all."""
-    far, thresholds = (np.empty(0) if levels is None else levels for levels in (far, thresholds))
     scores, _ = pilot.tail
     if len(scores) < 100:
         return _plan_without_zones(pilot, n_pairs)
