@@ -14,7 +14,7 @@ from frkit.base import IDENTITY, PAIR, require
 from frkit.engine.listed import Listed, draw_pairs, people_of_list
 from frkit.faces.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
-from frkit.scores.groups import People, group_codes, people, same_image
+from frkit.scores.groups import People, group_codes, people
 
 WHOLE_LIMIT = 255  # weights up to here are added as 16-bit products
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
@@ -183,24 +183,14 @@ def make_protocol(
     symmetric = listed is None and bool(scores.attrs.get("symmetric"))
     probe = side(images.probe, group_of[0])
     reference = probe if symmetric else side(images.reference, group_of[1])
-    row, col = _genuine_pairs(images, symmetric) if listed is None else listed.places(listed.genuine)
-    n_genuine, own = len(row), (np.empty(0, np.int32),) * 2
-    if listed is None and resampling is not None and resampling.scheme in DIAGONAL_SCHEMES:
-        own = same_image(images, symmetric)
-    return Protocol(
-        probe,
-        reference,
-        symmetric,
-        cell_table(len(images.groups), impostors),
-        images,
-        *counts,
-        share,
-        pooled,
-        asked=tuple(np.append(*places).astype(np.int32) for places in ((row, own[0]), (col, own[1]))),
-        n_genuine=n_genuine,
-        diagonal=len(own[0]) > 0,
-        listed=listed,
-    )
+    if listed is None:
+        copies = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+        asked, n_genuine = _genuine_pairs(images, symmetric, copies)
+    else:
+        asked, n_genuine = listed.places(listed.genuine), len(listed.genuine)
+    cells, diagonal = cell_table(len(images.groups), impostors), len(asked[0]) > n_genuine
+    weights = images, *counts, share, pooled
+    return Protocol(probe, reference, symmetric, cells, *weights, asked, n_genuine, diagonal, listed)
 
 
 def _people_of_tensor(scores: xr.DataArray, by, varying: str, resampling: Resampling | None) -> tuple:
@@ -214,13 +204,18 @@ def _people_of_tensor(scores: xr.DataArray, by, varying: str, resampling: Resamp
     return images, (group[images.probe], group[images.reference])
 
 
-def _genuine_pairs(images: People, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the pairs of two images of one identity: each once in a symmetric tensor."""
+def _genuine_pairs(images: People, symmetric: bool, copies: bool) -> tuple[tuple[np.ndarray, np.ndarray], int]:
+    """(rows, columns) of the pairs of two images of one identity, each once in a symmetric tensor, and how many.
+
+    copies: behind these stand the pairs of an image with itself.
+    """
     sides = [pd.DataFrame({"image": at, IDENTITY: images.identity_code[at]}) for at in (images.probe, images.reference)]
     pairs = sides[0].reset_index().merge(sides[1].reset_index(), on=IDENTITY)
-    pairs = pairs[pairs.image_x < pairs.image_y if symmetric else pairs.image_x != pairs.image_y]
-    require(len(pairs) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
-    return pairs.index_x.to_numpy(), pairs.index_y.to_numpy()
+    genuine = pairs[pairs.image_x < pairs.image_y if symmetric else pairs.image_x != pairs.image_y]
+    require(len(genuine) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
+    itself = pairs[(pairs.image_x == pairs.image_y) & copies].sort_values("image_x")
+    asked = pd.concat([genuine, itself])
+    return tuple(asked[place].to_numpy(np.int32) for place in ("index_x", "index_y")), len(genuine)
 
 
 def _image_weight(image_count: np.ndarray, identity_count: np.ndarray, identity: np.ndarray) -> np.ndarray:
