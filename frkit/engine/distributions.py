@@ -32,14 +32,13 @@ def tally_distributions(
     edges = np.interp(np.arange(bins * parts + 1) / parts, np.arange(bins + 1), shown)  # holds those exactly
     wanted = everypair.EveryPair(protocol, edges)
     if protocol.listed is None:
-        found = sweep(scores, wanted, scan=everypair.scan, add=everypair.add, progress=progress)
+        found = sweep(scores, wanted, everypair.scan, progress=progress)
     else:
-        places = protocol.listed.impostor
-        listed = (part[places] for part in (scores.values, protocol.listed.row, protocol.listed.col))
-        found = everypair.of_list(*listed, wanted)
-    _check_bounds(found, bounds)
-    binned = found.binned.reshape(len(edges) - 1, protocol.n_cells, protocol.n_columns)
-    powers, total = curves(found.powers, n_groups, 1).swapaxes(1, 2), curves(rates.totals, n_groups).T
+        impostor = protocol.listed.impostor
+        found = everypair.of_list(scores.values[impostor], *protocol.listed.places(impostor), wanted)
+    _check_bounds(found.lists["extremes"], bounds)
+    binned = found.sums["binned"].reshape(len(edges) - 1, protocol.n_cells, protocol.n_columns)
+    powers, total = curves(found.sums["powers"], n_groups, 1).swapaxes(1, 2), curves(rates.totals, n_groups).T
     impostor = _summary(total, powers, np.moveaxis(curves(binned, n_groups, 1), 2, 0))
     genuine, centre = (_genuine_summary(part, n_groups, edges) for part in (rates.genuine.data, rates.genuine.centre))
     kinds = {
@@ -61,12 +60,12 @@ def tally_distributions(
     return labelled(table, coords, auc_error=error)
 
 
-def _check_bounds(found: everypair.Sums, bounds: tuple[float, float]) -> None:
-    low, high = bounds
+def _check_bounds(extremes: list[float], bounds: tuple[float, float]) -> None:
+    (low, high), lowest, highest = bounds, min(extremes), max(extremes)
     slack = ROUNDING * (high - low)
     require(
-        found.low >= low - slack and found.high <= high + slack,
-        f"scores reach from {found.low:.6g} to {found.high:.6g}, outside the histogram's bounds ({low:.6g}, "
+        lowest >= low - slack and highest <= high + slack,
+        f"scores reach from {lowest:.6g} to {highest:.6g}, outside the histogram's bounds ({low:.6g}, "
         f"{high:.6g}); give wider ones with histogram=(bins, (low, high))",
     )
 

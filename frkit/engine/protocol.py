@@ -100,20 +100,19 @@ class Protocol:
         return n * (n - 1) // 2 if self.symmetric else n * m
 
     @cached_property
-    def largest_product(self) -> int:
-        """Largest weight that a pair can have in a replicate."""
-        return max(int(self.probe.weight.max()) * int(self.reference.weight.max()), 1)
+    def whole_run(self) -> int:
+        """How many pairs' weights can be added up in 16 bits: then sums are exact; 0 where weights are not whole.
 
-    @cached_property
-    def whole(self) -> bool:
-        """Whether every pair weighs a small whole number (times one factor for all): then sums are exact."""
-        sides = (self.probe, self.reference)
-        same = all(np.all(side.scale == side.scale[0]) for side in sides)
-        return bool(same) and max(int(side.weight.max()) for side in sides) <= WHOLE_LIMIT
+        They are where every pair weighs a small whole number, times one factor for all.
+        """
+        sides = self.probe, self.reference
+        row_most, col_most = (int(side.weight.max()) for side in sides)
+        whole = all(np.all(side.scale == side.scale[0]) for side in sides) and max(row_most, col_most) <= WHOLE_LIMIT
+        return 65_535 // max(row_most * col_most, 1) if whole else 0
 
     def scales(self, side: Side) -> np.ndarray:
         """The factors that enter sums: 1 where all are equal, for rates do not depend on a common factor."""
-        return np.ones(len(side.scale)) if self.whole else side.scale
+        return np.ones(len(side.scale)) if self.whole_run else side.scale
 
     def cells(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
         """The cell of each of some pairs."""
@@ -121,30 +120,27 @@ class Protocol:
 
     def factors(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
         """The factor of each of some pairs."""
-        return np.ones(len(row)) if self.whole else self.probe.scale[row] * self.reference.scale[col]
+        return np.ones(len(row)) if self.whole_run else self.probe.scale[row] * self.reference.scale[col]
 
     @cached_property
     def impostor_totals(self) -> np.ndarray:
         """Weight of all impostor pairs, (cell, column), from products of sums: no pair is visited."""
         n_groups = len(self.cell_of)
         n_people = 1 + max(int(self.probe.person.max()), int(self.reference.person.max()))
-        probe = self._by_person_and_group(self.probe, n_people, n_groups)
-        reference = probe if self.symmetric else self._by_person_and_group(self.reference, n_people, n_groups)
+        of_people = []  # weight of each person's images in each group, (group, person, column)
+        for side in [self.probe] if self.symmetric else [self.probe, self.reference]:
+            place = side.group.astype(np.int64) * n_people + side.person
+            shape = (n_groups * n_people, len(place))
+            gather = sparse.csr_matrix((self.scales(side), (place, np.arange(len(place)))), shape=shape)
+            of_people.append((gather @ side.weight.astype(float)).reshape(n_groups, n_people, self.n_columns))
+        probe, reference = of_people[0], of_people[-1]
         totals = np.zeros((self.n_cells, self.n_columns))
-        for g, h in np.ndindex(n_groups, n_groups):
-            if self.cell_of[g, h] >= 0:
-                both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
-                within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
-                pairs = probe[g].sum(0) * reference[h].sum(0) - within
-                totals[self.cell_of[g, h]] += pairs * (0.5 if self.symmetric else 1.0)
+        for g, h in np.argwhere(self.cell_of >= 0):
+            both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
+            within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
+            pairs = probe[g].sum(0) * reference[h].sum(0) - within
+            totals[self.cell_of[g, h]] += pairs * (0.5 if self.symmetric else 1.0)
         return totals
-
-    def _by_person_and_group(self, side: Side, n_people: int, n_groups: int) -> np.ndarray:
-        """Weight of each person's images in each group, (group, person, column)."""
-        place = side.group.astype(np.int64) * n_people + side.person
-        shape = (n_groups * n_people, len(place))
-        gather = sparse.csr_matrix((self.scales(side), (place, np.arange(len(place)))), shape=shape)
-        return (gather @ side.weight.astype(float)).reshape(n_groups, n_people, self.n_columns)
 
     @cached_property
     def fingerprint(self) -> str:

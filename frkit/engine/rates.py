@@ -9,7 +9,6 @@ from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL
 from frkit.engine import crossings, lists, resolve
 from frkit.engine import plan as planning
 from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
-from frkit.engine.pilot import take_pilot
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import Request, sweep
@@ -35,8 +34,7 @@ def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
     """The plan of a sweep for these rates, from a look at some of the scores; a list is kept whole."""
     if protocol.listed is not None:
         return lists.list_ladder(scores.values[protocol.listed.impostor])
-    pilot, zones = take_pilot(scores, protocol)
-    return planning.make_plan(pilot, protocol.n_pairs, far, fixed, zones)
+    return planning.make_plan(planning.take_pilot(scores, protocol), protocol.n_pairs, far, fixed)
 
 
 def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> Rates:
@@ -47,12 +45,12 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
     """
     found = _sweep(scores, protocol, far, fixed, ladder, bar)
     if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
-        ladder = planning.even_ladder(take_pilot(scores, protocol)[0])
+        ladder = planning.even_plan(planning.take_pilot(scores, protocol))
         found = _sweep(scores, protocol, far, fixed, ladder, bar)
     bins, kept = found.bins[found.bins >= 0], found.kept
     if not ladder.keep[bins].all():
         absent = Request(protocol, ladder.keeping(bins[~ladder.keep[bins]]), adding=False)
-        kept = kept + sweep(scores, absent, progress=bar).kept
+        kept = kept + sweep(scores, absent, progress=bar).lists["kept"]
     impostors = resolve.cut_pairs(kept, ladder, protocol, bins, found.sums, found.totals)
     return Rates(_table(protocol, found, impostors, far, fixed), found.genuine, found.totals)
 
@@ -79,17 +77,12 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     """Bins added up, kept pairs, and genuine scores with their weights."""
     if protocol.listed is None:
         request = Request(protocol, ladder, failing=not scores.attrs.get("symmetric"), asking=True)
-        part = sweep(scores, request, progress=bar)
-        score = np.full(len(protocol.asked[0]), np.nan, scores.dtype)
-        for place, values in part.genuine:
-            score[place] = values
-        totals = protocol.impostor_totals - (0 if part.missing is None else part.missing)
+        tally = sweep(scores, request, progress=bar)
     else:
-        places, score = protocol.listed.impostor, scores.values[protocol.listed.genuine]
-        impostor = (values[places] for values in (scores.values, protocol.listed.row, protocol.listed.col))
-        part = lists.tally_list(*impostor, protocol, ladder)
-    sums = part.sums.reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
-    totals = totals if protocol.listed is None else sums.sum(0)
+        tally = lists.tally_list(scores.values, protocol, ladder)
+    sums = tally.sums["weight"].reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
+    totals = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals - tally.sums.get("missing", 0)
+    score = tally.asked_scores(protocol, scores.dtype)
     genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
     if fixed.size:
         level_bins = np.tile(resolve.threshold_bins(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
@@ -99,7 +92,7 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     found = [crossings.find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
     bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
     failed = int(np.isnan(score[: protocol.n_genuine]).sum())
-    return _Found(sums, totals, part.counts, part.kept, genuine, failed, level_bins, found, bins)
+    return _Found(sums, totals, tally.sums["count"], tally.lists["kept"], genuine, failed, level_bins, found, bins)
 
 
 def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:

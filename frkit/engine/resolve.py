@@ -6,10 +6,10 @@ import numpy as np
 
 from frkit.engine import kernels, walks
 from frkit.engine.blocks import each
-from frkit.engine.lists import slot_sums
 from frkit.engine.pairs import Genuine, Pairs
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
+from frkit.engine.sweep import slot_sums
 
 RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it

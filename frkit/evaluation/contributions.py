@@ -8,7 +8,7 @@ from frkit.engine import errors
 from frkit.engine.pairs import weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import ratio
-from frkit.engine.sweep import sweep
+from frkit.engine.sweep import Tally, sweep
 from frkit.evaluation.evaluate import checked_scores, evaluate
 
 KINDS = ("genuine", "impostor")
@@ -73,25 +73,23 @@ def _protocol(scores: xr.DataArray, by, weighting="identity", impostors="all", v
     return make_protocol(scores, by, varying, weighting, impostors, None)
 
 
-def _swept(scores: xr.DataArray, request: errors.ErrorRequest) -> tuple[errors.Errors, np.ndarray]:
-    """The errors among all pairs, and the genuine scores, NaN where the comparison failed."""
+def _swept(scores: xr.DataArray, request: errors.ErrorRequest) -> Tally:
+    """The errors among all pairs of a tensor, block by block, or among those of a list."""
     protocol = request.protocol
-    if protocol.listed is not None:
-        at, values = protocol.listed, scores.values
-        return errors.of_list(*at.places(at.impostor), values[at.impostor], request), values[at.genuine]
-    found = sweep(scores, request, scan=errors.scan, add=errors.add(request.limit))
-    score = np.full(len(protocol.asked[0]), np.nan, scores.dtype)
-    for place, values in found.genuine:
-        score[place] = values
-    return found, score
+    if protocol.listed is None:
+        return sweep(scores, request, errors.scan)
+    places, tally = protocol.listed, errors.new_tally(request)
+    errors.add_errors(*places.places(places.impostor), scores.values[places.impostor], request, tally)
+    tally.lists["asked"].append((np.arange(protocol.n_genuine), scores.values[places.genuine]))
+    return tally
 
 
 def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
     """The contributions within one model."""
     protocol = _protocol(scores, by, **options)
     names, first = np.unique(protocol.people.identity, return_index=True)
-    found, score = _swept(scores, errors.ErrorRequest(protocol, rates.threshold.values, len(names), asking=True))
-    pairs = weigh_genuine(protocol, score).data.pairs
+    found = _swept(scores, errors.ErrorRequest(protocol, rates.threshold.values, len(names), asking=True))
+    pairs = weigh_genuine(protocol, found.asked_scores(protocol, scores.dtype)).data.pairs
     identity = protocol.reference.identity[pairs.col]
     below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in rates.threshold.values]
     rejected = np.array([np.bincount(lost, pairs.factor[: len(lost)], minlength=len(names)) for lost in below])
@@ -99,7 +97,7 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
     own = ratio(counts, np.bincount(identity, minlength=len(names)).astype(float))
     dims = (FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL, IDENTITY)
     result = rates[["threshold", "far", "frr"]].drop_attrs()
-    for rate, weight in (("frr", rejected), ("far", found.weight)):
+    for rate, weight in (("frr", rejected), ("far", found.sums["weight"])):
         result[f"{rate}_share"] = (dims, ratio(weight, weight.sum(1, keepdims=True)))
         result[f"{rate}_effective"] = 1 / (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
     result["frr_identity"] = (dims, own)
@@ -167,7 +165,7 @@ def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.nda
     """Row, column and score of the rejected genuine pairs of the wanted identities."""
     row, col = protocol.asked
     request = errors.ErrorRequest(protocol, np.empty(0), len(wanted), asking=True)
-    score = _swept(scores, request)[1]
+    score = _swept(scores, request).asked_scores(protocol, scores.dtype)
     first = np.argsort(score, kind="stable")
     first = first[(score[first] <= threshold) & wanted[protocol.probe.identity[row[first]]]][:limit]
     return row[first], col[first], score[first]
@@ -176,7 +174,7 @@ def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.nda
 def _accepted_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the accepted impostor pairs with a wanted identity."""
     request = errors.ErrorRequest(protocol, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
-    return _swept(scores, request)[0].pairs
+    return errors.largest(_swept(scores, request), limit)
 
 
 def _labelled(protocol: Protocol, share: np.ndarray, found: tuple) -> xr.Dataset:
