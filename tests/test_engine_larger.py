@@ -5,7 +5,7 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people
 
 import frkit as fk
-from frkit.engine import pilot, plan, rates
+from frkit.engine import plan, rates
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = (2e-4, 1e-3, 1e-2, 0.1)
@@ -15,7 +15,7 @@ UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
 @pytest.fixture(autouse=True)
 def small_plan(monkeypatch):
     """Look at few pairs and keep few, so that data of a hundred images go the way of data of ten thousand."""
-    monkeypatch.setattr(pilot, "PILOT_PAIRS", 256)
+    monkeypatch.setattr(plan, "PILOT_PAIRS", 256)
     monkeypatch.setattr(plan, "TAIL_PAIRS", 20)
     monkeypatch.setattr(plan, "TOP_PAIRS", 5)
 

@@ -9,7 +9,7 @@ from engine_cases import FAR, people
 from test_engine_properties import assert_same
 
 import frkit as fk
-from frkit.engine import pilot, plan, rates
+from frkit.engine import plan
 from frkit.evaluation import evaluate as evaluating
 from frkit.evaluation.evaluate import Evaluator
 from frkit.intervals import provenance
@@ -21,7 +21,7 @@ SIZES = {"equal": [6] * 40, "unequal": [2 + (index * 7) % 9 for index in range(4
 @pytest.fixture(autouse=True)
 def small_plan(monkeypatch):
     """Look at few pairs and keep few, so that small data go the way of large ones."""
-    monkeypatch.setattr(pilot, "PILOT_PAIRS", 256)
+    monkeypatch.setattr(plan, "PILOT_PAIRS", 256)
     monkeypatch.setattr(plan, "TAIL_PAIRS", 20)
     monkeypatch.setattr(plan, "TOP_PAIRS", 5)
 
@@ -66,7 +66,7 @@ def test_another_seed_draws_other_replicates():
 def test_preparing_saves_the_pilot_and_the_draws(monkeypatch):
     some, calls = data_sets("equal"), []
     kind = Evaluator({"far": FAR, "resampling": fk.Resampling("image", n=5)}).prepared(some[0])
-    for room, name in ((rates, "take_pilot"), (evaluating, "make_protocol")):
+    for room, name in ((plan, "take_pilot"), (evaluating, "make_protocol")):
         given = getattr(room, name)
         monkeypatch.setattr(room, name, lambda *a, name=name, given=given: calls.append(name) or given(*a))
     kind(some[1])
