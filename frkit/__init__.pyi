@@ -15,8 +15,8 @@ from frkit.base import InputError as InputError
 from frkit.evaluation.contributions import contributions as contributions
 from frkit.evaluation.contributions import worst_pairs as worst_pairs
 from frkit.evaluation.evaluate import evaluate as evaluate
-from frkit.evaluation.nodes import open_evaluation as open_evaluation
 from frkit.evaluation.evaluate import far_levels as far_levels
+from frkit.evaluation.nodes import open_evaluation as open_evaluation
 from frkit.evaluation.thresholds import threshold_for_all_groups as threshold_for_all_groups
 from frkit.faces import faces as faces
 from frkit.faces import stack_models as stack_models
