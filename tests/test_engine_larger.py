@@ -28,7 +28,7 @@ def evaluate_and_check(scores, far=FAR, **options):
 @pytest.mark.parametrize("scheme", ["image", "identity", "two-level"])
 @pytest.mark.parametrize(("sizes", "weighting"), [([6] * 40, "identity"), (UNEQUAL, "identity"), (UNEQUAL, "pair")])
 def test_schemes_and_weightings(sizes, weighting, scheme):
-    scores = fk.score_tensor(people(sizes, dim=20), chunks=64)
+    scores = fk.score_tensor(people(sizes, dim=20, groups=("f", "m", "x", "unknown", "m")), chunks=64)
     resampling = fk.Resampling(scheme, n=2, seed=1)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 

@@ -140,7 +140,11 @@ def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all") ->
         "frr": genuine.rejected(threshold),
     }
     result["eer"], result["eer_threshold"] = equal_error(counted, genuine)
-    return result | (group_summary(impostor, genuine, threshold, groups) if groups else {})
+    if groups:
+        result |= group_summary(impostor, genuine, threshold, groups)
+    if impostors == "same-group":
+        result.pop("far_cross", None)  # no pair between groups counts
+    return result
 
 
 def group_summary(impostor, genuine, threshold, groups) -> dict:

@@ -8,7 +8,7 @@ from frkit.engine import kernels, walks
 from frkit.engine.blocks import each
 from frkit.engine.pairs import Genuine
 from frkit.engine.plan import Ladder
-from frkit.engine.resolve import TOLERANCE, Impostors, column_of, curves
+from frkit.engine.resolve import TOLERANCE, Impostors, curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +27,11 @@ class Crossings:
 
 
 def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, n_groups: int) -> Crossings:
-    """The bin in which FAR and FRR of every group, and of all, cross.
+    """The bin in which FAR and FRR of every group, and of all, cross, in the columns that the genuine pairs have.
 
     sums: (bin, cell, column) impostor weight; totals: (cell, column) all of it.
     """
+    sums, totals = (part[..., : len(genuine.identity_count)] for part in (sums, totals))
     low, floor, scale, bin_of_cell, _ = ladder.arrays(genuine.pairs.score.dtype)
     bins = kernels.bins_of(genuine.pairs.score, low, scale, bin_of_cell)
     bins[~(genuine.pairs.score > floor)] = -1
@@ -87,12 +88,13 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
     out = np.full((2, *at.bins.shape), np.nan)
     if not np.any(at.bins >= 0):
         return out
-    all_pairs = curves(impostors.totals, n_groups), curves(genuine.totals, n_groups)
+    totals = impostors.totals[:, : len(at.bins)]
+    all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
     runs = _find_runs(impostors, genuine, at, n_groups, all_pairs)
     begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
 
     def one(column: int) -> None:
-        weight, genuine_weight = column_of(impostors.weight, column), genuine.column(column)
+        weight, genuine_weight = impostors.column(column), genuine.column(column)
         for curve in np.flatnonzero(at.bins[column] >= 0):
             own = curve if curve < n_groups else -1  # the group, and the cell of its own pairs; -1 takes all
             out[:, column, curve] = walks.crossing(
@@ -119,7 +121,8 @@ def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: 
     highest[last > first] = impostors.pairs.score[first[last > first]]
     place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs.score)
     upto = np.cumsum(_by_place(genuine, place, len(up) + 1)[:, :-1], axis=1)
-    rejected, accepted = curves(upto, n_groups), curves(np.moveaxis(impostors.above[up], 1, 0), n_groups)
+    above = impostors.above[up][..., : len(at.bins)]
+    rejected, accepted = curves(upto, n_groups), curves(np.moveaxis(above, 1, 0), n_groups)
     crossed = _crossed(accepted, rejected, all_pairs)
     found = np.where(crossed.any(1), crossed.argmax(1), len(up))
     return _Runs(first, last, impostors.bin[up], accepted, rejected, found, place)

@@ -5,11 +5,11 @@ import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import SCORE_BIN, require
+from frkit.base import GROUP, SCORE_BIN, require
 from frkit.engine import everypair
 from frkit.engine.pairs import Genuine
 from frkit.engine.protocol import Protocol
-from frkit.engine.rates import COLUMN, Rates, by_curve, ratio, with_centre
+from frkit.engine.rates import COLUMN, Rates, by_curve, labelled, ratio, with_centre
 from frkit.engine.resolve import curves
 from frkit.engine.sweep import sweep
 
@@ -45,18 +45,19 @@ def tally_distributions(
         "genuine": {name: np.concatenate([genuine[name], centre[name]]) for name in genuine},
         "impostor": {name: with_centre(values) for name, values in impostor.items()},
     }
-    table, error = _auc(kinds, protocol.groups)
+    table, error = _auc(kinds)
     pairs = {kind: part["total"] for kind, part in kinds.items()}
     pairs["genuine"] = _as_many_as_the_data(pairs["genuine"])
     for kind, part in kinds.items():
         coarse = part["histogram"].reshape(len(part["histogram"]), bins, parts, -1).sum(2)
         shares = ratio(coarse, part["total"][:, None])
-        table |= by_curve(f"{kind}_mean", (COLUMN,), part["mean"], protocol.groups)
-        table |= by_curve(f"{kind}_sd", (COLUMN,), part["sd"], protocol.groups)
-        table |= by_curve(f"{kind}_histogram", (COLUMN, SCORE_BIN), shares, protocol.groups)
-        table |= by_curve(f"{kind}_pairs", (COLUMN,), pairs[kind], protocol.groups) if protocol.pooled else {}
-    table |= by_curve("images", (COLUMN,), _images(protocol, pairs), protocol.groups)
-    return xr.Dataset(table, {SCORE_BIN: (shown[1:] + shown[:-1]) / 2}, {"auc_error": error})
+        table |= by_curve(f"{kind}_mean", (COLUMN,), part["mean"])
+        table |= by_curve(f"{kind}_sd", (COLUMN,), part["sd"])
+        table |= by_curve(f"{kind}_histogram", (COLUMN, SCORE_BIN), shares)
+        table |= by_curve(f"{kind}_pairs", (COLUMN,), pairs[kind]) if protocol.pooled else {}
+    table |= by_curve("images", (COLUMN,), _images(protocol, pairs))
+    coords = {SCORE_BIN: (shown[1:] + shown[:-1]) / 2, GROUP: protocol.groups}
+    return labelled(table, coords, auc_error=error)
 
 
 def _check_bounds(extremes: list[float], bounds: tuple[float, float]) -> None:
@@ -92,13 +93,13 @@ def _genuine_summary(genuine: Genuine, n_groups: int, edges: np.ndarray) -> dict
     return _summary(powers[0], powers[1:], binned)
 
 
-def _auc(kinds: dict[str, dict], groups: np.ndarray) -> tuple[dict, float]:
+def _auc(kinds: dict[str, dict]) -> tuple[dict, float]:
     """AUC as if within a bin half of the couples were in order, and the largest error that this can make."""
     genuine, impostor = (kinds[kind]["histogram"] for kind in ("genuine", "impostor"))
     couples = kinds["genuine"]["total"] * kinds["impostor"]["total"]
     beaten = (impostor * (np.cumsum(genuine, axis=1) - genuine / 2)).sum(1)
     error = ratio((impostor * genuine / 2).sum(1), couples)
-    return by_curve("auc", (COLUMN,), 1 - ratio(beaten, couples), groups), float(np.nan_to_num(error).max())
+    return by_curve("auc", (COLUMN,), 1 - ratio(beaten, couples)), float(np.nan_to_num(error).max())
 
 
 def _as_many_as_the_data(total: np.ndarray) -> np.ndarray:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from frkit.engine import kernels, lists
 from frkit.engine.protocol import Protocol
@@ -39,7 +38,7 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, binned: np.nd
     protocol, scratch = wanted.protocol, scratch_space()
     sides, codes = ((protocol.probe, rows), (protocol.reference, cols)), codes_of_patch(protocol, rows, cols)
     groups, values = codes[2], np.zeros(patch.shape)
-    filed = file_in_bins(patch, *codes, wanted.edges, (scratch.rows, scratch.cols, scratch.slots, values))
+    filed = kernels.file_in_bins(patch, *codes, wanted.edges, (scratch.rows, scratch.cols, scratch.slots, values))
     if filed:
         add_filed(protocol, rows, cols, filed, binned)
     weights = [side.real_weight[at].astype(float) * protocol.scales(side)[at, None] for side, at in sides]
@@ -51,35 +50,6 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, binned: np.nd
                 if protocol.cell_of[g, h] >= 0:
                     powers[power, protocol.cell_of[g, h]] += sums[groups[0] == g].sum(0)
         values = values**2
-
-
-@njit(**kernels.COMPILE)
-def file_in_bins(scores, first, persons, groups, cell_of, edges, out) -> int:
-    """File every impostor pair of a patch under its bin: edges[b] <= score < edges[b + 1], the last closed.
-
-    A score outside (by rounding; more is refused elsewhere) falls into the first or last bin. Fills rows, columns and
-    slots of the pairs, and their scores into an array like the patch; returns how many. Knows NumPy arrays only.
-    """
-    rows, cols, slots, values = out
-    n_cells, n_bins = cell_of.max() + 1, edges.shape[0] - 1
-    scale = n_bins / (edges[-1] - edges[0])
-    n = np.uintp(0)  # unsigned, where Numba would else test for negative indices
-    for r in range(scores.shape[0]):
-        cells = cell_of[groups[0][r]]
-        for c in range(first[r], scores.shape[1]):
-            score, cell = scores[r, c], cells[groups[1][c]]
-            if persons[1][c] == persons[0][r] or cell < 0 or np.isnan(score):
-                continue
-            # the quotient may be off by one beside an edge: the edges themselves decide
-            b = min(max(int((score - edges[0]) * scale), 0), n_bins - 1)
-            while b > 0 and score < edges[b]:
-                b -= 1
-            while b + 1 < n_bins and score >= edges[b + 1]:
-                b += 1
-            rows[n], cols[n], slots[n] = r, c, b * n_cells + cell
-            values[r, c] = score
-            n += np.uintp(1)
-    return n
 
 
 def of_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, wanted: EveryPair) -> Tally:

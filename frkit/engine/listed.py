@@ -77,7 +77,7 @@ def _check_scheme(scores: xr.DataArray, resampling: Resampling | None) -> None:
 def _pairs_alone(scores: xr.DataArray, labels: list[np.ndarray], groups: np.ndarray, by) -> tuple:
     """Every pair is a probe of its own, which meets one reference: there is one for each group of references."""
     n_pairs, n_groups = scores.sizes[PAIR], len(groups) + 1
-    group_of_pair, row_col_group = (group_codes(label, groups) for label in labels)
+    group_of_pair, group_of_reference = (group_codes(label, groups) for label in labels)
     nobody = np.full(n_pairs + n_groups, UNKNOWN)
     names = np.char.zfill(np.arange(n_pairs + n_groups).astype(str), 12)
     sides = np.arange(n_pairs), np.arange(n_pairs, n_pairs + n_groups)
@@ -89,7 +89,7 @@ def _pairs_alone(scores: xr.DataArray, labels: list[np.ndarray], groups: np.ndar
     kinds = genuine & ~itself, ~genuine & ~itself
     facts = _facts(*kinds, int(itself.sum()), labels, by)
     facts |= {"n_images": None, "n_identities": None, "images_per_identity": None}
-    row, col = np.arange(n_pairs, dtype=np.int32), row_col_group.astype(np.int32)
+    row, col = np.arange(n_pairs, dtype=np.int32), group_of_reference.astype(np.int32)
     places = Listed(row, col, *map(np.flatnonzero, kinds), facts, one_by_one=True, named=False)
     return images, (group_of_pair, np.arange(n_groups)), places
 

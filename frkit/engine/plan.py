@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.engine import blocks
-from frkit.engine.protocol import Protocol, Side
+from frkit.engine.protocol import Protocol
 
 CELLS = 1 << 15  # fine score cells; a bin is a run of them
 EVEN_BINS = 2048  # of a plan that knows nothing
@@ -125,9 +125,8 @@ class Pilot:
         return float(np.hypot(own, rate[BLURRED + 1 :].std() if len(rate) > BLURRED + 1 else 0.0) / rate[0])
 
 
-def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray | None, thresholds: np.ndarray | None) -> Ladder:
+def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarray) -> Ladder:
     """A ladder for FAR levels or fixed thresholds, and for equal error rates; n_pairs: pairs in all."""
-    far, thresholds = (np.empty(0) if levels is None else levels for levels in (far, thresholds))
     scores, _ = pilot.tail
     if len(scores) < 100:
         return _plan_without_zones(pilot, n_pairs)
@@ -256,16 +255,13 @@ def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Pro
     probe, reference = protocol.probe, protocol.reference
     impostor = probe.person[rows][:, None] != reference.person[cols]
     impostor &= protocol.cell_of[probe.group[rows][:, None], reference.group[cols]] >= 0
-    drawn = bool(np.any(protocol.identity_count != 1))
-    weights = [_pilot_weight(side, at, drawn, rng) for side, at in ((probe, rows), (reference, cols))]
+    n_replicates = PILOT_REPLICATES if np.any(protocol.identity_count != 1) else 0  # images alone: blurring says enough
+    weights = []
+    for side, at in ((probe, rows), (reference, cols)):
+        weight = side.weight[at, : 1 + n_replicates] * side.scale[at, None]
+        blurred = weight[:, :1] * rng.poisson(1.0, (len(at), BLURRED))
+        weights.append(np.concatenate([weight[:, :1], blurred, weight[:, 1:]], 1).astype(np.float32))
     return np.where(impostor, values, np.float32(np.nan)), *weights
-
-
-def _pilot_weight(side: Side, at: np.ndarray, drawn: bool, rng: np.random.Generator) -> np.ndarray:
-    """Weights of the pilot's images: the data, then the data blurred, then replicates where identities are drawn."""
-    weight = side.weight[at, : 1 + (PILOT_REPLICATES if drawn else 0)] * side.scale[at, None]
-    blurred = weight[:, :1] * rng.poisson(1.0, (len(at), BLURRED))
-    return np.concatenate([weight[:, :1], blurred, weight[:, 1:]], 1).astype(np.float32)
 
 
 def _genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol) -> np.ndarray:

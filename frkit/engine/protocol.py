@@ -14,7 +14,7 @@ from frkit.base import IDENTITY, PAIR, require
 from frkit.engine.listed import Listed, draw_pairs, people_of_list
 from frkit.faces.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
-from frkit.scores.groups import People, group_codes, people, same_image
+from frkit.scores.groups import People, group_codes, people
 
 WHOLE_LIMIT = 255  # weights up to here are added as 16-bit products
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
@@ -100,20 +100,19 @@ class Protocol:
         return n * (n - 1) // 2 if self.symmetric else n * m
 
     @cached_property
-    def largest_product(self) -> int:
-        """Largest weight that a pair can have in a replicate."""
-        return max(int(self.probe.weight.max()) * int(self.reference.weight.max()), 1)
+    def whole_run(self) -> int:
+        """How many pairs' weights can be added up in 16 bits: then sums are exact; 0 where weights are not whole.
 
-    @cached_property
-    def whole(self) -> bool:
-        """Whether every pair weighs a small whole number (times one factor for all): then sums are exact."""
-        sides = (self.probe, self.reference)
-        same = all(np.all(side.scale == side.scale[0]) for side in sides)
-        return bool(same) and max(int(side.weight.max()) for side in sides) <= WHOLE_LIMIT
+        They are where every pair weighs a small whole number, times one factor for all.
+        """
+        sides = self.probe, self.reference
+        row_most, col_most = (int(side.weight.max()) for side in sides)
+        whole = all(np.all(side.scale == side.scale[0]) for side in sides) and max(row_most, col_most) <= WHOLE_LIMIT
+        return 65_535 // max(row_most * col_most, 1) if whole else 0
 
     def scales(self, side: Side) -> np.ndarray:
         """The factors that enter sums: 1 where all are equal, for rates do not depend on a common factor."""
-        return np.ones(len(side.scale)) if self.whole else side.scale
+        return np.ones(len(side.scale)) if self.whole_run else side.scale
 
     def cells(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
         """The cell of each of some pairs."""
@@ -121,30 +120,27 @@ class Protocol:
 
     def factors(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
         """The factor of each of some pairs."""
-        return np.ones(len(row)) if self.whole else self.probe.scale[row] * self.reference.scale[col]
+        return np.ones(len(row)) if self.whole_run else self.probe.scale[row] * self.reference.scale[col]
 
     @cached_property
     def impostor_totals(self) -> np.ndarray:
         """Weight of all impostor pairs, (cell, column), from products of sums: no pair is visited."""
         n_groups = len(self.cell_of)
         n_people = 1 + max(int(self.probe.person.max()), int(self.reference.person.max()))
-        probe = self._by_person_and_group(self.probe, n_people, n_groups)
-        reference = probe if self.symmetric else self._by_person_and_group(self.reference, n_people, n_groups)
+        of_people = []  # weight of each person's images in each group, (group, person, column)
+        for side in [self.probe] if self.symmetric else [self.probe, self.reference]:
+            place = side.group.astype(np.int64) * n_people + side.person
+            shape = (n_groups * n_people, len(place))
+            gather = sparse.csr_matrix((self.scales(side), (place, np.arange(len(place)))), shape=shape)
+            of_people.append((gather @ side.weight.astype(float)).reshape(n_groups, n_people, self.n_columns))
+        probe, reference = of_people[0], of_people[-1]
         totals = np.zeros((self.n_cells, self.n_columns))
-        for g, h in np.ndindex(n_groups, n_groups):
-            if self.cell_of[g, h] >= 0:
-                both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
-                within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
-                pairs = probe[g].sum(0) * reference[h].sum(0) - within
-                totals[self.cell_of[g, h]] += pairs * (0.5 if self.symmetric else 1.0)
+        for g, h in np.argwhere(self.cell_of >= 0):
+            both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
+            within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
+            pairs = probe[g].sum(0) * reference[h].sum(0) - within
+            totals[self.cell_of[g, h]] += pairs * (0.5 if self.symmetric else 1.0)
         return totals
-
-    def _by_person_and_group(self, side: Side, n_people: int, n_groups: int) -> np.ndarray:
-        """Weight of each person's images in each group, (group, person, column)."""
-        place = side.group.astype(np.int64) * n_people + side.person
-        shape = (n_groups * n_people, len(place))
-        gather = sparse.csr_matrix((self.scales(side), (place, np.arange(len(place)))), shape=shape)
-        return (gather @ side.weight.astype(float)).reshape(n_groups, n_people, self.n_columns)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -187,24 +183,14 @@ def make_protocol(
     symmetric = listed is None and bool(scores.attrs.get("symmetric"))
     probe = side(images.probe, group_of[0])
     reference = probe if symmetric else side(images.reference, group_of[1])
-    row, col = _genuine_pairs(images, symmetric) if listed is None else listed.places(listed.genuine)
-    n_genuine, own = len(row), (np.empty(0, np.int32),) * 2
-    if listed is None and resampling is not None and resampling.scheme in DIAGONAL_SCHEMES:
-        own = same_image(images, symmetric)
-    return Protocol(
-        probe,
-        reference,
-        symmetric,
-        cell_table(len(images.groups), impostors),
-        images,
-        *counts,
-        share,
-        pooled,
-        asked=tuple(np.append(*places).astype(np.int32) for places in ((row, own[0]), (col, own[1]))),
-        n_genuine=n_genuine,
-        diagonal=len(own[0]) > 0,
-        listed=listed,
-    )
+    if listed is None:
+        copies = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+        asked, n_genuine = _genuine_pairs(images, symmetric, copies)
+    else:
+        asked, n_genuine = listed.places(listed.genuine), len(listed.genuine)
+    cells, diagonal = cell_table(len(images.groups), impostors), len(asked[0]) > n_genuine
+    weights = images, *counts, share, pooled
+    return Protocol(probe, reference, symmetric, cells, *weights, asked, n_genuine, diagonal, listed)
 
 
 def _people_of_tensor(scores: xr.DataArray, by, varying: str, resampling: Resampling | None) -> tuple:
@@ -218,13 +204,18 @@ def _people_of_tensor(scores: xr.DataArray, by, varying: str, resampling: Resamp
     return images, (group[images.probe], group[images.reference])
 
 
-def _genuine_pairs(images: People, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the pairs of two images of one identity: each once in a symmetric tensor."""
+def _genuine_pairs(images: People, symmetric: bool, copies: bool) -> tuple[tuple[np.ndarray, np.ndarray], int]:
+    """(rows, columns) of the pairs of two images of one identity, each once in a symmetric tensor, and how many.
+
+    copies: behind these stand the pairs of an image with itself.
+    """
     sides = [pd.DataFrame({"image": at, IDENTITY: images.identity_code[at]}) for at in (images.probe, images.reference)]
     pairs = sides[0].reset_index().merge(sides[1].reset_index(), on=IDENTITY)
-    pairs = pairs[pairs.image_x < pairs.image_y if symmetric else pairs.image_x != pairs.image_y]
-    require(len(pairs) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
-    return pairs.index_x.to_numpy(), pairs.index_y.to_numpy()
+    genuine = pairs[pairs.image_x < pairs.image_y if symmetric else pairs.image_x != pairs.image_y]
+    require(len(genuine) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
+    itself = pairs[(pairs.image_x == pairs.image_y) & copies].sort_values("image_x")
+    asked = pd.concat([genuine, itself])
+    return tuple(asked[place].to_numpy(np.int32) for place in ("index_x", "index_y")), len(genuine)
 
 
 def _image_weight(image_count: np.ndarray, identity_count: np.ndarray, identity: np.ndarray) -> np.ndarray:

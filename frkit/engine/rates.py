@@ -13,7 +13,7 @@ from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import Request, sweep
-from frkit.engine.variance import images_alone, spread_of
+from frkit.engine.variance import spread_of
 
 COLUMN = "column"
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
@@ -43,7 +43,7 @@ def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
 def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> Rates:
     """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
 
-    far, fixed: (level,), one of them None. ladder: from `plan_rates`, for scores like these; what it does not cover is
+    far, fixed: (level,), one of them empty. ladder: from `plan_rates`, for scores like these; what it does not cover is
     swept again.
     """
     found = _sweep(scores, protocol, far, fixed, ladder, bar)
@@ -108,63 +108,51 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     totals = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals - tally.sums.get("missing", 0)
     score = tally.asked_scores(protocol, scores.dtype)
     genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
-    if fixed is None:
-        level_bins = resolve.level_bins(sums, totals, far)
-    else:
+    if fixed.size:
         level_bins = np.tile(resolve.threshold_bins(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
-    found = [
-        crossings.find_crossings(sums[:, :, columns], totals[:, columns], pairs, ladder, len(protocol.groups))
-        for pairs, columns in _kinds(genuine)
-    ]
+    else:
+        level_bins = resolve.level_bins(sums, totals, far)
+    kinds = genuine.data, genuine.centre
+    found = [crossings.find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
     bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
     failed = int(np.isnan(score[: protocol.n_genuine]).sum())
     return _Found(sums, totals, tally.sums["count"], tally.lists["kept"], genuine, failed, level_bins, found, bins, tally.sums)
 
 
-def _kinds(genuine: Weighted) -> tuple:
-    """Genuine pairs as in data and replicates, and as in the V-statistic, with the impostors' columns beside them."""
-    return (genuine.data, slice(None)), (genuine.centre, slice(0, 1))
-
-
 def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:
     """Exact rates of all columns, with the names that they have in an evaluation."""
-    if fixed is None:
-        thresholds, above = resolve.resolve_levels(impostors, far)
-    else:
+    n_groups, pairs = len(protocol.groups), found.genuine
+    if fixed.size:
+        thresholds = np.tile(fixed, (protocol.n_columns, 1))
         above = resolve.resolve_thresholds(impostors, found.level_bins[0], fixed)
-        thresholds = np.tile(fixed, (len(above), 1))
+    else:
+        thresholds, above = resolve.resolve_levels(impostors, far)
     far_of_all, far_cell = ratio(above.sum(2), found.totals.sum(0)[:, None]), ratio(above, found.totals.T[:, None])
-    frr = [_frr(pairs, thresholds[columns]) for pairs, columns in _kinds(found.genuine)]
+    frr = [_frr(kind, thresholds) for kind in (pairs.data, pairs.centre)]
     frr, frr_group = (np.concatenate(parts) for parts in zip(*frr, strict=True))
-    eer = [
-        crossings.resolve_crossings(impostors.column(columns), pairs, at, len(protocol.groups))
-        for (pairs, columns), at in zip(_kinds(found.genuine), found.crossings, strict=True)
-    ]
+    kinds = zip((pairs.data, pairs.centre), found.crossings, strict=True)
+    eer = [crossings.resolve_crossings(impostors, kind, at, n_groups) for kind, at in kinds]
     eer, eer_threshold = np.concatenate(eer, axis=1)
-    level = (THRESHOLD_LEVEL,) if far is None else (FAR_LEVEL,)
-    line, by_group = (COLUMN, *level), (COLUMN, *level, GROUP)
+    level = THRESHOLD_LEVEL if fixed.size else FAR_LEVEL
+    line, by_group = (COLUMN, level), (COLUMN, level, GROUP)
     table = {"threshold": (line, with_centre(thresholds)), "far": (line, with_centre(far_of_all)), "frr": (line, frr)}
-    table |= by_curve("eer", (COLUMN,), eer, protocol.groups)
-    table |= by_curve("eer_threshold", (COLUMN,), eer_threshold, protocol.groups)
+    table |= {"far_group": (by_group, with_centre(far_cell[..., :n_groups])), "frr_group": (by_group, frr_group)}
+    table |= by_curve("eer", (COLUMN,), eer) | by_curve("eer_threshold", (COLUMN,), eer_threshold)
     table |= _errors(level, found, impostors, thresholds[0])
-    coords = {level[0]: far if fixed is None else fixed}
-    if len(protocol.groups):
-        far_group = with_centre(far_cell[..., : len(protocol.groups)])
-        table |= {"far_group": (by_group, far_group), "frr_group": (by_group, frr_group)}
-        coords[GROUP] = protocol.groups
-    if len(protocol.groups) and np.all(protocol.cell_of >= 0):
+    if np.all(protocol.cell_of >= 0):
         cross = far_cell[..., protocol.cell_of[:-1, :-1]]  # the last code is "in no group"
         table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))
-        coords[REFERENCE_GROUP] = protocol.groups
-    if found.genuine.rescaled is not None:
-        rescaled, rescaled_group = (with_centre(part) for part in _frr(found.genuine.rescaled, thresholds))
-        table["frr_rescaled"] = (line, rescaled)
-        table |= {"frr_group_rescaled": (by_group, rescaled_group)} if len(protocol.groups) else {}
-    if images_alone(protocol, len(thresholds)):
-        at_data, at_columns = spread_of(protocol, impostors, found.genuine.data, thresholds, far_of_all, far is None)
+    if pairs.rescaled is not None:
+        rescaled, rescaled_group = (with_centre(part) for part in _frr(pairs.rescaled, thresholds))
+        table |= {"frr_rescaled": (line, rescaled), "frr_group_rescaled": (by_group, rescaled_group)}
+    only_images = protocol.diagonal and np.all(protocol.identity_count == 1)
+    if only_images and protocol.symmetric and protocol.n_columns > 2:
+        at_data, at_columns = spread_of(protocol, impostors, pairs.data, thresholds, far_of_all, fixed.size > 0)
         table |= {f"{rate}_variance": (level, values) for rate, values in at_data.items()}
         table |= {f"{rate}_data": (line, with_centre(values)) for rate, values in at_columns.items()}
-    return xr.Dataset(table, coords, {"failed": found.failed})
+    coords = {level: fixed if fixed.size else far, GROUP: protocol.groups}
+    coords |= {REFERENCE_GROUP: protocol.groups} if "far_cross" in table else {}
+    return labelled(table, coords, failed=found.failed)
 
 
 def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +161,7 @@ def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), ratio(lost, pairs.totals.T[:, None])[..., :-1]
 
 
-def _errors(level: tuple, found: _Found, impostors: resolve.Impostors, thresholds: np.ndarray) -> dict:
+def _errors(level: str, found: _Found, impostors: resolve.Impostors, thresholds: np.ndarray) -> dict:
     """Pairs that go wrong at the data's own thresholds, each counted once."""
     score = found.genuine.data.pairs.take(found.genuine.data.pairs.row >= 0).score
     rejects = np.searchsorted(score, thresholds, side="right")
@@ -198,7 +186,12 @@ def with_centre(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values, values[:1]])
 
 
-def by_curve(name: str, dims: tuple, values: np.ndarray, groups: np.ndarray) -> dict:
-    """Values (..., curve) as two variables: that of all pairs, and, where there are groups, theirs."""
-    table = {name: (dims, values[..., -1])}
-    return table | ({f"{name}_group": ((*dims, GROUP), values[..., :-1])} if len(groups) else {})
+def by_curve(name: str, dims: tuple, values: np.ndarray) -> dict:
+    """Values (..., curve) as two variables: that of all pairs, and those of the groups."""
+    return {name: (dims, values[..., -1]), f"{name}_group": ((*dims, GROUP), values[..., :-1])}
+
+
+def labelled(table: dict, coords: dict, **attrs) -> xr.Dataset:
+    """The variables of a table; without groups, none of groups."""
+    whole = xr.Dataset(table, coords, attrs)
+    return whole if len(coords[GROUP]) else whole.drop_dims([GROUP, REFERENCE_GROUP], errors="ignore")

@@ -179,9 +179,9 @@ def add_to_slots(protocol: Protocol, slot, row, col, sums: np.ndarray, sides=(WH
     probe, reference, (rows, cols) = protocol.probe, protocol.reference, sides
     start, (by_row, by_col) = np.empty(len(sums) + 1, np.int64), space or np.empty((2, len(slot)), np.int32)
     kernels.sort_by_slot(row, col, slot, start, by_row, by_col)
-    if protocol.whole:
-        run = max(1, 65_535 // protocol.largest_product)
-        kernels.add_whole(start, by_row, by_col, probe.weight[rows], reference.weight[cols], run, sums)
+    if protocol.whole_run:
+        weights = probe.weight[rows], reference.weight[cols], protocol.whole_run
+        kernels.add_whole(start, by_row, by_col, *weights, sums)
     else:
         weights = probe.real_weight[rows], reference.real_weight[cols], probe.scale[rows], reference.scale[cols]
         kernels.add_scaled(start, by_row, by_col, *weights, sums)

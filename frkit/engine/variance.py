@@ -17,13 +17,8 @@ from frkit.engine.resolve import Impostors
 ENOUGH = 30  # identities of four images or more, which tell θ² for all
 
 
-def images_alone(protocol: Protocol, n_columns: int) -> bool:
-    """Whether replicates draw the images of the same identities on a square of scores: only then is there a spread."""
-    return protocol.diagonal and protocol.symmetric and n_columns > 2 and bool(np.all(protocol.identity_count == 1))
-
-
 def spread_of(
-    protocol: Protocol, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far: np.ndarray, fixed: bool
+    protocol: Protocol, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool
 ) -> tuple[dict, dict]:
     """What the corrected interval reads of FAR and FRR: variances, and how the thresholds move the rates.
 

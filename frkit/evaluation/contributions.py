@@ -1,6 +1,5 @@
 """Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
 
-
 import numpy as np
 import xarray as xr
 
@@ -8,6 +7,7 @@ from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PROBE, THRESHOLD
 from frkit.engine import errors
 from frkit.engine.pairs import weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
+from frkit.engine.rates import ratio
 from frkit.engine.sweep import Tally, sweep
 from frkit.evaluation.evaluate import checked_scores, evaluate
 
@@ -60,25 +60,22 @@ def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None
     scores = checked_scores(scores)
     require(f"{PROBE}_{IDENTITY}" in scores.coords, "these pairs carry no identities, so nobody can be named")
     rates = evaluate(scores, far=far, threshold=threshold, by=by, **options)["empirical"].to_dataset()
-    models = [str(name) for name in scores[MODEL].values] if MODEL in scores.dims else [None]
-    parts = [_of_one(_only(scores, name), _only(rates, name), by, options) for name in models]
-    result = parts[0] if models == [None] else xr.concat(parts, xr.Variable(MODEL, models))
+    models = [{MODEL: m} for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [{}]
+    parts = [_of_one(scores.isel(at, drop=True), rates.isel(at, drop=True), by, options) for at in models]
+    names = xr.Variable(MODEL, scores[MODEL].values.astype(str)) if MODEL in scores.dims else None
+    result = parts[0] if names is None else xr.concat(parts, names)
     attrs = {"by": "" if by is None else by}
     attrs |= {key: options[key] for key in ("impostors", "varying") if key in options}
     return result.assign_attrs(attrs)
-
-
-def _only(data, model: str | None) -> xr.Dataset:
-    """One model's part."""
-    return data if model is None else data.sel({MODEL: model}, drop=True)
 
 
 def _protocol(scores: xr.DataArray, by, weighting="identity", impostors="all", varying="error") -> Protocol:
     return make_protocol(scores, by, varying, weighting, impostors, None)
 
 
-def _swept(scores: xr.DataArray, protocol: Protocol, request: errors.ErrorRequest) -> Tally:
+def _swept(scores: xr.DataArray, request: errors.ErrorRequest) -> Tally:
     """The errors among all pairs of a tensor, block by block, or among those of a list."""
+    protocol = request.protocol
     if protocol.listed is None:
         return sweep(scores, request, errors.scan)
     places, tally = protocol.listed, errors.new_tally(request)
@@ -90,46 +87,23 @@ def _swept(scores: xr.DataArray, protocol: Protocol, request: errors.ErrorReques
 def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
     """The contributions within one model."""
     protocol = _protocol(scores, by, **options)
-    names = np.unique(protocol.people.identity)
-    thresholds = rates.threshold.values
-    request = errors.ErrorRequest(protocol, thresholds, len(names), asking=True)
-    found = _swept(scores, protocol, request)
-    score = found.asked_scores(protocol, scores.dtype)
-    rejected, own = _rejected(protocol, score, thresholds, len(names))
-    dim = FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL
-    shares = {"frr_share": _shares(rejected), "far_share": _shares(found.sums["weight"])}
-    result = xr.Dataset({name: ((dim, IDENTITY), share) for name, share in shares.items()})
-    result["frr_identity"] = ((dim, IDENTITY), own)
-    for rate, share in (("frr", result.frr_share), ("far", result.far_share)):
-        result[f"{rate}_effective"] = 1 / (share**2).sum(IDENTITY, skipna=False)
-    result = result.assign({name: rates[name].drop_attrs() for name in ("threshold", "far", "frr")})
+    names, first = np.unique(protocol.people.identity, return_index=True)
+    found = _swept(scores, errors.ErrorRequest(protocol, rates.threshold.values, len(names), asking=True))
+    pairs = weigh_genuine(protocol, found.asked_scores(protocol, scores.dtype)).data.pairs
+    identity = protocol.reference.identity[pairs.col]
+    below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in rates.threshold.values]
+    rejected = np.array([np.bincount(lost, pairs.factor[: len(lost)], minlength=len(names)) for lost in below])
+    counts = np.array([np.bincount(lost, minlength=len(names)) for lost in below])
+    own = ratio(counts, np.bincount(identity, minlength=len(names)).astype(float))
+    dims = (FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL, IDENTITY)
+    result = rates[["threshold", "far", "frr"]].drop_attrs()
+    for rate, weight in (("frr", rejected), ("far", found.sums["weight"])):
+        result[f"{rate}_share"] = (dims, ratio(weight, weight.sum(1, keepdims=True)))
+        result[f"{rate}_effective"] = 1 / (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
+    result["frr_identity"] = (dims, own)
     images = np.bincount(protocol.people.identity_code, minlength=len(names))
-    result = result.assign_coords({IDENTITY: names, dim: rates[dim], "images": (IDENTITY, images)})
-    return result if by is None else result.assign_coords({GROUP: (IDENTITY, _groups(protocol))})
-
-
-def _groups(protocol: Protocol) -> np.ndarray:
-    """Label of each identity, (identity,)."""
-    first = np.unique(protocol.people.identity, return_index=True)[1]
-    return protocol.people.group[first]
-
-
-def _rejected(protocol: Protocol, score: np.ndarray, thresholds: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weight of each identity's rejected pairs, and the share of its own pairs, both (level, identity)."""
-    values, _, col, _, factor = weigh_genuine(protocol, score).data.pairs
-    identity = protocol.reference.identity[col]
-    below = [values <= threshold for threshold in thresholds]
-    weight = np.array([np.bincount(identity[at], factor[at], minlength=n) for at in below])
-    counts = np.array([np.bincount(identity[at], minlength=n) for at in below])
-    pairs = np.bincount(identity, minlength=n).astype(float)
-    own = np.divide(counts, pairs, out=np.full(counts.shape, np.nan), where=np.broadcast_to(pairs > 0, counts.shape))
-    return weight, own
-
-
-def _shares(weight: np.ndarray) -> np.ndarray:
-    """Parts of the whole, NaN where there is nothing."""
-    total = weight.sum(1, keepdims=True)
-    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=np.broadcast_to(total > 0, weight.shape))
+    result = result.assign_coords({IDENTITY: names, "images": (IDENTITY, images)})
+    return result if by is None else result.assign_coords({GROUP: (IDENTITY, protocol.people.group[first])})
 
 
 def worst_pairs(
@@ -191,7 +165,7 @@ def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.nda
     """Row, column and score of the rejected genuine pairs of the wanted identities."""
     row, col = protocol.asked
     request = errors.ErrorRequest(protocol, np.empty(0), len(wanted), asking=True)
-    score = _swept(scores, protocol, request).asked_scores(protocol, scores.dtype)
+    score = _swept(scores, request).asked_scores(protocol, scores.dtype)
     first = np.argsort(score, kind="stable")
     first = first[(score[first] <= threshold) & wanted[protocol.probe.identity[row[first]]]][:limit]
     return row[first], col[first], score[first]
@@ -200,7 +174,7 @@ def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.nda
 def _accepted_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the accepted impostor pairs with a wanted identity."""
     request = errors.ErrorRequest(protocol, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
-    return errors.largest(_swept(scores, protocol, request), limit)
+    return errors.largest(_swept(scores, request), limit)
 
 
 def _labelled(protocol: Protocol, share: np.ndarray, found: tuple) -> xr.Dataset:

@@ -231,8 +231,8 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     return levels
 
 
-def asked_levels(far, threshold) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Distinct FAR levels or fixed thresholds, ascending: one of the two is None."""
+def asked_levels(far, threshold) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct FAR levels or fixed thresholds, ascending: one of the two is empty."""
     require(far is None or threshold is None, "give far= or threshold=, not both")
     if threshold is not None:
         fixed = np.atleast_1d(np.asarray(threshold, float))
@@ -240,11 +240,11 @@ def asked_levels(far, threshold) -> tuple[np.ndarray | None, np.ndarray | None]:
             fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)),
             f"threshold must be finite numbers, got {threshold!r}",
         )
-        return None, np.unique(fixed)
+        return np.empty(0), np.unique(fixed)
     levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(np.asarray(far, float))
     inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
     require(inside, f"far must lie in (0, 1), got {far!r}")
-    return np.unique(levels), None
+    return np.unique(levels), np.empty(0)
 
 
 def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
@@ -258,7 +258,7 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     return bins, bounds
 
 
-def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray | None) -> None:
+def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray) -> None:
     """Say what these data and options cannot tell."""
     median = float(np.median(np.bincount(protocol.people.identity_code)))
     n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
@@ -274,11 +274,10 @@ def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray 
             f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
             "cannot vary; scheme 'identity' says more here"
         )
-    if levels is not None:
-        smallest = 1 / max(n_impostors, 1)
-        low = levels[levels < smallest]
-        if low.size:
-            warn(
-                f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
-                f"{smallest:.2g}): the threshold there is the largest impostor score, whose bootstrap is not valid"
-            )
+    smallest = 1 / max(n_impostors, 1)
+    low = levels[levels < smallest]
+    if low.size:
+        warn(
+            f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
+            f"{smallest:.2g}): the threshold there is the largest impostor score, whose bootstrap is not valid"
+        )

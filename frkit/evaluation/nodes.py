@@ -150,7 +150,7 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     Examples
     --------
     >>> import frkit as fk
-    >>> ev = fk.open_evaluation("data/demo_evaluation.nc")  # doctest: +SKIP
+    >>> ev = fk.open_evaluation("data/demo_evaluation.nc")
     """
     path = Path(path)
     require(path.is_file(), f"there is no file {path}; write one with ev.to_netcdf(path)")

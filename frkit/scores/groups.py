@@ -103,11 +103,3 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
         f"image name has {out[index[1]][np.argmax(differs)]!r}; give different images different names",
     )
     return out
-
-
-def same_image(who: People, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, columns) at which an image meets itself."""
-    if symmetric:
-        return who.probe, who.probe
-    _, row, col = np.intersect1d(who.probe, who.reference, return_indices=True)
-    return row, col

@@ -10,8 +10,8 @@ from tqdm.auto import tqdm
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require
 from frkit.faces.dataset import stack_models
 from frkit.faces.labels import resolve_varying
-from frkit.nsigma.rates import BATCH, SubsetRates
 from frkit.nsigma.statistics import summarise
+from frkit.nsigma.subsets import BATCH, SubsetRates
 from frkit.scores.tensor import score_tensor
 from frkit.studies.triplets import People, Training, apply_layer, train_layer
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frkit.base import require
+from frkit.representation.mine import Adam
 
 SAME = -np.inf  # similarity of a pair that cannot be a negative
 
@@ -94,12 +95,12 @@ def train_layer(
     x: (image, feature), the images of a person in consecutive rows. drawn: people, as often as they were drawn.
     """
     layer = np.eye(x.shape[1], how.width or x.shape[1])
-    moments, losses = np.zeros((2, *layer.shape)), np.empty(how.steps)
+    adam, losses = Adam({"layer": layer}, how.rate), np.empty(how.steps)
     for step in range(how.steps):
         batch = drawn[rng.permutation(len(drawn))[: how.people]]
         one, other = people.couples(batch, rng)
         losses[step], gradient = triplet_loss(layer, _hardest(x[one], x[other], layer, batch), how.margin)
-        layer = layer - how.rate * _adam(moments, gradient, step + 1)
+        adam.step({"layer": gradient})
     return layer, losses
 
 
@@ -108,10 +109,3 @@ def _hardest(anchor: np.ndarray, positive: np.ndarray, layer: np.ndarray, owner:
     alike = apply_layer(anchor, layer) @ apply_layer(positive, layer).T
     alike[owner[:, None] == owner] = SAME
     return [anchor, positive, positive[alike.argmax(1)]]
-
-
-def _adam(moments: np.ndarray, gradient: np.ndarray, step: int) -> np.ndarray:
-    """The direction of Adam's step (Kingma & Ba 2015), with its usual constants; the moments are updated."""
-    moments[0] += 0.1 * (gradient - moments[0])
-    moments[1] += 0.001 * (gradient**2 - moments[1])
-    return (moments[0] / (1 - 0.9**step)) / (np.sqrt(moments[1] / (1 - 0.999**step)) + 1e-8)
