@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numba import njit
 
-from frkit.engine.kernels import COMPILE, bins_of
+from frkit.engine.kernels import add_to_images, bins_of
 from frkit.engine.pairs import Genuine, common_group
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, Side
@@ -36,42 +35,6 @@ INFLUENCE_DIMS = {
     "curve_frr": ("place", "frr_of"),
 }
 GRAIN = 2.0**28  # scales are multiples of its inverse, so that sums of them are exact in any order
-
-
-@njit(**COMPILE)
-def add_to_images(rows, cols, slots, gap_of_slot, groups, scales, sampled, sums) -> None:
-    """Add each filed pair of a patch to its two images, and to its two people where they are sampled.
-
-    gap_of_slot: -1 for pairs that are kept one by one. groups, scales, sampled: of rows and of columns.
-    sums: by row (gap, row, group of the partner), by column likewise, and by people (gap, person, person).
-    """
-    by_row, by_col, by_people = sums
-    for u in range(slots.shape[0]):
-        gap = gap_of_slot[np.uintp(slots[u])]
-        if gap >= 0:
-            g, r, c = np.uintp(gap), np.uintp(rows[u]), np.uintp(cols[u])
-            by_row[g, r, np.uintp(groups[1][c])] += scales[1][c]
-            by_col[g, c, np.uintp(groups[0][r])] += scales[0][r]
-            one, other = sampled[0][r], sampled[1][c]
-            if one >= 0 and other >= 0:
-                by_people[g, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
-
-
-@njit(**COMPILE)
-def add_kept_pairs(row, col, score, thresholds, groups, scales, sampled, sums) -> None:
-    """As `add_to_images` for pairs one by one: each goes to the highest of the falling thresholds that it exceeds."""
-    by_row, by_col, by_people = sums
-    for u in range(score.shape[0]):
-        place = 0
-        while place < thresholds.shape[0] and not score[u] > thresholds[place]:
-            place += 1
-        if place < thresholds.shape[0]:
-            g, r, c = np.uintp(place), np.uintp(row[u]), np.uintp(col[u])
-            by_row[g, r, np.uintp(groups[1][c])] += scales[1][c]
-            by_col[g, c, np.uintp(groups[0][r])] += scales[0][r]
-            one, other = sampled[0][r], sampled[1][c]
-            if one >= 0 and other >= 0:
-                by_people[g, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +75,8 @@ class Gaps:
         """Sums of nothing, for n gaps or thresholds, by name; failing: with those of failed comparisons."""
         rows, cols = (np.zeros((n, len(side), self.n_groups)) for side in self.groups)
         sums = {ROWS: rows, COLS: cols, PEOPLE: np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)}
-        return sums | ({FAILED_ROWS: np.zeros(rows.shape[1:]), FAILED_COLS: np.zeros(cols.shape[1:])} if failing else {})
+        failed = {FAILED_ROWS: np.zeros(rows.shape[1:]), FAILED_COLS: np.zeros(cols.shape[1:])}
+        return sums | (failed if failing else {})
 
     def add_failed(self, row: np.ndarray, col: np.ndarray, sums: dict) -> None:
         """Add failed comparisons to their images."""
@@ -131,9 +95,11 @@ class Gaps:
         """
         order = np.argsort(-thresholds)
         sums = self.empty(len(thresholds))
-        for row, col, score in kept:
-            codes = self.groups, self.scales, self.sampled
-            add_kept_pairs(row, col, score, thresholds[order], *codes, (sums[ROWS], sums[COLS], sums[PEOPLE]))
+        codes, into = (self.groups, self.scales, self.sampled), (sums[ROWS], sums[COLS], sums[PEOPLE])
+        place_of = np.append(np.arange(len(thresholds)), -1).astype(np.int32)
+        for row, col, score in kept:  # each goes to the first of the falling thresholds that it exceeds
+            place = np.searchsorted(-thresholds[order], -score, side="right").astype(np.int32)
+            add_to_images(row, col, place, place_of, *codes, into)
         for gap, highest in enumerate(self.top):
             below = np.flatnonzero(bins[order] < highest)
             if below.size:
@@ -221,8 +187,11 @@ def influence_sums(
     sums = {"accepted": accepted, "compared": every, "rejected": rejected, "genuine": pairs}
     sums |= {"identity": identity, "group": index.get_level_values(1).to_numpy(), "pair_weight": pair_weight}
     sums["cells"] = protocol.cell_of
-    squares = _blocks_of_list(protocol, listed, scales, thresholds) if listed else _blocks(protocol, above[PEOPLE], scales)
-    return sums | dict(zip(("square", "blocks"), squares, strict=True))
+    if listed is None:
+        square, blocks = _blocks(protocol, above[PEOPLE], scales)
+    else:
+        square, blocks = _blocks_of_list(protocol, listed, scales, thresholds)
+    return sums | {"square": square, "blocks": blocks}
 
 
 def compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.ndarray]:
@@ -330,7 +299,9 @@ def _blocks_of_list(protocol: Protocol, listed: tuple, scales: list, thresholds:
     return tuple(np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks))
 
 
-def curve(protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine) -> dict:
+def curve(
+    protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine
+) -> dict[str, np.ndarray]:
     """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
 
     sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
@@ -347,8 +318,8 @@ def curve(protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarr
         row, col = row[inside].astype(int), col[inside].astype(int)
         running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
         ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
-        # rank r accepts the r pairs above it
-        thresholds, accepted = np.append(thresholds, score[inside[ranks]]), np.append(accepted, running[ranks - 1], axis=0)
+        thresholds = np.append(thresholds, score[inside[ranks]])
+        accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
     weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
     lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
     lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]

@@ -80,8 +80,8 @@ class _Found(NamedTuple):
     """What one sweep brought, and in which bins the levels and the crossings of FAR and FRR lie.
 
     sums: (bin, cell, column) impostor weight. counts: (bin,) impostor pairs. failed: comparisons of one identity.
-    level_bins: (column, level). crossings: of data and replicates, and of the V-statistic. bins: all of these. by_image: sums by
-    gap and image.
+    level_bins: (column, level). crossings: of data and replicates, and of the V-statistic. bins: all of these.
+    by_image: sums of the sweep by gap and image.
     """
 
     sums: np.ndarray
@@ -116,7 +116,8 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     found = [crossings.find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
     bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
     failed = int(np.isnan(score[: protocol.n_genuine]).sum())
-    return _Found(sums, totals, tally.sums["count"], tally.lists["kept"], genuine, failed, level_bins, found, bins, tally.sums)
+    count, kept = tally.sums["count"], tally.lists["kept"]
+    return _Found(sums, totals, count, kept, genuine, failed, level_bins, found, bins, by_image=tally.sums)
 
 
 def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:

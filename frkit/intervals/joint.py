@@ -95,8 +95,9 @@ class Rates:
         n_far, n = len(self.masks), len(self.groups)
         if name in ("eer", "eer_group"):
             first = self.node.attrs["levels"]
-            found = [self._eer(first + g, 1 + g) for g in range(n)] if name == "eer_group" else [self._eer(first + n, 0)]
-            return _array(found, (n,) if name == "eer_group" else ())
+            by_group = name == "eer_group"
+            found = [self._eer(first + g, 1 + g) for g in range(n)] if by_group else [self._eer(first + n, 0)]
+            return _array(found, (n,) if by_group else ())
         if name == "far_cross":
             entry = np.zeros((n, n), int)
             for place, (g, h) in enumerate(self.cells):
@@ -170,25 +171,47 @@ def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
     groups = data["group"].values if "group" in data.coords else np.empty(0, str)
     fixed = "far_level" not in data.dims
     names = node[MODEL].values.tolist() if MODEL in node.dims else [None]
-    return {
-        name: Rates(node if name is None else node.sel({MODEL: name}, drop=True), groups, fixed, target) for name in names
-    }
+    models = [node if name is None else node.sel({MODEL: name}, drop=True) for name in names]
+    return {name: Rates(model, groups, fixed, target) for name, model in zip(names, models, strict=True)}
 
 
-def ends(evaluation: xr.DataTree, name: str, level: float, target: str) -> tuple[xr.DataArray, xr.DataArray]:
-    """Lower and upper end of a rate, with the dimensions of the variable."""
-    probabilities = np.array([(1 - level) / 2, (1 + level) / 2])
+def ends(
+    evaluation: xr.DataTree, name: str, level: float, target: str, together: xr.DataArray | None = None
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Lower and upper end of a rate, with the dimensions of the variable.
+
+    together: (level,) at which levels the whole curve is to lie inside at once; None for each level by itself.
+    """
     estimate = evaluation["empirical"].to_dataset()[name]
     found = []
     for rates in rates_of(evaluation, target).values():
         if name == "threshold":
-            found.append(rates.thresholds(probabilities))
+            found.append(rates.thresholds(_tails(level)))
             continue
         places = rates.places(name)
-        values = [place.law.ends(probabilities, place.entry) for place in places.ravel()]
-        found.append(np.reshape(values, (*places.shape, 2)))
+        tails = _tails(level) if together is None else _sup_tails(places, level, together)
+        tails = np.broadcast_to(tails, (*places.shape, 2))
+        by_place = zip(places.ravel(), tails.reshape(-1, 2), strict=True)
+        values = [place.law.ends(tail, place.entry) for place, tail in by_place]
+        found.append(np.reshape(values, tails.shape))
     both = np.stack(found) if MODEL in estimate.dims else found[0]
     return tuple(estimate.copy(data=np.where(estimate.isnull(), np.nan, both[..., end])) for end in (0, 1))
+
+
+def _tails(level: float) -> np.ndarray:
+    return np.array([(1 - level) / 2, (1 + level) / 2])
+
+
+def _sup_tails(places: np.ndarray, level: float, together: np.ndarray) -> np.ndarray:
+    """Probabilities, (..., end), at which all levels of a curve hold at once: from the largest height along it."""
+    tails = np.empty((*places.shape[1:], 2))
+    for curve in np.ndindex(places.shape[1:]):
+        every = places[(slice(None), *curve)]
+        along = every[together] if together.any() else every
+        influence = np.stack([place.law.influence[:, place.entry] for place in along], 1)
+        highest = np.quantile(np.abs(_heights(influence, DRAWS)).max(0), level)
+        tails[curve] = ndtr([-highest, highest])
+    return tails
 
 
 def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int = DRAWS) -> xr.Dataset:
