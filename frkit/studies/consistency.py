@@ -159,7 +159,7 @@ def _sizes(sizes: tuple | None, exact: bool) -> tuple:
 def _grown_samples(mixture, sizes: tuple, seed: int) -> list[xr.Dataset]:
     """One sample of the largest size; the smaller ones are the first images of each identity."""
     faces = mixture.sample(per_identity=max(sizes), seed=seed)
-    rank = _rank_within_identity(faces[IDENTITY].values, np.arange(faces.sizes[IMAGE]))
+    rank = rank_within_identity(faces[IDENTITY].values, np.arange(faces.sizes[IMAGE]))
     return [faces.isel({IMAGE: np.flatnonzero(rank < size)}) for size in sizes]
 
 
@@ -167,13 +167,13 @@ def _grown_parts(faces: xr.Dataset, sizes: tuple, seed: int) -> list[xr.Dataset]
     """Random parts of the images of each identity, each part inside the next, two images at least."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     identity = faces[IDENTITY].values
-    rank = _rank_within_identity(identity, rng.permutation(identity.size))
+    rank = rank_within_identity(identity, rng.permutation(identity.size))
     _, codes, counts = np.unique(identity, return_inverse=True, return_counts=True)
     wanted = [np.maximum(2, np.rint(size * counts))[codes] for size in sizes]
     return [faces.isel({IMAGE: np.flatnonzero(rank < limit)}) for limit in wanted]
 
 
-def _rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray:
+def rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray:
     """For every image, how many images of its identity come before it in the given order."""
     rank = np.empty(identity.size, int)
     place = np.argsort(order)
