@@ -5,8 +5,8 @@ law that the pilot's people were drawn from.
 
 band      the paper's law of identities (dimension 128, concentrations 100 to 800): a band of FRR at FAR 1e-3 whose
           half-width is a fifth of FRR.
-models    two encoders (dimension 64, concentrations 60 to 150, and .93 times that): their difference in FRR at FAR 1e-2,
-          seen with a power of .8.
+models    two encoders (dimension 64, concentrations 60 to 150, and .93 times that): their difference in FRR at FAR
+          1e-2, seen with a power of .8.
 groups    two groups, one with lower concentrations: the ratio of their FRR at FAR 1e-2, likewise.
 
 Each becomes a group of sample_size.nc. Some minutes on two cores.

@@ -147,7 +147,9 @@ def test_parts_of_real_people_see_the_difference_as_often_as_planned():
     faces = fk.stack_models({name: fk.open_faces(LFW / f"lfw158_{name}.npz") for name in names})
     plan = fk.studies.sample_size(faces, "difference", far=1e-3, per_identity=(10,), progress=False)
     assert 110 < int(plan.n_identities[0]) < 190
-    planned = float(plan.curve_value[0].interp(curve=np.interp(63, plan.curve_identities, np.arange(plan.sizes["curve"]))))
+    planned = float(
+        plan.curve_value[0].interp(curve=np.interp(63, plan.curve_identities, np.arange(plan.sizes["curve"])))
+    )
     people, rng, seen = np.unique(faces.identity.values), np.random.default_rng(0), 0
     for seed in range(20):
         some = np.isin(faces.identity.values, rng.choice(people, 63, replace=False))

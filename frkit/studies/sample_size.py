@@ -72,8 +72,8 @@ def sample_size(
         two models. From a law of identities draw a pilot: `law.draw(200).sample(5)`.
     goal, size : str, float
         "half_width": the band of FRR at the level has half this width, in units of FRR; "relative_half_width": as a
-        share of FRR; "difference": FRR of the second model minus that of the first; "ratio": FRR of the worst group over
-        that of the best (above 1; needs `by`). Size None, for the last two: what it is in the data.
+        share of FRR; "difference": FRR of the second model minus that of the first; "ratio": FRR of the worst group
+        over that of the best (above 1; needs `by`). Size None, for the last two: what it is in the data.
     far : float
         FAR level in (0, 1); every model's threshold is set on the data themselves.
     by : str, optional
@@ -165,7 +165,9 @@ def _evaluated(data, images: np.ndarray, far: float, by: str | None, draws: Resa
     else:
         scores = data.isel({PROBE: images, REFERENCE: images})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # parts of the data hold few errors; the answer speaks of the whole
+        warnings.simplefilter(
+            "ignore", DataWarning
+        )  # parts of the data hold few errors; the answer speaks of the whole
         tree = evaluate(scores, far=[far], by=by, resampling=draws)
     return [tree[name].to_dataset().isel({FAR_LEVEL: 0}) for name in ("empirical", "replicates")]
 
@@ -278,7 +280,10 @@ class _Plan(NamedTuple):
         goal, error = self.contrast.goal, float(np.sqrt(variances[-1] / people))
         plan.attrs = {"goal": goal, "size": self.size, "far": self.far, "level": self.level}
         plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0]), "scheme": SCHEME, "target": TARGETS[SCHEME]}
-        plan.attrs |= {"value": "power" if self.is_test else GOALS[goal], "line": self.power if self.is_test else self.size}
+        plan.attrs |= {
+            "value": "power" if self.is_test else GOALS[goal],
+            "line": self.power if self.is_test else self.size,
+        }
         plan.attrs |= {"effect": self.contrast.effect, "effect_se": error}
         plan.attrs["answer"] = " ".join([self.answer(plan), *self.cautions(plan, law, error, observed)])
         return plan
@@ -307,7 +312,11 @@ class _Plan(NamedTuple):
             log = " in its logarithm" if self.contrast.goal == "ratio" else ""
             said = f"The effect is the one observed, with a standard error of {error:.2g}{log}:"
             left = self.wished - error
-            fewer = f"{self.needed(law @ _terms(n), n, left):,} people would be needed" if left > 0 else "none would be left"
+            fewer = (
+                f"{self.needed(law @ _terms(n), n, left):,} people would be needed"
+                if left > 0
+                else "none would be left"
+            )
             words.append(f"{said} were it one smaller, {fewer}.")
         if self.contrast.goal == "ratio":
             first, last = self.contrast.frr[GROUP].values
@@ -317,7 +326,9 @@ class _Plan(NamedTuple):
         if (most := plan.per_identity.values.max()) > self.counts.max():
             words.append(f"No person here has {most} images: what more than {self.counts.max()} are worth is a guess.")
         if not self.contrast.resolved:
-            words.append(f"These data hold fewer than {ERRORS} errors of a kind at this level: the plan is a rough one.")
+            words.append(
+                f"These data hold fewer than {ERRORS} errors of a kind at this level: the plan is a rough one."
+            )
         return words
 
 

@@ -8,8 +8,7 @@ from scipy.optimize import elementwise
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, warn
 from frkit.vmf.mixture import Mixture
-from frkit.vmf.quadrature import log_mean_exp
-from frkit.vmf.series import bessel_ratios, mean_resultants
+from frkit.vmf.quadrature import bessel_ratios, log_mean_exp, mean_resultants
 
 METHODS = ("shrunk", "marginal", "likelihood")
 COPIES = 1 - 1e-6  # mean genuine score above which images are copies of one another, as far as float32 can tell
