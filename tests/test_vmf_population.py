@@ -166,13 +166,13 @@ def test_weights_are_those_of_a_weighted_evaluation():
     """FRR weighs an identity by p_k squared, as its genuine pairs are among all pairs (eq. 3 weighted)."""
     mix = vmf.mixture(12, 8, kappa=(2, 40), groups={"a": {}, "b": {}}, seed=0)
     weights = np.where(mix.concentrations < 20, 3.0, 1.0)
-    scores = fk.score_tensor(mix.sample(120, seed=1))
+    scores = fk.score_tensor(mix.sample(250, seed=1))
     found = fk.evaluate(scores, far=[0.05], by="group", weighting=weights)["empirical"].isel(far_level=0)
     exact = mix.population_roc(0.05, by="group", weights=weights).isel(far_level=0)
-    assert float(found.frr) == pytest.approx(float(exact.frr), abs=0.01)
-    np.testing.assert_allclose(found.frr_group, exact.frr_group, atol=0.015)
+    assert float(found.frr) == pytest.approx(float(exact.frr), abs=0.02)
+    np.testing.assert_allclose(found.frr_group, exact.frr_group, atol=0.02)
     unsquared = mix.population_rates(exact.threshold.values, weights=np.sqrt(weights)).frr[0]
-    assert abs(float(unsquared) - float(exact.frr)) > 0.03
+    assert abs(float(unsquared) - float(exact.frr)) > 0.08
 
 
 def test_rotated_copies_have_equal_rates(small):

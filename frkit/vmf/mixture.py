@@ -92,6 +92,23 @@ class Mixture:
         """How radial parts are drawn; kept, because a study draws many samples."""
         return RadialInverse(self.concentrations, self.dim)
 
+    def draw(self, n_identities: int, seed=0) -> "Mixture":
+        """Draw some of these identities, each at most once: of every group (crossed, of several attributes) its share.
+
+        Raises
+        ------
+        InputError
+            Where there are fewer identities, or a group would keep fewer than two.
+        """
+        require(n_identities <= self.n_identities, f"of {self.n_identities} identities {n_identities} cannot be drawn")
+        columns = np.stack([np.zeros(self.n_identities, str), *self.groups.values()])
+        group, counts = np.unique(columns, axis=1, return_inverse=True, return_counts=True)[1:]
+        rng, sizes = np.random.default_rng(seed), group_sizes(n_identities, counts)
+        some = [rng.choice(np.flatnonzero(group == g), size, replace=False) for g, size in enumerate(sizes)]
+        who = np.concatenate(some)
+        groups = {name: labels[who] for name, labels in self.groups.items()}
+        return Mixture(self.mean_directions[who], self.concentrations[who], groups)
+
     def correlated(self, *, centroid_correlation=0.95, concentration_factor=1.0, seed=0) -> "Mixture":
         """A second encoder of the same identities: itself a mixture, with an exact truth of its own.
 
