@@ -1,11 +1,10 @@
 """The papers' experiments, each as one call that returns a labelled Dataset."""
 
 from frkit.studies.bias import bootstrap_bias
-from frkit.studies.consistency import consistency, sup_distance
+from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
 from frkit.studies.finetuning import finetuning
 from frkit.studies.sample_size import sample_size
-from frkit.studies.split import split
 from frkit.studies.triplets import Training
 
 __all__ = [
