@@ -2,11 +2,13 @@
 
 import json
 import warnings
+from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, REPLICATE, DataWarning, require
+from frkit.base import FAR_LEVEL, REPLICATE, DataWarning, InputError, require
 from frkit.evaluation.levels import far_levels
 from frkit.evaluation.provenance import versions
 from frkit.intervals import METHODS, band, floor
@@ -142,15 +144,14 @@ def exact(plan: Plan, chosen: Measure) -> xr.DataArray:
     population = plan.population
     if chosen.dealt:
         return chosen(population.population_distributions(int(plan.per_identity), by=plan.by))
-    try:
-        return chosen(population.population_roc(plan.far, by=plan.by))
-    except (AttributeError, KeyError) as error:
-        wanted = f"{chosen.name!r} has no exact value in this population{'' if plan.by else ' without by='}: no {error}"
-        require(hasattr(population, "population_summary"), wanted)
-    try:
-        return chosen(population.population_summary(by=plan.by))
-    except (AttributeError, KeyError):
-        require(False, wanted)
+    sources = [partial(population.population_roc, plan.far)]
+    if hasattr(population, "population_summary"):
+        sources.append(population.population_summary)
+    for source in sources:
+        tallies = source(by=plan.by)
+        with suppress(AttributeError, KeyError, InputError):  # it reads what is not there
+            return chosen(tallies)
+    raise InputError(f"{chosen.name!r} has no exact value in this population{'' if plan.by else ' without by='}")
 
 
 def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, levels, seed: int, measure) -> xr.Dataset:

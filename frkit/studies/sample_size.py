@@ -95,7 +95,7 @@ def sample_size(
         `curve_value`. Over part of the data: `part_images` (of each person at most), `part_identities`, `part_value`
         (half-width or power by the variance measured there), `part_predicted` (by the law). Over term: `law`, the a, b
         and c. attrs["answer"] says in sentences which n needs the fewest images, and what limits the answer; `effect`
-        and `effect_se` are those of the data; `frr` is theirs too (of the first model).
+        and `effect_se` (of a ratio: of its logarithm) are those of the data; `frr` is theirs too (of the first model).
 
     Raises
     ------
@@ -130,7 +130,7 @@ def sample_size(
         value = (replicates[contrast.rate] * contrast.weights).sum(contrast.weights.dims, skipna=False)
         variances.setdefault(int(most), []).append(float(value.var(REPLICATE, ddof=1)))
     measured = {most: np.mean(variances[most]) for most in sorted(variances)}
-    plan = _Plan(contrast, *_wished(contrast, size), far, level, power, counts[counts > 1])
+    plan = _Plan(contrast, contrast.effect if size is None else size, far, level, power, counts[counts > 1])
     return plan.result(measured, per_identity, observed=size is None)
 
 
@@ -209,17 +209,8 @@ def _contrast(goal: str, rates: xr.Dataset, data, by: str | None) -> _Contrast:
         effect = float(frr @ weights)
     elif goal == "ratio":
         weights = frr.copy(data=[1.0, -1.0]) / frr
-        effect = float(np.log(frr[0] / frr[1]))
+        effect = float(frr[0] / frr[1])
     return _Contrast(goal, rate, weights, effect, frr, float((frr * share).min()), bool(rates.resolved.all()))
-
-
-def _wished(contrast: _Contrast, size: float | None) -> tuple[float, float]:
-    """The size asked for or observed, and the same on the scale of the contrast."""
-    if contrast.goal == "ratio":
-        size = np.exp(contrast.effect) if size is None else size
-        return float(size), float(np.log(size))
-    size = contrast.effect if size is None else size
-    return float(size), abs(float(size))
 
 
 class _Plan(NamedTuple):
@@ -227,7 +218,6 @@ class _Plan(NamedTuple):
 
     contrast: _Contrast
     size: float
-    wished: float
     far: float
     level: float
     power: float
@@ -236,6 +226,11 @@ class _Plan(NamedTuple):
     @property
     def is_test(self) -> bool:
         return self.contrast.goal in TESTS
+
+    @property
+    def wished(self) -> float:
+        """The size on the scale of the contrast."""
+        return float(np.log(self.size) if self.contrast.goal == "ratio" else abs(self.size))
 
     @property
     def z(self) -> float:
@@ -278,12 +273,16 @@ class _Plan(NamedTuple):
             {"per_identity": numbers, "term": list(TERMS)},
         )
         goal, error = self.contrast.goal, float(np.sqrt(variances[-1] / people))
-        plan.attrs = {"goal": goal, "size": self.size, "far": self.far, "level": self.level}
-        plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0]), "scheme": SCHEME, "target": TARGETS[SCHEME]}
-        plan.attrs |= {
-            "value": "power" if self.is_test else GOALS[goal],
-            "line": self.power if self.is_test else self.size,
+        value, line = ("power", self.power) if self.is_test else (GOALS[goal], self.size)
+        plan.attrs = {
+            "goal": goal,
+            "size": self.size,
+            "far": self.far,
+            "level": self.level,
+            "value": value,
+            "line": line,
         }
+        plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0]), "scheme": SCHEME, "target": TARGETS[SCHEME]}
         plan.attrs |= {"effect": self.contrast.effect, "effect_se": error}
         plan.attrs["answer"] = " ".join([self.answer(plan), *self.cautions(plan, law, error, observed)])
         return plan
@@ -310,14 +309,9 @@ class _Plan(NamedTuple):
         words = [f"This holds for new people like the {people:,} whose variance was measured."]
         if observed:
             log = " in its logarithm" if self.contrast.goal == "ratio" else ""
-            said = f"The effect is the one observed, with a standard error of {error:.2g}{log}:"
-            left = self.wished - error
-            fewer = (
-                f"{self.needed(law @ _terms(n), n, left):,} people would be needed"
-                if left > 0
-                else "none would be left"
-            )
-            words.append(f"{said} were it one smaller, {fewer}.")
+            words.append(f"The effect is the one observed, with a standard error of {error:.2g}{log}.")
+            if (left := self.wished - error) > 0:
+                words.append(f"Were it one smaller, {self.needed(law @ _terms(n), n, left):,} people would be needed.")
         if self.contrast.goal == "ratio":
             first, last = self.contrast.frr[GROUP].values
             words.append(f"The groups are those with the highest and the lowest FRR here, {first} and {last}.")
