@@ -3,9 +3,8 @@
 from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
-from frkit.studies.finetuning import finetuning
+from frkit.studies.finetuning import Training, finetuning
 from frkit.studies.sample_size import sample_size
-from frkit.studies.triplets import Training
 
 __all__ = [
     "Training",
