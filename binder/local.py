@@ -3,7 +3,7 @@
 
     python3 binder/local.py                 open the notebooks in JupyterLab
     python3 binder/local.py lab [ARGS]      the same; ARGS go to JupyterLab
-    python3 binder/local.py test [ARGS]     run the tests; ARGS go to pytest
+    python3 binder/local.py test [ARGS]     run the tests, a process per core; ARGS go to pytest (-n 0: one process)
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
     python3 binder/local.py python [ARGS]   the Python that has everything
 
@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "frkit-stamp"
+MOST_WORKERS = 4  # processes that test at once: each needs up to a gigabyte
 # JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
 LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
@@ -64,6 +65,7 @@ def environment(extra=""):
     print("local.py: installing into .venv; this takes some minutes the first time", file=sys.stderr)
     more = ["-e", ".[{}]".format(extra)] if extra else []
     run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-q", "-r", "requirements.txt", *more)
+    run(PYTHON, "binder/postBuild")  # as on Binder: compiled kernels and fonts are there when they are needed
     settings = VENV / "share/jupyter/lab/settings/overrides.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps(LAB_SETTINGS))
@@ -80,10 +82,16 @@ def lab(arguments):
     return command
 
 
+def tests(arguments):
+    """pytest's command line: a process per core, each with a run of neighbouring tests, which share fixtures."""
+    workers = min(MOST_WORKERS, os.cpu_count() or 1)
+    return ["-m", "pytest", "-n", str(workers), "--dist", "worksteal", *arguments]
+
+
 def main(verb="lab", *arguments):
     commands = {
         "lab": lab(arguments),
-        "test": ["-m", "pytest", *arguments],
+        "test": tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
         "python": list(arguments),
     }

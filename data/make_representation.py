@@ -15,11 +15,12 @@ import numpy as np
 import xarray as xr
 
 import frkit as fk
+from frkit import studies
 from frkit.representation import Critic
-from frkit.representation import experiments as ex
 
 HERE = Path(__file__).resolve().parent
 CRITIC = Critic(hidden=32, iterations=200, patience=75, learning_rate=4e-3)  # small: there are hundreds of estimates
+CASES = ("moderate", "extreme")
 SIGMA = (0.02, 0.1, 0.2, 0.3, 0.5, 0.8)
 FEMALE = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 BLACK = (0.02, 0.1, 0.25, 0.5, 0.8, 0.95)
@@ -32,24 +33,24 @@ def digits(seed: int) -> xr.Dataset:
     how = {"seeds": [seed], "critic": CRITIC, "progress": False, "copies": 1}
     test = xr.Variable("test", ["as in training", "0.5"])
     panels = [
-        xr.concat([ex.digit_bias(case, SIGMA, sigma_test=fixed, **how) for fixed in (None, 0.5)], test)
-        for case in ex.PALETTES
+        xr.concat([studies.digit_bias(case, SIGMA, sigma_test=fixed, **how) for fixed in (None, 0.5)], test)
+        for case in CASES
     ]
-    return xr.concat(panels, xr.Variable("case", list(ex.PALETTES)), combine_attrs="drop")
+    return xr.concat(panels, xr.Variable("case", list(CASES)), combine_attrs="drop")
 
 
 def shares(seed: int) -> xr.Dataset:
     """Fig. 4a: RLB of sex and race together over the shares of the training set."""
     grid = [(female, black) for female in FEMALE for black in BLACK]
-    return ex.crossed_bias(grid, seeds=[seed], critic=CRITIC, progress=False)
+    return studies.crossed_bias(grid, seeds=[seed], critic=CRITIC, progress=False)
 
 
 def entropy(seed: int) -> xr.Dataset:
     """Fig. 4b: RLB of one attribute over its entropy in the training set, the other one balanced."""
-    sex = [(ex.dominant_share(part * np.log(2), 2), 0.25) for part in ENTROPY]
-    race = [(0.5, ex.dominant_share(part * np.log(4), 4)) for part in ENTROPY]
+    sex = [(studies.dominant_share(part * np.log(2), 2), 0.25) for part in ENTROPY]
+    race = [(0.5, studies.dominant_share(part * np.log(4), 4)) for part in ENTROPY]
     how = {"seeds": [seed], "critic": CRITIC, "progress": False}
-    curves = [ex.crossed_bias(designs, attribute=name, **how) for designs, name in ((sex, "sex"), (race, "race"))]
+    curves = [studies.crossed_bias(designs, attribute=name, **how) for designs, name in ((sex, "sex"), (race, "race"))]
     curves = [
         curve.rename(design="part").drop_vars(["female", "black"]).assign_coords(part=list(ENTROPY)) for curve in curves
     ]
@@ -58,13 +59,13 @@ def entropy(seed: int) -> xr.Dataset:
 
 def debiasing(seed: int) -> xr.Dataset:
     """Fig. 7 and Table III: sex, one pair of data sets."""
-    return ex.debiasing_table("sex", n=1000, seeds=[seed], critic=CRITIC, progress=False)
+    return studies.debiasing_table("sex", n=1000, seeds=[seed], critic=CRITIC, progress=False)
 
 
 def cohorts(seed: int) -> xr.Dataset:
     """Table IV: sex and race among people with equally many of each."""
     how = {"seeds": [seed], "critic": CRITIC, "progress": False, "female": 0.5, "n": 2000}
-    sex, race = (ex.debiasing_table(name, **how) for name in ("sex", "race"))
+    sex, race = (studies.debiasing_table(name, **how) for name in ("sex", "race"))
     alike = ["accuracy", "average_precision"]
     table = xr.concat([sex.drop_vars([*alike, "group"]), race.drop_vars([*alike, "group"])], "attribute")
     return table.assign_coords(attribute=["sex", "race"]).assign({name: race[name] for name in alike})
@@ -75,8 +76,8 @@ def lfw(seed: int) -> xr.Dataset:
     tables = []
     for encoder in ENCODERS:
         faces = fk.open_faces(LFW / f"lfw158_{encoder}.npz")
-        table = ex.spurious_table(faces, "gender", seeds=1, seed=seed, progress=False)
-        permuted = ex.spurious(faces, "gender", seed=seed)["Z_S"]
+        table = studies.spurious_table(faces, "gender", seeds=1, seed=seed, progress=False)
+        permuted = studies.spurious(faces, "gender", seed=seed)["Z_S"]
         split = fk.representation_bias(permuted, "gender", by="image", seeds=1, progress=False)
         tables.append(table.assign(rlb_image_folds=split.rlb))
     return xr.concat(tables, xr.Variable("model", list(ENCODERS)))

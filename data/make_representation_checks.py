@@ -17,7 +17,7 @@ import xarray as xr
 from scipy.optimize import brentq
 
 import frkit as fk
-from frkit.representation.detection import smallest_detectable
+from frkit.representation.rlb import detectable_information
 from frkit.representation.truth import true_information
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,7 +85,7 @@ def _smallest(n: int, d: int, shares: tuple, per_identity: int) -> float:
     """The smallest detectable mutual information of such data, from one of them."""
     nothing = fk.representation.shifted_classes(n, d, distance=0.0, seed=99, shares=shares, per_identity=per_identity)
     _, person = np.unique(nothing.identity, return_inverse=True)
-    return smallest_detectable(nothing.embedding.values, person, len(shares), 0.6)
+    return detectable_information(nothing.embedding.values, person, len(shares), 0.6)
 
 
 def permuted(n_runs: int = 100):

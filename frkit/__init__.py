@@ -1,57 +1,41 @@
-"""frkit: how good is this matching system, how fair is it, and how sure are we?
+"""frkit: how good is this matching system, how fair is it between groups of people, and how sure are we?
 
-Public names are loaded when they are first used, so that `import frkit` stays quick. Only the bottom room
-is loaded at once: its function `faces` has the name of its module, and must be bound after it.
+For face recognition and any other similarity scoring. Start with faces or scores, evaluate them, ask for a band:
+
+    import frkit as fk
+
+    faces = fk.open_faces("data/demo_faces.npz")  # or fk.faces, fk.open_scores, fk.open_pairs
+    scores = fk.score_tensor(faces)  # lazy: nothing is computed yet
+    evaluation = fk.evaluate(scores, far=fk.far_levels(1e-4, 1e-2), resampling=fk.Resampling("image", n=200))
+    fk.plot.roc(fk.band(evaluation, "frr"))
+
+`fk.evaluate(..., by="gender")` adds the groups; `fk.band`, `fk.floor`, `fk.uncertainty` and `fk.compare` take any
+measure by name (`fk.measures`). Each function's help has an example that runs; the notebooks teach the methods.
 """
 
+import ast
 from importlib import import_module
+from pathlib import Path
 
-from frkit.base import DataWarning, InputError
-from frkit.faces import faces, stack_models
+from frkit.faces import faces  # the function has the name of its room, so it must be bound after that is loaded
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "open_faces": "faces.opening",
-    "score_tensor": "scores.tensor",
-    "score_matrix": "scores.matrix",
-    "open_scores": "scores.matrix",
-    "pairs": "scores.pairs",
-    "open_pairs": "scores.pair_files",
-    "Resampling": "resampling",
-    "far_levels": "evaluation.levels",
-    "evaluate": "evaluation.evaluate",
-    "Evaluator": "evaluation.evaluator",
-    "open_evaluation": "evaluation.evaluate",
-    "threshold_for_all_groups": "evaluation.thresholds",
-    "contributions": "evaluation.contributions",
-    "worst_pairs": "evaluation.contributions",
-    "band": "intervals",
-    "uncertainty": "intervals",
-    "compare": "intervals",
-    "fan": "intervals",
-    "floor": "intervals",
-    "decision_zones": "intervals",
-    "representation_bias": "representation",
-    "fairness_indices": "indices",
-    "canonical_scores": "indices",
-    "n_sigma": "nsigma",
-}
-_ROOMS = {"vmf", "indices", "studies", "plot", "explore", "measures", "representation", "nsigma"}
-__all__ = sorted({"DataWarning", "InputError", "faces", "stack_models"} | set(_HOME) | _ROOMS)
+# The public names stand in __init__.pyi, where editors and type checkers find them; they are loaded at first use.
+_STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+_HOME = {name.asname: node.module for node in _STUB.body if isinstance(node, ast.ImportFrom) for name in node.names}
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str):
     """Load a public name, or a room such as `frkit.plot`, on first use."""
-    if name in _HOME:
-        value = getattr(import_module(f"frkit.{_HOME[name]}"), name)
-    elif name in _ROOMS:
-        value = import_module(f"frkit.{name}")
-    else:
+    if name not in _HOME:
         raise AttributeError(f"module 'frkit' has no attribute {name!r}; public names: {', '.join(__all__)}")
+    home = _HOME[name]
+    value = import_module(f"frkit.{name}") if home == "frkit" else getattr(import_module(home), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return __all__

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, REPLICATE, require
+from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, require
+from frkit.faces.labels import clean_labels, complete_labels
 
 # scheme -> whose rates the interval is about
 TARGETS = {
@@ -105,15 +106,15 @@ class Resampling:
         Raises
         ------
         InputError
-            Where lengths differ or a stratum is not a property of the person.
+            Where lengths differ, an identity is missing (or "unknown"), or a stratum is not a property of the
+            person.
         """
-        identity = np.asarray(identity, str)
-        given = {"image": image, "strata": strata, "person": person}
-        for name, values in given.items():
-            same = values is None or len(values) == len(identity)
-            require(same, f"{name} has {0 if same else len(values)} entries for {len(identity)} images")
+        n = np.size(identity)
+        identity = complete_labels(identity, n, IDENTITY)
+        given = {IMAGE: image, "strata": strata, PERSON: person}
+        image, strata, person = (v if v is None else clean_labels(v, n, name)[0] for name, v in given.items())
         names, code = np.unique(identity, return_inverse=True)
-        image = np.char.zfill(np.arange(len(identity)).astype(str), 12) if image is None else np.asarray(image, str)
+        image = np.char.zfill(np.arange(n).astype(str), 12) if image is None else image
         unit = _units(code, len(names), person)
         draw = _Draw(self, code, np.lexsort((image, code)), unit, _stratum_of_units(unit, code, strata))
         seeds = np.random.SeedSequence(self.seed).spawn(self.n)
@@ -134,7 +135,7 @@ def _units(code: np.ndarray, n_identities: int, person) -> np.ndarray:
     if person is None:
         return np.arange(n_identities)
     unit = np.empty(n_identities, int)
-    unit[code] = np.unique(np.asarray(person, str), return_inverse=True)[1]
+    unit[code] = np.unique(person, return_inverse=True)[1]
     return unit
 
 
@@ -143,7 +144,7 @@ def _stratum_of_units(unit: np.ndarray, code: np.ndarray, strata) -> np.ndarray:
     n_units = int(unit.max()) + 1
     if strata is None:
         return np.zeros(n_units, int)
-    labels, stratum = np.unique(np.asarray(strata, str), return_inverse=True)
+    labels, stratum = np.unique(strata, return_inverse=True)
     of_unit = np.zeros(n_units, int)
     of_unit[unit[code]] = stratum
     mixed = of_unit[unit[code]] != stratum

@@ -88,8 +88,9 @@ def groups_of(twin) -> list:
 
 
 def check_node(node, expected, where) -> None:
-    """One node of an evaluation against the twin's dictionary: thresholds equal, rates within 1e-12."""
-    for name in expected.keys() & node.data_vars.keys():
+    """One node of an evaluation holds all of the twin's dictionary: thresholds equal, rates within 1e-12."""
+    assert set(expected) <= set(node.data_vars), f"{sorted(set(expected) - set(node.data_vars))} missing in {where}"
+    for name in expected:
         found = node[name].transpose(*[dim for dim in DIMS if dim in node[name].dims]).values
         label = f"{name} in {where}"
         if "threshold" in name:

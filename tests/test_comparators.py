@@ -135,7 +135,7 @@ def test_a_probe_is_read_on_people_it_has_not_seen():
 
 
 def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
-    from frkit.representation.folds import stratified
+    from frkit.representation.problem import stratified
 
     faces = labelled(n=60, shift=0.5)
     x, z = faces.embedding.values.astype(float), np.unique(faces.group.values, return_inverse=True)[1]

@@ -1,7 +1,6 @@
 """Figures and explorer of coverage studies draw what the study holds."""
 
 import json
-from importlib import import_module
 
 import ipywidgets as widgets
 import numpy as np
@@ -87,7 +86,7 @@ def test_laws_are_drawn_as_distribution_functions():
         (lambda: fk.plot.coverage(xr.Dataset(), far=0.1), "holds no coverage"),
         (lambda: fk.plot.coverage_along(made()), "all but one"),
         (lambda: fk.plot.coverage_along(made(), "dim"), "no dimension 'dim'"),
-        (lambda: fk.plot.error_laws(xr.Dataset(), far=0.1), "holds no laws"),
+        (lambda: fk.plot.error_laws(xr.Dataset(), far=0.1), "holds no law"),
     ],
 )
 def test_figures_say_what_they_need(draw, words):
@@ -110,7 +109,7 @@ def test_the_button_computes_a_study_of_the_size_asked_for(monkeypatch):
         asked.update(settings, n_identities=mixture.n_identities, dim=mixture.dim)
         return made(words="the new study")
 
-    monkeypatch.setattr(import_module("frkit.explore.coverage"), "study_of", compute)
+    monkeypatch.setattr(fk.studies, "coverage", compute)
     box = fk.explore.coverage(made())
     before = picture(box)
     find(box, "identities K").value = 80

@@ -113,6 +113,19 @@ def test_tasks_are_labels():
     with pytest.warns(fk.DataWarning, match="never predicted"):
         never = bias_amplification(train, who, train * [1, 0], who)
     assert never.bias_score.item() == pytest.approx(2 / 3)
+    assert never.attrs == {"rule": "means over the labels that are predicted", "never_predicted": [1]}
+
+
+def test_a_label_that_is_never_predicted_counts_neither_as_a_label_nor_as_a_share():
+    """Cooking and driving as above; nobody is predicted to swim, whoever swam in training."""
+    train = ["cook"] * 3 + ["drive"] * 4 + ["swim"] * 2
+    who = ["f", "f", "m"] + ["m", "m", "m", "f"] + ["f", "f"]
+    predicted, group = ["cook"] * 4 + ["drive"] * 2, ["f", "f", "f", "m"] + ["f", "m"]
+    with pytest.warns(fk.DataWarning, match="'swim' are never predicted"):
+        found = bias_amplification(train, who, predicted, group)
+    assert found.amplification.item() == pytest.approx(((3 / 4 - 2 / 3) + (1 / 2 - 3 / 4)) / 2)
+    assert found.bias_score.item() == pytest.approx((3 / 4 + 1 / 2) / 2)
+    assert found.never_predicted == ["swim"] and np.isnan(found.test.sel(label="swim")).all()
 
 
 # --- leakage ----------------------------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, counts, looked_up, people, table
+from twin import empirical
 
 import frkit as fk
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
+THREE = ("f", "m", "x", "unknown", "m", "x", "f", "x")  # so that no two pairs of groups can be exchanged unseen
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
 
 
@@ -23,7 +25,7 @@ def evaluate_and_check(scores, *, far=FAR, threshold=None, **options):
 @pytest.mark.parametrize("weighting", ["identity", "pair", SHARES], ids=["identity", "pair", "shares"])
 @pytest.mark.parametrize(("sizes", "ties"), [("equal", True), ("unequal", True), ("unequal", False)])
 def test_schemes_and_weightings(sizes, ties, weighting, scheme):
-    scores = fk.score_tensor(people(sizes, ties=ties), chunks=7)
+    scores = fk.score_tensor(people(sizes, ties=ties, groups=THREE), chunks=7)
     resampling = fk.Resampling(scheme, n=4, seed=1)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
@@ -43,6 +45,7 @@ def test_impostors_and_fixed_thresholds(levels, impostors, weighting):
     ev = evaluate_and_check(scores, weighting=weighting, **levels, **options)
     dim = "far_level" if "far" in levels else "threshold_level"
     assert ev["replicates"].sizes[dim] == len(next(iter(levels.values())))
+    assert ("far_cross" in ev["empirical"]) == (impostors == "all")
 
 
 def test_levels_that_equal_a_rate_exactly():
@@ -52,6 +55,19 @@ def test_levels_that_equal_a_rate_exactly():
     far = [m / pairs for m in (1, 2, 7, 36, 72, 143)]
     ev = evaluate_and_check(looked_up(score, faces, chunks=5), far=far, resampling=fk.Resampling(n=4))
     np.testing.assert_allclose(ev["empirical"].far, far, rtol=1e-12)
+
+
+def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
+    """Weights of 1/(n_k n_l) round: a level computed from the pairs themselves is met all the same."""
+    score, faces = table("unequal", decimals=6)
+    scores = looked_up(score, faces, chunks=5)
+    impostor, _ = empirical(as_twin(scores))
+    order = np.argsort(-impostor.score)
+    shares = np.cumsum(impostor.weight[order]) / impostor.weight.sum()
+    at = np.array([0, 3, 11, 40, 90])
+    ev = evaluate_and_check(scores, far=shares[at], resampling=fk.Resampling(n=2))
+    np.testing.assert_array_equal(ev["empirical"].threshold, impostor.score[order][at + 1])
+    np.testing.assert_allclose(ev["empirical"].far, shares[at], rtol=1e-12)
 
 
 def test_levels_from_below_one_pair_to_nearly_all():
@@ -113,7 +129,7 @@ def test_a_score_that_depends_on_the_order(scheme, weighting):
     evaluate_and_check(scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting)
 
 
-def rectangle(seed, missing=-1.0):
+def rectangle(seed, missing=-1.0, groups="ffmmmf"):
     """Probes and references of six people, some on one side only, with failed comparisons."""
     rng = np.random.default_rng(seed)
     probe = np.array("a a b b c d d d e".split())
@@ -121,7 +137,7 @@ def rectangle(seed, missing=-1.0):
     score = np.round(rng.random((9, 10)) + 0.6 * (probe[:, None] == reference), 1)
     score[rng.random(score.shape) < 0.1] = missing
     score[:, 4] = missing
-    gender = {"a": "f", "b": "f", "c": "m", "d": "m", "e": "m", "f": "f"}
+    gender = dict(zip("abcdef", groups))
     labels = [np.array([gender[k] for k in side]) for side in (probe, reference)]
     return score, probe, reference, {"gender": labels}
 
@@ -131,7 +147,7 @@ def rectangle(seed, missing=-1.0):
 @pytest.mark.parametrize("shared", [False, True])
 def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared):
     """With shared names some probes are references too: those cells are the diagonal."""
-    score, probe, reference, attributes = rectangle(5)
+    score, probe, reference, attributes = rectangle(5, groups="fxmmxf")
     names = {}
     if shared:
         names = dict(probe=[f"{k}{i}" for i, k in enumerate(probe)], reference=[f"r{j}" for j in range(10)])

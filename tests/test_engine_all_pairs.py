@@ -13,17 +13,21 @@ DIMS = ("replicate", "group", "score_bin")
 
 
 def check_node(node, expected, where):
-    """Every variable of the twin is there and agrees to 1e-12."""
+    """Every variable of the twin is there and agrees to 1e-12; the exact AUC lies within the stated bound."""
     for name, value in expected.items():
+        if name.startswith("exact_"):
+            found = node[name.removeprefix("exact_")]
+            np.testing.assert_allclose(found, value, rtol=0, atol=found.attrs["error_bound"] + 1e-12, err_msg=where)
+            continue
         found = node[name].transpose(*[dim for dim in DIMS if dim in node[name].dims]).values
         np.testing.assert_allclose(found, value, rtol=1e-12, atol=1e-12, err_msg=f"{name} in {where}")
 
 
 def evaluate_and_check(scores, *, bins=20, bounds=(-1.25, 1.25), by=None, resampling=None, impostors="all", **options):
-    """Evaluate in mode "all"; compare point, centre and replicates with the twin."""
+    """Evaluate with a histogram; compare point, centre and replicates with the twin."""
     levels = dict(far=FAR) if "threshold" not in options else {}
     shared = dict(by=by, resampling=resampling, impostors=impostors, **levels, **options)
-    ev = fk.evaluate(scores, mode="all", bins=bins, bounds=bounds, **shared)
+    ev = fk.evaluate(scores, histogram=(bins, bounds), **shared)
     check_evaluation(ev, scores, **shared)
     twin, weighting = as_twin(scores, by), options.get("weighting", "identity")
     edges = np.linspace(*bounds, bins + 1)
@@ -87,12 +91,39 @@ def test_failed_comparisons():
 def test_scores_outside_the_bounds_are_refused():
     scores = fk.score_tensor(people("equal"), chunks=9)
     with pytest.raises(fk.InputError, match="bounds"):
-        fk.evaluate(scores, far=[0.1], mode="all", bounds=(0.0, 0.5))
+        fk.evaluate(scores, far=[0.1], histogram=(10, (0.0, 0.5)))
+
+
+def test_the_error_of_the_auc_is_at_most_its_bound_and_reaches_it():
+    """Bins of .001, genuine 0 and .0006, impostors .0004 and .5: the only couple in order shares a bin."""
+    scores = fk.pairs([0.0, 0.0006, 0.0004, 0.5], [1, 1, 0, 0])
+    found = fk.evaluate(scores, far=[0.5], histogram=(1000, (0.0, 1.0)))["empirical"].auc
+    assert float(found) == pytest.approx((0.5 + 0.5) / 4) and found.attrs["error_bound"] == pytest.approx(0.25)
+    above = fk.pairs([0.0006, 0.0007, 0.0004, 0.5], [1, 1, 0, 0])  # two couples in order: .5, and half of that is seen
+    found = fk.evaluate(above, far=[0.5], histogram=(10, (0.0, 1.0)))["empirical"].auc
+    assert 0.5 - float(found) == pytest.approx(found.attrs["error_bound"])
+
+
+def test_the_error_of_the_auc_is_small_where_scores_are_many():
+    faces = fk.vmf.mixture(60, 32, kappa=(10, 30), seed=0).sample(8, seed=1)
+    scores = fk.score_tensor(faces)
+    found = fk.evaluate(scores, far=[0.1], histogram=20)["empirical"].auc
+    pairs = np.triu_indices(480, 1)
+    genuine = faces.identity.values[pairs[0]] == faces.identity.values[pairs[1]]
+    impostors = np.sort(scores.values[pairs][~genuine])
+    exact = np.searchsorted(impostors, scores.values[pairs][genuine]).mean() / len(impostors)
+    assert abs(float(found) - exact) < 3e-5 and found.attrs["error_bound"] < 2e-3
+
+
+@pytest.mark.parametrize("histogram", [0, -3, 2.5, "all", (10, (1.0, 0.0)), (0, None)], ids=str)
+def test_histograms_that_make_no_sense_are_refused(histogram):
+    with pytest.raises(fk.InputError, match="histogram must be"):
+        fk.evaluate(fk.score_tensor(people("equal")), far=[0.1], histogram=histogram)
 
 
 def test_chunks_do_not_matter():
     faces = people("equal", dim=40)
-    options = dict(far=FAR, mode="all", by="gender", resampling=fk.Resampling(n=4))
+    options = dict(far=FAR, histogram=100, by="gender", resampling=fk.Resampling(n=4))
     whole = fk.evaluate(fk.score_tensor(faces, chunks=24), **options)
     for chunks in (1, 5, 7, 23):
         parts = fk.evaluate(fk.score_tensor(faces, chunks=chunks), **options)

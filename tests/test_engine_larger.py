@@ -5,7 +5,7 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people
 
 import frkit as fk
-from frkit.engine import pilot, plan, tallies
+from frkit.engine import plan, rates
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = (2e-4, 1e-3, 1e-2, 0.1)
@@ -15,7 +15,7 @@ UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
 @pytest.fixture(autouse=True)
 def small_plan(monkeypatch):
     """Look at few pairs and keep few, so that data of a hundred images go the way of data of ten thousand."""
-    monkeypatch.setattr(pilot, "PILOT_PAIRS", 256)
+    monkeypatch.setattr(plan, "PILOT_PAIRS", 256)
     monkeypatch.setattr(plan, "TAIL_PAIRS", 20)
     monkeypatch.setattr(plan, "TOP_PAIRS", 5)
 
@@ -28,7 +28,7 @@ def evaluate_and_check(scores, far=FAR, **options):
 @pytest.mark.parametrize("scheme", ["image", "identity", "two-level"])
 @pytest.mark.parametrize(("sizes", "weighting"), [([6] * 40, "identity"), (UNEQUAL, "identity"), (UNEQUAL, "pair")])
 def test_schemes_and_weightings(sizes, weighting, scheme):
-    scores = fk.score_tensor(people(sizes, dim=20), chunks=64)
+    scores = fk.score_tensor(people(sizes, dim=20, groups=("f", "m", "x", "unknown", "m")), chunks=64)
     resampling = fk.Resampling(scheme, n=2, seed=1)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
@@ -103,8 +103,8 @@ def test_a_plan_that_fails_costs_sweeps_and_no_exactness(make_plan, sweeps, monk
         calls.append(arguments)
         return sweep(*arguments, **options)
 
-    calls, sweep = [], tallies.sweep
-    monkeypatch.setattr(tallies, "sweep", counted)
+    calls, sweep = [], rates.sweep
+    monkeypatch.setattr(rates, "sweep", counted)
     monkeypatch.setattr(plan, "make_plan", make_plan)
     scores = fk.score_tensor(people(UNEQUAL, dim=20), chunks=64)
     evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=2))

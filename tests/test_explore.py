@@ -10,7 +10,7 @@ from test_plot import biased, growing
 from trees import FAR, provenance, tree, two_models
 
 import frkit as fk
-from frkit.explore import bias, curves, growth
+from frkit.explore import explorers
 from frkit.explore.panel import Panel
 
 
@@ -67,11 +67,10 @@ def test_roc_offers_the_models_and_several_evaluations():
 
 def test_selecting_bands_is_a_pure_function():
     evaluation = two_models()
-    found = curves.select({"": evaluation}, (("", "B"),), "naive", 0.9, (1e-3, 1e-2))
-    assert list(found) == ["B"]
-    np.testing.assert_array_equal(found["B"].far_level, [1e-3, 1e-2])
-    expected = fk.band(evaluation, "frr", method="naive", level=0.9).sel(model="B", far_level=[1e-3, 1e-2])
-    xr.testing.assert_equal(found["B"], expected)
+    found = explorers.chosen_bands({"": evaluation}, (("", "B"),), "naive", 0.9, (1e-3, 1e-2))
+    assert list(found) == [""]
+    expected = fk.band(evaluation, "frr", method="naive", level=0.9).sel(model=["B"], far_level=[1e-3, 1e-2])
+    xr.testing.assert_equal(found[""], expected)
 
 
 def test_cautions_stand_under_the_figure_and_are_escaped():
@@ -86,15 +85,24 @@ def test_cautions_stand_under_the_figure_and_are_escaped():
     assert Panel({}, show).cautions.value == "<ul><li>&lt;script&gt;alert(1)&lt;/script&gt;</li></ul>"
 
 
-def test_selecting_growth_reduces_over_the_chosen_range():
-    one, distances = growth.select(growing(), (1e-3, 1e-2), None)
-    assert one.sizes["far_level"] == 4
-    assert "FAR 0.001 to 0.01" in distances.attrs["words"]
+def test_consistency_reduces_over_the_chosen_range(monkeypatch):
+    asked = []
+
+    def distances(result, far):
+        asked.append((result.sizes["far_level"], far))
+        return sup_distance(result, far)
+
+    sup_distance = fk.studies.sup_distance
+    monkeypatch.setattr(fk.studies, "sup_distance", distances)
+    box = fk.explore.consistency(growing())
+    find(box, "FAR range").value = (FAR[1], FAR[2])
+    assert asked == [(4, (FAR[0], FAR[3])), (4, (FAR[1], FAR[2]))]
 
 
 def test_the_recentered_selection_moves_the_fan_to_the_estimate():
     study = biased()
-    naive, moved = bias.select(study, 2, "naive"), bias.select(study, 2, "recentered")
+    naive = study.sel(per_identity=2)
+    moved = explorers.recentered(naive)
     gap = (moved.replicates - naive.replicates).isel(replicate=0)
     np.testing.assert_allclose(gap, 0.5 * naive.estimate)
 
@@ -106,7 +114,7 @@ def test_the_button_draws_new_data(monkeypatch):
         asked.update(settings, mixture=mixture)
         return biased().assign_attrs(seed=settings["seed"])
 
-    monkeypatch.setattr(bias, "study_of", again)
+    monkeypatch.setattr(fk.studies, "bootstrap_bias", again)
     box = fk.explore.bootstrap_bias(biased(), mixture="the mixture")
     find(box, "Draw new data and bootstrap them").click()
     assert (asked["mixture"], asked["seed"], asked["n"], asked["per_identity"]) == (

@@ -82,7 +82,7 @@ BAD_EMBEDDINGS = {
     "ragged": ([[1, 2, 3], [1, 2]], {}, "row 0 has 3 values, row 1 has 2"),
     "masked": (np.ma.masked_less(embedding(), 0), {}, "masked values"),
     "empty": (np.zeros((5, 0)), {}, "embedding is empty"),
-    "lengths": (embedding(4), {}, "identity has 5 labels but embedding has 4 images"),
+    "lengths": (embedding(4), {}, "identity has 5 labels, but there are 4 images"),
 }  # fmt: skip
 
 
@@ -95,14 +95,14 @@ def test_a_bad_embedding_is_refused_with_its_place(case):
 
 BAD_LABELS = {
     "identity missing": ({"identity": ["anna", None, "bo", "unknown", " "]},
-                         "identity is missing or .unknown. in 3 row.s.: 1, 3, 4"),
+                         "identity is missing or .unknown. in 3 image.s.: 1, 3, 4"),
     "one identity": ({"identity": ["anna"] * 5}, "at least two identities are needed, got 1: 'anna'"),
     "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
     "identity a matrix": ({"identity": np.array(IDENTITY)[:, None]}, r"got shape \(5, 1\); flatten it"),
     "identity ragged": ({"identity": [["a"], ["a", "b"], "c", "d", "e"]}, "flat list"),
     "image twice": ({"image": list("vwxwv")}, "'w' stands in rows 1, 3"),
-    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .unknown. in 1 row.s.: 2"),
-    "attribute length": ({"gender": ["f"]}, "gender has 1 labels but embedding has 5 images"),
+    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .unknown. in 1 image.s.: 2"),
+    "attribute length": ({"gender": ["f"]}, "gender has 1 labels, but there are 5 images"),
     "attribute one word": ({"gender": "female"}, r"gender must have one dimension.*got shape \(\)"),
     "attribute varies": ({"age": ["20", "30", "20", "20", "20"]},
                          "'age' varies within 1 of 3 identities; the first is 'anna': 20 .row 0., 30"),

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from test_explore import find, follows, picture
 
 import frkit as fk
-from frkit.explore import disparity as explorer
+from frkit.explore import explorers
 
 FAR = [0.05, 0.1, 0.15, 0.2]
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -114,23 +114,12 @@ def test_letters_of_the_zones_are_drawn(ax):
     np.testing.assert_allclose(borders, [np.sqrt(0.05 * 0.1), np.sqrt(0.1 * 0.15)])
 
 
-def test_uncertainties_are_drawn_solid_and_dashed(evaluation, ax):
-    names = [f"{rate}_{form}" for rate in ("far", "frr") for form in ("max_min", "gini")]
-    values = {name: fk.uncertainty(evaluation, name).sel(model="Ash") for name in names}
-    fk.plot.uncertainties(values, ax)
-    assert [one.get_linestyle() for one in ax.lines] == ["-", "-", "--", "--"]
-    for one, name in zip(ax.lines, names, strict=True):
-        np.testing.assert_array_equal(one.get_ydata(), values[name])
-    with pytest.raises(fk.InputError, match="runs over model too"):
-        fk.plot.uncertainties({"far_gini": fk.uncertainty(evaluation, "far_gini")}, ax)
-
-
 def test_each_group_has_its_own_curve(evaluation, ax):
     far, frr = (fk.band(evaluation, name).sel(model="Ash") for name in ("far_group", "frr_group"))
     fk.plot.group_roc(far, frr, ax)
     np.testing.assert_array_equal(line(ax, "b").get_xdata(), far.estimate.sel(group="b"))
     np.testing.assert_array_equal(line(ax, "b").get_ydata(), frr.estimate.sel(group="b"))
-    with pytest.raises(fk.InputError, match="select one model"):
+    with pytest.raises(fk.InputError, match="over far_level and group, got .*model"):
         fk.plot.group_roc(fk.band(evaluation, "far_group"), frr, ax)
 
 
@@ -138,8 +127,12 @@ def test_the_matrix_prints_every_rate(evaluation, ax):
     rates = evaluation["empirical"].far_cross.isel(far_level=1).sel(model="Ash")
     fk.plot.cross_matrix(rates, ax)
     assert [text.get_text() for text in ax.texts] == [f"{value:.2g}" for value in rates.values.ravel()]
-    np.testing.assert_array_equal(ax.images[0].get_array().filled(np.nan), rates.where(rates > 0))
-    with pytest.raises(fk.InputError, match="select a level"):
+    np.testing.assert_array_equal(ax.collections[0].get_array(), rates)
+    bare = rates.where(rates.group != "a", 0.0)
+    ax = fk.plot.cross_matrix(bare)
+    assert ax.texts[0].get_text() == "0" and ax.collections[0].norm.vmin == bare.where(bare > 0).min()
+    plt.close(ax.figure)
+    with pytest.raises(fk.InputError, match="select one of the rest"):
         fk.plot.cross_matrix(evaluation["empirical"].far_cross, ax)
 
 
@@ -156,7 +149,7 @@ def test_the_figure_follows_every_control(evaluation):
 
 def test_fewer_replicates_are_those_of_a_smaller_run(scores, evaluation):
     small = fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("image", n=25))
-    found = explorer.first_replicates(evaluation, 25)
+    found = explorers.first_replicates(evaluation, 25)
     xr.testing.assert_identical(fk.band(found, "frr_gini"), fk.band(small, "frr_gini"))
 
 

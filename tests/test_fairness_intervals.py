@@ -189,6 +189,16 @@ def test_a_floor_on_paper():
     assert "0 to .14" in floor.attrs["size"]
 
 
+@pytest.mark.parametrize(
+    ("name", "data"), [("max_min", [0.1, 0.2]), ("gini", [0.1 / 3, 0.2 / 3]), ("max_difference", [0.075, 0.225])]
+)
+def test_a_floor_that_equals_the_estimate_reaches_it(name, data):
+    """Ties are common where few errors are counted: p = P(floor >= estimate), also after rounding."""
+    floor = fk.floor(rate_tree(data, data, FAIR_NOISE * data), f"frr_{name}").isel(far_level=0)
+    # two of the four fair replicates are exactly as unequal as the data
+    assert float(floor.p) == 0.5
+
+
 def test_a_replicate_without_errors_counts_as_infinitely_unfair():
     replicates = FAIR_NOISE * [0.1, 0.3]
     replicates[0, 0] = 0

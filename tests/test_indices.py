@@ -193,7 +193,7 @@ def test_names_tell_what_was_asked():
         (lambda: sfi()(node(separation=[0.1, 0.2], low=-0.5)), "unit_scores"),
         (lambda: sfi()(node(separation=[0.1])), "two groups"),
         (lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_pairs_group")), "weighting='pair'"),
-        (lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_histogram_group")), "mode='all'"),
+        (lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_histogram_group")), "histogram=100"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, words):

@@ -10,7 +10,7 @@ from engine_cases import people
 from twin_indices import from_pairs, from_tensor, nine
 
 import frkit as fk
-from frkit.indices.deals import PeopleDealt
+from frkit.intervals.floors import PeopleDealt, deal, generators
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
@@ -89,7 +89,7 @@ def test_every_replicate_agrees_with_the_twin():
 def test_models_chunks_and_an_ordinary_evaluation_agree(scores):
     one = values(fk.fairness_indices(scores, by="group", bins=20))
     assert values(fk.fairness_indices(scores.chunk(23), by="group", bins=20)) == pytest.approx(one, abs=1e-12)
-    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", mode="all", bins=20)
+    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
     assert of_node(plain) == pytest.approx(one, abs=1e-6)
     mix = fk.vmf.mixture(12, 8, kappa=(8, 20), seed=0, groups={"a": {}, "b": {"kappa": (6, 10)}})
     both = fk.score_tensor(fk.stack_models({"A": mix.sample(6, seed=1), "B": mix.sample(6, seed=2)}))
@@ -130,16 +130,29 @@ def test_a_monotone_map_moves_sfi_but_the_name_is_kept(scores):
 
 
 # --- deals and floors ----------------------------------------------------------------------------------------
+def dealt_counts(code, names, deals):
+    """(deal, group, person): who is in which group, for people with two images each."""
+    dealt = np.stack([deal(np.asarray(code), rng) for rng in generators(deals, 0)])
+    owner = np.repeat(np.arange(len(names)), 2)
+    counts = PeopleDealt(owner, dealt, 0).weights(np.repeat(names, 2)).identity_count.values
+    return counts.reshape(deals, -1, len(names))
+
+
 def test_deals_keep_the_number_of_people():
-    names = np.array(list("abcdef"))
-    code = np.array([0, 0, 1, 1, 1, -1])
-    counts = PeopleDealt(names, code, 20, 0).weights(np.repeat(names, 2)).identity_count.values.reshape(20, 2, 6)
+    names, code = np.array(list("abcdef")), [0, 0, 1, 1, 1, -1]
+    counts = dealt_counts(code, names, 20)
     assert (counts.sum(2) == [2, 3]).all()
     assert (counts[..., 5] == 0).all()
     assert (counts[..., :5].sum(1) == 1).all()
-    assert len({tuple(deal[0]) for deal in counts}) > 5
-    few = PeopleDealt(names, code, 4, 0).weights(np.repeat(names, 2)).identity_count.values
-    np.testing.assert_array_equal(few.reshape(4, 2, 6), counts[:4])
+    assert len({tuple(one[0]) for one in counts}) > 5
+    np.testing.assert_array_equal(dealt_counts(code, names, 4), counts[:4])
+
+
+def test_deals_stay_within_their_kind():
+    code, kind = np.array([0, 0, 1, 1, 1, 0, -1]), np.array([0, 0, 0, 0, 1, 1, 1])
+    for rng in generators(10, 0):
+        dealt = deal(code, rng, kind)
+        assert sorted(dealt[:4]) == [0, 0, 1, 1] and sorted(dealt[4:6]) == [0, 1] and dealt[6] == -1
 
 
 def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
@@ -148,11 +161,10 @@ def test_a_deal_of_people_is_the_evaluation_of_relabelled_people(scores):
     who = scores.probe_identity.values
     names, first = np.unique(who, return_index=True)
     code = np.unique(scores.probe_group.values[first], return_inverse=True)[1]
-    counts = PeopleDealt(names, code, 3, 0).weights(who).identity_count.values.reshape(3, 3, -1)
-    for deal in range(3):
-        label = np.array(list("abc"))[counts[deal].argmax(0)][np.searchsorted(names, who)]
+    for at, rng in enumerate(generators(3, 0)):
+        label = np.array(list("abc"))[deal(code, rng)][np.searchsorted(names, who)]
         again = fk.indices.unit_scores(scores).assign_coords(probe_group=("probe", label))
-        node = ev["dealt"].to_dataset().isel(replicate=deal)
+        node = ev["dealt"].to_dataset().isel(replicate=at)
         found = {name: float(fk.measures.measure(name)(node)) for name in NINE}
         assert found == pytest.approx(from_tensor(again, "group", bins=9), abs=1e-6)
 
@@ -188,9 +200,17 @@ def test_floor_calls_the_unfair_unfair_and_needs_deals():
     assert set(floor.data_vars) == {"estimate", "median", "limit", "p", "n_nonfinite"}
     assert float(floor.estimate) < float(floor.limit) < float(floor["median"]) < 1
     assert float(floor.p) <= 0.05 and "people" in floor.attrs["size"]
-    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", mode="all", bins=20)
+    plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
     with pytest.raises(fk.InputError, match="indices.evaluate"):
         fk.floor(plain, "dfi_normal")
+
+
+def test_deals_that_equal_the_data_reach_them(scores):
+    """p = P(floor <= index), ties among them."""
+    ev = fk.indices.evaluate(scores, by="group", bins=10, deals=2)
+    again = ev["empirical"].to_dataset().expand_dims(replicate=3)
+    ev["dealt"] = xr.DataTree(again.assign_attrs(ev["dealt"].attrs))
+    assert [float(fk.floor(ev, name).p) for name in NINE] == [1.0] * 9
 
 
 def test_people_of_a_pair_table_are_dealt_with_all_their_pairs(scores):
@@ -249,6 +269,26 @@ def test_only_the_datas_share_of_the_bias_is_taken_out(scores):
     table = fk.canonical_scores("fair", sizes=(60, 60))
     ev = fk.indices.evaluate(table, by="group", score_map="identity", resampling=fk.Resampling("pair", n=20), deals=0)
     assert float(fk.band(ev, "dfi_normal").centre) == pytest.approx(of_node(ev)["dfi_normal"])
+
+
+PAIR_NOISE = {"image": 3, "identity": 3, "double-or-nothing": 3, "two-level": 15}
+
+
+@pytest.mark.parametrize("scheme", PAIR_NOISE)
+def test_noise_of_a_pair_in_a_replicate_is_that_of_its_counts(scheme, scores):
+    """A pair counts c_k c_l w_i w_j times, each with mean 1 and mean square 2 in large data: variance 2^m - 1."""
+    people, images = 200, 60
+    names = np.repeat([f"id{k:03d}" for k in range(people)], images)
+    drawn = fk.Resampling(scheme, n=100, seed=1).weights(names)
+    count = np.repeat(drawn.identity_count.values, images, axis=1) * drawn.image_count.values.astype(float)
+    squares = (count**2).reshape(100, people, images).sum(2)
+    of_two_people = (squares.sum(1) ** 2 - (squares**2).sum(1)) / (people * (people - 1) * images**2)
+    assert of_two_people.mean() - 1 == pytest.approx(PAIR_NOISE[scheme], rel=0.1)
+    ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=fk.Resampling(scheme, n=20), deals=0)
+    dfi = fk.measures.measure("dfi_normal")
+    centre, many = (dfi(ev[node].to_dataset()) for node in ("vstatistic", "replicates"))
+    expected = float(many.mean() + (centre - many.mean()) / PAIR_NOISE[scheme])
+    assert float(fk.band(ev, "dfi_normal").centre) == pytest.approx(expected, rel=1e-12)
 
 
 def test_an_evaluation_with_deals_survives_a_file(scores, tmp_path):

@@ -231,7 +231,8 @@ def test_a_package_that_is_not_installed_is_named(tmp_path, monkeypatch, module)
     else:
         WRITERS[name](one_encoder(), tmp_path / name)
     monkeypatch.setitem(__import__("sys").modules, module, None)
-    with pytest.raises(InputError, match=f"pip install {module.partition('.')[0]}"):
+    package = {"pyarrow.parquet": "frkit.parquet.", "zarr": "frkit.zarr."}.get(module, module)
+    with pytest.raises(InputError, match=f"pip install {package}"):
         open_faces(tmp_path / name)
 
 
@@ -258,6 +259,7 @@ def test_any_text_and_any_number_come_back(tmp_path, people, name):
 @pytest.mark.skipif(not SHARED.exists(), reason="the folder of real data is not here")
 @pytest.mark.parametrize("encoder", ["facenet", "insightface"])
 def test_real_templates(encoder):
+    """That a file as others store it opens; the format itself is held by the tests above."""
     ds = open_faces(SHARED / f"lfw158_{encoder}.npz")
     assert ds.sizes == {"image": 1580, "feature": 512}
     assert len(set(ds.identity.values)) == 158

@@ -20,9 +20,9 @@ def embedding():
 
 HEAD = "identity,f0,f1\na,1,2\n"
 BAD_TABLES = {
-    "short line": (HEAD + "\na,1\n", "f.csv: line 4 has 2 cells, the first line 3"),
+    "short line": (HEAD + "\na,1\n", "f.csv: line 4 has 2 cells; the first line has 3 cells"),
     "long line": (HEAD + "a,1,2,3\n", "line 3 has 4 cells"),
-    "word": (HEAD + "a,1,x\n", "line 3, column 'f1': 'x' is not a number"),
+    "word": (HEAD + "a,1,x\n", "line 3, column 'f1': 'x' is not a finite number"),
     "gap": (HEAD + "a,,2\n", "line 3, column 'f0': '' is not a finite number"),
     "infinite": (HEAD + "a,1,inf\n", "line 3, column 'f1': 'inf' is not a finite number"),
     "no rows": ("identity,f0,f1\n", "a header but no row"),
@@ -34,8 +34,8 @@ BAD_TABLES = {
     "starts late": ("identity,f2,f3\na,1,2\n", "but '1' is absent|but '0', '1' is absent"),
     "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct, but 'f0'"),
     "column unnamed": ("identity,,f0\na,1,2\n", "column '2' has no name"),
-    "quote open": ('identity,f0,f1\n"a,1,2\n', "cannot be read as a table"),
-    "identity missing": (HEAD + "NA,1,2\n", "identity is missing or .unknown. in 1 row.s.: 1"),
+    "quote open": ('identity,f0,f1\n"a,1,2\n', "the table cannot be read"),
+    "identity missing": (HEAD + "NA,1,2\n", "identity is missing or .unknown. in 1 image.s.: 1"),
 }  # fmt: skip
 
 

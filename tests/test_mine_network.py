@@ -6,9 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from frkit.representation.bounds import donsker_varadhan, entropy, pointwise
-from frkit.representation.network import Adam, elu, forward, gradients, initial
-from frkit.representation.training import Critic, loss
+from frkit.representation.mine import (
+    Adam,
+    Critic,
+    donsker_varadhan,
+    elu,
+    forward,
+    gradients,
+    initial,
+    loss,
+    pointwise,
+)  # fmt: skip
+from frkit.representation.problem import entropy
 from frkit.representation.truth import true_information
 
 SHARES = np.array([0.5, 0.3, 0.2])

@@ -4,10 +4,11 @@ import ipywidgets as widgets
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from published_n_sigma import published
 from test_explore import find, follows, picture
 
 import frkit as fk
-from frkit.explore import nsigma as explorer
+from frkit.explore import explorers
 
 
 @pytest.fixture(scope="module")
@@ -61,25 +62,36 @@ def test_an_infinite_n_has_no_bar(result, ax):
     broken = result.isel(model=0).copy(deep=True)
     broken.n_absolute[1] = np.inf
     fk.plot.n_sigma(broken, ax)
-    assert np.isnan(heights(ax)[1]).all() and np.isfinite(ax.get_ylim()).all()
+    assert heights(ax)[1] == [0] and np.isfinite(ax.get_ylim()).all()
 
 
 def test_the_matrix_holds_the_printed_table(ax):
-    printed = fk.nsigma.with_risk(fk.nsigma.published())
+    printed = fk.nsigma.with_risk(published())
     fk.plot.n_matrix(printed, ax)
     texts = [text.get_text() for text in ax.texts]
     assert texts == [f"{value:.2f}" for value in printed.n_absolute.values.ravel()]
-    assert sum(text.get_fontweight() == "bold" for text in ax.texts) == 4
+    frames = sorted((round(patch.get_y()), round(patch.get_x())) for patch in ax.patches)
+    assert frames == [(1, 0), (2, 1), (3, 2), (4, 3)]
+    colours = ax.collections[0]
+    reddest = colours.norm(colours.get_array().filled(0)) == 3
+    np.testing.assert_array_equal(reddest, printed.n_absolute >= 3)
 
 
 def test_distributions_show_means_and_intervals(scores, result, ax):
     one = result.isel(model=0)
-    intervals = fk.nsigma.eer_intervals(scores.isel(model=0), by="group", n=30)
+    draws = fk.Resampling("identity", n=30, strata="group")
+    ev = fk.evaluate(scores.isel(model=0), far=[0.1], by="group", weighting="pair", resampling=draws)
+    intervals = fk.band(ev, "eer_group")
     fk.plot.eer_distributions(one, ax, intervals=intervals)
-    drawn = [container[0].get_ydata()[0] for container in ax.containers]
-    np.testing.assert_allclose(drawn[::2], one.eer_mean)
-    np.testing.assert_allclose(drawn[1::2], intervals.estimate)
-    assert "new people" in ax.get_legend().get_texts()[1].get_text()
+    means, whole = (container[0].get_ydata(orig=False) for container in ax.containers)
+    np.testing.assert_allclose(means, one.eer_mean)
+    np.testing.assert_allclose(whole, intervals.estimate)
+    bars = [bar[:, 1] for bar in ax.containers[1].lines[2][0].get_segments()]
+    np.testing.assert_allclose(bars, np.transpose([intervals.lower, intervals.upper]))
+    bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
+    sticks = np.concatenate(bundles)[:, 0, 1]
+    np.testing.assert_allclose(np.sort(sticks), np.sort(one.eer, axis=None))
+    assert "new identities" in ax.get_legend().get_texts()[1].get_text()
 
 
 @pytest.mark.parametrize("variable", ["p_value", "n_absolute", "eer_sd", "sp"])
@@ -99,8 +111,8 @@ def test_figures_refuse_what_they_cannot_show(result, sizes):
         lambda: fk.plot.eer_distributions(result),
         lambda: fk.plot.dependence(result, "sp"),
         lambda: fk.plot.dependence(sizes, "eer"),
-        lambda: fk.plot.n_sigma(fk.nsigma.published()),
-        lambda: fk.explore.n_sigma(fk.nsigma.published()),
+        lambda: fk.plot.n_sigma(published()),
+        lambda: fk.explore.n_sigma(published()),
     ):
         with pytest.raises(fk.InputError):
             wrong()
@@ -118,9 +130,9 @@ def test_the_explorer_follows_every_control(result, sizes):
 
 
 def test_what_the_explorer_selects_is_what_the_library_computes(sizes, scores):
-    found = explorer.select(sizes, 30, None, 1.0, subset_size=8)
+    found = explorers.first_subsets(sizes, 30, None, 1.0, subset_size=8)
     np.testing.assert_allclose(found.n_signed, sizes.n_signed.sel(subset_size=8))
-    half = explorer.select(sizes, 10, "b", 2.0, subset_size=20)
+    half = explorers.first_subsets(sizes, 10, "b", 2.0, subset_size=20)
     again = fk.n_sigma(scores.isel(model=0), by="group", subsets=30, subset_size=20, fpr=0.1)
     again = fk.nsigma.summarise(again.isel(subset=slice(0, 10)), reference="b")
     np.testing.assert_allclose(half.n_absolute, again.n_absolute)

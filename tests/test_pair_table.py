@@ -47,7 +47,7 @@ BAD = {
     "empty": (dict(score=[], genuine=[]), r"got shape \(0,\)"),
     "infinite": (dict(score=[0.5, np.inf], genuine=[1, 0]), r"score of pair 1 is infinite \(1 such\)"),
     "all missing": (dict(score=[-1, -1], genuine=[1, 0], missing=-1), "every score is missing"),
-    "models": (dict(score=[[1, 2]], genuine=[1, 0], model=["A", "B"]), r"1 distinct name\(s\), got 'A', 'B'"),
+    "models": (dict(score=[[1, 2]], genuine=[1, 0], model=["A", "B"]), "2 model names for 1 models"),
     "model twice": (dict(score={"A": [1]}, genuine=[1], model=["A"]), "leave model= out"),
     "no model": (dict(score={}, genuine=[1]), "empty mapping"),
     "uneven": (dict(score={"A": [1], "B": [1, 2]}, genuine=[1]), r"have \[1, 2\] scores"),
@@ -55,7 +55,7 @@ BAD = {
     "verdict": (dict(score=[1, 2], genuine=[1, 3]), r"pair 1 has .*3"),
     "verdict in words": (dict(score=[1, 2], genuine=["yes", "no"]), "genuine must be True or False.*yes"),
     "verdict missing": (dict(score=[1, 2], genuine=[1, None]), "pair 1 has None"),
-    "length": (dict(score=[1, 2], genuine=[1]), "genuine has 1 entries for 2 pairs"),
+    "length": (dict(score=[1, 2], genuine=[1]), "genuine has 1 labels, but there are 2 pairs"),
     "one side": (dict(score=[1], genuine=[1], probe=["a"]), "give probe= and reference= together"),
     "one identity": (dict(score=[1], genuine=[1], probe_identity=["a"]), "give probe_identity= and reference_ident"),
     "nameless": (
@@ -70,8 +70,8 @@ BAD = {
         dict(score=[1, 2, 3], **NAMES | {"reference": ["c", "c", "a"]}, **PEOPLE),
         "image 'a' shows 'k', 'm'",
     ),
-    "label length": (dict(score=[1, 2], genuine=[1, 0], race=["A"]), "race has 1 entries for 2 pairs"),
-    "label shape": (dict(score=[1, 2], genuine=[1, 0], race=[["A", "B"]]), r"race must be flat.*\(1, 2\)"),
+    "label length": (dict(score=[1, 2], genuine=[1, 0], race=["A"]), "race has 1 labels, but there are 2 pairs"),
+    "label shape": (dict(score=[1, 2], genuine=[1, 0], race=[["A", "B"]]), r"race must have one dimension.*\(1, 2\)"),
     "reserved": (dict(score=[1], genuine=[1], identity=["A"]), "attribute 'identity' has a name that frkit uses"),
     "prefix": (dict(score=[1], genuine=[1], probe_race=["A"]), "give both sides as a tuple"),
 }  # fmt: skip

@@ -28,7 +28,7 @@ def a_list(n=220, *, seed=0, decimals=1, apart=False, names=True, identities=Tru
     genuine = who[0] == who[1]
     score = np.round(rng.normal(size=(models or 1, n)) + 1.5 * genuine, decimals)
     score[rng.random(score.shape) < failed] = np.nan
-    gender = {f"id{k}": label for k, label in enumerate("f m f unknown m m f f m unknown f m".split())}
+    gender = {f"id{k}": label for k, label in enumerate("f m x unknown m x f f m unknown x m".split())}
     labels = tuple(np.array([gender[k] for k in side]) for side in who)
     given = dict(probe=image[0], reference=image[1]) if names else {}
     given |= dict(probe_identity=who[0], reference_identity=who[1]) if identities else {}
@@ -40,7 +40,7 @@ def check(pairs, *, by="gender", weighting="identity", resampling=None, impostor
     """Every node and replicate of an evaluation against the twin."""
     levels = levels or {"far": FAR}
     ev = fk.evaluate(
-        pairs, by=by, weighting=weighting, resampling=resampling, impostors=impostors, mode="all", **levels
+        pairs, by=by, weighting=weighting, resampling=resampling, impostors=impostors, histogram=100, **levels
     )
     rows = twin_pairs.rows_of(pairs, by, model)
     groups = sorted({row[f"{side}_group"] for row in rows for side in twin_pairs.SIDES} - {"unknown"}) if by else None
@@ -148,7 +148,7 @@ def test_a_rectangular_matrix_with_failed_comparisons(scheme, weighting):
     score, probe, reference, attributes = rectangle(5)
     scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, chunks=4)
     options = dict(far=FAR, by="gender", weighting=weighting, resampling=fk.Resampling(scheme, n=4))
-    options |= dict(mode="all", bounds=(0, 2), bins=10)
+    options |= dict(histogram=(10, (0, 2)))
     one, other = fk.evaluate(listed(scores, False), **options), fk.evaluate(scores, **options)
     assert {"auc_group", "impostor_histogram_group", "genuine_sd"} <= set(one["replicates"].data_vars)
     assert_same(one, other)
@@ -174,6 +174,24 @@ def test_without_names_only_the_pair_bootstrap_is_possible_and_too_narrow(scheme
 def test_the_pair_bootstrap_warns_that_it_is_too_narrow():
     with pytest.warns(fk.DataWarning, match="too narrow, because pairs share images and people"):
         fk.evaluate(a_list(), far=FAR, resampling=fk.Resampling("pair", n=2))
+
+
+def test_the_pair_bootstrap_is_too_narrow():
+    """Pairs of one person share what makes the person easy or hard: whole people vary more than pairs do."""
+    rng = np.random.default_rng(0)
+    people = np.char.add("id", np.repeat(np.arange(40), 30).astype(str))
+    image = np.char.add(np.char.add(people, "/"), np.tile(np.arange(30), 40).astype(str))
+    other = np.roll(people, 30)
+    score = np.repeat(rng.normal(size=40), 30) + 0.3 * rng.normal(size=1200)
+    genuine = dict(probe=image, reference=np.char.add(image, "'"), probe_identity=people, reference_identity=people)
+    impostor = dict(probe=image, reference=np.roll(image, 30), probe_identity=people, reference_identity=other)
+    sides = {name: np.concatenate([genuine[name], impostor[name]]) for name in genuine}
+    pairs = fk.pairs(np.concatenate([score, score - 1]), np.repeat([True, False], 1200), **sides)
+    widths = {}
+    for scheme in ("identity", "pair"):
+        band = fk.band(fk.evaluate(pairs, threshold=[0.0], resampling=fk.Resampling(scheme, n=100)), "frr")
+        widths[scheme] = float((band.upper - band.lower)[0])
+    assert widths["pair"] < 0.75 * widths["identity"]
 
 
 @pytest.mark.parametrize("scheme", ["image", "two-level"])

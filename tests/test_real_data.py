@@ -1,4 +1,7 @@
-"""The figures known for real scores; the data stay outside the project, without them the tests skip."""
+"""Rates known from elsewhere for real scores: that files, engine and bands agree with the world outside.
+
+The data stay outside the project, without them these tests skip; formulas are held by the twin (test_engine), bands
+and comparisons by test_intervals."""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""The figures known for real scored pairs; the data stay outside the project, without them the tests skip."""
+"""Rates known from elsewhere for the RFW pairs: that file, protocol and engine agree with the world outside.
+
+The data stay outside the project, without them these tests skip; formulas are held by test_pairs, the file's form by
+test_pair_files, EERs of subsets by test_nsigma."""
 
 import json
 from pathlib import Path

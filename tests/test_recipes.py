@@ -145,17 +145,18 @@ def steps(monkeypatch, tmp_path):
 
 def test_set_up_installs_once(steps):
     local.environment()
-    assert [step[2] for step in steps] == ["venv", "pip"]
+    assert [step[1:3] for step in steps[:2]] == [["-m", "venv"], ["-m", "pip"]]
+    assert [step[1:] for step in steps[2:]] == [["binder/postBuild"]]
     local.environment()
-    assert len(steps) == 2
+    assert len(steps) == 3
 
 
 def test_set_up_for_tests_serves_the_notebooks_too(steps):
     local.environment()
     local.environment("test")
-    assert steps[-1][-2:] == ["-e", ".[test]"]
+    assert steps[-2][-2:] == ["-e", ".[test]"]
     local.environment()
-    assert len(steps) == 3
+    assert len(steps) == 5
 
 
 def test_set_up_follows_changed_requirements(steps, monkeypatch, tmp_path):
@@ -165,7 +166,14 @@ def test_set_up_follows_changed_requirements(steps, monkeypatch, tmp_path):
     local.environment()
     (tmp_path / "requirements.txt").write_text("numpy")
     local.environment()
-    assert [step[2] for step in steps] == ["venv", "pip", "pip"]
+    assert [step[2] for step in steps if step[1] == "-m"] == ["venv", "pip", "pip"]
+
+
+def test_tests_run_on_all_cores_and_take_pytests_own_options():
+    assert local.tests(("-n", "0", "-x"))[-3:] == ["-n", "0", "-x"]
+    assert 1 <= int(local.tests(())[3]) <= 4
+    extra = " ".join(project()["optional-dependencies"]["test"])
+    assert "pytest-xdist" in extra and "frkit[parquet,zarr,cluster]" in extra
 
 
 def test_lab_is_reached_from_this_machine_only():

@@ -7,8 +7,7 @@ import xarray as xr
 from matplotlib import pyplot as plt
 
 import frkit as fk
-from frkit.explore import representation as explorer
-from frkit.representation import experiments
+from frkit.explore import explorers
 
 
 @pytest.fixture
@@ -54,43 +53,6 @@ def test_convergence_draws_both_readings(ax):
     assert ax.lines[1].get_linestyle() == "--"
 
 
-# --- the paper's figures ----------------------------------------------------------------------------------
-def test_digits_stand_in_columns(ax):
-    digits = experiments.coloured_digits("extreme", 0.0)
-    fk.plot.coloured_digits(digits, ax=ax, per_digit=2)
-    picture = ax.images[0].get_array()
-    assert picture.shape == (16, 80, 3)
-    first = digits.embedding.values[digits.digit.values == "3"][0].reshape(8, 8, 3)
-    np.testing.assert_array_equal(picture[:8, 24:32], first)
-
-
-def test_measures_run_against_their_coordinate(ax):
-    values = xr.DataArray([[0.9, 0.2], [0.7, 0.4]], {"seed": [0, 1], "sigma": [0.1, 0.5]})
-    fk.plot.against(xr.Dataset({"rlb": values, "dcor2": values / 2}), "sigma", ["rlb", "dcor2"], ax=ax)
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), [0.8, 0.3])
-    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0.1, 0.5])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["RLB", "distance correlation (squared)"]
-
-
-def test_every_pair_of_shares_has_its_field(ax):
-    grid = [(f, b) for f in (0.1, 0.5) for b in (0.25, 0.9, 0.95)]
-    female, black = np.array(grid).T
-    rlb = 0.2 * female + 0.5 * black
-    coords = {"female": ("design", female), "black": ("design", black)}
-    fk.plot.shares(xr.Dataset({"rlb": ("design", rlb)}, coords), ax=ax)
-    picture = ax.images[0].get_array()
-    assert picture.shape == (3, 2)
-    assert picture[1, 0] == pytest.approx(0.2 * 0.1 + 0.5 * 0.9)
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["0.1", "0.5"]
-
-
-def test_boxes_stand_for_families(ax):
-    values = np.random.default_rng(0).random((9, 2))
-    fk.plot.boxes(xr.Dataset({"rlb": (("seed", "family"), values)}, {"family": ["baseline", "other"]}), "rlb", ax=ax)
-    middles = [line.get_xdata()[0] for line in ax.lines if line.get_color() == "#D55E00"]
-    np.testing.assert_allclose(middles, np.median(values, axis=0))
-
-
 def test_trials_and_comparators_draw_what_was_found(ax):
     truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
     fk.plot.trials(truth, [one_trial(1.0), one_trial(2.0, "image")], ax=ax)
@@ -106,11 +68,7 @@ def test_trials_and_comparators_draw_what_was_found(ax):
     [
         (lambda: fk.plot.representation_bias(xr.Dataset({"x": 1})), "holds no rlb, rlb_se"),
         (lambda: fk.plot.representation_bias(estimates().expand_dims(attribute=2)), "over one dimension"),
-        (lambda: fk.plot.against(estimates(), "model", ["rlb"]), "must run over model and seed"),
-        (lambda: fk.plot.boxes(estimates(), "rlb"), "must run over seed and family"),
-        (lambda: fk.plot.shares(estimates()), "holds no female, black"),
-        (lambda: fk.plot.coloured_digits(estimates()), "holds no embedding, drawn"),
-        (lambda: fk.plot.trials(xr.Dataset(), []), "experiments.true_bias"),
+        (lambda: fk.plot.trials(xr.Dataset(), []), "studies.true_bias"),
     ],
 )
 def test_other_results_are_refused(draw, words):
@@ -136,7 +94,7 @@ def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
         asked.append(settings)
         return one_trial(distance, settings["by"])
 
-    monkeypatch.setattr(explorer.experiments, "trial", quick)
+    monkeypatch.setattr(explorers.studies, "trial", quick)
     box = fk.explore.representation_bias(per_identity=7)
     labels = ["attribute strength", "share of class 1", "images n", "dimension", "folds of", "network width"]
     assert [child.description for child in box.children[:6]] == labels

@@ -95,6 +95,15 @@ def test_seed_decides(scheme):
     assert len(np.unique(first, axis=0)) > 50
 
 
+@pytest.mark.parametrize("scheme", [*SCHEMES, "pair"])
+def test_neighbouring_seeds_share_no_replicate(scheme):
+    """A seed of seed + b would do that: then an average over seeds is an average over fewer draws."""
+    names = np.repeat([f"id{k:02d}" for k in range(40)], 3)
+    drawn = [fk.Resampling(scheme, n=10, seed=seed).weights(names) for seed in range(4)]
+    rows = np.vstack([np.hstack([one.identity_count.values, one.image_count.values]) for one in drawn])
+    assert len(np.unique(rows, axis=0)) == len(rows)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_image_order_does_not_matter(scheme):
     order = np.random.default_rng(0).permutation(len(IDENTITY))
@@ -166,3 +175,11 @@ def test_the_pair_scheme_draws_within_each_kind():
     assert "too narrow" in drawn.attrs["target"]
     with pytest.raises(fk.InputError, match="leave strata out"):
         fk.Resampling("pair", strata="gender")
+
+
+def test_labels_are_cleaned_as_those_of_faces():
+    resampling = fk.Resampling("identity", n=3)
+    written = resampling.weights(np.array([" ann", b"ann", 7.0], object))
+    assert written.identical(resampling.weights(["ann", "ann ", "7"]))
+    with pytest.raises(fk.InputError, match="identity is missing or .unknown. in 1 image"):
+        resampling.weights(["ann", None, "bob"])

@@ -1,15 +1,15 @@
 """Variances over draws of images against full enumeration: every data set, and every resample of each."""
 
 from itertools import product
-from math import comb, factorial, prod
+from math import factorial, prod
 
 import numpy as np
 import pytest
 from engine_cases import FAR, people
 
 import frkit as fk
-from frkit.engine.design import Design, Side
-from frkit.engine.resolve import Genuine
+from frkit.engine.pairs import Genuine, Pairs
+from frkit.engine.protocol import Protocol, Side
 from frkit.engine.variance import genuine_variance, impostor_variance
 
 KINDS = (0, 1, 2)  # kinds of images that an identity can show
@@ -38,12 +38,11 @@ def moments(values):
 def genuine_of(indicators, n):
     """Genuine pairs of one identity per matrix: score 0 where rejected, else 1."""
     row, col = np.triu_indices(n, 1)
-    pairs = [(1.0 - x[row, col], k * n + row, k * n + col, k) for k, x in enumerate(indicators)]
+    pairs = [(1.0 - x[row, col], k * n + row, k * n + col) for k, x in enumerate(indicators)]
     score, row, col = (np.concatenate([pair[part] for pair in pairs]) for part in range(3))
-    of_pair = np.repeat([pair[3] for pair in pairs], comb(n, 2))
     order = np.argsort(score, kind="stable")
-    parts = tuple(part[order] for part in (score, row, col, of_pair, 0 * row, np.ones(len(row))))
-    return Genuine(parts, None, None, np.array([[float(len(row))]]))
+    parts = Pairs(score, row, col, 0 * row, np.ones(len(row))).take(order)
+    return Genuine(parts, None, None, None, np.array([[float(len(row))]]))
 
 
 def variance_of(indicators, n):
@@ -89,8 +88,8 @@ def test_identities_of_two_images_share_with_thirty_others():
     row, col = np.append(row + start, 120), np.append(col + start, 121)
     score = np.append(np.ones(180), 0.0)[::-1]
     factor = np.append(np.full(180, 1 / 6), 1.0)[::-1]
-    of_pair = identity[row][::-1]
-    found = Genuine((score, row[::-1], col[::-1], of_pair, 0 * of_pair, factor), None, None, np.array([[31.0]]))
+    pairs = Pairs(score, row[::-1], col[::-1], 0 * row, factor)
+    found = Genuine(pairs, None, None, None, np.array([[31.0]]))
     assert genuine_variance(found, identity, np.array([0.5]))[0] == pytest.approx((30 / 6 + 1) / 31**3)
 
 
@@ -126,12 +125,12 @@ def test_impostor_variance_finds_both_parts_of_the_spread(n):
     identity = np.repeat(np.arange(40), n)
     ones = np.ones((40 * n, 1), np.uint8)
     side = Side(identity, identity.astype(np.int32), np.zeros(40 * n, np.uint16), ones, np.full(40 * n, 1 / n))
-    design = Design(side, side, True, np.zeros((1, 1), np.int16))
+    protocol = Protocol(side, side, True, np.zeros((1, 1), np.int16))
     far, a = np.array([0.01, 0.1]), 1 - 1 / n
     of_pairs, of_images = far * (1 - far) / (780 * n**2), np.array([1e-5, 0.0])
     spread = a * of_images + (2 * a + a**2) * of_pairs
-    np.testing.assert_allclose(impostor_variance(design, far, spread), of_images + of_pairs)
-    np.testing.assert_allclose(impostor_variance(design, far, 0.9 * of_pairs), of_pairs)
+    np.testing.assert_allclose(impostor_variance(protocol, far, spread), of_images + of_pairs)
+    np.testing.assert_allclose(impostor_variance(protocol, far, 0.9 * of_pairs), of_pairs)
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from frkit.base import UNKNOWN, InputError
 from frkit.faces.dataset import faces
-from frkit.faces.labels import numbered, resolve_varying
+from frkit.faces.labels import resolve_varying
 
 IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
 
@@ -100,8 +100,3 @@ def test_split_makes_one_part_per_person_and_label_and_is_idempotent(rows):
     assert person is None or person.tolist() == list(who)
     again = resolve_varying(labels, identity, "split", "x", person)
     assert again[1].tolist() == identity.tolist()
-
-
-def test_numbered_refuses_names_that_would_clash():
-    with pytest.raises(InputError, match="'a#2' would stand twice"):
-        numbered(["a", "a#2", "a"])

@@ -17,7 +17,7 @@ def mix():
 def test_a_large_sample_comes_near(mix):
     exact = mix.population_distributions(150, by="group", bins=20)
     scores = fk.score_tensor(mix.sample(150, seed=3))
-    how = dict(threshold=[0.5], by="group", weighting="pair", impostors="same-group", mode="all", bins=20)
+    how = dict(threshold=[0.5], by="group", weighting="pair", impostors="same-group", histogram=20)
     found = fk.evaluate(scores, **how)["empirical"]
     for kind in ("genuine", "impostor"):
         np.testing.assert_allclose(found[f"{kind}_mean_group"], exact[f"{kind}_mean_group"], atol=0.025)

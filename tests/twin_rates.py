@@ -81,6 +81,13 @@ def auc(impostor, genuine) -> float:
     return wins / (genuine.weight.sum() * impostor.weight.sum())
 
 
+def binned(pairs, edges, parts) -> PairList:
+    """The pairs with the number of their bin as score, every bin being cut into equal parts; the last holds its end."""
+    fine = np.interp(np.arange((len(edges) - 1) * parts + 1) / parts, np.arange(len(edges)), edges)
+    bins = np.clip(np.searchsorted(fine, pairs.score, side="right") - 1, 0, len(fine) - 2)
+    return PairList(bins, pairs.weight, pairs.left, pairs.right)
+
+
 def distribution(pairs, edges) -> dict:
     """Mean, standard deviation (ddof 0) and histogram (sum 1) of the scores of one kind of pairs."""
     total = pairs.weight.sum()
@@ -96,18 +103,21 @@ def distribution(pairs, edges) -> dict:
 
 
 def whole_summary(pairs, edges, *, groups=None, impostors="all") -> dict:
-    """What needs every pair: AUC, and the distribution of each kind, overall and per group."""
+    """What needs every pair: AUC, exact and of 1,000 bins, and the distribution of each kind, overall and per group."""
     impostor, genuine = pairs
     kinds = {"impostor": entering(impostor, impostors), "genuine": genuine}
-    result = {"auc": auc(kinds["impostor"], genuine)}
+    parts = int(np.ceil(1000 / (len(edges) - 1)))
+    result = {"exact_auc": auc(kinds["impostor"], genuine)}
+    result["auc"] = auc(*(binned(every, edges, parts) for every in kinds.values()))
     for kind, every in kinds.items():
         result |= {f"{kind}_{name}": value for name, value in distribution(every, edges).items()}
     if groups:
         own = [(impostor.cell(a, a), genuine.cell(a, a)) for a in groups]
-        result["auc_group"] = np.array([auc(*pair) for pair in own])
+        result["exact_auc_group"] = np.array([auc(*pair) for pair in own])
+        result["auc_group"] = np.array([auc(*(binned(every, edges, parts) for every in pair)) for pair in own])
         for index, kind in enumerate(("impostor", "genuine")):
-            parts = [distribution(pair[index], edges) for pair in own]
-            result |= {f"{kind}_{name}_group": np.array([part[name] for part in parts]) for name in parts[0]}
+            found = [distribution(pair[index], edges) for pair in own]
+            result |= {f"{kind}_{name}_group": np.array([part[name] for part in found]) for name in found[0]}
     return result
 
 
@@ -130,7 +140,11 @@ def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all") ->
         "frr": genuine.rejected(threshold),
     }
     result["eer"], result["eer_threshold"] = equal_error(counted, genuine)
-    return result | (group_summary(impostor, genuine, threshold, groups) if groups else {})
+    if groups:
+        result |= group_summary(impostor, genuine, threshold, groups)
+    if impostors == "same-group":
+        result.pop("far_cross", None)  # no pair between groups counts
+    return result
 
 
 def group_summary(impostor, genuine, threshold, groups) -> dict:

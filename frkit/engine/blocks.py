@@ -13,6 +13,7 @@ from dask.base import get_scheduler
 from dask.local import get_sync
 from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
+from tqdm.dask import TqdmCallback
 
 
 def bounds(array: da.Array) -> list[np.ndarray]:
@@ -59,33 +60,13 @@ def _made_by(tasks: dict, key):
 def run(tasks: dict, keys, progress: bool = False) -> list:
     """Compute keys with the active scheduler (threads, or a distributed client), one BLAS thread in each."""
     get = get_scheduler() or get_scheduler(scheduler="threads")
-    with threadpool_limits(1, user_api="blas"), _bar(progress):
+    bar = TqdmCallback(desc="sweep", leave=False) if progress else nullcontext()
+    with threadpool_limits(1, user_api="blas"), bar:
         return get(tasks, keys)
 
 
-def n_threads() -> int:
-    """Threads that the active scheduler may use here."""
-    alone = get_scheduler() is get_sync
-    return 1 if alone else dask.config.get("num_workers", None) or CPU_COUNT
-
-
 def each(work: Callable[[int], None], n: int) -> None:
-    """Do the work for 0..n-1 on all threads; the kernels release the interpreter's lock."""
-
-    def some(part: np.ndarray) -> None:
-        for index in part:
-            work(int(index))
-
-    many = n_threads()
-    if many == 1:
-        return some(np.arange(n))
-    with ThreadPoolExecutor(many) as pool:
-        list(pool.map(some, np.array_split(np.arange(n), 4 * many)))
-
-
-def _bar(progress: bool):
-    if not progress:
-        return nullcontext()
-    from tqdm.dask import TqdmCallback
-
-    return TqdmCallback(desc="sweep", leave=False)
+    """Do the work for 0..n-1 on all threads of the active scheduler; the kernels release the interpreter's lock."""
+    n_threads = 1 if get_scheduler() is get_sync else dask.config.get("num_workers", None) or CPU_COUNT
+    with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
+        list((pool.map if pool else map)(work, range(n)))

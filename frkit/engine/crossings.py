@@ -6,8 +6,9 @@ import numpy as np
 
 from frkit.engine import kernels, walks
 from frkit.engine.blocks import each
+from frkit.engine.pairs import Genuine
 from frkit.engine.plan import Ladder
-from frkit.engine.resolve import TOLERANCE, Genuine, Impostors, column_of
+from frkit.engine.resolve import TOLERANCE, Impostors, curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,48 +26,44 @@ class Crossings:
     genuine_bins: np.ndarray
 
 
-def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, own_cell: np.ndarray) -> Crossings:
-    """The bin in which FAR and FRR of every group, and of all, cross.
+def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, n_groups: int) -> Crossings:
+    """The bin in which FAR and FRR of every group, and of all, cross, in the columns that the genuine pairs have.
 
-    own_cell: (group,) the cell of pairs within each group.
+    sums: (bin, cell, column) impostor weight; totals: (cell, column) all of it.
     """
-    n_columns = sums.shape[2]
-    score = genuine.pairs[0]
-    low, floor, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
-    bins = kernels.bins_of(score, low, scale, bin_of_cell)
-    bins[~(score > floor)] = -1
-    binned = np.zeros((n_columns, len(sums) + 1, len(genuine.totals)))
+    sums, totals = (part[..., : len(genuine.identity_count)] for part in (sums, totals))
+    low, floor, scale, bin_of_cell, _ = ladder.arrays(genuine.pairs.score.dtype)
+    bins = kernels.bins_of(genuine.pairs.score, low, scale, bin_of_cell)
+    bins[~(genuine.pairs.score > floor)] = -1
+    # place 0 is all that lies below the floor, where impostors were not swept; place b + 1 is bin b
+    upto = np.cumsum(curves(_by_place(genuine, bins + 1, len(sums) + 1), n_groups), axis=1)
+    from_bin = np.cumsum(curves(np.moveaxis(sums, 1, 0), n_groups)[:, ::-1], axis=1)[:, ::-1]
+    above = np.concatenate([from_bin, np.zeros_like(from_bin[:, :1])], axis=1)  # the end of each place
+    all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
+    place = _crossed(above, upto, all_pairs).argmax(1)
+    # what is accepted and rejected at the lower end of the bin: from there the walk along its pairs starts
+    begin = np.maximum(place - 1, 0)[:, None]
+    accepted, rejected = (np.take_along_axis(part, begin, 1)[:, 0] for part in (from_bin, upto))
+    known = (all_pairs[0] > 0) & (all_pairs[1] > 0)
+    weights = (np.where(known, weight, np.nan).T for weight in (accepted, rejected))
+    return Crossings(np.where(known, place - 1, -2).T, *weights, bins)
+
+
+def _crossed(accepted: np.ndarray, rejected: np.ndarray, all_pairs: tuple) -> np.ndarray:
+    """Whether FRR has reached FAR at the upper end of each place, (curve, place, column); not where one is unknown."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return rejected / all_pairs[1][:, None] - accepted / all_pairs[0][:, None] >= -TOLERANCE
+
+
+def _by_place(genuine: Genuine, place: np.ndarray, n_places: int) -> np.ndarray:
+    """Genuine weight at every place but the last, (group, place, column); place: (pair,), ascending."""
+    weight = np.zeros((len(genuine.identity_count), n_places, len(genuine.totals)))
 
     def one(column: int) -> None:
-        walks.binned_genuine(
-            bins,
-            len(sums) - 1,
-            column_of(genuine.image_weight, column),
-            genuine.identity_count[column],
-            genuine.pairs,
-            binned[column],
-        )
+        walks.binned_genuine(place, genuine.column(column), genuine.pairs, weight[column])
 
-    each(one, n_columns)
-    curves = range(len(own_cell) + 1)
-    impostor = np.stack([sums[:, c] for c in own_cell] + [sums.sum(1)])
-    imp_total = np.stack([totals[c] for c in own_cell] + [totals.sum(0)])
-    gen = np.moveaxis(np.concatenate([binned[:, :, : len(own_cell)], binned.sum(2, keepdims=True)], 2), 0, 2)
-    gen_total = np.concatenate([genuine.totals[: len(own_cell)], genuine.totals.sum(0, keepdims=True)])
-    shape = (n_columns, len(own_cell) + 1)
-    found, accepted, refused = np.full(shape, -2), np.full(shape, np.nan), np.full(shape, np.nan)
-    for curve in curves:
-        ok = np.flatnonzero((imp_total[curve] > 0) & (gen_total[curve] > 0))
-        upward = np.cumsum(impostor[curve][::-1], axis=0)[::-1][:, ok]
-        upto = np.cumsum(gen[:, curve][:, ok], axis=0)
-        after = np.concatenate([upward, np.zeros((1, len(ok)))])  # impostor weight above the end of place b
-        crossed = upto / gen_total[curve, ok] - after / imp_total[curve, ok] >= -TOLERANCE
-        place = np.where(crossed.any(0), crossed.argmax(0), len(sums))
-        found[ok, curve] = place - 1
-        inside = np.maximum(place - 1, 0)
-        accepted[ok, curve] = upward[inside, np.arange(len(ok))]
-        refused[ok, curve] = upto[inside, np.arange(len(ok))]
-    return Crossings(found, accepted, refused, bins)
+    each(one, len(weight))
+    return np.moveaxis(weight, (2, 1), (0, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,30 +83,28 @@ class _Runs:
     genuine_place: np.ndarray
 
 
-def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell: np.ndarray) -> np.ndarray:
+def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int) -> np.ndarray:
     """EER and its threshold of every column and curve, (2, column, curve); NaN where a rate has no pairs."""
     out = np.full((2, *at.bins.shape), np.nan)
     if not np.any(at.bins >= 0):
         return out
-    cells, groups = [*own_cell, -1], [*range(len(own_cell)), -1]
-    imp_total, gen_total = _curves(impostors.totals, own_cell), _curves(genuine.totals, np.arange(len(own_cell)))
-    runs = _find_runs(impostors, genuine, at, own_cell, (imp_total, gen_total))
+    totals = impostors.totals[:, : len(at.bins)]
+    all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
+    runs = _find_runs(impostors, genuine, at, n_groups, all_pairs)
     begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
 
     def one(column: int) -> None:
-        weight = (*column_of(impostors.weight, column), *column_of(genuine.image_weight, column))
-        for curve, b in enumerate(at.bins[column]):
-            if b < 0:
-                continue
+        weight, genuine_weight = impostors.column(column), genuine.column(column)
+        for curve in np.flatnonzero(at.bins[column] >= 0):
+            own = curve if curve < n_groups else -1  # the group, and the cell of its own pairs; -1 takes all
             out[:, column, curve] = walks.crossing(
                 *_start(runs, at, column, curve, (begin[column, curve], end[column, curve])),
                 weight,
-                genuine.identity_count[column],
+                genuine_weight,
                 impostors.pairs,
                 genuine.pairs,
-                cells[curve],
-                groups[curve],
-                (imp_total[curve, column], gen_total[curve, column]),
+                own,
+                (all_pairs[0][curve, column], all_pairs[1][curve, column]),
                 TOLERANCE,
             )
 
@@ -117,32 +112,19 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, own
     return out
 
 
-def _curves(weights: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """(cell or group, ...) to (curve, ...): each group's own, and all together."""
-    return np.concatenate([weights[own], weights.sum(0, keepdims=True)])
-
-
-def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, own_cell, totals: tuple) -> _Runs:
+def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, all_pairs: tuple) -> _Runs:
     """At which run of the bins with crossings each curve crosses, from the weights at the runs' upper ends."""
     up = np.flatnonzero(np.isin(impostors.bin, at.bins))[::-1]
-    first, last, n_runs = impostors.first[up], impostors.last[up], len(up)
-    highest = np.full(n_runs, -np.inf)
-    filled = last > first
-    highest[filled] = impostors.pairs[0][first[filled]]
-    place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs[0])
-    binned = np.zeros((impostors.above.shape[2], n_runs + 1, len(genuine.totals)))
-
-    def one(column: int) -> None:
-        image_weight, identity_count = column_of(genuine.image_weight, column), genuine.identity_count[column]
-        walks.binned_genuine(place - 1, n_runs - 1, image_weight, identity_count, genuine.pairs, binned[column])
-
-    each(one, len(binned))
-    upto = np.cumsum(binned[:, :n_runs], axis=1)
-    rejected = _curves(np.moveaxis(upto, (2, 1), (0, 1)), np.arange(len(own_cell)))
-    accepted = _curves(np.moveaxis(impostors.above[up], 1, 0), own_cell)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        crossed = rejected / totals[1][:, None] - accepted / totals[0][:, None] >= -TOLERANCE
-    found = np.where(crossed.any(1), crossed.argmax(1), n_runs)
+    first, last = impostors.first[up], impostors.last[up]
+    # a genuine pair belongs to the first run that reaches as high; an empty run reaches no higher than the one below
+    highest = np.full(len(up), -np.inf)
+    highest[last > first] = impostors.pairs.score[first[last > first]]
+    place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs.score)
+    upto = np.cumsum(_by_place(genuine, place, len(up) + 1)[:, :-1], axis=1)
+    above = impostors.above[up][..., : len(at.bins)]
+    rejected, accepted = curves(upto, n_groups), curves(np.moveaxis(above, 1, 0), n_groups)
+    crossed = _crossed(accepted, rejected, all_pairs)
+    found = np.where(crossed.any(1), crossed.argmax(1), len(up))
     return _Runs(first, last, impostors.bin[up], accepted, rejected, found, place)
 
 
@@ -151,12 +133,13 @@ def _start(runs: _Runs, at: Crossings, column: int, curve: int, inside: tuple) -
 
     inside: the first of the bin's runs, and the one after its last.
     """
-    b, run = at.bins[column, curve], runs.found[curve, column]
-    run = min(max(run, inside[0]), inside[1])  # past the bin's last pair only genuine pairs are left
+    run = min(max(runs.found[curve, column], inside[0]), inside[1])
+    # past the bin's last pair only genuine pairs are left
     pairs = (int(runs.first[run]), int(runs.last[run])) if run < inside[1] else (0, 0)
     before = run - 1
+    # below the bin's first pair there is no run: the weights are those at the bin's lower end
     if before < inside[0] or runs.last[before] == runs.first[before] and before == inside[0]:
-        genuine = int(np.searchsorted(at.genuine_bins, b))
+        genuine = int(np.searchsorted(at.genuine_bins, at.bins[column, curve]))
         return at.accepted[column, curve], at.rejected[column, curve], pairs, genuine
     genuine = int(np.searchsorted(runs.genuine_place, run))
     return runs.accepted[curve, before, column], runs.rejected[curve, before, column], pairs, genuine

@@ -1,97 +1,119 @@
 """Whole score distributions, for measures that need every pair: AUC, moments and histograms."""
 
-from dataclasses import dataclass
-
 import dask
-import dask.array as da
 import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import require
-from frkit.engine import histogram as distribution
-from frkit.engine import lists as listed
-from frkit.engine.cohort import Cohort
-from frkit.engine.resolve import Genuine
+from frkit.base import GROUP, SCORE_BIN, require
+from frkit.engine import everypair
+from frkit.engine.pairs import Genuine
+from frkit.engine.protocol import Protocol
+from frkit.engine.rates import COLUMN, Rates, by_curve, labelled, ratio, with_centre
+from frkit.engine.resolve import curves
 from frkit.engine.sweep import sweep
 
-TABLE_LIMIT = 2e9  # bytes of the table that AUC needs
+AUC_BINS = 1000  # at least so many stand behind the AUC
 ROUNDING = 1e-5  # of the range: by so much may a score lie outside
 
 
-@dataclass(frozen=True, eq=False)
-class Distributions:
-    """Per column and curve (a group, and last everybody): AUC, mean, standard deviation (ddof 0), histogram.
-
-    auc (column, curve); impostor and genuine: (mean, sd) (column, curve) and histogram (column, bin, curve), sum
-    1; edges (bin + 1,); images (column, curve): how many, or pairs where no images are named; pairs: of each kind
-    (column, curve), where all pairs weigh the same. The last column is the V-statistic's.
-    """
-
-    auc: np.ndarray
-    impostor: tuple
-    genuine: tuple
-    edges: np.ndarray
-    images: np.ndarray
-    pairs: dict[str, np.ndarray]
-
-
 def tally_distributions(
-    scores: xr.DataArray, who: Cohort, rates, *, bins: int, bounds: tuple[float, float], progress: bool
-) -> Distributions:
-    """One more sweep, over every pair; `rates` brings the genuine pairs, which are known by now."""
-    design, own = who.design, who.own_cell
-    low, high = bounds
-    edges = np.linspace(low, high, bins + 1)
-    levels, lost = _lost(rates.genuine, rates.centre, len(own))
-    of_cell = np.full(design.n_cells, -1)
-    of_cell[own] = np.arange(len(own))
-    wanted = distribution.Distribution(design, edges, levels, lost, of_cell)
-    if who.listed is None:
-        found = sweep(scores, wanted, scan=distribution.scan, add=distribution.add, progress=progress)
+    scores: xr.DataArray, protocol: Protocol, rates: Rates, *, bins: int, bounds: tuple[float, float], progress: bool
+) -> xr.Dataset:
+    """One more sweep, over every pair; `rates` brings the genuine pairs, which are known by now.
+
+    Returns the columns of `rates.table` (the data, replicates, the V-statistic) for groups and for all: `auc`,
+    `images` (pairs, where no images are named), and of each kind mean, standard deviation (ddof 0), histogram (sum 1)
+    and, where all pairs weigh the same, number of pairs. Attribute `auc_error`: no AUC is further from the exact one.
+    """
+    n_groups = len(protocol.groups)
+    parts = -(-AUC_BINS // bins)
+    shown = np.linspace(*bounds, bins + 1)
+    edges = np.interp(np.arange(bins * parts + 1) / parts, np.arange(bins + 1), shown)  # holds those exactly
+    wanted = everypair.EveryPair(protocol, edges)
+    if protocol.listed is None:
+        found = sweep(scores, wanted, everypair.scan, progress=progress)
     else:
-        places = who.listed.impostor
-        parts = (part[places] for part in (scores.values, who.listed.row, who.listed.col))
-        found = listed.distribute_list(*parts, wanted)
+        impostor = protocol.listed.impostor
+        found = everypair.of_list(scores.values[impostor], *protocol.listed.places(impostor), wanted)
+    _check_bounds(found.lists["extremes"], bounds)
+    binned = found.sums["binned"].reshape(len(edges) - 1, protocol.n_cells, protocol.n_columns)
+    powers, total = curves(found.sums["powers"], n_groups, 1).swapaxes(1, 2), curves(rates.totals, n_groups).T
+    impostor = _summary(total, powers, np.moveaxis(curves(binned, n_groups, 1), 2, 0))
+    genuine, centre = (_genuine_summary(part, n_groups, edges) for part in (rates.genuine.data, rates.genuine.centre))
+    kinds = {
+        "genuine": {name: np.concatenate([genuine[name], centre[name]]) for name in genuine},
+        "impostor": {name: with_centre(values) for name, values in impostor.items()},
+    }
+    table, error = _auc(kinds)
+    pairs = {kind: part["total"] for kind, part in kinds.items()}
+    pairs["genuine"] = _as_many_as_the_data(pairs["genuine"])
+    for kind, part in kinds.items():
+        coarse = part["histogram"].reshape(len(part["histogram"]), bins, parts, -1).sum(2)
+        shares = ratio(coarse, part["total"][:, None])
+        table |= by_curve(f"{kind}_mean", (COLUMN,), part["mean"])
+        table |= by_curve(f"{kind}_sd", (COLUMN,), part["sd"])
+        table |= by_curve(f"{kind}_histogram", (COLUMN, SCORE_BIN), shares)
+        table |= by_curve(f"{kind}_pairs", (COLUMN,), pairs[kind]) if protocol.pooled else {}
+    table |= by_curve("images", (COLUMN,), _images(protocol, pairs))
+    coords = {SCORE_BIN: (shown[1:] + shown[:-1]) / 2, GROUP: protocol.groups}
+    return labelled(table, coords, auc_error=error)
+
+
+def _check_bounds(extremes: list[float], bounds: tuple[float, float]) -> None:
+    (low, high), lowest, highest = bounds, min(extremes), max(extremes)
     slack = ROUNDING * (high - low)
     require(
-        found.low >= low - slack and found.high <= high + slack,
-        f"scores reach from {found.low:.6g} to {found.high:.6g}, outside the histogram's bounds "
-        f"({low:.6g}, {high:.6g}); "
-        "give wider ones with bounds=(low, high)",
-    )
-    sums = found.sums.reshape(bins, design.n_cells, design.n_columns)
-    impostor_totals = _curves(rates.totals[None], own)[0]
-    genuine = [_genuine_moments(part, len(own), edges) for part in (rates.genuine, rates.centre)]
-    genuine_totals = np.concatenate([part[0] for part in genuine])
-    totals = np.concatenate([impostor_totals, impostor_totals[:, :1]], 1).T * genuine_totals
-    beaten = np.divide(found.beaten.T, totals, out=np.full(totals.shape, np.nan), where=totals > 0)
-    pairs = _pairs(impostor_totals.T, genuine_totals)
-    return Distributions(
-        auc=1 - beaten,
-        impostor=_finished(impostor_totals.T, np.moveaxis(_curves(found.powers, own), 2, 1), _curves(sums, own)),
-        genuine=tuple(np.concatenate([part[k] for part in genuine]) for k in (1, 2, 3)),
-        edges=edges,
-        images=_images(who, pairs),
-        pairs=pairs if who.pooled else {},
+        lowest >= low - slack and highest <= high + slack,
+        f"scores reach from {lowest:.6g} to {highest:.6g}, outside the histogram's bounds ({low:.6g}, "
+        f"{high:.6g}); give wider ones with histogram=(bins, (low, high))",
     )
 
 
-def _pairs(impostor: np.ndarray, genuine: np.ndarray) -> dict[str, np.ndarray]:
-    """Weight of the pairs of each kind, (column, curve); the V-statistic has, in all, as many as the data."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centre = genuine[-1:] * (genuine[0, -1] / genuine[-1, -1])
-    return {"impostor": np.concatenate([impostor, impostor[:1]]), "genuine": np.concatenate([genuine[:-1], centre])}
+def _summary(total: np.ndarray, powers: np.ndarray, binned: np.ndarray) -> dict[str, np.ndarray]:
+    """Total weight, mean and sd, (column, curve), and weight in each bin, (column, bin, curve)."""
+    mean = ratio(powers[0], total)
+    spread = np.sqrt(np.maximum(ratio(powers[1], total) - mean**2, 0))
+    return {"total": total, "mean": mean, "sd": spread, "histogram": binned}
 
 
-def _images(who: Cohort, pairs: dict[str, np.ndarray]) -> np.ndarray:
+def _genuine_summary(genuine: Genuine, n_groups: int, edges: np.ndarray) -> dict[str, np.ndarray]:
+    """The same of the genuine pairs."""
+    score, group = genuine.pairs.score.astype(float), genuine.pairs.cell
+    n_columns, n_bins, n_kinds = len(genuine.identity_count), len(edges) - 1, n_groups + 1  # the last is "no group"
+    at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, n_bins - 1)
+    powers, binned = np.zeros((3, n_columns, n_kinds)), np.zeros((n_columns, n_bins, n_kinds))
+    for column in range(n_columns):
+        weight = genuine.weights(column)
+        for power in range(3):
+            powers[power, column] = np.bincount(group, weight * score**power, minlength=n_kinds)
+        counts = np.bincount(at * n_kinds + group, weight, minlength=n_bins * n_kinds)
+        binned[column] = counts.reshape(n_bins, n_kinds)
+    powers[..., -1], binned[..., -1] = powers.sum(-1), binned.sum(-1)
+    return _summary(powers[0], powers[1:], binned)
+
+
+def _auc(kinds: dict[str, dict]) -> tuple[dict, float]:
+    """AUC as if within a bin half of the couples were in order, and the largest error that this can make."""
+    genuine, impostor = (kinds[kind]["histogram"] for kind in ("genuine", "impostor"))
+    couples = kinds["genuine"]["total"] * kinds["impostor"]["total"]
+    beaten = (impostor * (np.cumsum(genuine, axis=1) - genuine / 2)).sum(1)
+    error = ratio((impostor * genuine / 2).sum(1), couples)
+    return by_curve("auc", (COLUMN,), 1 - ratio(beaten, couples)), float(np.nan_to_num(error).max())
+
+
+def _as_many_as_the_data(total: np.ndarray) -> np.ndarray:
+    """Numbers of genuine pairs, (column, curve), where those of the V-statistic are, in all, as many as the data's."""
+    return np.concatenate([total[:-1], total[-1:] * ratio(total[0, -1], total[-1, -1])])
+
+
+def _images(protocol: Protocol, pairs: dict[str, np.ndarray]) -> np.ndarray:
     """Images of each group, and of all, (column, curve): pairs, where a list names no images."""
-    if who.listed is not None and who.listed.facts.get("n_images", "") is None:
+    if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
         return pairs["impostor"] + pairs["genuine"]
-    drawn = who.image_count * who.identity_count[:, who.identity].astype(float)
-    each = [drawn[:, who.people.group == group].sum(1) for group in who.groups]
-    many = np.stack([*each, drawn.sum(1)], axis=1)
-    return np.concatenate([many, many[:1]])
+    drawn = protocol.image_count * protocol.identity_count[:, protocol.people.identity_code].astype(float)
+    of_groups = [drawn[:, protocol.people.group == group].sum(1) for group in protocol.groups]
+    return with_centre(np.stack([*of_groups, drawn.sum(1)], axis=1))
 
 
 def score_bounds(scores: xr.DataArray) -> tuple[float, float]:
@@ -99,74 +121,5 @@ def score_bounds(scores: xr.DataArray) -> tuple[float, float]:
     if scores.attrs.get("similarity") == "cosine":
         return -1.0, 1.0
     with threadpool_limits(1, user_api="blas"):
-        low, high = (float(value) for value in dask.compute(scores.data.min(), scores.data.max()))
-    if np.isnan(low) or np.isnan(high):
-        low, high = (float(v) for v in dask.compute(da.nanmin(scores.data), da.nanmax(scores.data)))
+        low, high = (float(value) for value in dask.compute(scores.min(), scores.max()))
     return (low, high) if high > low else (low - 0.5, low + 0.5)
-
-
-def _curves(cells: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """(…, cell, column) to (…, curve, column): each group's own cell, and all cells together."""
-    return np.concatenate([cells[:, own], cells.sum(1, keepdims=True)], axis=1)
-
-
-def _finished(totals: np.ndarray, powers: np.ndarray, histogram: np.ndarray) -> tuple:
-    """Mean, sd (column, curve) and histogram (column, bin, curve); the V-statistic has the data's own."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = powers[0] / totals
-        spread = np.sqrt(np.maximum(powers[1] / totals - mean**2, 0))
-        share = np.moveaxis(histogram, 2, 0) / totals[:, None]
-    return tuple(np.concatenate([part, part[:1]]) for part in (mean, spread, share))
-
-
-def _weights(genuine: Genuine, column: int) -> np.ndarray:
-    """Weight of every genuine pair in one column."""
-    _, row, col, identity, _, factor = genuine.pairs
-    w = genuine.image_weight[1][column][col].astype(float)
-    w *= np.where(row < 0, w - 1, genuine.image_weight[0][column][row])
-    return factor * w * genuine.identity_count[column][identity]
-
-
-def _lost(genuine: Genuine, centre: Genuine, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct genuine scores, and (curve, level + 1, column) the genuine weight below each; last the centre's."""
-    levels = np.unique(np.concatenate([genuine.pairs[0], centre.pairs[0]]))
-    columns = [(genuine, c) for c in range(len(genuine.identity_count))] + [(centre, 0)]
-    size = (n_groups + 1) * (len(levels) + 1) * len(columns) * 8
-    require(
-        size <= TABLE_LIMIT,
-        f"AUC of {len(columns) - 2} replicates and {n_groups} groups over {len(levels)} distinct genuine scores takes "
-        f"{size / 1e9:.1f} GB; ask for fewer replicates or groups, or use mode='tail'",
-    )
-    lost = np.zeros((n_groups + 1, len(levels) + 1, len(columns)))
-    for c, (part, column) in enumerate(columns):
-        at, group = np.searchsorted(levels, part.pairs[0]), part.pairs[4]
-        weight = _weights(part, column)
-        for curve in range(n_groups + 1):
-            mine = weight if curve == n_groups else np.where(group == curve, weight, 0)
-            lost[curve, 1:, c] = np.cumsum(np.bincount(at, mine, minlength=len(levels)))
-    return levels, lost
-
-
-def _genuine_moments(genuine: Genuine, n_groups: int, edges: np.ndarray) -> tuple:
-    """Totals, means, sds (column, curve) and histograms (column, bin, curve) of the genuine pairs."""
-    score, group = genuine.pairs[0].astype(float), genuine.pairs[4]
-    at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
-    n, n_bins = len(genuine.identity_count), len(edges) - 1
-    place, kinds = group * n_bins + at, n_groups + 1  # the last group is "no group"
-    sums, histogram = np.zeros((3, n, kinds)), np.zeros((n, n_bins, kinds))
-    for column in range(n):
-        weight = _weights(genuine, column)
-        for power in range(3):
-            sums[power, column] = np.bincount(group, weight * score**power, minlength=kinds)
-        counts = np.bincount(place, weight, minlength=kinds * n_bins)
-        histogram[column] = counts.reshape(kinds, n_bins).T
-    for part in (sums, histogram):
-        part[..., -1] = part.sum(-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = sums[1] / sums[0]
-        return (
-            sums[0],
-            mean,
-            np.sqrt(np.maximum(sums[2] / sums[0] - mean**2, 0)),
-            histogram / sums[0][:, None],
-        )

@@ -1,76 +1,70 @@
-"""Compiled loops over every pair of a patch, without a floor: histograms, moments, AUC.
+"""A sweep over every pair, without a floor: sums of the scores and of their squares, and histograms."""
 
-They know NumPy arrays only. Indices are unsigned where Numba would else test for negative ones.
-"""
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from frkit.engine.kernels import COMPILE
+from frkit.engine import kernels, lists
+from frkit.engine.protocol import Protocol
+from frkit.engine.sweep import Tally, add_filed, codes_of_patch, patches, scratch_space, slot_sums
 
-
-@njit(**COMPILE)
-def file_in_bins(scores, first, persons, groups, cell_of, edges, out) -> int:
-    """File every impostor pair of a patch under its histogram bin: edges[b] <= score < edges[b + 1], the last closed.
-
-    A score outside (by rounding; more is refused elsewhere) falls into the first or last bin. Returns how many.
-    """
-    rows, cols, slots = out
-    n_cells, n_bins = cell_of.max() + 1, edges.shape[0] - 1
-    scale = n_bins / (edges[-1] - edges[0])
-    n = np.uintp(0)
-    for r in range(scores.shape[0]):
-        cells = cell_of[groups[0][r]]
-        for c in range(first[r], scores.shape[1]):
-            score, cell = scores[r, c], cells[groups[1][c]]
-            if persons[1][c] == persons[0][r] or cell < 0 or np.isnan(score):
-                continue
-            b = min(max(int((score - edges[0]) * scale), 0), n_bins - 1)
-            while b > 0 and score < edges[b]:
-                b -= 1
-            while b + 1 < n_bins and score >= edges[b + 1]:
-                b += 1
-            rows[n], cols[n], slots[n] = r, c, b * n_cells + cell
-            n += np.uintp(1)
-    return n
+CHUNK = 8192  # pairs of a list whose weights are written out at once
 
 
-@njit(**COMPILE)
-def impostor_scores(scores, first, persons, groups, cell_of) -> tuple:
-    """The scores of a patch in float64, 0 where there is no impostor pair that counts, and which do."""
-    out = np.zeros(scores.shape)
-    counted = np.zeros(scores.shape, np.bool_)
-    for r in range(scores.shape[0]):
-        cells = cell_of[groups[0][r]]
-        for c in range(first[r], scores.shape[1]):
-            score = scores[r, c]
-            if persons[1][c] != persons[0][r] and cells[groups[1][c]] >= 0 and not np.isnan(score):
-                out[r, c] = score
-                counted[r, c] = True
-    return out, counted
+@dataclass(frozen=True, eq=False)
+class EveryPair:
+    """What this sweep is to bring back: sums within the bins between these edges."""
+
+    protocol: Protocol
+    edges: np.ndarray
+    asking: bool = False  # for the scores of genuine pairs: they are known already
 
 
-@njit(**COMPILE)
-def add_lost(
-    rows, cols, slots, n, scores, own, levels, lost, row_weight, col_weight, row_scale, col_scale, sums
-) -> None:
-    """Add to `sums` (curve, column) what each impostor pair beats: the genuine weight below it, ties by half.
+def scan(places: list[tuple], wanted: EveryPair, scores: Iterable[np.ndarray]) -> Tally:
+    """The sums of some blocks: "binned" (slot, column) weight, "powers" (2, cell, column) of scores; "extremes"."""
+    protocol, low, high = wanted.protocol, np.inf, -np.inf
+    binned = np.zeros(((len(wanted.edges) - 1) * protocol.n_cells, protocol.n_columns))
+    powers = np.zeros((2, protocol.n_cells, protocol.n_columns))
+    for block, (row0, col0, _) in zip(scores, places, strict=True):
+        low, high = min(low, float(np.nanmin(block, initial=low))), max(high, float(np.nanmax(block, initial=high)))
+        for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
+            _add_patch(patch, rows, cols, wanted, binned, powers)
+    return Tally({"binned": binned, "powers": powers}, {"extremes": [low, high]})
 
-    levels: distinct genuine scores, ascending. lost: (curve, level, column) genuine weight below a level, and
-    behind it that up to and with the level. own: (cell,) the group whose own pairs the cell holds, or -1.
-    """
-    last = lost.shape[0] - 1
-    for u in range(n):
-        r, c = np.uintp(rows[u]), np.uintp(cols[u])
-        score = scores[r, c]
-        at = np.searchsorted(levels, score)
-        tied = at < levels.shape[0] and levels[at] == score
-        factor = row_scale[r] * col_scale[c]
-        group = own[slots[u]]
-        for curve in (group, last):
-            if curve < 0:
-                continue
-            below, upto = lost[curve, at], lost[curve, at + tied]
-            total = sums[curve]
-            for b in range(total.shape[0]):
-                total[b] += factor * (row_weight[r, b] * col_weight[c, b]) * 0.5 * (below[b] + upto[b])
+
+def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, binned: np.ndarray, powers: np.ndarray) -> None:
+    """File the pairs of a patch under their bins; add up scores and squares by products with each group's columns."""
+    protocol, scratch = wanted.protocol, scratch_space()
+    sides, codes = ((protocol.probe, rows), (protocol.reference, cols)), codes_of_patch(protocol, rows, cols)
+    groups, values = codes[2], np.zeros(patch.shape)
+    filed = kernels.file_in_bins(patch, *codes, wanted.edges, (scratch.rows, scratch.cols, scratch.slots, values))
+    if filed:
+        add_filed(protocol, rows, cols, filed, binned)
+    weights = [side.real_weight[at].astype(float) * protocol.scales(side)[at, None] for side, at in sides]
+    for power in range(2):
+        for h in np.unique(groups[1]):
+            own = groups[1] == h
+            sums = weights[0] * (values[:, own] @ weights[1][own])
+            for g in np.unique(groups[0]):
+                if protocol.cell_of[g, h] >= 0:
+                    powers[power, protocol.cell_of[g, h]] += sums[groups[0] == g].sum(0)
+        values = values**2
+
+
+def of_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, wanted: EveryPair) -> Tally:
+    """The sums of the impostor pairs of a list, given by their places on both sides."""
+    protocol, n_bins = wanted.protocol, len(wanted.edges) - 1
+    score, row, col, cell = lists.counted_pairs(score, row, col, protocol)
+    bins = np.clip(np.searchsorted(wanted.edges, score, side="right") - 1, 0, n_bins - 1)
+    binned = slot_sums(bins * protocol.n_cells + cell, n_bins * protocol.n_cells, row, col, protocol)
+    powers = np.zeros((2, protocol.n_cells, protocol.n_columns))
+    for begin in range(0, len(score), CHUNK):
+        for c in range(protocol.n_cells):
+            own = begin + np.flatnonzero(cell[begin : begin + CHUNK] == c)
+            weight = protocol.probe.real_weight[row[own]] * protocol.reference.real_weight[col[own]]
+            factor = protocol.factors(row[own], col[own])
+            for power in range(2):
+                powers[power, c] += (factor * score[own] ** (power + 1)) @ weight.astype(float)
+    extremes = [float(score.min(initial=np.inf)), float(score.max(initial=-np.inf))]
+    return Tally({"binned": binned, "powers": powers}, {"extremes": extremes})

@@ -88,16 +88,6 @@ def select_pairs(scores, first, persons, groups, cell_of, ladder, out) -> tuple:
 
 
 @njit(**COMPILE)
-def gather_pairs(row0, col0, rows, cols, kept) -> tuple:
-    """Row and column in the whole tensor of the kept pairs of a patch."""
-    row, col = np.empty(kept.shape[0], np.int32), np.empty(kept.shape[0], np.int32)
-    for u in range(kept.shape[0]):
-        at = np.uintp(kept[u])
-        row[u], col[u] = row0 + rows[at], col0 + cols[at]
-    return row, col
-
-
-@njit(**COMPILE)
 def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n) -> int:
     """Append the pairs of the wanted bins to `out` (row, column, score, bin), which holds n; returns how many then."""
     for u in range(score.shape[0]):
@@ -108,14 +98,43 @@ def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n) -> int:
 
 
 @njit(**COMPILE)
-def sort_by_slot(rows, cols, slots, n, start, sorted_rows, sorted_cols) -> None:
+def file_in_bins(scores, first, persons, groups, cell_of, edges, out) -> int:
+    """File every impostor pair of a patch under its bin: edges[b] <= score < edges[b + 1], the last closed.
+
+    A score outside (by rounding; more is refused elsewhere) falls into the first or last bin. Fills rows, columns and
+    slots of the pairs, and their scores into an array like the patch; returns how many. Knows NumPy arrays only.
+    """
+    rows, cols, slots, values = out
+    n_cells, n_bins = cell_of.max() + 1, edges.shape[0] - 1
+    scale = n_bins / (edges[-1] - edges[0])
+    n = np.uintp(0)  # unsigned, where Numba would else test for negative indices
+    for r in range(scores.shape[0]):
+        cells = cell_of[groups[0][r]]
+        for c in range(first[r], scores.shape[1]):
+            score, cell = scores[r, c], cells[groups[1][c]]
+            if persons[1][c] == persons[0][r] or cell < 0 or np.isnan(score):
+                continue
+            # the quotient may be off by one beside an edge: the edges themselves decide
+            b = min(max(int((score - edges[0]) * scale), 0), n_bins - 1)
+            while b > 0 and score < edges[b]:
+                b -= 1
+            while b + 1 < n_bins and score >= edges[b + 1]:
+                b += 1
+            rows[n], cols[n], slots[n] = r, c, b * n_cells + cell
+            values[r, c] = score
+            n += np.uintp(1)
+    return n
+
+
+@njit(**COMPILE)
+def sort_by_slot(rows, cols, slots, start, sorted_rows, sorted_cols) -> None:
     """Counting sort: pairs of slot s stand in start[s] : start[s + 1]."""
     start[:] = 0
-    for u in range(n):
+    for u in range(slots.shape[0]):
         start[np.uintp(slots[u]) + np.uintp(1)] += 1
     for s in range(start.shape[0] - 1):
         start[s + 1] += start[s]
-    for u in range(n):
+    for u in range(slots.shape[0]):
         s = np.uintp(slots[u])
         place = np.uintp(start[s])
         start[s] += 1

@@ -2,91 +2,38 @@
 
 import numpy as np
 
-from frkit.engine import everypair, kernels
-from frkit.engine.design import Design
-from frkit.engine.histogram import Distribution, Parts
-from frkit.engine.plan import CELLS, Ladder, keep_all
-from frkit.engine.sweep import Partial
+from frkit.engine import kernels
+from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
+from frkit.engine.sweep import Tally, slot_sums
 
 PAIRS_PER_BIN = 1024
 MOST_BINS = 1024
-CHUNK = 8192  # pairs whose weights are written out at once
-
-
-def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, design: Design) -> np.ndarray:
-    """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
-    sums = np.zeros((n_slots, design.n_columns))
-    begin = np.empty(n_slots + 1, np.int64)
-    by_row, by_col = np.empty((2, len(slot)), np.int32)
-    kernels.sort_by_slot(row, col, slot, len(slot), begin, by_row, by_col)
-    probe, reference = design.probe, design.reference
-    if design.whole:
-        longest = max(1, 65_535 // design.largest_product)
-        kernels.add_whole(begin, by_row, by_col, probe.weight, reference.weight, longest, sums)
-    else:
-        weights = probe.real_weight, reference.real_weight, probe.scale, reference.scale
-        kernels.add_scaled(begin, by_row, by_col, *weights, sums)
-    return sums
 
 
 def list_ladder(score: np.ndarray) -> Ladder:
     """Equal bins between the lowest and the highest score, all of them kept; one bin where pairs are few."""
     score = score[~np.isnan(score)]
     n_bins = min(len(score) // PAIRS_PER_BIN, MOST_BINS)
-    low, high = (float(score.min()), float(score.max())) if n_bins > 1 else (0.0, 0.0)
-    scale = CELLS / (high - low) if high > low else np.inf
-    if not np.isfinite(scale):
-        return keep_all()
-    bin_of_cell = (np.arange(CELLS + 1) * n_bins // (CELLS + 1)).astype(np.int16)
-    return Ladder(low, -np.inf, scale, bin_of_cell, np.ones(n_bins, bool))
+    low, high = (float(score.min()), float(score.max())) if n_bins > 1 else (0.0, 1.0)
+    return Ladder.even(low, high, max(n_bins, 1), keep=True)
 
 
-def counted_pairs(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Design) -> tuple:
+def counted_pairs(score: np.ndarray, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> tuple:
     """Score, row, column and cell of the impostor pairs that enter rates: not failed, and in a cell."""
-    cell = design.cell_of[design.probe.group[row], design.reference.group[col]].astype(np.int64)
+    cell = protocol.cells(row, col)
     counted = (cell >= 0) & ~np.isnan(score)
     return tuple(part[counted] for part in (score, row, col, cell))
 
 
-def tally_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, design: Design, ladder: Ladder) -> Partial:
-    """The impostor pairs of a list, added up by bin and cell, and all of them kept."""
-    score, row, col, cell = counted_pairs(score, row, col, design)
+def tally_list(scores: np.ndarray, protocol: Protocol, ladder: Ladder) -> Tally:
+    """The impostor pairs of a list, added up by bin and cell, and all of them kept; genuine scores as asked for."""
+    places = protocol.listed
+    impostor = scores[places.impostor], *places.places(places.impostor)
+    score, row, col, cell = counted_pairs(*impostor, protocol)
     low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
     bins = kernels.bins_of(score, low, scale, bin_of_cell)
-    sums = slot_sums(bins * design.n_cells + cell, ladder.n_bins * design.n_cells, row, col, design)
-    counts = np.bincount(bins, minlength=ladder.n_bins)
-    return Partial(sums, None, counts, [(row, col, score)], [])
-
-
-def distribute_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, wanted: Distribution) -> Parts:
-    """Histograms, powers and what AUC needs, from the impostor pairs of a list."""
-    design, n_bins = wanted.design, len(wanted.edges) - 1
-    score, row, col, cell = counted_pairs(score, row, col, design)
-    bins = np.clip(np.searchsorted(wanted.edges, score, side="right") - 1, 0, n_bins - 1)
-    sums = slot_sums(bins * design.n_cells + cell, n_bins * design.n_cells, row, col, design)
-    powers = np.zeros((2, design.n_cells, design.n_columns))
-    beaten = np.zeros((len(wanted.lost), wanted.lost.shape[2]))
-    for begin in range(0, len(score), CHUNK):
-        part = slice(begin, begin + CHUNK)
-        _add_chunk(score[part], row[part], col[part], wanted, powers, beaten)
-    low, high = score.min(initial=np.inf), score.max(initial=-np.inf)
-    return Parts(sums, powers, beaten, float(low), float(high))
-
-
-def _add_chunk(score, row, col, wanted: Distribution, powers: np.ndarray, beaten: np.ndarray) -> None:
-    """A chunk of pairs as a tile of one column, whose rows are the pairs with their whole weight."""
-    design = wanted.design
-    probe, reference = design.probe, design.reference
-    cell = design.cell_of[probe.group[row], reference.group[col]]
-    weight = probe.real_weight[row] * reference.real_weight[col]
-    factor = design.scales(probe)[row] * design.scales(reference)[col]
-    for c in np.unique(cell):
-        own = cell == c
-        for power in range(2):
-            powers[power, c] += (factor[own] * score[own] ** (power + 1)) @ weight[own].astype(float)
-    extra = np.concatenate([weight, weight[:, :1]], 1)
-    place, nowhere = np.arange(len(score), dtype=np.uint16), np.zeros(len(score), np.uint16)
-    ones = np.ones((1, extra.shape[1]), np.float32)
-    levels = wanted.own, wanted.levels, wanted.lost
-    scores, slots = score[:, None], cell.astype(np.int32)
-    everypair.add_lost(place, nowhere, slots, len(score), scores, *levels, extra, ones, factor, np.ones(1), beaten)
+    weight = slot_sums(bins * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells, row, col, protocol)
+    sums = {"weight": weight, "count": np.bincount(bins, minlength=ladder.n_bins)}
+    asked = np.arange(protocol.n_genuine), scores[places.genuine]
+    return Tally(sums, {"kept": [(row, col, score)], "asked": [asked]})

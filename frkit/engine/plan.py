@@ -3,21 +3,33 @@
 A plan is a guess from a pilot of the scores. A wrong guess costs time (a second sweep), never correctness.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import xarray as xr
+
+from frkit.engine import blocks
+from frkit.engine.protocol import Protocol
 
 CELLS = 1 << 15  # fine score cells; a bin is a run of them
+EVEN_BINS = 2048  # of a plan that knows nothing
 TAIL_PAIRS = 8_000  # about so many of the highest impostor pairs are kept whatever the levels
 TOP_PAIRS = 200  # and so many of them stand in the last bin
 KEPT_LIMIT = 15_000_000  # pairs that may be kept at once; what is missing is fetched by a second sweep
-TAIL_SHARE = 0.4  # of the pilot's scores that are sorted
-BLURRED = 16  # columns of a pilot's weights that tell its own error
 BINS_PER_ZONE = 12
 WIDEST = 0.1  # width of a zone's bin in the logarithm of FAR, at most
 COARSE_STEP = 1.4  # ratio of FARs across a bin between two zones
 SAFETY = 4.5  # half-width of a zone, in estimated standard deviations of a replicate's FAR: thousands of thresholds
+
+PILOT_PAIRS = 300_000  # pairs in the pilot, at least
+PILOT_SHARE = 300  # and one in so many of all pairs
+PILOT_BLOCKS = 24  # taken from so many blocks of the tensor
+PILOT_REPLICATES = 24
+DIAGONAL_BLOCKS = 8  # whole blocks in which the pilot looks for genuine pairs
+TAIL_SHARE = 0.4  # of the pilot's scores that are sorted
+BLURRED = 16  # columns of a pilot's weights that tell its own error
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +41,13 @@ class Ladder:
     scale: float
     bin_of_cell: np.ndarray
     keep: np.ndarray
+
+    @classmethod
+    def even(cls, low: float, high: float, n_bins: int, keep: bool) -> "Ladder":
+        """Equal bins over all scores."""
+        scale = min(CELLS / max(high - low, np.finfo(np.float32).tiny), 1e30)
+        bin_of_cell = (np.arange(CELLS + 1) * n_bins // (CELLS + 1)).astype(np.int16)
+        return cls(low, -np.inf, scale, bin_of_cell, np.full(n_bins, keep))
 
     @property
     def n_bins(self) -> int:
@@ -42,41 +61,29 @@ class Ladder:
 
     def keeping(self, bins: np.ndarray) -> "Ladder":
         """The same bins, of which only these are kept."""
-        keep = np.zeros(self.n_bins, bool)
-        keep[bins] = True
-        return replace(self, keep=keep)
-
-
-@dataclass(frozen=True, eq=False)
-class Patch:
-    """Some scores, (row, col), NaN where there is no impostor pair, and the weights (image, column) of its images.
-
-    Column 0 is the data; then come BLURRED columns in which images count at random, and some replicates.
-    """
-
-    scores: np.ndarray
-    row_weight: np.ndarray
-    col_weight: np.ndarray
-
-    def weight(self, counted: np.ndarray) -> np.ndarray:
-        """Weight of the counted pairs in every column."""
-        return np.einsum("rb,rb->b", self.row_weight, counted.astype(np.float32) @ self.col_weight)
+        return replace(self, keep=np.isin(np.arange(self.n_bins), bins))
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """A sample of the scores, as patches."""
+    """A sample of the scores.
 
-    patches: list[Patch]
+    patches: each some scores (row, col), NaN where there is no impostor pair, and weights (image, column) of its rows
+    and of its columns: the data, then BLURRED columns in which images count at random, then some replicates.
+    genuine: (3, pair) score, weight in the FRR, and group. n_groups: groups.
+    """
+
+    patches: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    genuine: np.ndarray
+    n_groups: int
 
     @cached_property
     def tail(self) -> tuple[np.ndarray, np.ndarray]:
         """Impostor scores from the highest down, and the FAR just below each."""
-        own = [~np.isnan(patch.scores) for patch in self.patches]
-        scores = np.concatenate([patch.scores[at] for patch, at in zip(self.patches, own, strict=True)])
-        weight = np.concatenate(
-            [(p.row_weight[:, :1] * p.col_weight[:, :1].T)[at] for p, at in zip(self.patches, own, strict=True)]
-        )
+        counted = [~np.isnan(scores) for scores, _, _ in self.patches]
+        scores = np.concatenate([patch[0][at] for patch, at in zip(self.patches, counted, strict=True)])
+        pairs = [(rows[:, :1] * cols[:, :1].T)[at] for (_, rows, cols), at in zip(self.patches, counted, strict=True)]
+        weight = np.concatenate(pairs)
         total = max(weight.sum(dtype=np.float64), np.finfo(float).tiny)
         n_tail = int(len(scores) * TAIL_SHARE)
         if n_tail > 1000:
@@ -85,132 +92,184 @@ class Pilot:
         order = np.argsort(-scores)
         return scores[order], np.cumsum(weight[order], dtype=np.float64) / total
 
+    def score_at(self, far: float) -> float:
+        """The score at which FAR reaches a level."""
+        scores, rate = self.tail
+        return float(scores[min(np.searchsorted(rate, far), len(scores) - 1)])
+
+    def far_at(self, thresholds: np.ndarray) -> np.ndarray:
+        """FAR at thresholds."""
+        scores, rate = self.tail
+        above = np.searchsorted(-scores, -thresholds, side="left")
+        return np.where(above > 0, rate[np.maximum(above - 1, 0)], 0.0)
+
+    def weight_above(self, threshold: float) -> np.ndarray:
+        """Weight of the impostor pairs above a threshold in every column."""
+        of_patches = [
+            np.einsum("rb,rb->b", row_weight, (scores > threshold).astype(np.float32) @ col_weight)
+            for scores, row_weight, col_weight in self.patches
+        ]
+        return np.sum(of_patches, axis=0)
+
     @cached_property
-    def _totals(self) -> np.ndarray:
-        return np.sum([patch.weight(~np.isnan(patch.scores)) for patch in self.patches], axis=0)
+    def total(self) -> np.ndarray:
+        """Weight of all impostor pairs in every column."""
+        return self.weight_above(-np.inf)
 
     def spread(self, threshold: float) -> float:
         """Relative standard deviation of the replicates' FAR at a threshold, as far as the pilot can tell."""
-        sums = np.sum([patch.weight(patch.scores > threshold) for patch in self.patches], axis=0)
-        rate = sums / np.maximum(self._totals, np.finfo(np.float32).tiny)
+        rate = self.weight_above(threshold) / np.maximum(self.total, np.finfo(np.float32).tiny)
         if rate[0] == 0:
             return 1.0
         own = rate[1 : BLURRED + 1].std() / np.sqrt(2)  # the pilot's error: blurred weights overstate it by 1 to 1.7
         return float(np.hypot(own, rate[BLURRED + 1 :].std() if len(rate) > BLURRED + 1 else 0.0) / rate[0])
 
 
-def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarray, zones=()) -> Ladder:
-    """A ladder for FAR levels, fixed thresholds and further zones (low FAR, high FAR).
-
-    n_pairs: pairs in all.
-    """
-    scores, rate = pilot.tail
+def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarray) -> Ladder:
+    """A ladder for FAR levels or fixed thresholds, and for equal error rates; n_pairs: pairs in all."""
+    scores, _ = pilot.tail
     if len(scores) < 100:
-        return keep_all() if n_pairs <= KEPT_LIMIT else even_ladder(pilot)
+        return _plan_without_zones(pilot, n_pairs)
     tail, top = (min(pairs / n_pairs, 0.5) for pairs in (TAIL_PAIRS, TOP_PAIRS))
-    zones = [z for z in [*_level_zones(pilot, scores, rate, far, tail), *zones] if z[1] > tail]
+    zones = [zone for zone in _level_zones(pilot, far, tail) + _crossing_zones(pilot) if zone[1] > tail]
     lowest = max([tail, *(high for _, high in zones)])
-    low = _score_at(scores, rate, lowest) if lowest < 0.95 else float(scores[-1])
-    if thresholds.size:
-        low = min(low, float(thresholds.min()))
-    high = max(_score_at(scores, rate, top), float(thresholds.max()) if thresholds.size else -np.inf)
+    everything = lowest >= 0.95
+    low = min([float(scores[-1]) if everything else pilot.score_at(lowest), *thresholds.tolist()])
+    high = max([pilot.score_at(top), *thresholds.tolist()])
     if not high > low:
-        return keep_all() if n_pairs <= KEPT_LIMIT else even_ladder(pilot)
+        return _plan_without_zones(pilot, n_pairs)
     low, high = low - 1e-3 * (high - low), high + 1e-3 * (high - low)
     scale = CELLS / (high - low)
-    edges = low + np.arange(CELLS + 1) / scale
-    at_edge = _far_at(scores, rate, edges)
-    label, wanted = _labels(at_edge, zones, tail, top)
-    isolated = np.clip(((thresholds - low) * scale).astype(int), 0, CELLS)
-    _isolate(label, wanted, isolated)
-    new = np.concatenate([[True], label[1:] != label[:-1]])
+    far_at_cell = pilot.far_at(low + np.arange(CELLS + 1) / scale)
+    alone = np.clip(((thresholds - low) * scale).astype(int), 0, CELLS)
+    label, wanted = _label_cells(far_at_cell, zones, tail, top, alone)
+    new = np.append(True, label[1:] != label[:-1])
+    keep = _affordable(wanted[new], -np.diff(np.append(far_at_cell[new], 0.0)) * n_pairs)
     bin_of_cell = (np.cumsum(new) - 1).astype(np.int16)
-    keep = _affordable(wanted[new], -np.diff(np.append(at_edge[new], 0.0)) * n_pairs)
-    floor = -np.inf if lowest >= 0.95 else low
-    return Ladder(low, floor, scale, bin_of_cell, keep)
+    return Ladder(low, -np.inf if everything else low, scale, bin_of_cell, keep)
 
 
-def keep_all() -> Ladder:
-    """For few pairs: one bin, all of it kept."""
-    return Ladder(0.0, -np.inf, 1.0, np.zeros(2, np.int16), np.ones(1, bool))
-
-
-def even_ladder(pilot: Pilot, n_bins: int = 2048) -> Ladder:
+def even_plan(pilot: Pilot) -> Ladder:
     """Equal bins over all scores, none kept: where every level lies, when the pilot has misled the plan."""
     scores, _ = pilot.tail
     low, high = (float(scores[-1]), float(scores[0])) if len(scores) else (0.0, 1.0)
-    scale = CELLS / max(high - low, np.finfo(np.float32).tiny)
-    bin_of_cell = (np.arange(CELLS + 1) * n_bins // (CELLS + 1)).astype(np.int16)
-    return Ladder(low, -np.inf, min(scale, 1e30), bin_of_cell, np.zeros(n_bins, bool))
+    return Ladder.even(low, high, EVEN_BINS, keep=False)
 
 
-def crossing_zones(pilot: Pilot, genuine: list[np.ndarray]) -> list[tuple[float, float]]:
-    """FAR ranges in which FAR and FRR of each set of genuine scores, (score and weight, pair), should cross."""
-    scores, rate = pilot.tail
+def _plan_without_zones(pilot: Pilot, n_pairs: int) -> Ladder:
+    """One bin, all of it kept, for few pairs; otherwise equal bins."""
+    return Ladder.even(0.0, 1.0, 1, keep=True) if n_pairs <= KEPT_LIMIT else even_plan(pilot)
+
+
+def _level_zones(pilot: Pilot, far: np.ndarray, tail: float) -> list[tuple[float, float]]:
+    """(low FAR, high FAR) around every level that is not in the tail anyway."""
+    levels = far[far > tail / 2]
+    if not levels.size:
+        return []
+    anchors = np.unique(np.array([levels.min(), np.sqrt(levels.min() * levels.max()), levels.max()]))
+    spread = [pilot.spread(pilot.score_at(anchor)) for anchor in anchors]
+    half = 1 + np.clip(SAFETY * np.interp(np.log(levels), np.log(anchors), spread), 0.01, 3.0)
+    return list(zip(levels / half, levels * half, strict=True))
+
+
+def _crossing_zones(pilot: Pilot) -> list[tuple[float, float]]:
+    """FAR ranges in which FAR and FRR of each group, and of all, should cross."""
     zones = []
-    for pairs in genuine:
-        if pairs.shape[1] < 20 or not len(scores):
+    for g in range(pilot.n_groups + 1):
+        score, weight, _ = pilot.genuine[:, (pilot.genuine[2] == g) | (g == pilot.n_groups)]
+        if len(score) < 20:
             continue
-        ascending, weight = pairs[:, np.argsort(pairs[0])]
-        frr = np.cumsum(weight) / weight.sum()
-        far = _far_at(scores, rate, ascending)
-        at = float(far[np.argmax(frr >= far)])
+        order = np.argsort(score)
+        score, weight = score[order], weight[order]
+        far = pilot.far_at(score)
+        at = float(far[np.argmax(np.cumsum(weight) / weight.sum() >= far)])
         as_many = weight.sum() ** 2 / (weight**2).sum()  # pairs of equal weight that would tell as much
         half = 1 + np.clip(8 / np.sqrt(max(as_many * at, 1e-9)), 0.15, 3.0)
         zones.append((at / half, min(at * half, 1.0)))
     return zones
 
 
-def _level_zones(pilot, scores, rate, far, top) -> list[tuple[float, float]]:
-    """(low FAR, high FAR) around every level that is not in the top bin anyway."""
-    levels = far[far > top / 2]
-    if not levels.size:
-        return []
-    anchors = np.unique(np.array([levels.min(), np.sqrt(levels.min() * levels.max()), levels.max()]))
-    spread = [pilot.spread(_score_at(scores, rate, a)) for a in anchors]
-    half = 1 + np.clip(SAFETY * np.interp(np.log(levels), np.log(anchors), spread), 0.01, 3.0)
-    return list(zip(levels / half, levels * half, strict=True))
+def _label_cells(far: np.ndarray, zones: list, tail: float, top: float, alone: np.ndarray) -> tuple:
+    """A label for every cell (a change of label starts a bin), and whether its pairs are kept.
 
-
-def _score_at(scores: np.ndarray, rate: np.ndarray, far: float) -> float:
-    return float(scores[min(np.searchsorted(rate, far), len(scores) - 1)])
-
-
-def _far_at(scores: np.ndarray, rate: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Pilot FAR at thresholds."""
-    above = np.searchsorted(-scores, -edges, side="left")
-    return np.where(above > 0, rate[np.maximum(above - 1, 0)], 0.0)
+    alone: cells that get a bin of their own, kept; the cells on either side fall into different bins.
+    """
+    logs = -np.log(np.maximum(far, 1e-12))
+    label = np.floor(logs / np.log(COARSE_STEP)).astype(np.int64)
+    wanted = far <= tail
+    for number, (low, high) in enumerate(sorted(zones, key=lambda zone: -zone[1]), start=1):
+        inside = (far >= low) & (far <= high)
+        width = np.log(high / low)
+        step = width / max(BINS_PER_ZONE, np.ceil(width / WIDEST))
+        label[inside] = number * 1_000_000 + np.floor(logs[inside] / step).astype(np.int64)
+        wanted |= inside
+    label[far <= top] = -1
+    label[np.unique(alone)] = -2 - np.arange(len(np.unique(alone)))
+    wanted[alone] = True
+    return label, wanted
 
 
 def _affordable(keep: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Fewer bins to keep where their pairs (expected, by bin) would be too many: the fullest are given up."""
-    order = np.argsort(np.where(keep, pairs, 0.0))
-    within = np.cumsum(np.where(keep, pairs, 0.0)[order]) <= KEPT_LIMIT
-    kept = np.zeros_like(keep)
-    kept[order[within]] = True
-    kept &= keep
-    kept[-1] = keep[-1]
-    return kept
+    pairs = np.where(keep, pairs, 0.0)
+    order = np.argsort(pairs)
+    within = np.zeros_like(keep)
+    within[order] = np.cumsum(pairs[order]) <= KEPT_LIMIT
+    within[-1] = True
+    return keep & within
 
 
-def _labels(far: np.ndarray, zones: list, tail: float, top: float) -> tuple[np.ndarray, np.ndarray]:
-    """A label for every cell (a change of label starts a bin), and whether its pairs are kept."""
-    logs = -np.log(np.maximum(far, 1e-12))
-    label = np.floor(logs / np.log(COARSE_STEP)).astype(np.int64)
-    wanted = np.zeros(len(far), bool)
-    for z, (low, high) in enumerate(sorted(zones, key=lambda zone: -zone[1])):
-        inside = (far >= low) & (far <= high)
-        width = np.log(high / low)
-        step = width / max(BINS_PER_ZONE, np.ceil(width / WIDEST))
-        label[inside] = (z + 1) * 1_000_000 + np.floor(logs[inside] / step).astype(np.int64)
-        wanted |= inside
-    wanted[far <= tail] = True
-    label[far <= top] = -1
-    return label, wanted
+# --- the pilot -------------------------------------------------------------------------------------------
 
 
-def _isolate(label: np.ndarray, wanted: np.ndarray, cells: np.ndarray) -> None:
-    """Give each of these cells a bin of its own, kept; the cells on either side fall into different bins."""
-    for offset, cell in enumerate(np.unique(cells)):
-        label[cell] = -2 - offset
-        wanted[cell] = True
+def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
+    """A sample of the scores from some of the blocks, and genuine scores from blocks on the diagonal."""
+    array, n_pairs = scores.data, max(protocol.n_pairs, 1)
+    n_blocks = np.prod(array.numblocks) / (1 + protocol.symmetric)
+    share = max(PILOT_PAIRS, protocol.n_pairs // PILOT_SHARE) / n_pairs
+    step = max(1, int(np.sqrt(min(1.0, PILOT_BLOCKS / n_blocks) / share)))
+    rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
+    every = np.ndindex(array[::step, step // 2 :: step].numblocks)
+    every = [(i, j) for i, j in every if not protocol.symmetric or j >= i]
+    some = [every[k] for k in rng.permutation(len(every))[:PILOT_BLOCKS]]
+    patches = [_patch(*block, protocol, rng) for block in _sampled(array, step, some)]
+    n = min(array.numblocks)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
+    diagonal = np.unique(np.linspace(0, n - 1, min(n, DIAGONAL_BLOCKS)).round()).astype(int).tolist()
+    genuine = [_genuine(*block, protocol) for block in _sampled(array, 1, [(k, k) for k in diagonal])]
+    return Pilot(patches, np.concatenate(genuine, axis=1), len(protocol.groups))
+
+
+def _sampled(array, step: int, wanted: list[tuple[int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Some blocks with every so many-th row and column: (scores, rows, columns)."""
+    start = step // 2
+    data = array[::step, start::step] if step > 1 else array
+    rows, cols = np.arange(0, array.shape[0], step), np.arange(start, array.shape[1], step)
+    values = blocks.run(blocks.graph(data, wanted), [(data.name, *at) for at in wanted])
+    first_row, first_col = blocks.bounds(data)
+    for (i, j), block in zip(wanted, values, strict=True):
+        yield block, rows[first_row[i] : first_row[i + 1]], cols[first_col[j] : first_col[j + 1]]
+
+
+def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol, rng) -> tuple:
+    """Impostor scores of one block of the pilot, with their images' weights."""
+    probe, reference = protocol.probe, protocol.reference
+    impostor = probe.person[rows][:, None] != reference.person[cols]
+    impostor &= protocol.cell_of[probe.group[rows][:, None], reference.group[cols]] >= 0
+    n_replicates = PILOT_REPLICATES if np.any(protocol.identity_count != 1) else 0  # images alone: blurring says enough
+    weights = []
+    for side, at in ((probe, rows), (reference, cols)):
+        weight = side.weight[at, : 1 + n_replicates] * side.scale[at, None]
+        blurred = weight[:, :1] * rng.poisson(1.0, (len(at), BLURRED))
+        weights.append(np.concatenate([weight[:, :1], blurred, weight[:, 1:]], 1).astype(np.float32))
+    return np.where(impostor, values, np.float32(np.nan)), *weights
+
+
+def _genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol) -> np.ndarray:
+    """Genuine pairs of one block of the pilot: score, weight in the FRR, group."""
+    identity = protocol.probe.identity
+    r, c = np.nonzero(identity[rows][:, None] == protocol.reference.identity[cols])
+    present = ~np.isnan(values[r, c]) & (protocol.people.probe[rows[r]] != protocol.people.reference[cols[c]])
+    r, c = r[present], c[present]
+    n_pairs = np.bincount(identity[protocol.asked[0][: protocol.n_genuine]], minlength=len(protocol.share))
+    per_pair = protocol.share**2 / (1 if protocol.pooled else np.maximum(n_pairs, 1))
+    return np.stack([values[r, c], per_pair[identity[rows[r]]], protocol.probe.group[rows[r]]])

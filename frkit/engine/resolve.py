@@ -1,14 +1,15 @@
 """From binned sums and kept pairs to exact thresholds and rates, for the point estimate and every replicate."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from frkit.engine import kernels, walks
 from frkit.engine.blocks import each
-from frkit.engine.design import Design
-from frkit.engine.lists import slot_sums
+from frkit.engine.pairs import Genuine, Pairs
 from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
+from frkit.engine.sweep import slot_sums
 
 RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
@@ -18,12 +19,12 @@ TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 class Impostors:
     """The kept impostor pairs from the highest score down, cut into runs, and the weight above each run.
 
-    pairs: score, row, column, cell, factor. first, last: (run,) where each run stands. bin: (run,) its bin.
+    first, last: (run,) where each run stands. bin: (run,) its bin.
     above: (run, cell, column) impostor weight strictly above the run. totals: (cell, column).
     weight: (column, image) of both sides.
     """
 
-    pairs: tuple
+    pairs: Pairs
     first: np.ndarray
     last: np.ndarray
     bin: np.ndarray
@@ -31,44 +32,31 @@ class Impostors:
     totals: np.ndarray
     weight: tuple
 
-    def column(self, only: slice) -> "Impostors":
-        """The same for some columns."""
-        return replace(self, above=self.above[:, :, only], totals=self.totals[:, only])
+    def column(self, column: int) -> tuple[np.ndarray, np.ndarray]:
+        """Counts of one column, of the images on either side."""
+        return self.weight[0][column], self.weight[1][column]
 
 
-@dataclass(frozen=True, eq=False)
-class Genuine:
-    """Genuine pairs from the lowest score up: score, row, column, identity, group, factor.
-
-    A row of -1 marks the copies of one image. image_weight: (column, image) of both sides; identity_count:
-    (column, identity). totals: (group, column) weight of all genuine pairs; the last group is "no group".
-    """
-
-    pairs: tuple
-    image_weight: tuple
-    identity_count: np.ndarray
-    totals: np.ndarray
-
-
-def cut_pairs(kept: list, ladder: Ladder, design: Design, bins: np.ndarray, sums: np.ndarray, totals) -> Impostors:
+def cut_pairs(kept: list, ladder: Ladder, protocol: Protocol, bins: np.ndarray, sums: np.ndarray, totals) -> Impostors:
     """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run."""
     score, row, col, of_pair = _sorted_kept(kept, ladder, bins)
-    cell, factor = design.cells(row, col), design.factors(row, col)
+    pairs = Pairs(score, row, col, protocol.cells(row, col), protocol.factors(row, col))
+    # where the pairs of each bin begin and end, from the highest bin down
     wanted, n_pairs = np.sort(bins)[::-1], len(score)
-    ends = [n_pairs - np.searchsorted(of_pair[::-1], wanted, side=side) for side in ("right", "left")]
-    run = min(RUN * design.n_cells, LONGEST)
-    many = np.maximum(1, -(-(ends[1] - ends[0]) // run))
-    of_run = np.repeat(np.arange(len(wanted)), many)
-    step = np.arange(len(of_run)) - np.repeat(np.cumsum(many) - many, many)
-    first = ends[0][of_run] + run * step
+    begin, end = (n_pairs - np.searchsorted(of_pair[::-1], wanted, side=side) for side in ("right", "left"))
+    run = min(RUN * protocol.n_cells, LONGEST)
+    n_runs = np.maximum(1, -(-(end - begin) // run))
+    of_run = np.repeat(np.arange(len(wanted)), n_runs)
+    step = np.arange(len(of_run)) - np.repeat(np.cumsum(n_runs) - n_runs, n_runs)
+    first = begin[of_run] + run * step
     if n_pairs:
+        # equal scores stay in one run, because a threshold takes all of them or none
         tied = n_pairs - np.searchsorted(score[::-1], score[np.minimum(first, n_pairs - 1)], side="right")
-        first = np.where(step > 0, np.maximum(tied, ends[0][of_run]), first)  # equal scores stay in one run
-    last = np.where(np.append(step[1:], 0) > 0, np.append(first[1:], 0), ends[1][of_run])
-    above = _run_sums((row, col, cell), first, last, design)
-    _sum_up(above, step, _above_bins(sums, wanted))
-    weight = design.probe.by_column, design.reference.by_column
-    return Impostors((score, row, col, cell, factor), first, last, wanted[of_run], above, totals, weight)
+        first = np.where(step > 0, np.maximum(tied, begin[of_run]), first)
+    last = np.where(np.append(step[1:], 0) > 0, np.append(first[1:], 0), end[of_run])
+    above = _weight_above(pairs, last - first, wanted[of_run], sums, protocol)
+    weight = protocol.probe.by_column, protocol.reference.by_column
+    return Impostors(pairs, first, last, wanted[of_run], above, totals, weight)
 
 
 def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray) -> tuple:
@@ -87,37 +75,24 @@ def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray) -> tuple:
     return score, row, col, of_pair
 
 
-def _above_bins(sums: np.ndarray, bins: np.ndarray) -> np.ndarray:
-    """Weight strictly above each of some bins, given from the highest down: (bin, cell, column)."""
-    out, total, top = np.empty((len(bins), *sums.shape[1:])), np.zeros(sums.shape[1:]), len(sums)
-    for place, b in enumerate(bins):
-        for higher in range(top - 1, b, -1):
-            total += sums[higher]
-        out[place], top = total, b + 1
-    return out
+def _weight_above(pairs: Pairs, lengths, bins, sums: np.ndarray, protocol: Protocol) -> np.ndarray:
+    """Weight above each run, (run, cell, column), from that of the bins, as swept, and of the runs within a bin.
 
-
-def _run_sums(pairs: tuple, first: np.ndarray, last: np.ndarray, design: Design) -> np.ndarray:
-    """Weight of each run's pairs, (run, cell, column), added up as in the sweep."""
-    row, col, cell = pairs
-    run = np.repeat(np.arange(len(first)), last - first)
-    start = first[0] if len(first) else 0
-    pair = slice(start, start + len(run))
-    slot = run * design.n_cells + cell[pair]
-    sums = slot_sums(slot, len(first) * design.n_cells, row[pair], col[pair], design)
-    return sums.reshape(len(first), design.n_cells, design.n_columns)
-
-
-def _sum_up(runs: np.ndarray, step: np.ndarray, above_bin: np.ndarray) -> None:
-    """Turn the weight of each run, in place, into the weight above it; step 0 is the first run of a bin."""
-    bin_at, total = -1, None
-    for run in range(len(runs)):
-        if step[run] == 0:
-            bin_at += 1
-            total = above_bin[bin_at].copy()
-        own = runs[run].copy()
-        runs[run] = total
-        total += own
+    lengths, bins: of the runs, from the highest down; together they hold all pairs. sums: (bin, cell, column).
+    """
+    slot = np.repeat(np.arange(len(lengths)), lengths) * protocol.n_cells + pairs.cell
+    weight = slot_sums(slot, len(lengths) * protocol.n_cells, pairs.row, pairs.col, protocol)
+    weight = weight.reshape(len(lengths), *sums.shape[1:])
+    above_bin, added = np.zeros(sums.shape[1:]), len(sums)
+    for run, b in enumerate(bins):
+        if run == 0 or b < bins[run - 1]:
+            # begin anew with every bin: what the sweep added up does not depend on how the bins above were cut
+            while added > b + 1:
+                added -= 1
+                above_bin += sums[added]
+            above = above_bin.copy()
+        weight[run], above = above, above + weight[run]
+    return weight
 
 
 def level_bins(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.ndarray:
@@ -150,7 +125,7 @@ def resolve_levels(impostors: Impostors, far: np.ndarray) -> tuple[np.ndarray, n
             target,
             impostors.first[at],
             impostors.last[at],
-            column_of(impostors.weight, column),
+            impostors.column(column),
             impostors.pairs,
             thresholds[column],
             weights[column],
@@ -168,43 +143,33 @@ def resolve_thresholds(impostors: Impostors, bins: np.ndarray, thresholds: np.nd
     last = np.array([impostors.last[impostors.bin == b][-1] for b in bins])
 
     def one(column: int) -> None:
-        base = np.ascontiguousarray(impostors.above[begin, :, column])
-        walks.weight_above(
-            base,
-            thresholds,
-            impostors.first[begin],
-            last,
-            column_of(impostors.weight, column),
-            impostors.pairs,
-            weights[column],
-        )
+        above, weight = np.ascontiguousarray(impostors.above[begin, :, column]), impostors.column(column)
+        walks.weight_above(above, thresholds, impostors.first[begin], last, weight, impostors.pairs, weights[column])
 
     each(one, n_columns)
     return weights
 
 
 def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
-    """Genuine weight at or below thresholds (column, level), as (column, level, group)."""
+    """Genuine weight at or below thresholds (column, level), as (column, level, group); of the first columns."""
+    thresholds = thresholds[: len(genuine.identity_count)]
     lost = np.isnan(thresholds)  # a replicate without impostor pairs has no threshold, and so no FRR
     highest = np.where(lost, -np.inf, thresholds).max(initial=-np.inf)
-    pairs = tuple(part[: np.searchsorted(genuine.pairs[0], highest, side="right")] for part in genuine.pairs)
+    pairs = genuine.pairs.take(slice(np.searchsorted(genuine.pairs.score, highest, side="right")))
     out = np.zeros((*thresholds.shape, len(genuine.totals)))
 
     def one(column: int) -> None:
-        walks.rejected_weight(
-            thresholds[column],
-            np.argsort(thresholds[column]),
-            column_of(genuine.image_weight, column),
-            genuine.identity_count[column],
-            pairs,
-            out[column],
-        )
+        order = np.argsort(thresholds[column])
+        walks.rejected_weight(thresholds[column], order, genuine.column(column), pairs, out[column])
 
     each(one, len(thresholds))
     out[lost] = np.nan
     return out
 
 
-def column_of(weight: tuple, column: int) -> tuple:
-    """One column of both sides' weights."""
-    return weight[0][column], weight[1][column]
+def curves(weight: np.ndarray, n_groups: int, axis: int = 0) -> np.ndarray:
+    """Weights of cells (or of groups) along an axis as those of curves: each group's own, and last all together.
+
+    The first cells are those of pairs within each group.
+    """
+    return np.concatenate([np.take(weight, range(n_groups), axis), weight.sum(axis, keepdims=True)], axis)

@@ -1,22 +1,46 @@
 """The sweep: every block of the score tensor is visited once, through dask, and added to one tally."""
 
+import operator
 import threading
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from frkit.engine import blocks, kernels
-from frkit.engine.design import Design, GenuinePairs
 from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
 
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
 PATCH = 512  # rows and columns that are scanned at once
+WHOLE = slice(None)
 _SCRATCH = threading.local()
+
+
+class Tally(NamedTuple):
+    """An additive part of a result: sums, and lists of what is not added up, by name."""
+
+    sums: dict[str, np.ndarray]
+    lists: dict[str, list]
+
+    @staticmethod
+    def total(*parts: "Tally") -> "Tally":
+        """The sum of several parts, from the first to the last."""
+        sums = {name: reduce(operator.add, [part.sums[name] for part in parts]) for name in parts[0].sums}
+        lists = {name: [item for part in parts for item in part.lists[name]] for name in parts[0].lists}
+        return Tally(sums, lists)
+
+    def asked_scores(self, protocol: Protocol, dtype: np.dtype) -> np.ndarray:
+        """Scores of the pairs that the protocol asks for, from the list "asked"; NaN where the comparison failed."""
+        score = np.full(len(protocol.asked[0]), np.nan, dtype)
+        for place, values in self.lists["asked"]:
+            score[place] = values
+        return score
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,155 +48,157 @@ class Request:
     """What a sweep is to bring back.
 
     adding: whether bins are added up (a second, targeted sweep only collects pairs). failing: whether
-    comparisons can be missing (NaN). genuine: pairs whose scores are wanted, or None.
+    comparisons can be missing (NaN). asking: whether the scores of `protocol.asked` are wanted.
     """
 
-    design: Design
+    protocol: Protocol
     ladder: Ladder
     adding: bool = True
     failing: bool = False
-    genuine: GenuinePairs | None = None
+    asking: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Partial:
-    """An additive part of the result.
-
-    sums: (slot, column) impostor weight; missing: (cell, column) weight of failed comparisons; counts: (bin,)
-    impostor pairs; kept: lists of (rows, columns, scores); genuine: lists of (places, scores).
-    """
-
-    sums: np.ndarray | None
-    missing: np.ndarray | None
-    counts: np.ndarray | None
-    kept: list
-    genuine: list
-
-
-def sweep(scores: xr.DataArray, request, *, scan=None, add=None, progress: bool = False):
+def sweep(scores: xr.DataArray, request, scan: Callable[..., Tally] | None = None, *, progress: bool = False) -> Tally:
     """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally.
 
-    scan(places, request, blocks) makes a partial tally of a strip of blocks, add(*partials) adds partial
-    tallies; by default the tally of rates. A strip's blocks are made one after the other and scanned while they
-    are in the processor's cache.
+    scan(places, request, blocks) makes the tally of a strip of blocks; by default that of rates. A strip's blocks are
+    made one after the other and scanned while they are in the processor's cache.
     """
-    scan, add = scan or scan_blocks, add or merge
-    array = scores.data
+    array, protocol = scores.data, request.protocol
     rows, cols = blocks.bounds(array)
-    upper = request.design.symmetric
-    of_block = _genuine_by_block(request.genuine, rows, cols)
+    asked = _asked_by_block(protocol.asked, rows, cols) if request.asking else {}
     every = np.ndindex(array.numblocks)
-    wanted = [(i, j) for i, j in every if not upper or cols[j + 1] > rows[i] + 1 or (i, j) in of_block]
+    wanted = [(i, j) for i, j in every if not protocol.symmetric or cols[j + 1] > rows[i] + 1 or (i, j) in asked]
     tasks = blocks.graph(array, wanted)
     mark = uuid.uuid4().hex
     shared = f"request-{mark}"
-    tasks[shared] = (partial(replace, request, genuine=None),)
+    tasks[shared] = (partial(replace, request, protocol=protocol.for_blocks()),)
     parts = []
     for strip in (wanted[k : k + STRIP] for k in range(0, len(wanted), STRIP)):
-        places = [(int(rows[i]), int(cols[j]), of_block.get((i, j))) for i, j in strip]
+        places = [(int(rows[i]), int(cols[j]), asked.get((i, j))) for i, j in strip]
         key = f"scan-{mark}-{len(parts)}"
-        tasks[key] = blocks.strip(tasks, [(array.name, *at) for at in strip], partial(scan, places), shared)
+        work = partial(scan or scan_blocks, places)
+        tasks[key] = blocks.strip(tasks, [(array.name, *at) for at in strip], work, shared)
         parts.append(key)
     while len(parts) > 1:
         groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
         parts = [f"{group[0]}+" for group in groups]
-        tasks |= {key: (add, *group) for key, group in zip(parts, groups, strict=True)}
+        tasks |= {key: (Tally.total, *group) for key, group in zip(parts, groups, strict=True)}
     return blocks.run(tasks, parts[0], progress)
 
 
-def _genuine_by_block(genuine: GenuinePairs | None, rows: np.ndarray, cols: np.ndarray) -> dict:
-    """The genuine pairs in each block: (places in the list, rows, columns)."""
-    if genuine is None or not len(genuine):
-        return {}
-    i = np.searchsorted(rows, genuine.row, side="right") - 1
-    j = np.searchsorted(cols, genuine.col, side="right") - 1
-    key = i * len(cols) + j
-    order = np.argsort(key, kind="stable")
-    cuts = np.flatnonzero(np.diff(key[order])) + 1
-    groups = np.split(order, cuts)
-    return {
-        (int(i[g[0]]), int(j[g[0]])): (g, genuine.row[g] - rows[i[g[0]]], genuine.col[g] - cols[j[g[0]]])
-        for g in groups
-    }
+def _asked_by_block(asked: tuple, rows: np.ndarray, cols: np.ndarray) -> dict:
+    """The pairs asked for in each block: (places among all of them, rows, columns)."""
+    row, col = asked
+    i, j = np.searchsorted(rows, row, side="right") - 1, np.searchsorted(cols, col, side="right") - 1
+    block = i * len(cols) + j
+    order = np.argsort(block, kind="stable")
+    by_block = np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
+    return {(int(i[p[0]]), int(j[p[0]])): (p, row[p] - rows[i[p[0]]], col[p] - cols[j[p[0]]]) for p in by_block}
 
 
-def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Partial:
-    """The tally of some blocks of scores; places: (first row, first column, genuine pairs) of each."""
-    design, ladder = request.design, request.ladder
-    n_slots = ladder.n_bins * design.n_cells
-    sums = np.zeros((n_slots, design.n_columns)) if request.adding else None
-    missing = np.zeros((design.n_cells, design.n_columns)) if request.failing else None
-    counts = np.zeros(n_slots, np.int64)
-    kept, found = [], []
-    for block, (row0, col0, genuine) in zip(scores, places, strict=True):
-        if genuine is not None:
-            found.append((genuine[0], block[genuine[1], genuine[2]]))
-        for r, c in np.ndindex(-(-block.shape[0] // PATCH), -(-block.shape[1] // PATCH)):
-            first, last = row0 + r * PATCH, col0 + (c + 1) * PATCH
-            if design.symmetric and last <= first:
-                continue
-            patch = block[r * PATCH : (r + 1) * PATCH, c * PATCH : (c + 1) * PATCH]
-            kept.append(_scan_patch(patch, first, last - PATCH, request, sums, counts))
+def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Tally:
+    """The tally of some blocks of scores; places: (first row, first column, pairs asked for) of each.
+
+    Sums: "weight" (slot, column) of impostor pairs, "missing" (cell, column) of failed comparisons, "count" (bin,) of
+    impostor pairs. Lists: "kept" (row, column, score), "asked" (places, scores).
+    """
+    protocol, ladder = request.protocol, request.ladder
+    n_slots = ladder.n_bins * protocol.n_cells
+    sums = {"count": np.zeros(n_slots, np.int64)}
+    sums |= {"weight": np.zeros((n_slots, protocol.n_columns))} if request.adding else {}
+    sums |= {"missing": np.zeros((protocol.n_cells, protocol.n_columns))} if request.failing else {}
+    kept, asked = [], []
+    for block, (row0, col0, wanted) in zip(scores, places, strict=True):
+        if wanted is not None:
+            asked.append((wanted[0], block[wanted[1], wanted[2]]))
+        for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
+            kept.append(_scan_patch(patch, rows, cols, request, sums))
             if request.failing:
-                _add_missing(patch, first, last - PATCH, design, missing)
-    counts = counts.reshape(ladder.n_bins, design.n_cells).sum(1)
-    return Partial(sums, missing, counts, [k for k in kept if len(k[0])], found)
+                _add_missing(patch, rows, cols, protocol, sums["missing"])
+    sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells).sum(1)
+    return Tally(sums, {"kept": [pairs for pairs in kept if len(pairs[0])], "asked": asked})
 
 
-def _scan_patch(patch, row0: int, col0: int, request: Request, sums, counts) -> tuple:
+def patches(block: np.ndarray, row0: int, col0: int, symmetric: bool) -> Iterator[tuple[np.ndarray, slice, slice]]:
+    """The patches of a block that hold pairs, with their rows and columns in the whole tensor."""
+    for r in range(0, block.shape[0], PATCH):
+        for c in range(0, block.shape[1], PATCH):
+            patch = block[r : r + PATCH, c : c + PATCH]
+            if not symmetric or col0 + c + PATCH > row0 + r:
+                top, left = row0 + r, col0 + c
+                yield patch, slice(top, top + patch.shape[0]), slice(left, left + patch.shape[1])
+
+
+def codes_of_patch(protocol: Protocol, rows: slice, cols: slice) -> tuple:
+    """What the kernels need to know of a patch: where each row's pairs begin (right of the diagonal in a symmetric
+    tensor), persons and groups of both sides, and the cells of groups."""
+    probe, reference = protocol.probe, protocol.reference
+    first = np.zeros(rows.stop - rows.start, np.int64)
+    if protocol.symmetric:
+        first = np.clip(np.arange(rows.start, rows.stop) + 1 - cols.start, 0, cols.stop - cols.start)
+    persons, groups = (probe.person[rows], reference.person[cols]), (probe.group[rows], reference.group[cols])
+    return first, persons, groups, protocol.cell_of
+
+
+def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict) -> tuple:
     """Add one patch's pairs to the sums; return the kept ones (rows, columns, scores)."""
-    design, scratch = request.design, scratch_space()
-    rows, cols = slice(row0, row0 + patch.shape[0]), slice(col0, col0 + patch.shape[1])
-    first = first_columns(design.symmetric, row0, col0, patch.shape)
+    scratch, codes = scratch_space(), codes_of_patch(request.protocol, rows, cols)
     filed, n_kept = kernels.select_pairs(
         patch,
-        first,
-        (design.probe.person[rows], design.reference.person[cols]),
-        (design.probe.group[rows], design.reference.group[cols]),
-        design.cell_of,
+        *codes,
         request.ladder.arrays(patch.dtype),
         (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above, scratch.score),
     )
     if filed and request.adding:
-        start = np.empty(len(sums) + 1, np.int64)
-        kernels.sort_by_slot(scratch.rows, scratch.cols, scratch.slots, filed, start, scratch.by_row, scratch.by_col)
-        counts += np.diff(start)
-        add_filed(design, rows, cols, start, scratch, sums)
-    picked = kernels.gather_pairs(row0, col0, scratch.rows, scratch.cols, scratch.kept[:n_kept])
-    return *picked, scratch.score[:n_kept].astype(patch.dtype)
+        sums["count"] += add_filed(request.protocol, rows, cols, filed, sums["weight"])
+    kept = scratch.kept[:n_kept]
+    row, col = (part[kept].astype(np.int32) for part in (scratch.rows, scratch.cols))
+    return row + rows.start, col + cols.start, scratch.score[:n_kept].astype(patch.dtype)
 
 
-def first_columns(symmetric: bool, row0: int, col0: int, shape: tuple[int, int]) -> np.ndarray:
-    """Where the pairs of each row of a patch begin: right of the diagonal in a symmetric tensor."""
-    if not symmetric:
-        return np.zeros(shape[0], np.int64)
-    return np.minimum(np.maximum(np.arange(row0, row0 + shape[0]) + 1 - col0, 0), shape[1])
+def add_filed(protocol: Protocol, rows: slice, cols: slice, filed: int, sums: np.ndarray) -> np.ndarray:
+    """Add the pairs of a patch that were filed in this thread's work space; returns how many each slot has."""
+    scratch = scratch_space()
+    pairs = scratch.slots[:filed], scratch.rows[:filed], scratch.cols[:filed]
+    return add_to_slots(protocol, *pairs, sums, (rows, cols), (scratch.by_row, scratch.by_col))
 
 
-def add_filed(design: Design, rows: slice, cols: slice, start, scratch, sums) -> None:
-    """Add the sorted pairs in the scratch space to their slots."""
-    probe, reference = design.probe, design.reference
-    if design.whole:
-        run = max(1, 65_535 // design.largest_product)
-        pair = probe.weight[rows], reference.weight[cols]
-        kernels.add_whole(start, scratch.by_row, scratch.by_col, *pair, run, sums)
+def add_to_slots(protocol: Protocol, slot, row, col, sums: np.ndarray, sides=(WHOLE, WHOLE), space=None) -> np.ndarray:
+    """Add the weight of pairs to their slots, (slot, column); returns how many pairs each slot has.
+
+    row, col: places within these parts of the sides. space: for as many rows and columns, sorted by slot.
+    """
+    probe, reference, (rows, cols) = protocol.probe, protocol.reference, sides
+    start, (by_row, by_col) = np.empty(len(sums) + 1, np.int64), space or np.empty((2, len(slot)), np.int32)
+    kernels.sort_by_slot(row, col, slot, start, by_row, by_col)
+    if protocol.whole_run:
+        weights = probe.weight[rows], reference.weight[cols], protocol.whole_run
+        kernels.add_whole(start, by_row, by_col, *weights, sums)
     else:
-        pair = probe.real_weight[rows], reference.real_weight[cols], probe.scale[rows], reference.scale[cols]
-        kernels.add_scaled(start, scratch.by_row, scratch.by_col, *pair, sums)
+        weights = probe.real_weight[rows], reference.real_weight[cols], probe.scale[rows], reference.scale[cols]
+        kernels.add_scaled(start, by_row, by_col, *weights, sums)
+    return np.diff(start)
 
 
-def _add_missing(patch, row0: int, col0: int, design: Design, missing: np.ndarray) -> None:
+def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> np.ndarray:
+    """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
+    sums = np.zeros((n_slots, protocol.n_columns))
+    add_to_slots(protocol, slot, row, col, sums)
+    return sums
+
+
+def _add_missing(patch: np.ndarray, rows: slice, cols: slice, protocol: Protocol, missing: np.ndarray) -> None:
     """Weight of the impostor comparisons that failed, by cell."""
-    r, c = np.nonzero(np.isnan(patch))
-    r, c = r + row0, c + col0
-    cell = design.cell_of[design.probe.group[r], design.reference.group[c]]
-    other = (design.probe.person[r] != design.reference.person[c]) & (cell >= 0)
-    if design.symmetric:
-        other &= c > r
-    r, c, cell = r[other], c[other], cell[other]
-    weight = design.probe.real_weight[r].astype(float) * design.reference.real_weight[c]
-    weight *= (design.scales(design.probe)[r] * design.scales(design.reference)[c])[:, None]
-    np.add.at(missing, cell, weight)
+    row, col = np.nonzero(np.isnan(patch))
+    row, col = row + rows.start, col + cols.start
+    cell, probe, reference = protocol.cells(row, col), protocol.probe, protocol.reference
+    other = (probe.person[row] != reference.person[col]) & (cell >= 0)
+    if protocol.symmetric:
+        other &= col > row
+    row, col = row[other], col[other]
+    weight = probe.real_weight[row].astype(float) * reference.real_weight[col]
+    np.add.at(missing, cell[other], weight * protocol.factors(row, col)[:, None])
 
 
 def scratch_space() -> threading.local:
@@ -184,19 +210,3 @@ def scratch_space() -> threading.local:
         _SCRATCH.score = np.empty(size)
         _SCRATCH.above = np.empty(PATCH + 1, np.uint16)
     return _SCRATCH
-
-
-def merge(*parts: Partial) -> Partial:
-    """The sum of several parts."""
-
-    def total(name: str) -> np.ndarray | None:
-        arrays = [getattr(part, name) for part in parts if getattr(part, name) is not None]
-        if len(arrays) < 2:
-            return arrays[0] if arrays else None
-        out = arrays[0] + arrays[1]
-        for array in arrays[2:]:
-            out += array
-        return out
-
-    kept = [k for part in parts for k in part.kept]
-    return Partial(total("sums"), total("missing"), total("counts"), kept, [g for part in parts for g in part.genuine])

@@ -10,37 +10,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frkit.engine.cohort import Cohort
-from frkit.engine.design import Design
-from frkit.engine.resolve import Genuine, Impostors
+from frkit.engine.pairs import Genuine
+from frkit.engine.protocol import Protocol
+from frkit.engine.resolve import Impostors
 
 ENOUGH = 30  # identities of four images or more, which tell θ² for all
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """What the corrected interval reads: variances over draws of images, and how the thresholds move the rates.
-
-    far_variance, frr_variance: (level,) at the data's own threshold. far_data, frr_data: (column, level) rates of the
-    data at each replicate's threshold; None at fixed thresholds.
-    """
-
-    far_variance: np.ndarray
-    frr_variance: np.ndarray
-    far_data: np.ndarray | None
-    frr_data: np.ndarray | None
-
-
 def spread_of(
-    who: Cohort, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool
-) -> Spread | None:
-    """The Spread of the image scheme on a square of scores; None elsewhere. thresholds, far: (column, level)."""
-    if not (who.diagonal and who.design.symmetric and np.all(who.identity_count == 1) and len(thresholds) > 2):
-        return None
-    data = (None, None) if fixed else rates_of_data(impostors, genuine, thresholds)
-    spread = (far if fixed else data[0])[1:].var(0, ddof=1)
-    of_impostors = impostor_variance(who.design, far[0], spread)
-    return Spread(of_impostors, genuine_variance(genuine, who.design.probe.identity, thresholds[0]), *data)
+    protocol: Protocol, impostors: Impostors, genuine: Genuine, thresholds: np.ndarray, far, fixed: bool
+) -> tuple[dict, dict]:
+    """What the corrected interval reads of FAR and FRR: variances, and how the thresholds move the rates.
+
+    thresholds, far: (column, level). Variances over draws of images, (level,), at the data's own threshold; and rates
+    of the data at each replicate's threshold, (column, level), unless thresholds are fixed.
+    """
+    data = {} if fixed else dict(zip(("far", "frr"), rates_of_data(impostors, genuine, thresholds), strict=True))
+    spread = data.get("far", far)[1:].var(0, ddof=1)
+    of_far = impostor_variance(protocol, far[0], spread)
+    of_frr = genuine_variance(genuine, protocol.probe.identity, thresholds[0])
+    return {"far": of_far, "frr": of_frr}, data
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +60,8 @@ def genuine_variance(genuine: Genuine, identity: np.ndarray, thresholds: np.ndar
     not go with difficulty. Where some have fewer and less than 30 have four images, no data tell θ²: it lies between
     FRR² and σ, and the middle is taken; with two images FRR²: too wide where identities differ much.
     """
-    own = genuine.pairs[1] >= 0
-    score, row, col, of_pair, _, factor = (part[own] for part in genuine.pairs)
+    score, row, col, _, factor = genuine.pairs.take(genuine.pairs.row >= 0)
+    of_pair = identity[row]
     every = Couples.count(row, col, of_pair, identity)
     weight = np.zeros(len(every.pairs))
     weight[of_pair] = factor / genuine.totals[:, 0].sum()
@@ -98,33 +87,33 @@ def _mean_rates(every: Couples, lost: Couples, share: np.ndarray) -> tuple[float
     return rate, shared, mean(lost.apart, every.apart, 0.0) if enough else (shared + rate**2) / 2
 
 
-def impostor_variance(design: Design, far: np.ndarray, spread: np.ndarray) -> np.ndarray:
+def impostor_variance(protocol: Protocol, far: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """Variance of FAR at each threshold, (level,), over draws of images, from its variance over replicates (level,).
 
     The replicates have a L + (2a + a²) D, where L is the images' part, D = far (1 - far) Σ w² / (Σ w)² that of the
     pairs (w is the weight of a pair), and a the mean of 1 - 1/n_k, each identity by its part; the data have L + D.
     """
-    ones = np.ones((len(design.probe.scale), 1), np.uint8)
-    one = replace(design.probe, weight=ones)
+    ones = np.ones((len(protocol.probe.scale), 1), np.uint8)
+    one = replace(protocol.probe, weight=ones)
     squared = replace(one, scale=one.scale**2)
-    total, square = (replace(design, probe=side, reference=side).impostor_totals.sum() for side in (one, squared))
+    total, square = (replace(protocol, probe=side, reference=side).impostor_totals.sum() for side in (one, squared))
     pairs = far * (1 - far) * square / total**2
-    many = np.bincount(design.probe.identity)[design.probe.identity]
-    drawn = np.average(1 - 1 / many, weights=design.probe.scale**2)
+    many = np.bincount(protocol.probe.identity)[protocol.probe.identity]
+    drawn = np.average(1 - 1 / many, weights=protocol.probe.scale**2)
     images = np.maximum(spread - (2 * drawn + drawn**2) * pairs, 0) / drawn if drawn > 0 else 0 * pairs
     return images + pairs
 
 
 def rates_of_data(impostors: Impostors, genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """FAR and FRR of the data, not of the replicates, at each of the replicates' thresholds: (column, level)."""
-    score, factor = impostors.pairs[0], impostors.pairs[4]
+    score, factor = impostors.pairs.score, impostors.pairs.factor
     known = np.where(np.isnan(thresholds), np.inf, thresholds)
     accepted = np.searchsorted(-score, -known, side="left")
     run = np.maximum(np.searchsorted(impostors.first, accepted, side="right") - 1, 0)
     running = np.append(0.0, np.cumsum(factor))
     above = impostors.above[run, :, 0].sum(-1) + running[accepted] - running[impostors.first[run]]
-    own = genuine.pairs[1] >= 0
-    rejected = np.append(0.0, np.cumsum(genuine.pairs[5][own]))
-    lost = rejected[np.searchsorted(genuine.pairs[0][own], known, side="right")]
+    own = genuine.pairs.take(genuine.pairs.row >= 0)
+    rejected = np.append(0.0, np.cumsum(own.factor))
+    lost = rejected[np.searchsorted(own.score, known, side="right")]
     rates = above / impostors.totals[:, 0].sum(), lost / genuine.totals[:, 0].sum()
     return tuple(np.where(np.isnan(thresholds), np.nan, rate) for rate in rates)

@@ -54,72 +54,66 @@ def weight_above(base, thresholds, begin, end, weight, pairs, above) -> None:
 
 
 @njit(**COMPILE)
-def rejected_weight(thresholds, order, weight, identity_count, genuine, rejected) -> None:
+def genuine_weight(u, weight, genuine) -> float:
+    """Weight of genuine pair u in one replicate; an image with itself stands for its copies: w (w - 1)."""
+    row_weight, col_weight, identity_count = weight
+    row, col = genuine.row[u], genuine.col[u]
+    w = float(col_weight[col])
+    w *= (w - 1.0) if row < 0 else float(row_weight[row])
+    return genuine.factor[u] * w * identity_count[col]
+
+
+@njit(**COMPILE)
+def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
     """Genuine weight at or below each threshold, for one replicate: rejected (level, group).
 
-    genuine: (score ascending, row, column, identity, group, factor); a pair of an image with itself stands
-    for its copies: w (w - 1), and the factor holds the one half where pairs are not ordered.
+    weight: (image) of either side and (identity of an image of the second side). genuine: scores ascending; the factor
+    of an image with itself holds the one half where pairs are not ordered.
     """
-    score, row, col, identity, group, factor = genuine
-    row_weight, col_weight = weight
     total = np.zeros(rejected.shape[1])
     u = 0
     for x in range(order.shape[0]):
         level = order[x]
-        while u < score.shape[0] and score[u] <= thresholds[level]:
-            w = float(row_weight[row[u]])
-            same = row[u] < 0
-            if same:
-                w = float(col_weight[col[u]])
-                w *= w - 1.0
-            else:
-                w *= col_weight[col[u]]
-            total[group[u]] += factor[u] * w * identity_count[identity[u]]
+        while u < genuine.score.shape[0] and genuine.score[u] <= thresholds[level]:
+            total[genuine.cell[u]] += genuine_weight(u, weight, genuine)
             u += 1
         rejected[level] = total
 
 
 @njit(**COMPILE)
-def binned_genuine(bins, last, weight, identity_count, genuine, sums) -> None:
-    """Genuine weight of one replicate in each bin below `last`: sums (bin + 1, group); place 0 is the floor."""
-    score, row, col, identity, group, factor = genuine
-    row_weight, col_weight = weight
-    for u in range(score.shape[0]):
-        if bins[u] >= last:
+def binned_genuine(place, weight, genuine, sums) -> None:
+    """Genuine weight of one replicate at each place but the last, sums (place, group); place: (pair,), ascending."""
+    for u in range(genuine.score.shape[0]):
+        if place[u] >= sums.shape[0] - 1:
             break
-        w = float(col_weight[col[u]])
-        w *= (w - 1.0) if row[u] < 0 else float(row_weight[row[u]])
-        sums[bins[u] + 1, group[u]] += factor[u] * w * identity_count[identity[u]]
+        sums[place[u], genuine.cell[u]] += genuine_weight(u, weight, genuine)
 
 
 @njit(**COMPILE)
-def crossing(
-    accepted, rejected, imp, gen, weight, identity_count, pairs, genuine, cell, group, totals, tolerance
-) -> tuple:
+def crossing(accepted, rejected, imp, gen, weight, genuine_weights, pairs, genuine, own, totals, tolerance) -> tuple:
     """Where FAR and FRR cross inside one bin, for one replicate: (EER, threshold).
 
     accepted, rejected: impostor weight above and genuine weight below the lower end of the bin.
     imp, gen: (begin, end) of the bin's pairs in `pairs` (score descending) and the first genuine pair in
-    `genuine` (ascending) that is not below the bin. cell, group: the
-    cell and group that count (-1: all). totals: weight of all impostor and of all genuine pairs.
+    `genuine` (ascending) that is not below the bin. genuine_weights: as `weight` in `rejected_weight`. own: the group
+    that counts, which is also the cell of its own pairs (-1: all). totals: weight of all impostor and genuine pairs.
     The threshold is the smallest observed score at which FRR >= FAR; the EER is interpolated on the line from
     the rates just below that score to the rates at it.
     """
     p, q = imp[1] - 1, gen
     far, frr = accepted / totals[0], rejected / totals[1]
-    while p >= imp[0] or q < genuine[0].shape[0]:
-        from_pairs = p >= imp[0] and (q >= genuine[0].shape[0] or pairs[0][p] <= genuine[0][q])
-        score = pairs[0][p] if from_pairs else genuine[0][q]
+    n_genuine = genuine.score.shape[0]
+    while p >= imp[0] or q < n_genuine:
+        from_pairs = p >= imp[0] and (q >= n_genuine or pairs.score[p] <= genuine.score[q])
+        score = pairs.score[p] if from_pairs else genuine.score[q]
         more_accepted = more_rejected = 0.0
-        while p >= imp[0] and pairs[0][p] == score:
-            if cell < 0 or pairs[3][p] == cell:
-                more_accepted += pairs[4][p] * weight[0][pairs[1][p]] * weight[1][pairs[2][p]]
+        while p >= imp[0] and pairs.score[p] == score:
+            if own < 0 or pairs.cell[p] == own:
+                more_accepted += pairs.factor[p] * weight[0][pairs.row[p]] * weight[1][pairs.col[p]]
             p -= 1
-        while q < genuine[0].shape[0] and genuine[0][q] == score:
-            if group < 0 or genuine[4][q] == group:
-                w = float(weight[3][genuine[2][q]])
-                w *= (w - 1.0) if genuine[1][q] < 0 else float(weight[2][genuine[1][q]])
-                more_rejected += genuine[5][q] * w * identity_count[genuine[3][q]]
+        while q < n_genuine and genuine.score[q] == score:
+            if own < 0 or genuine.cell[q] == own:
+                more_rejected += genuine_weight(q, genuine_weights, genuine)
             q += 1
         if more_accepted > 0 or more_rejected > 0:
             accepted, rejected = accepted - more_accepted, rejected + more_rejected

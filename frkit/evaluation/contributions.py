@@ -1,18 +1,15 @@
 """Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
 
-from dataclasses import replace
-
 import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PROBE, THRESHOLD_LEVEL, require
 from frkit.engine import errors
-from frkit.engine.cohort import Cohort, cohort
-from frkit.engine.genuine import genuine_tallies
-from frkit.engine.pair_cohort import pair_cohort
-from frkit.engine.sweep import sweep
-from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.evaluator import checked_scores
+from frkit.engine.pairs import weigh_genuine
+from frkit.engine.protocol import Protocol, make_protocol
+from frkit.engine.rates import ratio
+from frkit.engine.sweep import Tally, sweep
+from frkit.evaluation.evaluate import checked_scores, evaluate
 
 KINDS = ("genuine", "impostor")
 
@@ -63,83 +60,50 @@ def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None
     scores = checked_scores(scores)
     require(f"{PROBE}_{IDENTITY}" in scores.coords, "these pairs carry no identities, so nobody can be named")
     rates = evaluate(scores, far=far, threshold=threshold, by=by, **options)["empirical"].to_dataset()
-    models = [str(name) for name in scores[MODEL].values] if MODEL in scores.dims else [None]
-    parts = [_of_one(_only(scores, name), _only(rates, name), by, options) for name in models]
-    result = parts[0] if models == [None] else xr.concat(parts, xr.Variable(MODEL, models))
+    models = [{MODEL: m} for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [{}]
+    parts = [_of_one(scores.isel(at, drop=True), rates.isel(at, drop=True), by, options) for at in models]
+    names = xr.Variable(MODEL, scores[MODEL].values.astype(str)) if MODEL in scores.dims else None
+    result = parts[0] if names is None else xr.concat(parts, names)
     attrs = {"by": "" if by is None else by}
     attrs |= {key: options[key] for key in ("impostors", "varying") if key in options}
     return result.assign_attrs(attrs)
 
 
-def _only(data, model: str | None) -> xr.Dataset:
-    """One model's part."""
-    return data if model is None else data.sel({MODEL: model}, drop=True)
+def _protocol(scores: xr.DataArray, by, weighting="identity", impostors="all", varying="error") -> Protocol:
+    return make_protocol(scores, by, varying, weighting, impostors, None)
 
 
-def _cohort(scores: xr.DataArray, by, weighting="identity", impostors="all", varying="error") -> Cohort:
-    gather = pair_cohort if PAIR in scores.dims else cohort
-    return gather(scores, by, varying, weighting, impostors, None)
-
-
-def _swept(scores: xr.DataArray, who: Cohort, request: errors.ErrorRequest) -> errors.Errors:
+def _swept(scores: xr.DataArray, request: errors.ErrorRequest) -> Tally:
     """The errors among all pairs of a tensor, block by block, or among those of a list."""
-    if who.listed is None:
-        return sweep(scores, request, scan=errors.scan, add=errors.add(request.limit))
-    at, values = who.listed, scores.values
-    found = errors.of_list(at.row[at.impostor], at.col[at.impostor], values[at.impostor], request)
-    return replace(found, genuine=[(np.arange(who.n_genuine), values[at.genuine])])
+    protocol = request.protocol
+    if protocol.listed is None:
+        return sweep(scores, request, errors.scan)
+    places, tally = protocol.listed, errors.new_tally(request)
+    errors.add_errors(*places.places(places.impostor), scores.values[places.impostor], request, tally)
+    tally.lists["asked"].append((np.arange(protocol.n_genuine), scores.values[places.genuine]))
+    return tally
 
 
 def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
     """The contributions within one model."""
-    who = _cohort(scores, by, **options)
-    names = np.unique(who.people.identity)
-    thresholds = rates.threshold.values
-    request = errors.ErrorRequest(who.design, thresholds, len(names), who.asked)
-    found = _swept(scores, who, request)
-    score = _in_order(found.genuine, len(who.asked), scores.dtype)
-    rejected, own = _rejected(who, score, thresholds, len(names))
-    dim = FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL
-    shares = {"frr_share": _shares(rejected), "far_share": _shares(found.weight)}
-    result = xr.Dataset({name: ((dim, IDENTITY), share) for name, share in shares.items()})
-    result["frr_identity"] = ((dim, IDENTITY), own)
-    for rate, share in (("frr", result.frr_share), ("far", result.far_share)):
-        result[f"{rate}_effective"] = 1 / (share**2).sum(IDENTITY, skipna=False)
-    result = result.assign({name: rates[name].drop_attrs() for name in ("threshold", "far", "frr")})
-    images = np.bincount(who.identity, minlength=len(names))
-    result = result.assign_coords({IDENTITY: names, dim: rates[dim], "images": (IDENTITY, images)})
-    return result if by is None else result.assign_coords({GROUP: (IDENTITY, _groups(who))})
-
-
-def _groups(who: Cohort) -> np.ndarray:
-    """Label of each identity, (identity,)."""
-    first = np.unique(who.people.identity, return_index=True)[1]
-    return who.people.group[first]
-
-
-def _in_order(found: list, n: int, dtype) -> np.ndarray:
-    """Genuine scores in the order of the pairs, NaN where the comparison failed."""
-    score = np.full(n, np.nan, dtype)
-    for place, values in found:
-        score[place] = values
-    return score
-
-
-def _rejected(who: Cohort, score: np.ndarray, thresholds: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weight of each identity's rejected pairs, and the share of its own pairs, both (level, identity)."""
-    values, _, _, identity, _, factor = genuine_tallies(who, score, None).data.pairs
-    below = [values <= threshold for threshold in thresholds]
-    weight = np.array([np.bincount(identity[at], factor[at], minlength=n) for at in below])
-    counts = np.array([np.bincount(identity[at], minlength=n) for at in below])
-    pairs = np.bincount(identity, minlength=n).astype(float)
-    own = np.divide(counts, pairs, out=np.full(counts.shape, np.nan), where=np.broadcast_to(pairs > 0, counts.shape))
-    return weight, own
-
-
-def _shares(weight: np.ndarray) -> np.ndarray:
-    """Parts of the whole, NaN where there is nothing."""
-    total = weight.sum(1, keepdims=True)
-    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=np.broadcast_to(total > 0, weight.shape))
+    protocol = _protocol(scores, by, **options)
+    names, first = np.unique(protocol.people.identity, return_index=True)
+    found = _swept(scores, errors.ErrorRequest(protocol, rates.threshold.values, len(names), asking=True))
+    pairs = weigh_genuine(protocol, found.asked_scores(protocol, scores.dtype)).data.pairs
+    identity = protocol.reference.identity[pairs.col]
+    below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in rates.threshold.values]
+    rejected = np.array([np.bincount(lost, pairs.factor[: len(lost)], minlength=len(names)) for lost in below])
+    counts = np.array([np.bincount(lost, minlength=len(names)) for lost in below])
+    own = ratio(counts, np.bincount(identity, minlength=len(names)).astype(float))
+    dims = (FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL, IDENTITY)
+    result = rates[["threshold", "far", "frr"]].drop_attrs()
+    for rate, weight in (("frr", rejected), ("far", found.sums["weight"])):
+        result[f"{rate}_share"] = (dims, ratio(weight, weight.sum(1, keepdims=True)))
+        result[f"{rate}_effective"] = 1 / (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
+    result["frr_identity"] = (dims, own)
+    images = np.bincount(protocol.people.identity_code, minlength=len(names))
+    result = result.assign_coords({IDENTITY: names, "images": (IDENTITY, images)})
+    return result if by is None else result.assign_coords({GROUP: (IDENTITY, protocol.people.group[first])})
 
 
 def worst_pairs(
@@ -188,39 +152,39 @@ def worst_pairs(
         f"who runs over {', '.join(map(str, who.threshold.dims))}: select one level and model with .sel or .isel",
     )
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
-    people = _cohort(scores, who.attrs["by"] or None, **options)
+    protocol = _protocol(scores, who.attrs["by"] or None, **options)
     share = who["frr_share" if kind == "genuine" else "far_share"].values
     worst = np.argsort(-np.nan_to_num(share), kind="stable")[:identities]
     wanted = np.zeros(len(share), bool)
     wanted[worst] = np.nan_to_num(share[worst]) > 0
     find = _rejected_pairs if kind == "genuine" else _accepted_pairs
-    return _labelled(people, share, find(scores, people, float(who.threshold), wanted, pairs))
+    return _labelled(protocol, share, find(scores, protocol, float(who.threshold), wanted, pairs))
 
 
-def _rejected_pairs(scores, who: Cohort, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
+def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the rejected genuine pairs of the wanted identities."""
-    asked = who.asked
-    request = errors.ErrorRequest(who.design, np.empty(0), len(wanted), asked)
-    score = _in_order(_swept(scores, who, request).genuine, len(asked), scores.dtype)
+    row, col = protocol.asked
+    request = errors.ErrorRequest(protocol, np.empty(0), len(wanted), asking=True)
+    score = _swept(scores, request).asked_scores(protocol, scores.dtype)
     first = np.argsort(score, kind="stable")
-    first = first[(score[first] <= threshold) & wanted[asked.identity[first]]][:limit]
-    return asked.row[first], asked.col[first], score[first]
+    first = first[(score[first] <= threshold) & wanted[protocol.probe.identity[row[first]]]][:limit]
+    return row[first], col[first], score[first]
 
 
-def _accepted_pairs(scores, who: Cohort, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
+def _accepted_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the accepted impostor pairs with a wanted identity."""
-    request = errors.ErrorRequest(who.design, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
-    return _swept(scores, who, request).pairs
+    request = errors.ErrorRequest(protocol, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
+    return errors.largest(_swept(scores, request), limit)
 
 
-def _labelled(who: Cohort, share: np.ndarray, found: tuple) -> xr.Dataset:
+def _labelled(protocol: Protocol, share: np.ndarray, found: tuple) -> xr.Dataset:
     """The pairs with names."""
     row, col, score = found
-    mine, other = who.design.probe.identity[row], who.design.reference.identity[col]
-    names = np.unique(who.people.identity)
+    mine, other = protocol.probe.identity[row], protocol.reference.identity[col]
+    names = np.unique(protocol.people.identity)
     columns = {
-        "probe": who.people.names[who.people.probe[row]],
-        "reference": who.people.names[who.people.reference[col]],
+        "probe": protocol.people.names[protocol.people.probe[row]],
+        "reference": protocol.people.names[protocol.people.reference[col]],
         "probe_identity": names[mine],
         "reference_identity": names[other],
         "score": score,

@@ -1,12 +1,22 @@
 """`evaluate`: from a score tensor to a labelled tree of rates, for the data, their V-statistic and replicates."""
 
-from pathlib import Path
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, require
-from frkit.evaluation.evaluator import Evaluator
-from frkit.resampling import Resampling
+from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, require, warn
+from frkit.engine.distributions import score_bounds, tally_distributions
+from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol, make_protocol
+from frkit.engine.rates import plan_rates, tally_rates
+from frkit.evaluation.nodes import provenance, tree
+from frkit.faces.labels import attributes_of
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+
+FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
+LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
 
 def evaluate(
@@ -19,10 +29,9 @@ def evaluate(
     weighting="identity",
     impostors: str = "all",
     varying: str = "error",
-    mode: str = "tail",
-    bins: int = 100,
-    bounds: tuple[float, float] | None = None,
+    histogram=None,
     progress: bool | None = None,
+    _kept=None,
 ) -> xr.DataTree:
     """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
 
@@ -53,10 +62,9 @@ def evaluate(
     varying : {"error", "split", "first", "most frequent"}
         For an attribute in `by` that varies within an identity. In a pair list "error" is a warning: each pair
         counts in the group that its own row names.
-    mode : {"tail", "all"}
-        "all" sweeps once more, over every pair, for `auc`, means, standard deviations and histograms.
-    bins, bounds : int, (float, float)
-        Histogram bins and their range, for mode "all"; by default -1 to 1 for the cosine, else all scores.
+    histogram : int or (int, (float, float)), optional
+        A number of bins, or (bins, (low, high)): sweeps once more, over every pair, for `auc`, means, standard
+        deviations and histograms. By default the bins reach from -1 to 1 for the cosine, else over all scores.
     progress : bool, optional
         A progress bar; by default for long sweeps only.
 
@@ -69,10 +77,11 @@ def evaluate(
         `eer_threshold`, and per group `eer_group`, `eer_threshold_group`. `empirical` also has raw counts
         `false_accepts`, `false_rejects` and `resolved` (both at least 10). The image scheme on a square
         of scores adds `frr_variance` and `far_variance` (at the threshold, over draws of images) to it, and `far_data`
-        and `frr_data` (rates of the data at the replicate's threshold) to `replicates`. Mode "all" adds `auc`, and for
-        kind in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1),
-        with weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further
-        dims: `model` in front, then `replicate`. The tree's attribute `provenance` is one JSON text.
+        and `frr_data` (rates of the data at the replicate's threshold) to `replicates`. A histogram adds
+        `auc`, from 1,000 bins or more (its attribute `error_bound`: how far from the exact AUC it can be), and for kind
+        in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with
+        weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further dims:
+        `model` in front, then `replicate`. The tree's attribute `provenance` is one JSON text.
 
     Raises
     ------
@@ -94,52 +103,180 @@ def evaluate(
     >>> dict(ev["replicates"].frr.sizes)
     {'replicate': 10, 'far_level': 2}
     """
-    kind = Evaluator(
-        far=far,
-        threshold=threshold,
-        by=by,
-        resampling=resampling,
-        weighting=weighting,
-        impostors=impostors,
-        varying=varying,
-        mode=mode,
-        bins=bins,
-        bounds=bounds,
-        progress=progress,
+    levels = asked_levels(far, threshold)
+    bins, bounds = _asked_bins(histogram)
+    scores = checked_scores(scores)
+    known = _known(scores, levels, (by, varying, weighting, impostors, resampling), _kept)
+    protocol, bar = known.protocol, scores.size > LONG_SWEEP if progress is None else progress
+    models = _models(scores)
+    rates = [tally_rates(model, protocol, *levels, plan, bar) for model, plan in zip(models, known.plans, strict=True)]
+    _warn(protocol, resampling, levels[0])
+    tables = [model.table for model in rates]
+    if bins:
+        bounds = bounds or score_bounds(scores)
+        for place, model in enumerate(models):
+            whole = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
+            tables[place] = tables[place].merge(whole).assign_attrs(whole.attrs)
+    failed = [table.attrs["failed"] for table in tables]
+    made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
+    return tree(tables, scores[MODEL] if MODEL in scores.dims else None, made)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluator:
+    """Evaluations of the same kind, one after the other: `evaluate` with these options, by name.
+
+    `prepared` looks at some scores once and keeps what further evaluations have in common: the plan of the sweep, and
+    the draws for these images. That pays for many small data sets. No result depends on it: what a plan does not cover
+    is swept again. (Where n_k are unequal, sums are rounded in an order that follows the plan: rates then differ by
+    about 1e-15 from those of `evaluate`.) Any number of threads may call it at once.
+    """
+
+    options: dict
+    kept: "Kept | None" = None
+
+    def prepared(self, scores: xr.DataArray) -> "Evaluator":
+        """The same, which keeps labels, draws and plan of these scores for later ones of about the same kind."""
+        asked = evaluate.__kwdefaults__ | self.options
+        of_people = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
+        known = _known(checked_scores(scores), asked_levels(asked["far"], asked["threshold"]), of_people)
+        return replace(self, kept=known)
+
+    def __call__(self, scores: xr.DataArray, *, seed: int | None = None) -> xr.DataTree:
+        """Evaluate scores; `seed` draws other replicates than the options say."""
+        options = dict(self.options)
+        if seed is not None:
+            require(options.get("resampling") is not None, "seed= draws replicates, but resampling is None")
+            options["resampling"] = replace(options["resampling"], seed=seed)
+        return evaluate(scores, **options, _kept=self.kept)
+
+
+class Kept(NamedTuple):
+    """What evaluations of one kind share: labels of the scores, the codes and draws for them, a plan for each model."""
+
+    labels: dict
+    protocol: Protocol
+    plans: list[Ladder]
+
+
+def _known(scores: xr.DataArray, levels: tuple, options: tuple, kept: Kept | None = None) -> Kept:
+    """Codes, draws and plans: those that are kept, as far as they fit these scores."""
+    by, *_, resampling = options
+    names = [IDENTITY, PERSON, *(() if by is None else attributes_of(by))]
+    wanted = [PROBE, REFERENCE, GENUINE, *(f"{side}_{name}" for side in (PROBE, REFERENCE) for name in names)]
+    labels = {name: scores[name].values for name in wanted if name in scores.coords}
+    labels |= {name: scores.attrs.get(name) for name in ("symmetric", "self_score")}
+    labels |= {"dims": scores.dims[-2:], "seed": None if resampling is None else resampling.seed}
+    models = _models(scores)
+    same = kept is not None and labels.keys() == kept.labels.keys()
+    same = same and all(np.array_equal(kept.labels[name], value) for name, value in labels.items())
+    protocol = kept.protocol if same else make_protocol(models[0], *options)
+    if kept is not None and len(kept.plans) == len(models):
+        return Kept(labels, protocol, kept.plans)
+    return Kept(labels, protocol, [plan_rates(model, protocol, *levels) for model in models])
+
+
+def _models(scores: xr.DataArray) -> list[xr.DataArray]:
+    """The scores of each model."""
+    return [scores.isel({MODEL: m}) for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [scores]
+
+
+def checked_scores(scores) -> xr.DataArray:
+    """A tensor over (probe, reference), or the scores of a pair list over (pair)."""
+    if isinstance(scores, xr.Dataset) and "score" in scores and GENUINE in scores.coords:
+        scores = scores["score"]
+    dims = set(scores.dims) if isinstance(scores, xr.DataArray) else set()
+    listed = PAIR in dims and GENUINE in scores.coords
+    require(
+        {PROBE, REFERENCE} <= dims or listed,
+        "scores must be a tensor over (probe, reference) or a list of pairs: make it with fk.score_tensor, "
+        "fk.score_matrix, fk.pairs or fk.open_pairs",
     )
-    return kind(scores)
+    return scores
 
 
-def open_evaluation(path: str | Path) -> xr.DataTree:
-    """Read an evaluation that was stored with `ev.to_netcdf(path)`; the whole file is read at once.
+def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
+    """FAR levels at equal steps of the logarithm, both ends included.
 
     Parameters
     ----------
-    path : str or Path
+    lowest, highest : float
+        In (0, 1).
+    per_decade : int
+        Levels in a factor of ten, at least 1.
 
     Returns
     -------
-    xr.DataTree
-        As from `evaluate`.
+    np.ndarray
+        (far_level,), ascending.
 
     Raises
     ------
     InputError
-        Where the file is absent or holds no evaluation.
+        Unless 0 < lowest < highest < 1.
 
     Examples
     --------
     >>> import frkit as fk
-    >>> ev = fk.open_evaluation("data/demo_evaluation.nc")  # doctest: +SKIP
+    >>> fk.far_levels(1e-5, 1e-1, per_decade=1).tolist()
+    [1e-05, 0.0001, 0.001, 0.01, 0.1]
     """
-    path = Path(path)
-    require(path.is_file(), f"there is no file {path}; write one with ev.to_netcdf(path)")
-    try:
-        with xr.open_datatree(path, engine="h5netcdf") as tree:
-            loaded = tree.load()
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path} cannot be read as an evaluation ({error}); write one with ev.to_netcdf(path)"
-        ) from error
-    require("empirical" in loaded, f"{path} holds no node 'empirical': it is not an evaluation")
-    return loaded
+    require(0 < lowest < highest < 1, f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}")
+    require(per_decade >= 1, f"per_decade must be at least 1, got {per_decade}")
+    decades = np.log10(highest / lowest)
+    levels = np.logspace(np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1))
+    levels = np.array([float(f"{level:.12g}") for level in levels])  # 1e-5 is 1e-5, so that .sel finds it
+    levels[[0, -1]] = lowest, highest
+    return levels
+
+
+def asked_levels(far, threshold) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct FAR levels or fixed thresholds, ascending: one of the two is empty."""
+    require(far is None or threshold is None, "give far= or threshold=, not both")
+    if threshold is not None:
+        fixed = np.atleast_1d(np.asarray(threshold, float))
+        require(
+            fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)),
+            f"threshold must be finite numbers, got {threshold!r}",
+        )
+        return np.empty(0), np.unique(fixed)
+    levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(np.asarray(far, float))
+    inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
+    require(inside, f"far must lie in (0, 1), got {far!r}")
+    return np.unique(levels), np.empty(0)
+
+
+def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
+    """Number of bins, 0 for none, and their range where one is given."""
+    bins, bounds = histogram if isinstance(histogram, (tuple, list)) else (0 if histogram is None else histogram, None)
+    whole = isinstance(bins, (int, np.integer)) and bins >= (0 if histogram is None else 1)
+    require(
+        whole and (bounds is None or bounds[0] < bounds[1]),
+        f"histogram must be a number of bins, or (bins, (low, high)) with low < high; got {histogram!r}",
+    )
+    return bins, bounds
+
+
+def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray) -> None:
+    """Say what these data and options cannot tell."""
+    median = float(np.median(np.bincount(protocol.people.identity_code)))
+    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
+    n_impostors = n_impostors if protocol.listed is None else len(protocol.listed.impostor)
+    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
+        warn(
+            f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
+            "below 5 images per identity (.59-.89 at nominal .95 with 2-3); read its intervals as too narrow"
+        )
+    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not protocol.diagonal:
+        warn(
+            "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
+            f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
+            "cannot vary; scheme 'identity' says more here"
+        )
+    smallest = 1 / max(n_impostors, 1)
+    low = levels[levels < smallest]
+    if low.size:
+        warn(
+            f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
+            f"{smallest:.2g}): the threshold there is the largest impostor score, whose bootstrap is not valid"
+        )

@@ -1,14 +1,16 @@
-"""Labels for tallies: arrays of rates and distributions to the nodes of an evaluation."""
+"""The nodes of an evaluation: slices of the table of rates, with names, and what made them."""
+
+import json
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, REPLICATE, SCORE_BIN, THRESHOLD_LEVEL, listed
-from frkit.engine.cohort import Cohort
-from frkit.engine.distributions import Distributions
-from frkit.engine.tallies import Rates
-
-RESOLVED = 10  # errors of either kind that a level needs before its band means something
+from frkit.base import GROUP, MODEL, REPLICATE, InputError, listed, require, warn
+from frkit.engine.protocol import Protocol
+from frkit.engine.rates import COLUMN
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -23,6 +25,8 @@ LONG_NAMES = {
     "far_group": "false acceptance rate within the group",
     "frr_group": "false rejection rate of the group",
     "far_cross": "false acceptance rate between two groups",
+    "auc": "area under the ROC curve, from histograms",
+    "auc_group": "area under the ROC curve of the group, from histograms",
     "eer": "equal error rate",
     "eer_group": "equal error rate of the group",
     "eer_threshold": "smallest observed score at which FRR >= FAR",
@@ -37,6 +41,36 @@ SMALL_GROUPS = (
 )
 
 
+OF_REPLICATES = ("frr_rescaled", "frr_group_rescaled", "far_data", "frr_data")
+
+
+def tree(tables: list[xr.Dataset], names: xr.DataArray | None, made: dict) -> xr.DataTree:
+    """The table of every model as one tree, with a warning where groups are too small for a rate.
+
+    names: of the models, or None for a single table without one. made: the provenance.
+    """
+    table = tables[0]
+    if names is not None:
+        table = xr.concat(tables, dim=names.rename(MODEL).variable.to_index_variable())
+    for name in table.data_vars:
+        table[name].attrs = {"long_name": LONG_NAMES[name]} if name in LONG_NAMES else {}
+        if name.startswith("auc"):
+            table[name].attrs["error_bound"] = max(one.attrs["auc_error"] for one in tables)
+    table = table.drop_attrs(deep=False)
+    drawn = [name for name in OF_REPLICATES if name in table]
+    of_data = [name for name in table.data_vars if COLUMN not in table[name].dims]
+    nodes = {"empirical": table.drop_vars(drawn).isel({COLUMN: 0})}
+    nodes["vstatistic"] = table.drop_vars(drawn + of_data).isel({COLUMN: -1})
+    if "scheme" in made:
+        replicates = table.drop_vars(of_data).isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
+        nodes["replicates"] = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
+    for message in small_groups(nodes["empirical"]):
+        warn(message)
+    result = xr.DataTree.from_dict(nodes)
+    result.attrs["provenance"] = json.dumps(made)
+    return result
+
+
 def small_groups(found: xr.Dataset) -> list[str]:
     """A message for each rate that some groups are too small for: they stay, with NaN."""
     messages = []
@@ -48,95 +82,73 @@ def small_groups(found: xr.Dataset) -> list[str]:
     return messages
 
 
-def of_rates(rates: Rates, who: Cohort, levels, fixed, impostors: str) -> dict[str, xr.Dataset]:
-    """The three nodes of one model: the data, their V-statistic, and the replicates."""
-    dim = FAR_LEVEL if fixed is None else THRESHOLD_LEVEL
-    coords = {dim: levels if fixed is None else fixed}
-    if len(who.groups):
-        coords[GROUP] = who.groups
-        coords |= {REFERENCE_GROUP: who.groups} if impostors == "all" else {}
-    lone = _variables(rates, 0, (), dim, impostors)
-    resolved = (rates.n_accepted >= RESOLVED) & (rates.n_rejected >= RESOLVED)
-    counts = {
-        "false_accepts": (dim, rates.n_accepted),
-        "false_rejects": (dim, rates.n_rejected),
-        "resolved": (dim, resolved),
+@cache
+def versions() -> dict[str, str]:
+    """Versions of the libraries on which the numbers depend."""
+    return {name: version(name) for name in ("numpy", "xarray", "dask", "numba")}
+
+
+def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]) -> dict:
+    """What made these numbers, as JSON can hold it."""
+    images = np.bincount(protocol.people.identity_code)
+    drawn = (
+        {}
+        if resampling is None
+        else {
+            "scheme": resampling.scheme,
+            "n": resampling.n,
+            "seed": resampling.seed,
+            "strata": resampling.strata,
+            "copies": protocol.diagonal,
+            "target": resampling.target(len(np.unique(protocol.people.person))),
+        }
+    )
+    known = drawn | {
+        "weighting": "pair" if protocol.pooled else weighting if isinstance(weighting, str) else "p_k",
+        "impostors": impostors,
+        "by": by if by is None or isinstance(by, str) else list(by),
+        "similarity": scores.attrs.get("similarity", "given"),
+        "n_images": len(images) and int(images.sum()),
+        "n_identities": len(images),
+        "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
+        "failed_genuine_comparisons": failed,
+        "versions": versions(),
+        "fingerprint": protocol.fingerprint,
     }
-    if rates.spread is not None:
-        counts |= {name: (dim, getattr(rates.spread, name)) for name in ("far_variance", "frr_variance")}
-    many = _variables(rates, slice(1, None), (REPLICATE,), dim, impostors) | _rescaled(rates, dim, len(who.groups))
-    if rates.spread is not None and fixed is None:
-        many |= {name: ((REPLICATE, dim), getattr(rates.spread, name)[1:]) for name in ("far_data", "frr_data")}
-    return {
-        "empirical": _dataset(lone | counts, coords),
-        "vstatistic": _dataset(lone | _centre(rates, dim, len(who.groups)), coords),
-        "replicates": _dataset(many, coords | {REPLICATE: np.arange(len(rates.frr) - 1)}),
-    }
+    facts = {} if protocol.listed is None else protocol.listed.facts
+    return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}
 
 
-def _dataset(variables: dict, coords: dict) -> xr.Dataset:
-    described = {name: (*given, {"long_name": LONG_NAMES[name]}) for name, given in variables.items()}
-    return xr.Dataset(described, coords)
+def open_evaluation(path: str | Path) -> xr.DataTree:
+    """Read an evaluation that was stored with `ev.to_netcdf(path)`; the whole file is read at once.
 
+    Parameters
+    ----------
+    path : str or Path
 
-def _centre(rates: Rates, dim: str, n_groups: int) -> dict:
-    """What the V-statistic has of its own: FRR and EER; its FAR and thresholds are the data's."""
-    out = {"frr": (dim, rates.centre_frr), "eer": ((), rates.centre_eer[-1])}
-    out["eer_threshold"] = ((), rates.centre_eer_threshold[-1])
-    if n_groups:
-        out["frr_group"] = ((dim, GROUP), rates.centre_frr_group)
-        out["eer_group"] = (GROUP, rates.centre_eer[:-1])
-        out["eer_threshold_group"] = (GROUP, rates.centre_eer_threshold[:-1])
-    return out
+    Returns
+    -------
+    xr.DataTree
+        As from `evaluate`.
 
+    Raises
+    ------
+    InputError
+        Where the file is absent or holds no evaluation.
 
-def _rescaled(rates: Rates, dim: str, n_groups: int) -> dict:
-    """FRR of the replicates without copies of an image, where they hold any."""
-    if rates.frr_rescaled is None:
-        return {}
-    out = {"frr_rescaled": ((REPLICATE, dim), rates.frr_rescaled[1:])}
-    return out | ({"frr_group_rescaled": ((REPLICATE, dim, GROUP), rates.frr_group_rescaled[1:])} if n_groups else {})
-
-
-def _variables(rates: Rates, columns, lead: tuple, dim: str, impostors: str) -> dict:
-    """Rates of some columns, as variables over ([replicate,] level[, group])."""
-    n_groups = rates.frr_group.shape[2]
-    line, curve = (*lead, dim), (*lead, GROUP)
-    out = {name: (line, getattr(rates, name)[columns]) for name in ("threshold", "far", "frr")}
-    out |= {name: (lead, getattr(rates, name)[columns, -1]) for name in ("eer", "eer_threshold")}
-    if n_groups:
-        out["far_group"] = ((*line, GROUP), rates.far_cell[columns][..., :n_groups])
-        out["frr_group"] = ((*line, GROUP), rates.frr_group[columns])
-        out["eer_group"] = (curve, rates.eer[columns, :-1])
-        out["eer_threshold_group"] = (curve, rates.eer_threshold[columns, :-1])
-    if n_groups and impostors == "all":
-        out["far_cross"] = ((*line, GROUP, REFERENCE_GROUP), _square(rates.far_cell[columns], n_groups))
-    return out
-
-
-def _square(cells: np.ndarray, n_groups: int) -> np.ndarray:
-    """(…, cell) to a symmetric (…, group, reference_group) matrix: FAR within groups on the diagonal."""
-    index = np.empty((n_groups, n_groups), int)
-    index[np.diag_indices(n_groups)] = np.arange(n_groups)
-    a, b = np.triu_indices(n_groups, 1)
-    index[a, b] = index[b, a] = n_groups + np.arange(len(a))
-    return cells[..., index]
-
-
-def add_distributions(tree: dict[str, xr.Dataset], found: Distributions, n_groups: int) -> None:
-    """AUC, moments, histograms, and numbers of images and pairs into the three nodes."""
-    parts = {"auc": found.auc, "images": found.images}
-    parts |= {f"{kind}_pairs": many for kind, many in found.pairs.items()}
-    for kind in ("genuine", "impostor"):
-        parts |= dict(zip((f"{kind}_mean", f"{kind}_sd", f"{kind}_histogram"), getattr(found, kind), strict=True))
-    centres = (found.edges[1:] + found.edges[:-1]) / 2
-    columns = {"empirical": 0, "vstatistic": -1, "replicates": slice(1, -1)}
-    for node, at in columns.items():
-        lead = (REPLICATE,) if node == "replicates" else ()
-        new = {}
-        for name, values in parts.items():
-            dims = (*lead, SCORE_BIN) if name.endswith("histogram") else lead
-            new[name] = (dims, values[at][..., -1])
-            if n_groups:
-                new[f"{name}_group"] = ((*dims, GROUP), values[at][..., :-1])
-        tree[node] = tree[node].assign(new).assign_coords({SCORE_BIN: centres})
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> ev = fk.open_evaluation("data/demo_evaluation.nc")
+    """
+    path = Path(path)
+    require(path.is_file(), f"there is no file {path}; write one with ev.to_netcdf(path)")
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            loaded = tree.load()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} cannot be read as an evaluation ({error}); write one with ev.to_netcdf(path)"
+        ) from error
+    require("empirical" in loaded, f"{path} holds no node 'empirical': it is not an evaluation")
+    return loaded

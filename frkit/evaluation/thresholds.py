@@ -7,8 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
-from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.evaluator import checked_scores
+from frkit.evaluation.evaluate import checked_scores, evaluate
 from frkit.scores.groups import People, people
 
 OWN = "frkit_own"

@@ -1,19 +1,35 @@
-"""The frame of every explorer: labelled controls, a figure drawn again as a PNG, the cautions beneath it."""
+"""The frame of every explorer: labelled controls, a figure drawn again as a PNG, cautions, a button for long work."""
 
 import io
 import warnings
 from collections.abc import Callable
+from functools import partial
 from html import escape
 
 import ipywidgets as widgets
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from frkit.base import DataWarning
 
-WIDE = {"description_width": "12em"}
-LAYOUT = {"width": "38em"}
+MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}  # the chosen place in a figure
+
+
+def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
+    """A control with its words in full before it."""
+    return kind(description=label, style={"description_width": "12em"}, layout={"width": "38em"}, **settings)
+
+
+slider, menu = partial(labelled, widgets.SelectionSlider), partial(labelled, widgets.Dropdown)
+number, tick = partial(labelled, widgets.FloatSlider), partial(labelled, widgets.Checkbox)
+
+
+def several(label: str, options: list, value: list) -> widgets.SelectMultiple:
+    """A control that chooses any number of options."""
+    words = f"{label} (Ctrl for several)"
+    return labelled(widgets.SelectMultiple, words, options=options, value=value, rows=min(8, len(options)))
 
 
 def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
@@ -23,14 +39,13 @@ def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
 
 def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
     """A control for a range of FAR levels."""
-    options = far_names(levels)
-    whole = (0, len(options) - 1)
-    return labelled(widgets.SelectionRangeSlider, "FAR range", options=options, index=whole)
+    whole = {"options": far_names(levels), "index": (0, len(levels) - 1)}
+    return labelled(widgets.SelectionRangeSlider, "FAR range", **whole)
 
 
-def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
-    """A control with its words in full before it."""
-    return kind(description=label, style=WIDE, layout=LAYOUT, **settings)
+def say(ax: Axes, words: str) -> None:
+    """Words where there is nothing to draw."""
+    ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes)
 
 
 class Panel:
@@ -44,36 +59,20 @@ class Panel:
     foot : room below the axes in inches, for labels and a legend.
     """
 
-    def __init__(
-        self,
-        controls: dict[str, widgets.Widget],
-        show: Callable[..., None],
-        columns: int = 1,
-        foot: float = 0.6,
-    ):
+    def __init__(self, controls: dict[str, widgets.Widget], show: Callable, columns: int = 1, foot: float = 0.6):
         self.controls, self.show = controls, show
-        self.figure = Figure(figsize=(5.9 * columns, 3.8 + foot), dpi=90)
+        width, height = 5.9 * columns, 3.8 + foot
+        self.figure = Figure(figsize=(width, height), dpi=90)
         self.canvas = FigureCanvasAgg(self.figure)
         self.axes = list(np.atleast_1d(self.figure.subplots(1, columns)))
-        self._set_margins(columns, foot)
+        # margins wide enough for every label: to find them anew for each picture would double its time
+        ends = {"left": 0.95 / width, "right": 1 - 0.15 / width, "bottom": foot / height, "top": 1 - 0.65 / height}
+        self.figure.subplots_adjust(**ends, wspace=0.21)
         self.image = widgets.Image(format="png", layout={"max_width": "100%", "align_self": "flex-start"})
         self.cautions = widgets.HTML()
         for control in controls.values():
             control.observe(self.redraw, names="value")
         self.redraw()
-
-    def _set_margins(self, columns: int, foot: float) -> None:
-        """Margins wide enough for every label: to find them anew for each picture would double its time."""
-        width, height = self.figure.get_size_inches()
-        left, right, top, gap = 0.95, 0.15, 0.65, 1.0
-        each = (width - left - right - gap * (columns - 1)) / columns
-        self.figure.subplots_adjust(
-            left=left / width,
-            right=1 - right / width,
-            top=1 - top / height,
-            bottom=foot / height,
-            wspace=gap / each,
-        )
 
     def redraw(self, _change: object = None) -> None:
         """Draw what the controls say, on the same axes, and show it."""
@@ -85,14 +84,27 @@ class Panel:
         messages = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)
         items = "".join(f"<li>{escape(message)}</li>" for message in messages)
         self.cautions.value = f"<ul>{items}</ul>" if items else ""
-        self.image.value = self._png()
+        picture = io.BytesIO()
+        self.canvas.print_png(picture)
+        self.image.value = picture.getvalue()
 
-    def _png(self) -> bytes:
-        """The figure as the bytes of a PNG."""
-        buffer = io.BytesIO()
-        self.canvas.print_png(buffer)
-        return buffer.getvalue()
+    def box(self, words: str = "", compute: Callable | None = None, **asked: widgets.Widget) -> widgets.VBox:
+        """Everything in one column: controls, a button where there is something to compute, figure, cautions.
 
-    def box(self, *more: widgets.Widget) -> widgets.VBox:
-        """Everything in one column: controls, further widgets, figure, cautions."""
+        The button calls `compute` with the values of all controls, and of those `asked` for it alone; its progress
+        bars stand beneath it, and it waits until they are done.
+        """
+        button, progress = widgets.Button(description=words, layout={"width": "22em"}), widgets.Output()
+
+        def run(_button: widgets.Button) -> None:
+            button.disabled = True
+            try:
+                with progress:
+                    compute(**{name: control.value for name, control in (self.controls | asked).items()})
+                    self.redraw()
+            finally:
+                button.disabled = False
+
+        button.on_click(run)
+        more = [*asked.values(), button, progress] if compute else []
         return widgets.VBox([*self.controls.values(), *more, self.image, self.cautions])

@@ -27,18 +27,15 @@ def _numbers(embedding) -> np.ndarray:
     try:
         array = np.asarray(embedding)
     except ValueError:
-        raise InputError(f"the rows of embedding differ in length: {_row_lengths(embedding)}") from None
+        lengths = [np.size(row) for row in embedding]
+        odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), 0)
+        lengths = f"row 0 has {lengths[0]} values, row {odd} has {lengths[odd]}"
+        raise InputError(f"the rows of embedding differ in length: {lengths}") from None
     require(
         array.dtype.kind in "fiub",
         f"embedding must hold real numbers, got dtype {array.dtype}; convert it with .astype('float32')",
     )
     return array
-
-
-def _row_lengths(rows) -> str:
-    lengths = [np.size(row) for row in rows]
-    odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), 0)
-    return f"row 0 has {lengths[0]} values, row {odd} has {lengths[odd]}"
 
 
 def _place(index, model) -> str:

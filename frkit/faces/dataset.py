@@ -1,9 +1,8 @@
-"""The faces Dataset and its validation; with the names and the voice of errors that every room uses."""
+"""The faces Dataset: made from arrays, checked; and the encoders of the same images, stacked."""
 
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from frkit.base import (
@@ -17,13 +16,11 @@ from frkit.base import (
     REFERENCE,
     REPLICATE,
     THRESHOLD_LEVEL,
-    UNKNOWN,
-    InputError,
     listed,
     require,
 )
 from frkit.faces.checks import checked_embedding
-from frkit.faces.labels import VARYING_RULES, clean_labels, resolve_varying
+from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
 
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
@@ -74,56 +71,18 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     """
     values = checked_embedding(embedding, model)
     n_images = values.shape[-2]
-    identity = _complete(identity, n_images, IDENTITY)
-    names = _image_names(image, n_images)
+    identity = complete_labels(identity, n_images, IDENTITY)
+    names = np.arange(n_images).astype(str) if image is None else image_names(image, n_images)
     labels, rules = _attributes(attributes, varying, n_images)
     _check_identities(identity, "")
     labels, identity, person = _apply_rules(labels, rules, identity)
     _check_identities(identity, " after splitting" if person is not None else "")
     coords = {IMAGE: names, IDENTITY: (IMAGE, identity)}
-    coords |= {} if model is None else {MODEL: _model_names(model, len(values))}
+    coords |= {} if model is None else {MODEL: model_names(model, len(values))}
     coords |= {} if person is None else {PERSON: (IMAGE, person)}
     for name in attributes:
         coords[name] = (IMAGE, labels[name], {"varying": "keep"} if rules[name] == "keep" else {})
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE)[-values.ndim :], values)}, coords=coords)
-
-
-def _complete(values, n_images: int, name: str) -> np.ndarray:
-    """Labels none of which may be missing; a person called "unknown" would be many people."""
-    labels, missing = clean_labels(values, n_images, name)
-    rows = np.flatnonzero(missing | (labels == UNKNOWN))
-    require(
-        len(rows) == 0,
-        f"{name} is missing or 'unknown' in {len(rows)} row(s): {_rows(rows)}; label or remove these images",
-    )
-    return labels
-
-
-def _rows(rows: np.ndarray) -> str:
-    return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-
-
-def _image_names(image, n_images: int) -> np.ndarray:
-    if image is None:
-        return np.arange(n_images).astype(str)
-    names = _complete(image, n_images, IMAGE)
-    again = names[pd.Series(names).duplicated().to_numpy()]
-    if len(again):
-        rows = _rows(np.flatnonzero(names == again[0]))
-        raise InputError(
-            f"image names must be distinct: {str(again[0])!r} stands in rows {rows} "
-            f"({len(again)} name(s) too many in all); give each image its own, or leave image= out"
-        )
-    return names
-
-
-def _model_names(model, n_models: int) -> np.ndarray:
-    require(not isinstance(model, str), f"model must be a list with one name per encoder, got {model!r}")
-    names = np.array([str(name) for name in model], str)
-    require(len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models")
-    distinct = len(set(names.tolist())) == n_models and "" not in names
-    require(distinct, f"model names must be distinct, got {listed(names)}")
-    return names
 
 
 def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
@@ -206,7 +165,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     stacked = np.zeros((len(aligned), first.sizes[IMAGE], width), np.float32)
     for row, one in zip(stacked, aligned, strict=True):
         row[:, : one.sizes[FEATURE]] = one["embedding"].transpose(IMAGE, FEATURE)
-    coords = {MODEL: _model_names(list(models), len(models)), **first.coords}
+    coords = {MODEL: model_names(list(models), len(models)), **first.coords}
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE), stacked)}, coords=coords)
 
 

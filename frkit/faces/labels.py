@@ -5,14 +5,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, InputError, listed, require
+from frkit.base import IMAGE, UNKNOWN, InputError, listed, require
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
 _MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 
 
-def clean_labels(values, n_images: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarray, np.ndarray]:
     """Turn labels of any kind into text, and say which are missing.
 
     Text is stripped, bytes are decoded as UTF-8, and whole floats lose their ".0" (a column of ages with one
@@ -21,18 +21,20 @@ def clean_labels(values, n_images: int, name: str) -> tuple[np.ndarray, np.ndarr
 
     Parameters
     ----------
-    values : array-like, shape (n_images,)
-        One label per image.
-    n_images : int
+    values : array-like, shape (n,)
+        One label per image (or pair).
+    n : int
         How many labels there must be.
     name : str
         What the labels are, for messages.
+    of : str, default "image"
+        What each is a label of, for messages.
 
     Returns
     -------
-    labels : np.ndarray of str, shape (n_images,)
+    labels : np.ndarray of str, shape (n,)
         Clean text, in a new array; "unknown" where missing.
-    missing : np.ndarray of bool, shape (n_images,)
+    missing : np.ndarray of bool, shape (n,)
 
     Raises
     ------
@@ -45,39 +47,32 @@ def clean_labels(values, n_images: int, name: str) -> tuple[np.ndarray, np.ndarr
     >>> labels.tolist(), missing.tolist()
     (['male', 'unknown', 'female'], [False, True, False])
     """
-    masked = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else False
-    array = _one_per_image(values, n_images, name)
-    text = np.strings.strip(_as_text(array, name))
-    missing = np.isin(text, _MISSING_WORDS) | masked
+    array = one_each(values, n, name, of)
+    kind = array.dtype.kind
+    require(kind not in "Vc", f"{name} holds {array.dtype} values, which are no labels; give text or numbers")
+    if kind not in "UbiuM":
+        array = np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
+    text = np.strings.strip(array.astype(str))
+    missing = np.isin(text, _MISSING_WORDS) | np.ma.getmask(values)
     return np.where(missing, UNKNOWN, text), missing
 
 
-def _one_per_image(values, n_images: int, name: str) -> np.ndarray:
+def one_each(values, n: int, name: str, of: str) -> np.ndarray:
+    """A flat array with one entry for each image or pair."""
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise InputError(f"{name} must be a flat list with one label per image: {error}") from None
+        raise InputError(f"{name} must be a flat list with one label per {of}: {error}") from None
     require(
         array.ndim == 1,
-        f"{name} must have one dimension with one label per image, got shape {array.shape}; "
+        f"{name} must have one dimension with one label per {of}, got shape {array.shape}; "
         "flatten it first, e.g. with .ravel()",
     )
     require(
-        len(array) == n_images,
-        f"lengths differ: {name} has {len(array)} labels but embedding has {n_images} images; give one label per image",
+        len(array) == n,
+        f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label per {of}",
     )
     return array
-
-
-def _as_text(array: np.ndarray, name: str) -> np.ndarray:
-    """Labels as a str array; missing ones become blank."""
-    kind = array.dtype.kind
-    require(kind not in "Vc", f"{name} holds {array.dtype} values, which are no labels; give text or numbers")
-    if kind in "Ubiu":
-        return array.astype(str)
-    if kind == "M":
-        return np.where(np.isnat(array), "", array.astype(str))
-    return np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
 
 
 def _word(value, name: str, row: int) -> str:
@@ -85,7 +80,10 @@ def _word(value, name: str, row: int) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return _decoded(value, name, row)
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use") from None
     require(np.ndim(value) == 0, f"{name}, row {row}: expected one label, got {value!r}")
     if pd.isna(value):
         return ""
@@ -93,11 +91,42 @@ def _word(value, name: str, row: int) -> str:
     return str(int(value)) if whole else str(value)
 
 
-def _decoded(value: bytes, name: str, row: int) -> str:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use") from None
+def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
+    """Labels none of which may be missing; a person called "unknown" would be many people."""
+    labels, missing = clean_labels(values, n, name, of)
+    rows = np.flatnonzero(missing | (labels == UNKNOWN))
+    require(
+        len(rows) == 0,
+        f"{name} is missing or 'unknown' in {len(rows)} {of}(s): {_rows(rows)}; label or remove these {of}s",
+    )
+    return labels
+
+
+def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
+    """Names of images, none of which may be missing or stand twice."""
+    names = complete_labels(values, n, name)
+    again = names[pd.Series(names).duplicated().to_numpy()]
+    if len(again):
+        rows = np.flatnonzero(names == again[0])
+        raise InputError(
+            f"{name} names must be distinct: {str(again[0])!r} stands in rows {_rows(rows)} "
+            f"({len(again)} name(s) too many in all); give each image its own, or leave {name}= out"
+        )
+    return names
+
+
+def model_names(model, n_models: int) -> np.ndarray:
+    """Names of encoders: distinct, and as many as there are."""
+    require(not isinstance(model, str), f"model must be a list with one name per encoder, got {model!r}")
+    names = np.array([str(name) for name in model], str)
+    require(len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models")
+    distinct = len(set(names.tolist())) == n_models and "" not in names
+    require(distinct, f"model names must be distinct, got {listed(names)}")
+    return names
+
+
+def _rows(rows: np.ndarray) -> str:
+    return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
 
 
 def attributes_of(by) -> list[str]:
@@ -112,36 +141,6 @@ def crossed(labels: list[np.ndarray]) -> np.ndarray:
         flat = np.char.add(np.char.add(flat, CROSSED), more)
     unknown = np.any([part == UNKNOWN for part in labels], axis=0)
     return np.where(unknown, UNKNOWN, flat)
-
-
-def numbered(ids) -> np.ndarray:
-    """Make image names from ids that may repeat: the second `anna` becomes `anna#2`.
-
-    Parameters
-    ----------
-    ids : array-like of str, shape (n,)
-
-    Returns
-    -------
-    np.ndarray of str, shape (n,)
-        Distinct names in the same order.
-
-    Raises
-    ------
-    InputError
-        If a made name is itself among the ids.
-
-    Examples
-    --------
-    >>> numbered(["anna", "bo", "anna"]).tolist()
-    ['anna', 'bo', 'anna#2']
-    """
-    ids = pd.Series(np.asarray(ids, str), dtype=object)
-    place = ids.groupby(ids, sort=False).cumcount().to_numpy() + 1
-    names = np.array([f"{word}#{k}" if k > 1 else word for word, k in zip(ids, place, strict=True)], str)
-    clash = names[pd.Series(names).duplicated().to_numpy()]
-    require(len(clash) == 0, f"cannot number repeated ids: {listed(clash)} would stand twice; rename them")
-    return names
 
 
 class _Pairs(NamedTuple):

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from frkit.base import InputError
-from frkit.faces.files import need, not_read
+from frkit.faces.files import need, not_read, reading
 
 _WHY = "a MATLAB string array, struct or object; save strings as cellstr(...) and fields as variables"
 
@@ -13,27 +12,18 @@ _WHY = "a MATLAB string array, struct or object; save strings as cellstr(...) an
 def read_mat(path: Path) -> dict[str, np.ndarray]:
     """Read numbers, char matrices and cell arrays of char vectors; vectors lose their second axis."""
     with path.open("rb") as file:
-        head = file.read(8)
-    columns = _read_hdf5(path) if head == b"\x89HDF\r\n\x1a\n" or _has_hdf5_block(path) else _read_v5(path)
+        head = file.read(520)
+    hdf5 = b"\x89HDF\r\n\x1a\n" in (head[:8], head[512:])  # version 7.3 puts 512 bytes of its own in front
+    with reading("the MATLAB file"):
+        columns = _read_hdf5(path) if hdf5 else _read_v5(path)
     not_read([repr(name) for name, value in columns.items() if value is None], _WHY)
     return {name: value for name, value in columns.items() if value is not None}
 
 
-def _has_hdf5_block(path: Path) -> bool:
-    """Version 7.3 puts 512 bytes of its own in front."""
-    with path.open("rb") as file:
-        file.seek(512)
-        return file.read(8) == b"\x89HDF\r\n\x1a\n"
-
-
 def _read_v5(path: Path) -> dict[str, np.ndarray | None]:
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
 
-    try:
-        variables = loadmat(path, squeeze_me=True, chars_as_strings=True)
-    except (MatReadError, ValueError, TypeError, OSError, NotImplementedError) as error:
-        raise InputError(f"cannot be read as a MATLAB file: {error}") from None
+    variables = loadmat(path, squeeze_me=True, chars_as_strings=True)
     return {name: _plain(value) for name, value in variables.items() if not name.startswith("__")}
 
 
@@ -59,11 +49,8 @@ def _cell(item):
 
 def _read_hdf5(path: Path) -> dict[str, np.ndarray | None]:
     h5py = need("h5py", "reading MATLAB 7.3 files")
-    try:
-        with h5py.File(path, "r") as file:
-            return {name: _h5_column(file, file[name]) for name in file if not name.startswith("#")}
-    except OSError as error:
-        raise InputError(f"cannot be read as a MATLAB 7.3 file: {error}") from None
+    with h5py.File(path, "r") as file:
+        return {name: _h5_column(file, file[name]) for name in file if not name.startswith("#")}
 
 
 def _h5_column(file, item) -> np.ndarray | None:

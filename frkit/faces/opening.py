@@ -7,9 +7,9 @@ import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require
 from frkit.faces.dataset import faces
-from frkit.faces.files import named, not_read
-from frkit.faces.formats import file_kind, read_columns
+from frkit.faces.files import file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
 from frkit.faces.labels import clean_labels, resolve_varying
+from frkit.faces.tables import open_text, read_table
 
 _EMBEDDING_NAMES = ("embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x")
 IDENTITY_NAMES = (
@@ -80,6 +80,23 @@ def open_faces(
         return _as_faces(columns, values, (identity, image), attributes, varying)
 
 
+def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
+    """Read any format with named columns, by its name; `embedding=False` reads labels alone."""
+    kind = file_kind(path)
+    if kind in ("text", "parquet"):
+        return read_table(path, embedding)
+    if kind in ("netcdf", "zarr"):
+        return read_dataset(path, kind)
+    if kind == "mat":
+        from frkit.faces.matlab import read_mat
+
+        return read_mat(path)
+    if kind == "lines":
+        with reading("the list"), open_text(path) as lines:
+            return {IDENTITY: np.array([line.strip() for line in lines], str)}
+    return {"embedding": read_npy(path)} if kind == "npy" else read_npz(path)
+
+
 def _labels_beside(path: Path) -> Path:
     found = [path.with_name(path.stem + end) for end in _BESIDE if path.with_name(path.stem + end).exists()]
     require(
@@ -125,9 +142,14 @@ def _as_faces(columns: dict, values, names: tuple, attributes, varying) -> xr.Da
     person = columns.pop(PERSON, None)
     kept = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
     chosen = _chosen(columns, n_images, attributes)
-    rules = _rules(varying, kept, chosen)
-    ds = faces(values, who, image=image, model=model, varying=rules, **chosen)
-    return ds if person is None else _with_person(ds, person)
+    if not isinstance(varying, str):
+        varying = {name: "keep" for name in kept if name in chosen} | dict(varying or {})
+    ds = faces(values, who, image=image, model=model, varying=varying, **chosen)
+    if person is None:
+        return ds
+    person = clean_labels(person, n_images, PERSON)[0]  # who each image shows, put back after an earlier split
+    resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
+    return ds.assign_coords({PERSON: (IMAGE, person)})
 
 
 def _check_not_transposed(values, n_images: int) -> None:
@@ -147,17 +169,3 @@ def _chosen(columns: dict, n_images: int, attributes) -> dict:
     others = [f"{name!r} {np.shape(value)}" for name, value in columns.items() if name not in usable]
     not_read(others, "not one label per image; attributes=[...] says which columns to take")
     return usable
-
-
-def _rules(varying, kept: list[str], chosen: dict) -> str | dict[str, str]:
-    """The caller's rules; where there are none, those the file gives."""
-    if isinstance(varying, str):
-        return varying
-    return {name: "keep" for name in kept if name in chosen} | dict(varying or {})
-
-
-def _with_person(ds: xr.Dataset, person) -> xr.Dataset:
-    """Put back who each image shows, after an earlier split."""
-    person = clean_labels(person, ds.sizes[IMAGE], PERSON)[0]
-    resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
-    return ds.assign_coords({PERSON: (IMAGE, person)})

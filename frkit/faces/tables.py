@@ -1,42 +1,62 @@
-"""Text tables, read row by row, so that every complaint names the line."""
+"""The one reader of tables: text between commas, semicolons, tabs or blanks, plain or .gz, and Parquet."""
 
 import csv
 import gzip
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
+import pandas as pd
 
-from frkit.base import IDENTITY, InputError, listed, require
+from frkit.base import InputError, listed, require
+from frkit.faces.files import file_kind, need, reading
 
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
-_KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v")
+_PIECE = 100_000  # cells held as text at a time, where they become numbers
+_KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, stripped cells) of a .csv or .tsv, plain or .gz; blank lines are passed over.
+def read_pieces(path: Path, fields: str | None = None, form: str | None = None) -> Iterator[pd.DataFrame]:
+    """Read a text table some rows at a time; blank lines are passed over, and every complaint names the line.
 
-    Raises InputError naming the line where a row is not as long as the first one.
+    Parameters
+    ----------
+    path : Path
+        Text in UTF-8, plain or .gz.
+    fields : str, optional
+        Names of the fields of a line, where these stand between blanks or tabs and there is no header; in
+        brackets those that may be absent from the end of a line. Default: the first line is a header; its
+        delimiter is a tab in a .tsv, otherwise the comma, unless the line has none and has a semicolon or a tab.
+    form : str, optional
+        A line in words, for messages (default: its fields).
+
+    Yields
+    ------
+    pd.DataFrame
+        Columns of stripped text, "" where a cell is missing (MISSING_CELLS) or absent; the index is the line
+        number, from 1.
     """
-    width = None
-    with open_text(path) as lines:
-        try:
-            reader = csv.reader(lines, delimiter=delimiter_of(path), strict=True)
-            for row in reader:
-                if not row:
-                    continue
-                width = width or len(row)
-                if len(row) != width:
-                    raise InputError(f"line {reader.line_num} has {len(row)} cells, the first line {width}")
-                yield reader.line_num, [cell.strip() for cell in row]
-        except UnicodeDecodeError as error:
-            raise InputError(f"not UTF-8 text ({error}); save it again as UTF-8") from None
-        except (csv.Error, EOFError, gzip.BadGzipFile) as error:
-            raise InputError(f"cannot be read as a table: {error}") from None
-    require(width is not None, "the file is empty")
+    require(path.is_file(), "there is no such file")
+    empty = True
+    with reading("the table"), open_text(path) as lines:
+        if fields is None:
+            rows = _between_marks(lines, _delimiter(path, lines))
+            names = next(rows, (0, []))[1]
+            fewest, form = len(names), f"the first line has {len(names)} cells"
+        else:
+            rows = ((number, line.split()) for number, line in enumerate(lines, 1))
+            names = fields.replace("[", "").replace("]", "").split()
+            fewest, form = len(fields.partition("[")[0].split()), f"a line is: {form or ' '.join(names)}"
+        require(len(names) > 0, "the file is empty")
+        rows = _as_long(rows, fewest, len(names), form)
+        while len(table := _next_piece(rows, names)):
+            empty = False
+            yield table.mask(table.isin(MISSING_CELLS), "")
+    require(not empty, "there is a header but no row" if fields is None else "the file is empty")
 
 
 def open_text(path: Path) -> TextIO:
@@ -45,22 +65,78 @@ def open_text(path: Path) -> TextIO:
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
-def delimiter_of(path: Path) -> str:
-    """Tab in a .tsv; otherwise comma, unless the first line has none and has a semicolon or a tab."""
-    if ".tsv" in path.suffixes:
-        return "\t"
-    with open_text(path) as lines:
-        first = lines.readline()
-    return next((mark for mark in ",;\t" if mark in first), ",")
+def _delimiter(path: Path, lines: TextIO) -> str:
+    first = lines.readline()
+    lines.seek(0)
+    return "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), ",")
+
+
+def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows with a cell that is not blank, each with the number of its last line."""
+    reader = csv.reader(lines, delimiter=mark, strict=True)
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield reader.line_num, cells
+
+
+def _as_long(rows, fewest: int, most: int, form: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not blank, each as long as there are names."""
+    for number, row in rows:
+        if len(row) == most:
+            yield number, row
+        elif row:
+            if not fewest <= len(row) <= most:
+                raise InputError(f"line {number} has {len(row)} cells; {form}")
+            yield number, row + [""] * (most - len(row))
+
+
+def _next_piece(rows, names: list[str]) -> pd.DataFrame:
+    """Some more rows; their cells go into one flat list, because a list for each row keeps the collector busy."""
+    numbers, cells = [], []
+    for number, row in islice(rows, max(1, _PIECE // len(names))):
+        numbers.append(number)
+        cells += row
+    table = np.array(cells, object).reshape(-1, len(names))
+    return pd.DataFrame(table, index=numbers, columns=names, dtype=object)
+
+
+def read_text(path: Path, fields: str | None = None, form: str | None = None) -> pd.DataFrame:
+    """Read a whole text table, as in `read_pieces`."""
+    return pd.concat([piece.astype("str") for piece in read_pieces(path, fields, form)])
+
+
+def read_frame(path: Path) -> pd.DataFrame:
+    """Read a whole table with a header: text, or a Parquet as it is (its rows are counted from 1)."""
+    kind = file_kind(path)
+    if kind == "parquet":
+        need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
+        with reading("the Parquet table"):
+            table = pd.read_parquet(path, engine="pyarrow")
+        table = table.reset_index(drop=table.index.name is None)
+        table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)
+        require(len(table) > 0, "the table has no row")
+    else:
+        table = read_text(path)
+    check_header(list(table.columns))
+    return table
+
+
+def check_header(header: list[str]) -> None:
+    """Names must be distinct; a blank name is allowed only in front, where tables keep a row number."""
+    blank = [k for k, name in enumerate(header, start=1) if not name and k > 1]
+    require(not blank, f"column {listed(blank)} has no name in the header")
+    twice = [name for name, count in Counter(header).items() if count > 1]
+    require(not twice, f"column names must be distinct, but {listed(twice)} stand twice")
 
 
 def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
-    """Read a table with a header: label columns as text, numbered columns as one `embedding`.
+    """Read a table of images: label columns as they are, numbered columns as one `embedding`.
 
     Parameters
     ----------
     path : Path
-        A .csv or .tsv, plain or .gz.
+        A .csv or .tsv, plain or .gz, or a Parquet, whose embedding may also be a column of lists.
     embedding : str, sequence of str or False, optional
         The embedding's columns: the prefix of numbered columns (default: a usual one such as f0, f1, ... or
         embedding_0, ...), their names, or False for a table of labels alone.
@@ -68,42 +144,36 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
     Returns
     -------
     dict
-        Column name to array (n_rows,) of str, blank where missing; "embedding" to float64
+        Column name to array (n_rows,), in a text table of str, blank where missing; "embedding" to float64
         (n_rows, n_features).
     """
-    rows = read_rows(path)
-    header = next(rows)[1]
-    check_header(header)
-    numbers = [] if embedding is False else embedding_columns(header, embedding)
-    words = [k for k, name in enumerate(header) if name and k not in set(numbers)]
-    values, labels = [], []
-    for line, row in rows:
-        labels.append(["" if row[k] in MISSING_CELLS else row[k] for k in words])
+    text = file_kind(path) == "text"
+    labels, values = [], []
+    for piece in read_pieces(path) if text else [read_frame(path)]:
+        header = list(piece.columns)
+        check_header(header)
+        lists = [] if text else [name for name in piece if np.ndim(piece[name].iloc[0]) == 1]
+        alone = embedding is False or (lists and (embedding is None or embedding in lists))
+        numbers = [] if alone else embedding_columns(header, embedding)
         if numbers:
-            values.append(_parsed([row[k] for k in numbers], line, [header[k] for k in numbers]))
-    require(len(labels) > 0, "there is a header but no row")
-    by_column = zip(words, zip(*labels, strict=True), strict=True) if words else ()
-    columns = {header[k]: np.array(column, str) for k, column in by_column}
-    return columns | ({"embedding": np.array(values)} if numbers else {})
+            values.append(to_numbers(piece[numbers], blank=False))
+        labels.append(piece.drop(columns=[*numbers, ""], errors="ignore").copy())  # a view would keep all the text
+    table = pd.concat(labels)
+    columns = {name: table[name].tolist() if name in lists else table[name].to_numpy() for name in table}
+    return columns | ({"embedding": np.concatenate(values)} if values else {})
 
 
-def check_header(header: list[str]) -> None:
-    """Names must be distinct; a blank name is allowed only in front, where tables keep a row number."""
-    names = header if header[0] else header[1:]
-    blank = [k for k, name in enumerate(header, start=1) if not name and k > 1]
-    require(not blank, f"column {listed(blank)} has no name in the header")
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    require(not twice, f"column names must be distinct, but {listed(twice)} stand twice")
-
-
-def embedding_columns(header: list[str], embedding=None) -> list[int]:
-    """Find the positions of the embedding's columns, in the order of their numbers."""
+def embedding_columns(header: list[str], embedding=None) -> list[str]:
+    """Find the names of the embedding's columns, in the order of their numbers."""
     if embedding is not None and not isinstance(embedding, str):
         absent = [name for name in embedding if name not in header]
         require(not absent, f"no column {listed(absent)}; the columns are {listed(header, 12)}")
-        return [header.index(name) for name in embedding]
-    groups = _numbered_groups(header)
-    wanted = (*_KNOWN_PREFIXES, "") if embedding is None else (_bare(embedding),)
+        return list(embedding)
+    groups: dict[str, dict[int, str]] = {}
+    for name in header:
+        if match := re.fullmatch(r"(.*?)(\d+)", name):
+            groups.setdefault(_bare(match[1]), {})[int(match[2])] = name
+    wanted = _KNOWN_PREFIXES if embedding is None else (_bare(embedding),)
     found = [prefix for prefix in wanted if prefix in groups]
     require(
         len(found) > 0,
@@ -112,62 +182,38 @@ def embedding_columns(header: list[str], embedding=None) -> list[int]:
     )
     choices = ", ".join(f"{prefix!r} ({len(groups[prefix])} columns)" for prefix in found)
     require(len(found) == 1, f"several sets of numbered columns: {choices}; say embedding='prefix'")
-    return _in_order(groups[found[0]], header)
+    names = [name for _, name in sorted(groups[found[0]].items())]
+    numbers = groups[found[0]].keys()
+    gaps = sorted(set(range(min(*numbers, 1), max(numbers))) - numbers)
+    require(
+        not gaps,
+        f"the embedding's columns must be numbered without gaps from 0 or 1, but {listed(gaps)} is absent "
+        f"before {names[-1]!r}; name the columns with embedding=[...]",
+    )
+    return names
 
 
 def _bare(prefix: str) -> str:
     return prefix.lower().rstrip("_-. ")
 
 
-def _numbered_groups(header: list[str]) -> dict[str, dict[int, int]]:
-    """Prefix to {number: position} of all columns that end in a number."""
-    groups: dict[str, dict[int, int]] = {}
-    for position, name in enumerate(header):
-        match = re.fullmatch(r"(.*?)(\d+)", name)
-        if match:
-            groups.setdefault(_bare(match[1]), {})[int(match[2])] = position
-    return groups
-
-
-def _in_order(positions: dict[int, int], header: list[str]) -> list[int]:
-    numbers = sorted(positions)
-    gaps = [number for number in range(min(numbers[0], 1), numbers[-1]) if number not in positions]
-    require(
-        not gaps,
-        f"the embedding's columns must be numbered without gaps from 0 or 1, but {listed(gaps)} is absent "
-        f"before {header[positions[numbers[-1]]]!r}; name the columns with embedding=[...]",
-    )
-    return [positions[number] for number in numbers]
-
-
-def _parsed(cells: list[str], line: int, names: list[str]) -> np.ndarray:
-    """One row of finite numbers."""
-    values = to_numbers(cells, line, names)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(f"line {line}, column {names[bad[0]]!r}: {cells[bad[0]]!r} is not a finite number")
+def to_numbers(table: pd.DataFrame, blank: bool = True) -> np.ndarray:
+    """The cells as float64, each to its last bit and finite; NaN where blank, if that is allowed."""
+    try:
+        values = table.to_numpy(np.float64)
+    except (ValueError, TypeError):
+        values = np.array([_number(cell) for cell in table.to_numpy(object).ravel()]).reshape(table.shape)
+    bad = np.isinf(values) if blank else ~np.isfinite(values)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        cell, name = str(table.iloc[row, column]), str(table.columns[column])
+        raise InputError(f"line {table.index[row]}, column {name!r}: {cell!r} is not a finite number")
     return values
 
 
-def to_numbers(cells: list[str], line: int, names) -> np.ndarray:
-    """Parse one row of numbers; missing cells become NaN."""
+def _number(cell) -> float:
+    """NaN where blank; what is no number counts as infinite, because both are refused."""
     try:
-        return np.array(cells, np.float64)
-    except ValueError:
-        pass
-    values = np.empty(len(cells))
-    for k, cell in enumerate(cells):
-        try:
-            values[k] = np.nan if cell in MISSING_CELLS else float(cell)
-        except ValueError:
-            raise InputError(f"line {line}, column {str(names[k])!r}: {cell!r} is not a number") from None
-    return values
-
-
-def read_lines(path: Path) -> dict[str, np.ndarray]:
-    """Read a list of identities: a text file without header, one per line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text ({error}); save it again as UTF-8") from None
-    return {IDENTITY: np.array([line.strip() for line in text.splitlines()], str)}
+        return np.nan if cell is None or cell is pd.NA or cell == "" else float(cell)
+    except (ValueError, TypeError):
+        return np.inf

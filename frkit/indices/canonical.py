@@ -1,11 +1,14 @@
-"""Canonical score distributions: fair, unfair and highly unfair systems, drawn from Beta distributions."""
+"""Systems whose fairness is known: scores drawn from Beta distributions, and groups that lose part of their people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
+from scipy.stats import beta
 
-from frkit.base import GROUP, SCORE_BIN, require
+from frkit.base import GROUP, IDENTITY, PAIR, PROBE, REFERENCE, SCORE_BIN, require
+from frkit.evaluation.evaluate import checked_scores
+from frkit.scores.groups import labels_of_sides
 from frkit.scores.pairs import pairs
 
 # Figure of the paper -> kind -> (genuine mean, genuine sd, impostor mean, impostor sd) of three groups. The paper
@@ -66,8 +69,6 @@ def canonical_scores(
     >>> fk.canonical_scores("unfair", index="cfi", sizes=(100, 1000, 2000)).sizes["pair"]
     6200
     """
-    from scipy.stats import beta
-
     system = _system(kind, index, sizes)
     scores, labels = [], []
     generators = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2 * len(system))]
@@ -105,8 +106,6 @@ def canonical_population(
     >>> float(fk.measures.measure("dfi_normal")(exact))
     1.0
     """
-    from scipy.stats import beta
-
     system = np.array(_system(kind, index, sizes))
     require(bins >= 2, f"bins must be at least 2, got {bins}")
     edges, data = np.linspace(0, 1, bins + 1), {"images_group": np.multiply(sizes, 2)}
@@ -133,3 +132,45 @@ def _system(kind: str, index: str, sizes: Sequence[int]) -> list[tuple]:
     whole = all(isinstance(size, (int, np.integer)) and size >= 2 for size in sizes)
     require(whole and 2 <= len(sizes) <= 3, f"sizes must be two or three whole numbers from 2, got {sizes!r}")
     return SYSTEMS[index][kind][: len(sizes)]
+
+
+def thinned(scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0):
+    """Keep a share of some groups' people at random, so that groups become unequal.
+
+    Parameters
+    ----------
+    scores : symmetric score tensor or pair table. Of a pair table without people, scores are kept.
+    by : attribute(s) of the groups.
+    keep : mapping of group to the share of its people that stay, in (0, 1].
+    seed : the order in which people leave: a smaller share is a part of a larger one.
+
+    Returns
+    -------
+    xr.DataArray : part of the scores, as lazy as they were.
+
+    Raises
+    ------
+    InputError : a share outside (0, 1], an unknown group or attribute.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> scores = fk.canonical_scores("fair", sizes=[500, 500])
+    >>> fk.indices.thinned(scores, by="group", keep={"group 1": 0.1}).sizes["pair"]
+    1100
+    """
+    scores = checked_scores(scores)
+    dim = PAIR if PAIR in scores.dims else PROBE
+    group, _ = labels_of_sides(scores, by)
+    owner = f"{PROBE}_{IDENTITY}"
+    unit = scores[owner].values.astype(str) if owner in scores.coords else np.arange(scores.sizes[dim])
+    stays = np.ones(len(group), bool)
+    rng = np.random.default_rng(seed)
+    for name, share in sorted(keep.items()):
+        require(0 < share <= 1, f"keep must hold shares in (0, 1], got {share!r} for {name!r}")
+        mine = np.flatnonzero(group == name)
+        require(len(mine) > 0, f"no group is called {name!r}; there are {', '.join(np.unique(group))}")
+        people = rng.permutation(np.unique(unit[mine]))
+        stays[mine] = np.isin(unit[mine], people[: max(1, round(share * len(people)))])
+    at = np.flatnonzero(stays)
+    return scores.isel({PAIR: at} if dim == PAIR else {PROBE: at, REFERENCE: at})

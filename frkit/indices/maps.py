@@ -1,13 +1,13 @@
 """Score maps: from what a system prints to scores in [0, 1], lazily."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import PAIR, require
-from frkit.evaluation.evaluator import checked_scores
+from frkit.base import PAIR, InputError, require
+from frkit.evaluation.evaluate import checked_scores
 
 ROUNDING = 1e-5  # by so much may a mapped score lie outside [0, 1]: that is rounding, and is cut off
 
@@ -28,36 +28,31 @@ SCORE_MAPS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Map:
-    """A score map that checks what it returns; it can be sent to another process."""
+def map_name(score_map: str | Callable) -> str:
+    """What a map is called."""
+    return score_map if isinstance(score_map, str) else getattr(score_map, "__name__", "callable")
 
-    chosen: str | Callable
 
-    @property
-    def name(self) -> str:
-        return self.chosen if isinstance(self.chosen, str) else getattr(self.chosen, "__name__", "callable")
-
-    def __call__(self, score: np.ndarray) -> np.ndarray:
-        score = np.asarray(score)
-        failed = int(np.isnan(score).sum())
-        require(
-            failed == 0,
-            f"{failed} score(s) are NaN (failed comparisons), which have no place in a distribution: leave those pairs "
-            "out, or give them the score that the system acts upon",
+def _mapped(score: np.ndarray, score_map: str | Callable) -> np.ndarray:
+    """Scores in [0, 1]; what a map returns is checked."""
+    score = np.asarray(score)
+    failed = int(np.isnan(score).sum())
+    require(
+        failed == 0,
+        f"{failed} score(s) are NaN (failed comparisons), which have no place in a distribution: leave those pairs "
+        "out, or give them the score that the system acts upon",
+    )
+    function, name = SCORE_MAPS[score_map] if isinstance(score_map, str) else score_map, map_name(score_map)
+    mapped = np.asarray(function(score), score.dtype)
+    require(mapped.shape == score.shape, f"score_map {name!r} must return one number for every score")
+    bad = ~((mapped >= -ROUNDING) & (mapped <= 1 + ROUNDING))
+    if bad.any():
+        first = np.unravel_index(np.argmax(bad), bad.shape)
+        raise InputError(
+            f"score_map {name!r} sends a score of {score[first]:.6g} to {mapped[first]:.6g}, outside [0, 1]; "
+            f"name the map that fits these scores: {', '.join(SCORE_MAPS)}, or a function of an array of scores"
         )
-        function = SCORE_MAPS[self.chosen] if isinstance(self.chosen, str) else self.chosen
-        mapped = np.asarray(function(score), score.dtype)
-        require(mapped.shape == score.shape, f"score_map {self.name!r} must return one number for every score")
-        bad = ~((mapped >= -ROUNDING) & (mapped <= 1 + ROUNDING))
-        if bad.any():
-            first = np.unravel_index(np.argmax(bad), bad.shape)
-            require(
-                False,
-                f"score_map {self.name!r} sends a score of {score[first]:.6g} to {mapped[first]:.6g}, outside [0, 1]; "
-                f"name the map that fits these scores: {', '.join(SCORE_MAPS)}, or a function of an array of scores",
-            )
-        return np.clip(mapped, 0, 1)
+    return np.clip(mapped, 0, 1)
 
 
 def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "cosine") -> xr.DataArray:
@@ -95,10 +90,10 @@ def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "
         callable(score_map) or score_map in SCORE_MAPS,
         f"score_map must be one of {', '.join(SCORE_MAPS)}, or a function of an array of scores; got {score_map!r}",
     )
-    apply = _Map(score_map)
-    attrs = dict(scores.attrs) | {"similarity": f"{scores.attrs.get('similarity', 'given')}, map {apply.name}"}
+    apply = partial(_mapped, score_map=score_map)
+    similarity = f"{scores.attrs.get('similarity', 'given')}, map {map_name(score_map)}"
+    attrs = dict(scores.attrs) | {"similarity": similarity}
     if "self_score" in attrs:
         attrs["self_score"] = float(apply(np.array([float(attrs["self_score"])]))[0])
-    if PAIR in scores.dims:
-        return scores.copy(data=apply(scores.values)).assign_attrs(attrs)
-    return scores.copy(data=scores.data.map_blocks(apply, dtype=scores.dtype)).assign_attrs(attrs)
+    data = apply(scores.values) if PAIR in scores.dims else scores.data.map_blocks(apply, dtype=scores.dtype)
+    return scores.copy(data=data).assign_attrs(attrs)

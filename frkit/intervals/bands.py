@@ -5,12 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import REPLICATE, require, warn
-from frkit.intervals.arithmetic import interval
-from frkit.intervals.choice import AUTO, CORRECTED, choose
-from frkit.intervals.corrected import corrected
-from frkit.intervals.nodes import attributes, cautions, values_of, with_fair, with_resolved
-from frkit.intervals.simultaneous import sup_t
+from frkit.base import REPLICATE, require
+from frkit.intervals.methods import AUTO, INTERVALS, choose, sup_t
+from frkit.intervals.reading import attributes, values_of, warn_of, with_fair, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 
@@ -35,7 +32,7 @@ def band(
     of a drawn image with itself), each identity's part divided by 1 - 1/n_k, so that its centre is θ itself; then
     as recentered. Where replicates hold no copies it is the recentered interval.
     corrected is for "frr" of the image scheme, at FAR levels or fixed thresholds: a normal interval on the root scale,
-    with the variance that counts of pairs give; see `frkit.intervals.corrected`. Replicates spread too little with few
+    with the variance that counts of pairs give; see `frkit.intervals.methods`. Replicates spread too little with few
     images per identity, and up to √3 too widely where pairs are nearly independent (many dimensions, low FAR, few
     errors); this variance does neither. With two or three images per identity it can be too wide: nobody can tell
     from so few whether it is the person or the image that is difficult.
@@ -90,17 +87,11 @@ def band(
     chosen = find_measure(measure)
     require(method is None or not simultaneous, "a simultaneous band has a method of its own: leave method out")
     asked, (method, rule) = method, choose(method, evaluation, chosen)
-    values = values_of(evaluation, chosen, method)
-    if simultaneous:
-        result, method = sup_t(evaluation, chosen, values, level), "sup-t"
-    elif method == CORRECTED:
-        result = corrected(evaluation, chosen.name, values, level)
-    else:
-        result = interval(values, method, level, chosen.scale)
+    result = (sup_t if simultaneous else INTERVALS[method])(evaluation, chosen, level)
     result = with_fair(with_resolved(result, evaluation), chosen)
-    result.attrs = attributes(evaluation, chosen, method, level) | ({"rule": rule} if asked == AUTO else {})
-    for message in cautions(evaluation, result):
-        warn(message)
+    result.attrs = attributes(evaluation, chosen, "sup-t" if simultaneous else method, level)
+    result.attrs |= {"rule": rule} if asked == AUTO else {}
+    warn_of(evaluation, result)
     return result
 
 

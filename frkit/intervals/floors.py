@@ -1,14 +1,22 @@
-"""The fair floor: what a disparity measure would print for a perfectly fair model, on these data."""
+"""The fair floor: what a disparity measure would print for a perfectly fair model, on these data.
+
+Two ways to such a model: replicates whose group rates are divided by their centre (`made_fair`), and people dealt to
+groups at random (`deal`), for measures of whole score distributions and for N-Sigma.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, require, warn
-from frkit.intervals.arithmetic import quantiles
+from frkit.base import GROUP, IDENTITY, IMAGE, REPLICATE, UNKNOWN, InputError, require
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.nodes import attributes, cautions, values_of, with_resolved
+from frkit.intervals.methods import quantiles
+from frkit.intervals.reading import attributes, values_of, warn_of, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
+from frkit.scores.groups import People
 
 RATES = ("far_group", "frr_group", "far_cross", "eer_group", "impostor_sd_group", "genuine_sd_group")
 PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
@@ -73,37 +81,39 @@ def floor(evaluation: xr.DataTree, measure: AnyMeasure, *, level: float = 0.95) 
         f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with fair=",
     )
     if chosen.dealt:
-        result = _against(*_dealt(evaluation, chosen), chosen.fair, level)
-    else:
-        estimate = values_of(evaluation, chosen).estimate
-        fair = made_fair(evaluation)
         require(
-            set(fair.data_vars) & {*RATES, *PLACES, "auc_group"},
-            "a floor needs groups: evaluate with by='the name of an attribute'",
+            isinstance(evaluation, xr.DataTree) and DEALT in evaluation.children,
+            f"the floor of {chosen.name!r} deals people to groups at random, which needs the scores: make the "
+            "evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
         )
-        result = _against(estimate, _replicates(fair, chosen), chosen.fair, level)
-    result = with_resolved(result, evaluation)
+        estimate, replicates = (chosen(evaluation[node].to_dataset()) for node in ("empirical", DEALT))
+    else:
+        estimate, replicates = values_of(evaluation, chosen).estimate, _of_fair(evaluation, chosen)
+    result = with_resolved(_against(estimate, replicates, chosen.fair, level), evaluation)
     result.attrs = attributes(evaluation, chosen, "fair floor", level)
     drawn = "image" if result.attrs.get("scheme") == "image" else "identity"
     result.attrs["size"] = SIZES[evaluation[DEALT].attrs["dealt"] if chosen.dealt else drawn]
-    for message in cautions(evaluation, result):
-        warn(message)
+    warn_of(evaluation, result)
     return result
 
 
-def _dealt(evaluation: xr.DataTree, chosen: Measure) -> tuple[xr.DataArray, xr.DataArray]:
-    """The measure of the data, and of all deals."""
+def _of_fair(evaluation: xr.DataTree, chosen: Measure) -> xr.DataArray:
+    """The measure of replicates of a model whose groups are all alike."""
+    fair = made_fair(*(evaluation[node].to_dataset() for node in ("empirical", "vstatistic", "replicates")))
     require(
-        isinstance(evaluation, xr.DataTree) and DEALT in evaluation.children,
-        f"the floor of {chosen.name!r} deals people to groups at random, which needs the scores: make the evaluation "
-        "with fk.indices.evaluate(scores, by=..., deals=200)",
+        set(fair.data_vars) & {*RATES, *PLACES, "auc_group"},
+        "a floor needs groups: evaluate with by='the name of an attribute'",
     )
-    return chosen(evaluation["empirical"].to_dataset()), chosen(evaluation[DEALT].to_dataset())
+    try:
+        return chosen(fair)
+    except (KeyError, AttributeError) as error:
+        known = ", ".join((*RATES, *PLACES, "auc_group"))
+        message = f"{chosen.name!r} reads {error.args[0]}, which cannot be made fair; a floor is known for {known}"
+        raise InputError(message) from error
 
 
-def made_fair(evaluation: xr.DataTree) -> xr.Dataset:
-    """The replicates of a model whose groups are all alike: what no longer differs is kept, the rest left out."""
-    data, centre, replicates = (evaluation[node].to_dataset() for node in ("empirical", "vstatistic", "replicates"))
+def made_fair(data: xr.Dataset, centre: xr.Dataset, replicates: xr.Dataset) -> xr.Dataset:
+    """Replicates in which groups no longer differ: what has no groups is kept, what cannot be made fair left out."""
     kept = {name: value for name, value in replicates.items() if GROUP not in value.dims}
     with np.errstate(divide="ignore", invalid="ignore"):
         for name in set(replicates.data_vars) & set(RATES):
@@ -123,32 +133,67 @@ def _common(rates: xr.DataArray) -> xr.DataArray:
     return rates.mean([dim for dim in rates.dims if str(dim).endswith(GROUP)])
 
 
-def _replicates(fair: xr.Dataset, chosen: Measure) -> xr.DataArray:
-    """The measure of the fair replicates."""
-    try:
-        return chosen(fair)
-    except (KeyError, AttributeError) as error:
-        require(
-            False,
-            f"{chosen.name!r} reads {error.args[0]}, which cannot be made fair; a floor is known for "
-            f"{', '.join((*RATES, *PLACES, 'auc_group'))}",
-        )
-
-
 def _against(estimate: xr.DataArray, replicates: xr.DataArray, fair: float, level: float) -> xr.Dataset:
     """Quantiles of the floor, counted away from the fair value, and how much of it reaches the estimate."""
     away = -1.0 if float((replicates - fair).where(np.isfinite(replicates)).sum()) < 0 else 1.0
     distance = away * (replicates - fair)
-    median, limit = quantiles(distance, (0.5, level))
+    median, limit = (fair + away * end for end in quantiles(distance, (0.5, level)))
     known = distance.notnull()
     reached = ((distance >= away * (estimate - fair) - TIE) & known).sum(REPLICATE)
-    share = reached / known.sum(REPLICATE).where(lambda n: n > 0)
-    return xr.Dataset(
-        {
-            "estimate": estimate,
-            "median": fair + away * median,
-            "limit": fair + away * limit,
-            "p": share.where(estimate.notnull()),
-            "n_nonfinite": (~np.isfinite(replicates)).sum(REPLICATE),
-        }
-    )
+    p = (reached / known.sum(REPLICATE).where(lambda n: n > 0)).where(estimate.notnull())
+    n_nonfinite = (~np.isfinite(replicates)).sum(REPLICATE)
+    return xr.Dataset({"estimate": estimate, "median": median, "limit": limit, "p": p, "n_nonfinite": n_nonfinite})
+
+
+# --- people dealt to groups ----------------------------------------------------------------------------------
+
+
+def deal(code: np.ndarray, rng: np.random.Generator, kind: np.ndarray | int = 0) -> np.ndarray:
+    """Codes of groups, dealt anew within each kind; who is in no group (-1) stays there."""
+    dealt, kind = code.copy(), np.where(code < 0, -1, kind)
+    for same in np.unique(kind[code >= 0]):
+        dealt[kind == same] = rng.permutation(code[kind == same])
+    return dealt
+
+
+def generators(deals: int, seed: int) -> list[np.random.Generator]:
+    """One generator for each deal: the first of many deals are the deals of few."""
+    return [np.random.Generator(np.random.SFC64(child)) for child in np.random.SeedSequence((seed, 1)).spawn(deals)]
+
+
+def grouped_people(who: People) -> tuple[np.ndarray, np.ndarray]:
+    """The person of each image, as a number, and the group of each person, as a code; -1 is no group."""
+    group = who.group[np.unique(who.identity, return_index=True)[1]]
+    return who.identity_code, np.where(group == UNKNOWN, -1, np.searchsorted(who.groups, group))
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleDealt:
+    """Deals in the form of a resampling scheme: replicate d K + g holds the people of group g in deal d, once.
+
+    owner: the person of each image, (image,). dealt: the group of each person in each deal, (deal, person).
+    """
+
+    owner: np.ndarray
+    dealt: np.ndarray
+    seed: int
+    scheme: ClassVar[str] = "deal"
+    strata: ClassVar[None] = None
+
+    @property
+    def n(self) -> int:
+        """Replicates."""
+        return len(self.dealt) * (int(self.dealt.max()) + 1)
+
+    def target(self, _n_identities: int) -> str:
+        """What these replicates are about, in words."""
+        return "groups dealt at random"
+
+    def weights(self, identity, image=None, strata=None, person=None) -> xr.Dataset:
+        """Counts of every replicate, as `Resampling.weights` gives them, for the same images in the same order."""
+        names, first = np.unique(identity, return_index=True)
+        held = self.dealt[:, None, self.owner[first]] == np.arange(self.dealt.max() + 1)[:, None]
+        counts = held.reshape(self.n, len(names)).astype(np.uint16)
+        images = np.ones((self.n, len(identity)), np.uint16)
+        dims = {"identity_count": ((REPLICATE, IDENTITY), counts), "image_count": ((REPLICATE, IMAGE), images)}
+        return xr.Dataset(dims, coords={IDENTITY: names})

@@ -1,13 +1,12 @@
 """Fairness indices of whole score distributions: SFI, CFI and DFI (Kotwal & Marcel 2022)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, SCORE_BIN, require
-from frkit.measures.fairness import over_groups
-from frkit.measures.registry import IDENTITY_SCALE, Measure, register
+from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
 
 VARIANTS = ("normal", "extremal", "weighted")
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
@@ -46,14 +45,14 @@ def distribution(tallies: xr.Dataset, *, balance: bool = False) -> xr.DataArray:
 
 def score_scale(tallies: xr.Dataset) -> float:
     """Length of the range of the scores, which must be [0, 1], or [-1, 1] for a cosine that is read as (1 + s) / 2."""
-    require(SCORE_BIN in tallies.coords, "this evaluation holds no histograms: evaluate with mode='all'")
+    require(SCORE_BIN in tallies.coords, "this evaluation holds no histograms: evaluate with histogram=100")
     centre = tallies[SCORE_BIN].values
     step = centre[1] - centre[0] if len(centre) > 1 else np.nan
     ends = tuple(np.round([centre[0] - step / 2, centre[-1] + step / 2], 9).tolist())
     require(
         ends in SCALES,
         f"the fairness indices need scores in [0, 1], but the histogram reaches from {ends[0]:g} to {ends[1]:g}; map "
-        "the scores with fk.indices.unit_scores(scores, score_map=...) and evaluate those with bounds=(0, 1)",
+        "the scores with fk.indices.unit_scores(scores, score_map=...) and evaluate those with histogram=(100, (0, 1))",
     )
     return SCALES[ends]
 
@@ -101,10 +100,13 @@ def fusion_weights(sizes, *, c: float = 1.0) -> xr.DataArray:
     >>> fk.measures.fusion_weights([100, 1000, 2000]).round(5).values.tolist()
     [0.39286, 0.37535, 0.23179]
     """
-    sizes = _labelled(sizes)
+    if isinstance(sizes, Mapping):
+        sizes = xr.DataArray(np.array(list(sizes.values()), float), {GROUP: list(map(str, sizes))}, GROUP)
+    elif not isinstance(sizes, xr.DataArray):
+        sizes = xr.DataArray(np.asarray(sizes, float), dims=GROUP)
     require(sizes.sizes[GROUP] >= 2, f"weights need two groups or more, got {sizes.sizes[GROUP]}")
     require(bool((sizes > 0).all()), f"sizes of groups must be positive, got {sizes.values.tolist()}")
-    return _fused(sizes, c)
+    return _fused_weights(sizes, c)
 
 
 def unnormalised_weight(share, n_groups: int, *, c: float = 1.0) -> np.ndarray:
@@ -139,16 +141,7 @@ def unnormalised_weight(share, n_groups: int, *, c: float = 1.0) -> np.ndarray:
     return c + np.exp(-((share - middle) ** 2) / (2 * middle**2))
 
 
-def _labelled(sizes) -> xr.DataArray:
-    """Sizes as a DataArray over groups."""
-    if isinstance(sizes, xr.DataArray):
-        return sizes
-    if isinstance(sizes, Mapping):
-        return xr.DataArray(np.array(list(sizes.values()), float), {GROUP: list(map(str, sizes))}, GROUP)
-    return xr.DataArray(np.asarray(sizes, float), dims=GROUP)
-
-
-def _fused(sizes: xr.DataArray, c: float) -> xr.DataArray:
+def _fused_weights(sizes: xr.DataArray, c: float) -> xr.DataArray:
     """Weights of eq. 1-2; a replicate that lost a group has NaN there."""
     raw = unnormalised_weight(sizes / sizes.sum(GROUP), sizes.sizes[GROUP], c=c)
     return raw / raw.sum(GROUP)
@@ -156,11 +149,10 @@ def _fused(sizes: xr.DataArray, c: float) -> xr.DataArray:
 
 def group_weights(tallies: xr.Dataset, *, group_sizes=None, c: float = 1.0) -> xr.DataArray:
     """Weights of the groups of an evaluation, from its numbers of images or from sizes that are given."""
-    found = over_groups(tallies, "images_group")
+    images = over_groups(tallies, "images_group")
     if group_sizes is None:
-        return _fused(found, c)
-    given = fusion_weights(group_sizes, c=c)
-    names = found[GROUP].values.tolist()
+        return _fused_weights(images, c)
+    given, names = fusion_weights(group_sizes, c=c), images[GROUP].values.tolist()
     require(
         given.sizes[GROUP] == len(names) and (GROUP not in given.coords or set(given[GROUP].values) == set(names)),
         f"group_sizes must give one size for each of the groups {names}, got {group_sizes!r}",
@@ -170,7 +162,6 @@ def group_weights(tallies: xr.Dataset, *, group_sizes=None, c: float = 1.0) -> x
 
 def fused(deviation: xr.DataArray, variant: str, weights: xr.DataArray) -> xr.DataArray:
     """1 minus the mean, the largest or the weighted mean deviation of the groups."""
-    require(variant in VARIANTS, f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     if variant == "extremal":
         return 1 - deviation.max(GROUP, skipna=False)
     if variant == "normal":
@@ -178,17 +169,21 @@ def fused(deviation: xr.DataArray, variant: str, weights: xr.DataArray) -> xr.Da
     return 1 - (weights * deviation).sum(GROUP, skipna=False)
 
 
-def _index(kind: str, variant: str, parts: Callable, options: dict, balance: bool = False) -> Measure:
-    """The measure of one index and variant; `parts`: tallies to deviations of the groups."""
+def _index(kind: str, variant: str, group_sizes, c: float, balance: bool = False) -> Measure:
+    """The measure of one index and variant."""
     require(variant in VARIANTS, f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    of_groups = {
+        "sfi": lambda tallies: deviations(separation(tallies)),
+        "cfi": lambda tallies: deviations(compactness(tallies)),
+        "dfi": lambda tallies: divergences(distribution(tallies, balance=balance)),
+    }[kind]
 
     def read(tallies: xr.Dataset) -> xr.DataArray:
-        return fused(parts(tallies), variant, group_weights(tallies, **options))
+        return fused(of_groups(tallies), variant, group_weights(tallies, group_sizes=group_sizes, c=c))
 
-    given = [f"c={options['c']:g}"] if options["c"] != 1 else []
-    given += ["sizes given"] if options["group_sizes"] is not None else []
-    given += ["balanced"] if balance else []
-    name = f"{kind}_{variant}" + (f"({', '.join(given)})" if given else "")
+    given = {f"c={c:g}": c != 1, "sizes given": group_sizes is not None, "balanced": balance}
+    others = ", ".join(words for words, differs in given.items() if differs)
+    name = f"{kind}_{variant}" + (f"({others})" if others else "")
     label = f"{WORDS[kind]} fairness index, {variant}"
     return Measure(name, read, IDENTITY_SCALE, 1.0, label, dealt=True, binned=kind == "dfi")
 
@@ -204,7 +199,7 @@ def sfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure
 
     Returns
     -------
-    Measure : for `band`, `floor`, `uncertainty` and `compare`, on evaluations with mode="all" of scores in
+    Measure : for `band`, `floor`, `uncertainty` and `compare`, on evaluations with a histogram of scores in
         [0, 1] or of cosines, which are read as (1 + s) / 2. Three or more groups: the extremal variant goes
         down to (2 - K) / K; nothing is clipped.
 
@@ -222,8 +217,7 @@ def sfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure
     >>> fk.measures.sfi("extremal").fair
     1.0
     """
-    options = {"group_sizes": group_sizes, "c": c}
-    return _index("sfi", variant, lambda tallies: deviations(separation(tallies)), options)
+    return _index("sfi", variant, group_sizes, c)
 
 
 def cfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure:
@@ -251,8 +245,7 @@ def cfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure
     >>> fk.measures.cfi("weighted", c=0.5).name
     'cfi_weighted(c=0.5)'
     """
-    options = {"group_sizes": group_sizes, "c": c}
-    return _index("cfi", variant, lambda tallies: deviations(compactness(tallies)), options)
+    return _index("cfi", variant, group_sizes, c)
 
 
 def dfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0, balance: bool = False) -> Measure:
@@ -284,16 +277,7 @@ def dfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0, balance: b
     >>> fk.measures.dfi(balance=True).name
     'dfi_normal(balanced)'
     """
-    options = {"group_sizes": group_sizes, "c": c}
-    return _index("dfi", variant, lambda tallies: divergences(distribution(tallies, balance=balance)), options, balance)
+    return _index("dfi", variant, group_sizes, c, balance)
 
 
-def _register_all() -> None:
-    """Enter the nine indices."""
-    for make in (sfi, cfi, dfi):
-        for one in map(make, VARIANTS):
-            known = {name: getattr(one, name) for name in ("scale", "fair", "label", "dealt", "binned")}
-            register(one.name, **known)(one.function)
-
-
-_register_all()
+enter(*(make(variant) for make in (sfi, cfi, dfi) for variant in VARIANTS))

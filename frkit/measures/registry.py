@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import xarray as xr
 
-from frkit.base import require
+from frkit.base import GROUP, require
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 
@@ -37,15 +38,14 @@ class Measure:
         return self.function(tallies)
 
 
-_PLAIN = {
+# the variables of an evaluation, which need no formula -> words for an axis
+_VARIABLES = {
     "threshold": "score threshold",
     "far": "FAR (share of impostor pairs accepted)",
     "frr": "FRR (share of genuine pairs rejected)",
     "eer": "EER (share of pairs)",
     "eer_threshold": "score threshold at the EER",
     "auc": "AUC (share of genuine-impostor couples in order)",
-}
-_BY_GROUP = {
     "far_group": "FAR of the group (share of impostor pairs accepted)",
     "frr_group": "FRR of the group (share of genuine pairs rejected)",
     "far_cross": "FAR between groups (share of impostor pairs accepted)",
@@ -110,13 +110,7 @@ def names() -> list[str]:
 
 
 def register(
-    name: str,
-    *,
-    scale: str = IDENTITY_SCALE,
-    fair: float | None = None,
-    label: str = "",
-    dealt: bool = False,
-    binned: bool = False,
+    name: str, *, scale: str = IDENTITY_SCALE, fair: float | None = None, label: str = ""
 ) -> Callable[[Callable], Callable]:
     """Give a function a name that every interval, comparison and plot understands.
 
@@ -127,9 +121,6 @@ def register(
     scale : "identity" or "log"; use "log" for ratios, whose intervals are then built on the log scale.
     fair : the value that a perfectly fair model has, for disparity measures; None for any other measure.
     label : words for an axis, with the unit; the name when left out.
-    dealt : True for a measure of whole score distributions whose floor deals people to groups at random.
-    binned : True for a measure of histograms: its intervals take out only as much of the replicates' bias as the
-        data have themselves.
 
     Returns
     -------
@@ -148,35 +139,41 @@ def register(
     """
     require(scale in (IDENTITY_SCALE, LOG_SCALE), f"scale must be 'identity' or 'log', got {scale!r}")
     require(
-        name not in _PLAIN and name not in _BY_GROUP,
+        name not in _VARIABLES,
         f"{name!r} is a variable of every evaluation and cannot be redefined: choose another name",
     )
 
     def add(function: Callable) -> Callable:
-        _REGISTER[name] = Measure(name, function, scale, fair, label or name, dealt, binned)
+        enter(Measure(name, function, scale, fair, label or name))
         return function
 
     return add
 
 
-def _variable(name: str, remedy: str) -> Callable[[xr.Dataset], xr.DataArray]:
-    """Make the measure that reads one variable of the tallies."""
-
-    def read(tallies: xr.Dataset) -> xr.DataArray:
-        require(name in tallies, f"this evaluation holds no {name!r}: {remedy}")
-        return tallies[name]
-
-    return read
+def enter(*measures: Measure) -> None:
+    """Register measures as they are, under their own names."""
+    _REGISTER.update({measure.name: measure for measure in measures})
 
 
-def _register_variables() -> None:
-    """Enter the variables of an evaluation, which need no formula."""
-    for name, label in _PLAIN.items():
-        remedy = "evaluate with mode='all'" if name == "auc" else "evaluate the scores first"
-        _REGISTER[name] = Measure(name, _variable(name, remedy), label=label)
-    for name, label in _BY_GROUP.items():
-        remedy = "evaluate with by='the name of an attribute'"
-        _REGISTER[name] = Measure(name, _variable(name, remedy), label=label)
+def variable(tallies: xr.Dataset, name: str) -> xr.DataArray:
+    """One variable of the tallies; where it is missing, the message says how to get it."""
+    options = ["by='the name of an attribute'"] if name.endswith(("_group", "_cross")) else []
+    if not name.startswith(("far", "frr", "eer", "threshold")):
+        options.append("histogram=100")
+    remedy = f"evaluate with {' and '.join(options)}" if options else "evaluate the scores first"
+    require(name in tallies, f"this evaluation holds no {name!r}: {remedy}")
+    return tallies[name]
 
 
-_register_variables()
+def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
+    """A variable over groups, of two groups at least."""
+    values = variable(tallies, name)
+    require(
+        values.sizes[GROUP] >= 2,
+        f"a disparity needs two groups or more, but {name!r} has only {values[GROUP].values.tolist()}; "
+        "evaluate with by='the name of an attribute'",
+    )
+    return values
+
+
+enter(*(Measure(name, partial(variable, name=name), label=label) for name, label in _VARIABLES.items()))

@@ -1,4 +1,4 @@
-"""What N and p depend on beside the groups: the number of subsets and the people in each."""
+"""What N and p depend on beside the groups: the number of subsets, the people in each, and chance."""
 
 import json
 from collections.abc import Sequence
@@ -7,12 +7,14 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from frkit.base import require
-from frkit.nsigma.rates import SUBSET
-from frkit.nsigma.risk import with_risk
-from frkit.nsigma.statistics import compared, n_sigma, stacked
+from frkit.base import MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, require
+from frkit.evaluation.evaluate import checked_scores
+from frkit.intervals.floors import deal, grouped_people
+from frkit.nsigma.statistics import compared, n_sigma, with_risk
+from frkit.nsigma.subsets import SUBSET
+from frkit.scores.groups import people
 
-N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
+N_SUBSETS, SUBSET_SIZE, DEALT = "n_subsets", "subset_size", "dealt_group"
 
 
 def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Dataset:
@@ -50,7 +52,7 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
     require(fits, f"counts must be whole numbers from 2 to the {most} subsets of the result, got {counts.tolist()}")
     references = result.reference_eer, result.reference_tpr
     each = [compared(result.isel({SUBSET: slice(0, int(count))}), *references) for count in counts]
-    whole = stacked([one.drop_dims(SUBSET) for one in each], N_SUBSETS, counts)
+    whole = _stacked([one.drop_dims(SUBSET) for one in each], N_SUBSETS, counts)
     return with_risk(whole, json.loads(result.attrs["risk_levels"]))
 
 
@@ -89,7 +91,62 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
     """
     require(len(sizes) > 0, "sizes is empty: give at least one number of people")
     each = [n_sigma(scores, subset_size=size, **options) for size in sizes]
-    return stacked(each, SUBSET_SIZE, list(sizes))
+    return _stacked(each, SUBSET_SIZE, list(sizes))
+
+
+def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: int = 0, **options) -> xr.Dataset:
+    """N, SP and EOP of groups that are alike: the people are dealt anew to groups of the same sizes.
+
+    Dealt groups differ by chance alone, yet SP and EOP stay below 1, and |N| above 0: the reference is the best
+    group of these data, so all others look worse (the winner's curse). An estimate within this range is no sign
+    of unfairness.
+
+    Parameters
+    ----------
+    scores : score tensor over ([model,] probe, reference); a list of pairs cannot be dealt, because pairs across
+        groups are absent from most lists.
+    by : attribute, or several to cross; it must be a property of the identity. People without label stay out.
+    deals : how often people are dealt, at least 1.
+    seed : seed of the deals and of the subsets, fresh for each deal.
+    options : further options of `n_sigma`.
+
+    Returns
+    -------
+    xr.Dataset : the variables of `n_sigma` over deal in front.
+
+    Raises
+    ------
+    InputError : a list of pairs; no deal; as in `n_sigma`.
+
+    References
+    ----------
+    DeAlcala et al. (2023), eq. 3, 4 and 6, under the hypothesis of equal groups.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
+    >>> scores = fk.score_tensor(mix.sample(5))
+    >>> found = fk.nsigma.floor(scores, by="group", deals=3, subsets=20, fpr=0.1)
+    >>> bool((found.n_absolute.max("group") > 0).all())
+    True
+    """
+    scores = checked_scores(scores)
+    require(
+        PAIR not in scores.dims, "a list of pairs cannot be dealt to groups: most lists hold no pairs across groups"
+    )
+    require(isinstance(deals, int | np.integer) and deals >= 1, f"deals must be a whole number above 0, got {deals!r}")
+    whole = isinstance(seed, int | np.integer) and seed >= 0
+    require(whole, f"seed must be a whole number of at least 0, got {seed!r}")
+    who = people(scores.isel({MODEL: 0}) if MODEL in scores.dims else scores, by, "error")
+    owner, code = grouped_people(who)
+    each = []
+    for child in np.random.SeedSequence(seed).spawn(deals):
+        rng = np.random.default_rng(child)
+        label = np.append(who.groups, UNKNOWN)[deal(code, rng)[owner]]
+        sides = {f"{side}_{DEALT}": (side, label[at]) for side, at in ((PROBE, who.probe), (REFERENCE, who.reference))}
+        each.append(n_sigma(scores.assign_coords(sides), by=DEALT, seed=int(rng.integers(2**32)), **options))
+    return _stacked(each, "deal", np.arange(deals))
 
 
 def p_value(n: float | np.ndarray, subsets: int | np.ndarray) -> np.ndarray:
@@ -123,3 +180,10 @@ def p_value(n: float | np.ndarray, subsets: int | np.ndarray) -> np.ndarray:
     subsets = np.asarray(subsets)
     require(bool(np.all(subsets >= 2)), f"σ takes at least 2 subsets, got {subsets.tolist()}")
     return 2 * stats.t.sf(np.abs(n) * np.sqrt(subsets / 2), 2 * subsets - 2)
+
+
+def _stacked(results: list[xr.Dataset], dim: str, labels) -> xr.Dataset:
+    """Results along a new dimension in front; references may differ between them."""
+    along = xr.Variable(dim, np.asarray(labels))
+    attrs = {"combine_attrs": "drop_conflicts", "join": "exact"}
+    return xr.concat(results, dim=along, data_vars="all", coords="different", compat="equals", **attrs)

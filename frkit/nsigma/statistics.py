@@ -1,5 +1,6 @@
-"""SP, EOP, Welch's t and N from the subsets' rates: pure functions of a Dataset over batch, subset and group."""
+"""SP, EOP, Welch's t, N and its level of risk from the rates of subsets, over batch, subset and group."""
 
+import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -7,9 +8,9 @@ import xarray as xr
 from scipy import stats
 
 from frkit.base import GROUP, listed, require, warn
-from frkit.nsigma.rates import BATCH, SUBSET, subset_rates
-from frkit.nsigma.risk import with_risk
+from frkit.nsigma.subsets import BATCH, SUBSET, SubsetRates
 
+RISK_LEVELS = {"minimal": 0.0, "limited": 1.0, "high": 2.0, "unacceptable": 3.0}
 LONG_NAMES = {
     "eer_mean": "mean EER of the subsets",
     "tpr_mean": "mean TPR of the subsets",
@@ -49,12 +50,20 @@ def n_sigma(
 
     Parameters
     ----------
-    scores, by, subsets, subset_size, batches, seed, fpr, threshold, varying : as in `nsigma.subset_rates`; K
-        is `subsets`, M is `batches`.
+    scores : score tensor over ([model,] probe, reference), or a list of pairs with identities.
+    by : attribute, or several to cross, whose groups are compared.
+    subsets : K, number of subsets in a batch, at least 2.
+    subset_size : people in a subset, from 2 to the number of people of the smallest group; None takes as many as
+        each group has.
+    batches : M, number of times that K fresh subsets are drawn, at least 1.
+    seed : seed of all draws.
     reference : group that all are compared with; None takes the one with the lowest mean EER, and for EOP the
         one with the highest mean TPR, as the paper does.
+    fpr : in (0, 1), false positive rate (FAR) at which the TPR is read.
+    threshold : fixed score threshold or thresholds, for SP(τ) of eq. 1: adds `fmr` and `fnmr`, by a second sweep.
     risk_levels : name to the lowest |N| at which the level begins; one must begin at 0. Default: minimal, limited,
         high, unacceptable from 0, 1, 2, 3 (the paper names no numbers).
+    varying : rule for an attribute that varies within an identity, as in `evaluate`.
 
     Returns
     -------
@@ -86,18 +95,8 @@ def n_sigma(
     >>> found.n_absolute.sel(group="easy").item(), found.risk.sel(group="hard").item()
     (0.0, 'unacceptable')
     """
-    rates = subset_rates(
-        scores,
-        by=by,
-        subsets=subsets,
-        subset_size=subset_size,
-        batches=batches,
-        seed=seed,
-        fpr=fpr,
-        threshold=threshold,
-        varying=varying,
-    )
-    return summarise(rates, reference=reference, risk_levels=risk_levels)
+    drawn = SubsetRates(by, subsets, subset_size, batches, fpr, threshold, varying)
+    return summarise(drawn(scores, seed), reference=reference, risk_levels=risk_levels)
 
 
 def summarise(
@@ -137,24 +136,54 @@ def summarise(
     return with_risk(compared(rates, of_eer, of_tpr), risk_levels)
 
 
+def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:
+    """Name the risk level of every |N|: limits that the user can set, at once and without new subsets.
+
+    Parameters
+    ----------
+    result : any Dataset with `n_absolute`, such as what `n_sigma` returned.
+    risk_levels : as in `n_sigma`.
+
+    Returns
+    -------
+    xr.Dataset : with `risk`, the level's name ("unknown" where N is NaN), and the attribute `risk_levels`.
+
+    Raises
+    ------
+    InputError : levels that do not ascend from 0.
+
+    References
+    ----------
+    DeAlcala et al. (2023), section V-B and Fig. 1.
+
+    Examples
+    --------
+    >>> import frkit as fk, xarray as xr
+    >>> found = xr.Dataset({"n_absolute": ("group", [1.3, 0.0, 0.58])})
+    >>> fk.nsigma.with_risk(found, {"fine": 0, "alarming": 0.5}).risk.values.tolist()
+    ['alarming', 'fine', 'alarming']
+    """
+    levels = dict(RISK_LEVELS if risk_levels is None else risk_levels)
+    starts = np.array(list(levels.values()), float)
+    require(
+        len(levels) > 0 and starts[0] == 0 and bool(np.all(np.diff(starts) > 0)),
+        f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",
+    )
+    place = np.searchsorted(starts, result.n_absolute.values, side="right") - 1
+    names = np.array([*levels, "unknown"])[np.where(result.n_absolute.isnull(), len(levels), place)]
+    result = result.assign(risk=(result.n_absolute.dims, names, {"long_name": "risk level of |N|"}))
+    return result.assign_attrs(risk_levels=json.dumps({name: float(start) for name, start in levels.items()}))
+
+
 def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> xr.Dataset:
     """The rates with the groups' comparisons to reference groups, averaged over batches."""
-    eer, tpr = _pointwise(rates.eer, of_eer), _pointwise(rates.tpr, of_tpr)
-    values = {"eer_mean": eer["mean"], "eer_sd": eer["sd"], "tpr_mean": tpr["mean"], "tpr_sd": tpr["sd"]}
-    values |= {"sp": eer["parity"], "eop": tpr["parity"], "sp_floor": eer["floor"], "eop_floor": tpr["floor"]}
-    values |= _distributions(eer["mean"], eer["sd"], rates.sizes[SUBSET], of_eer)
+    values = _moments(rates.eer, of_eer, "eer", "sp") | _moments(rates.tpr, of_tpr, "tpr", "eop")
+    values |= _distances(values["eer_mean"], values["eer_sd"], rates.sizes[SUBSET], of_eer)
     result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
     result = result.assign(n_by_batch=values["n_signed"])
     for name, words in LONG_NAMES.items():
         result[name].attrs = {"long_name": words}
     return result.assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
-
-
-def stacked(results: list[xr.Dataset], dim: str, labels) -> xr.Dataset:
-    """Results along a new dimension in front; references may differ between them."""
-    along = xr.Variable(dim, np.asarray(labels))
-    attrs = {"combine_attrs": "drop_conflicts", "join": "exact"}
-    return xr.concat(results, dim=along, data_vars="all", coords="different", compat="equals", **attrs)
 
 
 def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
@@ -215,37 +244,28 @@ def _reference(best: xr.DataArray, rates: xr.Dataset, name: str | None) -> xr.Da
     return best.copy(data=groups[best.values] if name is None else np.full(best.shape, name, groups.dtype))
 
 
-def _pointwise(rate: xr.DataArray, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
-    """Means, standard deviations, mean absolute differences to the reference and their floor, batch by batch."""
-    other, itself = of_group(rate, chosen), _itself(rate, chosen)
-    spread = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
-    by_chance = np.sqrt(2 / np.pi * (spread**2 + of_group(spread, chosen) ** 2))
-    return {
-        "mean": rate.mean(SUBSET),
-        "sd": spread,
-        "parity": 1 - abs(rate - other).mean(SUBSET),
-        "floor": (1 - by_chance).where(~itself, 1.0),
-    }
+def _moments(rate: xr.DataArray, chosen: xr.DataArray, name: str, parity: str) -> dict[str, xr.DataArray]:
+    """Means, standard deviations, parity with the reference and the floor of parity, batch by batch."""
+    sd = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
+    by_chance = np.sqrt(2 / np.pi * (sd**2 + of_group(sd, chosen) ** 2))
+    equal = 1 - abs(rate - of_group(rate, chosen)).mean(SUBSET)
+    floor = (1 - by_chance).where(_others(rate, chosen), 1.0)
+    return {f"{name}_mean": rate.mean(SUBSET), f"{name}_sd": sd, parity: equal, f"{parity}_floor": floor}
 
 
-def _distributions(mean: xr.DataArray, spread: xr.DataArray, n: int, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
+def _distances(mean: xr.DataArray, sd: xr.DataArray, n: int, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
     """N and Welch's test of (reference, group), batch by batch, from the moments of n subsets."""
-    itself, of_reference = _itself(mean, chosen), of_group(spread, chosen)
-    if bool((of_reference == 0).any()):
+    others, of_mean, of_sd = _others(mean, chosen), of_group(mean, chosen), of_group(sd, chosen)
+    if bool((of_sd == 0).any()):
         warn(
             "the EER of the reference group is the same in every subset (σ = 0), so N is infinite, or unknown (NaN) "
             "where a group's mean is the same; take harder data, more people, or another reference"
         )
-    first = of_group(mean, chosen), of_reference, n
     with np.errstate(divide="ignore", invalid="ignore"):
-        n_signed = ((first[0] - mean) / of_reference).where(~itself, 0.0)
-        t, p = xr.apply_ufunc(_welch, *first, mean, spread, n, output_core_dims=[[], []])
-    return {
-        "welch_t": t.where(~itself, 0.0),
-        "p_value": p.where(~itself, 1.0),
-        "n_signed": n_signed,
-        "n_absolute": abs(n_signed),
-    }
+        n_signed = ((of_mean - mean) / of_sd).where(others, 0.0)
+        t, p = xr.apply_ufunc(_welch, of_mean, of_sd, n, mean, sd, n, output_core_dims=[[], []])
+    welch = {"welch_t": t.where(others, 0.0), "p_value": p.where(others, 1.0)}
+    return welch | {"n_signed": n_signed, "n_absolute": abs(n_signed)}
 
 
 def _welch(*moments) -> tuple[np.ndarray, np.ndarray]:
@@ -253,9 +273,9 @@ def _welch(*moments) -> tuple[np.ndarray, np.ndarray]:
     return tuple(stats.ttest_ind_from_stats(*moments, equal_var=False))
 
 
-def _itself(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
-    """Where the group is its own reference."""
-    return rate[GROUP].astype(str) == chosen
+def _others(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
+    """Which groups are not their own reference."""
+    return rate[GROUP].astype(str) != chosen
 
 
 def of_group(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:

@@ -6,18 +6,14 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from frkit.base import FAR_LEVEL, require
-from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, SMALL, TRUTH, new_axes, plain, print_captions
+from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, TRUTH, UNRESOLVED, finish, new_axes, plain
 
 METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "corrected": COLOURS[3]}
 METHOD_COLOURS |= {"rescaled": COLOURS[4], "pivotal": COLOURS[5], "auto": COLOURS[6]}
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
 USUAL = 0.95
-ALONG_WORDS = {
-    FAR_LEVEL: FAR_WORDS,
-    "per_identity": "images per identity",
-    "dim": "dimension of the embeddings",
-    "n_identities": "identities",
-}
+ALONG_WORDS = {FAR_LEVEL: FAR_WORDS, "per_identity": "images per identity", "dim": "dimension of the embeddings"}
+ALONG_WORDS |= {"n_identities": "identities"}
 KEPT_WORDS = {"level": "nominal {:g}", "scheme": "{} scheme", "method": "{}", FAR_LEVEL: "FAR {:.2g}"}
 ERROR_WORDS = {"bootstrap": "bootstrap: θ* − θ~", "actual": "actual: θ^ − θ"}
 
@@ -53,20 +49,17 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
     >>> fk.plot.coverage(study, far=0.1).get_xlabel()
     'nominal coverage'
     """
-    one, name = _of_one_scheme(study)
-    one = one.sel({FAR_LEVEL: far}, method="nearest")
+    study, words = _at_level(study, far, "coverage")
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
-    for method, colour in _colours(one).items():
-        line = one.sel({"method": method})
-        ax.plot(line.level, line.coverage, "-o", color=colour, markersize=3, linewidth=1.3, label=plain(method))
-        _shade(ax, line.level, line, colour)
+    for method, colour in _colours(study["method"]).items():
+        own = study.sel({"method": method})
+        _draw_line(ax, study.level, own, colour, plain(method), marker="o", markersize=3)
         if printed is not None and method in printed["method"]:
-            values = printed.sel({"method": method})
-            style = dict(markerfacecolor="none", markersize=6, label=plain(f"{method}, printed"))
-            ax.plot(values.level, values, "D", color=colour, **style)
-    ax.set(xlabel="nominal coverage", ylabel="estimated coverage", xlim=(0, 1), ylim=(-0.02, 1.02))
-    return _finished(ax, [f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {name} scheme", study.attrs.get("words", "")])
+            style = {"color": colour, "markerfacecolor": "none", "label": plain(f"{method}, printed")}
+            ax.plot(printed.level, printed.sel({"method": method}), "D", **style)
+    ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
+    return finish(ax, "nominal coverage", "estimated coverage", [words, study.attrs.get("words", "")])
 
 
 def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = None) -> Axes:
@@ -106,22 +99,25 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     require(along in study.coverage.dims, f"no dimension {along!r} to draw along; there are {study.coverage.dims}")
     others = [dim for dim in study.coverage.dims if dim != along]
     require(len(others) <= 1, f"one line for each value of {others}: select all but one of these dimensions")
-    ax = new_axes(ax)
+    ax, at = new_axes(ax), study[along].values
     ax.axhspan(*GOOD, color="#56B4E9", alpha=0.18, linewidth=0, label=f"{GOOD[0]:.2f} to {GOOD[1]:.2f}")
-    ax.axhline(float(study.level) if "level" in study.coords else USUAL, color=TRUTH, linestyle="--", linewidth=1)
-    at = _places(ax, study[along])
-    lines = _colours(study, others[0]) if others else {None: COLOURS[0]}
+    ax.axhline(float(study.get("level", USUAL)), color=TRUTH, linestyle="--", linewidth=1)
+    if along == FAR_LEVEL:
+        ax.set_xscale("log")
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        at = np.arange(len(at))  # anything else stands at equal steps
+        ax.set_xticks(at, study[along].values.astype(str))
+    lines = _colours(study[others[0]]) if others else {None: COLOURS[0]}
     for name, colour in lines.items():
-        one = study if name is None else study.sel({others[0]: name})
-        _draw_along(ax, at, one, colour, name)
-    ax.set(xlabel=ALONG_WORDS.get(along, along), ylabel="estimated coverage")
-    chosen = {name: study[name].item() for name in ("level", "scheme", "method", FAR_LEVEL) if _is_one(study, name)}
-    fixed = [KEPT_WORDS[name].format(value) for name, value in chosen.items()]
-    return _finished(ax, [", ".join(fixed), study.attrs.get("words", "")])
-
-
-def _is_one(study: xr.Dataset, name: str) -> bool:
-    return name in study.coords and study[name].ndim == 0
+        own = study if name is None else study.sel({others[0]: name})
+        _draw_line(ax, at, own, colour, name and plain(name))
+        solid = own.resolved.values >= 0.5 if "resolved" in own else np.ones(len(at), bool)
+        for kept, face in ((solid, colour), (~solid, "white")):
+            ax.plot(at[kept], own.coverage[kept], "o", color=colour, markerfacecolor=face, markersize=4, zorder=3)
+    single = [name for name in KEPT_WORDS if name in study.coords and study[name].ndim == 0]
+    words = ", ".join(KEPT_WORDS[name].format(study[name].item()) for name in single)
+    return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", [words, study.attrs.get("words", "")])
 
 
 def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
@@ -153,70 +149,40 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.error_laws(study, far=0.1).lines)
     3
     """
-    require("law" in study, "this result holds no laws: pass what studies.coverage returned")
-    one, name = _of_one_scheme(study)
-    one = one.sel({FAR_LEVEL: far}, method="nearest")
+    study, words = _at_level(study, far, "law")
     ax = new_axes(ax)
-    for (errors, words), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH), strict=True):
-        ax.step(one.law.sel(errors=errors), one.probability, color=colour, linewidth=1.6, label=words)
-    ax.axvline(0, color="#8C8C8C", linewidth=0.8)
-    ax.set(xlabel="error of the FRR", ylabel="probability of a smaller error", ylim=(0, 1))
+    for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH), strict=True):
+        ax.step(study.law.sel(errors=errors), study.probability, color=colour, linewidth=1.6, label=label)
+    ax.axvline(0, color=UNRESOLVED, linewidth=0.8)
+    ax.set_ylim(0, 1)
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.ticklabel_format(axis="x", scilimits=(-2, 2))
     distances = [
-        f"{words} distance {float(one[key]):.2g} (chance gives up to {float(one[f'{key}_chance']):.2g})"
-        for key, words in (("kolmogorov", "Kolmogorov"), ("wasserstein", "Wasserstein"))
+        f"{name.title()} distance {float(study[name]):.2g} (chance gives up to {float(study[f'{name}_chance']):.2g})"
+        for name in ("kolmogorov", "wasserstein")
     ]
-    return _finished(ax, [f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {name} scheme", *distances], "lower right")
+    return finish(ax, "error of the FRR", "probability of a smaller error", [words, *distances], loc="lower right")
 
 
-def _of_one_scheme(study: xr.Dataset) -> tuple[xr.Dataset, str]:
-    """A study without its scheme dimension, and the scheme's name."""
-    require("coverage" in study, "this result holds no coverage: pass what studies.coverage returned")
+def _at_level(study: xr.Dataset, far: float, needed: str) -> tuple[xr.Dataset, str]:
+    """The study of one scheme at the nearest FAR level, and both in words."""
+    require(needed in study, f"this result holds no {needed}: pass what studies.coverage returned")
     one = study.squeeze("scheme") if study.sizes.get("scheme") == 1 else study
     require("scheme" not in one.dims, "this shows one scheme: select it with study.sel(scheme=...)")
-    return one, str(one["scheme"].item()) if "scheme" in one.coords else "image"
+    one = one.sel({FAR_LEVEL: far}, method="nearest")
+    return one, f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {one.get('scheme', xr.DataArray('image')).item()} scheme"
 
 
-def _colours(study: xr.Dataset, lines: str = "method") -> dict[str, str]:
+def _colours(lines: xr.DataArray) -> dict[str, str]:
     """A colour for each line; a method keeps its own in every figure."""
-    names = [str(name) for name in study[lines].values]
-    kept = METHOD_COLOURS if lines == "method" else {}
+    kept = METHOD_COLOURS if lines.name == "method" else {}
+    names = lines.values.astype(str)
     return {name: kept.get(name, COLOURS[place % len(COLOURS)]) for place, name in enumerate(names)}
 
 
-def _places(ax: Axes, values: xr.DataArray) -> np.ndarray:
-    """Where the values stand across: FAR on a log axis, anything else at equal steps."""
-    if values.name == FAR_LEVEL:
-        ax.set_xscale("log")
-        return values.values
-    at = np.arange(values.size)
-    ax.set_xticks(at, [str(value) for value in values.values])
-    return at
-
-
-def _draw_along(ax: Axes, at: np.ndarray, one: xr.Dataset, colour: str, name: str | None) -> None:
-    """One line, shaded where standard errors are known, with hollow points where few errors are seen."""
-    ax.plot(at, one.coverage, color=colour, linewidth=1.3, label=name and plain(name))
-    if "coverage_se" in one:
-        _shade(ax, at, one, colour)
-    solid = one.resolved.values >= 0.5 if "resolved" in one else np.ones(at.size, bool)
-    for kept, face in ((solid, colour), (~solid, "white")):
-        ax.plot(at[kept], one.coverage.values[kept], "o", color=colour, markerfacecolor=face, markersize=4, zorder=3)
-
-
-def _shade(ax: Axes, at, one: xr.Dataset, colour: str) -> None:
-    """Two Monte Carlo standard errors to either side."""
-    ends = (np.clip(one.coverage + sign * 2 * one.coverage_se, 0, 1) for sign in (-1, 1))
-    ax.fill_between(at, *ends, color=colour, alpha=0.1, linewidth=0)
-
-
-def _finished(ax: Axes, captions: list[str], legend: str = "best") -> Axes:
-    """Grid, caption and legend."""
-    if ax.get_xscale() == "log":
-        ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
-    ax.set_axisbelow(True)
-    print_captions(ax, captions)
-    ax.legend(fontsize=SMALL, frameon=False, loc=legend)
-    return ax
+def _draw_line(ax: Axes, at: np.ndarray, study: xr.Dataset, colour: str, label: str | None, **style) -> None:
+    """One line, with two Monte Carlo standard errors shaded to either side where the study has them."""
+    ax.plot(at, study.coverage, color=colour, linewidth=1.3, label=label, **style)
+    if "coverage_se" in study:
+        ends = (np.clip(study.coverage + sign * 2 * study.coverage_se, 0, 1) for sign in (-1, 1))
+        ax.fill_between(at, *ends, color=colour, alpha=0.1, linewidth=0)

@@ -1,32 +1,28 @@
-"""Figures of fairness: disparities with bands, floors and zones, and their uncertainty."""
+"""Figures of fairness: disparities with bands, floors and zones, and groups side by side."""
+
+from itertools import cycle
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from frkit.base import FAR_LEVEL, require
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP
 from frkit.plot.style import (
     COLOURS,
-    FAR_WORDS,
-    SMALL,
-    UNRESOLVED,
     caption,
+    draw_band,
+    draw_edge,
+    finish,
+    finish_levels,
     level_dimension,
+    named_curves,
     new_axes,
-    one_curves,
     plain,
     print_captions,
+    require_dims,
 )
-
-LEVEL_WORDS = {FAR_LEVEL: FAR_WORDS}
-FORM_COLOURS = {
-    "max_min": COLOURS[1],
-    "max_geomean": COLOURS[0],
-    "log_geomean": COLOURS[2],
-    "gini": COLOURS[3],
-    "max_difference": COLOURS[4],
-}
 
 
 def fairness(
@@ -71,41 +67,38 @@ def fairness(
     >>> ax.get_ylabel()
     'largest / smallest group FRR'
     """
-    curves, limits = _curves(bands), dict(_curves(floors)) if floors is not None else {}
-    require(len(curves) > 0, "there is no band to draw: the mapping of bands is empty")
-    first = curves[0][1]
-    along = level_dimension(first.estimate)
-    ax, log = new_axes(ax), first.attrs.get("scale") == "log"
-    bottom, ceiling = _extent([curve for _, curve in curves], log)
-    for place, (words, curve) in enumerate(curves):
-        colour = COLOURS[place % len(COLOURS)]
-        _draw_band(ax, curve, (bottom, ceiling), colour, plain(words or "estimate"), grey_words=place == 0)
+    curves = named_curves(bands, "estimate")
+    limits = {} if floors is None else dict(named_curves(floors, "estimate"))
+    attrs, along = curves[0][1].attrs, level_dimension(curves[0][1].estimate)
+    ax, log = new_axes(ax), attrs.get("scale") == "log"
+    bottom, top = _extent([curve for _, curve in curves], log)
+    for (words, curve), colour in zip(curves, cycle(COLOURS)):
+        draw_band(ax, curve, (bottom, top), colour, plain(words or "estimate"))
+        endless, infinite = (curve[along][np.isposinf(curve[name])] for name in ("upper", "estimate"))
+        draw_edge(ax, endless, top, "^", "no upper end", color=colour)
+        draw_edge(ax, infinite, top, "^", "estimate is infinite", color=colour, markerfacecolor="white")
         if words in limits:
             named = plain(f"{words}: 95 % of fair floor" if words else "95 % of the fair floor")
-            limit = np.clip(limits[words].limit, bottom, ceiling)
+            limit = np.clip(limits[words].limit, bottom, top)
             ax.plot(curve[along], limit, "--", color=colour, linewidth=1.2, label=named, zorder=4)
-    if "fair" in first.attrs:
-        ax.axhline(first.attrs["fair"], color="black", linewidth=0.9, linestyle=":", label="perfectly fair")
-    _draw_zones(ax, zones)
-    words = [caption(curve.attrs) for _, curve in curves]
-    print_captions(ax, words + [f"floor {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs])
-    return _finish(ax, along, first.attrs, (bottom, ceiling))
-
-
-def _curves(results: xr.Dataset | dict[str, xr.Dataset]) -> list[tuple[str, xr.Dataset]]:
-    """Single curves with the words of their legend entries."""
-    named = results if isinstance(results, dict) else {"": results}
-    return [
-        (", ".join(part for part in (name, words) if part), curve)
-        for name, result in named.items()
-        for words, curve in one_curves(result, "estimate")
-    ]
+    if "fair" in attrs:
+        ax.axhline(attrs["fair"], color="black", linewidth=0.9, linestyle=":", label="perfectly fair")
+    if zones is not None:
+        _draw_zones(ax, zones[along].values, zones.zone.values.astype(str))
+    if log:
+        ax.set_yscale("log")
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if top < 100 * bottom else (3,)))
+        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
+    ax.set_ylim(bottom, top)
+    captions = [caption(curve.attrs) for _, curve in curves]
+    captions += [f"floor {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs]
+    return finish_levels(ax, along, attrs.get("label", ""), captions)
 
 
 def _extent(curves: list[xr.Dataset], log: bool) -> tuple[float, float]:
     """Where ends without a number are cut: a little beyond everything finite (and above 0 on a log axis)."""
-    names = [name for name in ("estimate", "lower", "upper") if name in curves[0]]
-    values = np.concatenate([curve[name].values.ravel() for curve in curves for name in names])
+    values = np.concatenate([curve[name] for curve in curves for name in ("estimate", "lower", "upper")])
     shown = values[np.isfinite(values) & ((values > 0) | (not log))]
     if shown.size == 0:
         return (0.5, 2.0) if log else (0.0, 1.0)
@@ -115,80 +108,35 @@ def _extent(curves: list[xr.Dataset], log: bool) -> tuple[float, float]:
     return low - 0.08 * (high - low), high + 0.12 * (high - low)
 
 
-def _draw_band(
-    ax: Axes, curve: xr.Dataset, extent: tuple[float, float], colour: str, label: str, *, grey_words: bool
-) -> None:
-    """One curve with its band, grey where not resolved, with triangles where there is no upper end."""
-    x = curve[level_dimension(curve.estimate)].values
-    lower, upper = (np.clip(curve[name].values, *extent) for name in ("lower", "upper"))
-    estimate = np.where(np.isfinite(curve.estimate), curve.estimate, np.nan)
-    resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
-    beside = ~resolved | np.r_[False, ~resolved[:-1]] | np.r_[~resolved[1:], False]
-    words = "not resolved: fewer than 10 errors" if grey_words and not resolved.all() else None
-    for where, shade, name in ((beside, UNRESOLVED, words), (resolved, colour, label)):
-        ax.fill_between(x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0, zorder=2)
-        ax.plot(x, np.where(where, estimate, np.nan), color=shade, linewidth=1.8, label=name, zorder=3)
-    style = {"linestyle": "none", "marker": "^", "color": colour, "clip_on": False}
-    for ends, face, name in (("upper", colour, "no upper end"), ("estimate", "white", "estimate is infinite")):
-        at = x[np.isposinf(curve[ends].values)]
-        if at.size:
-            top = np.full(at.size, extent[1])
-            ax.plot(at, top, **style, markerfacecolor=face, label=name)
-
-
-def _draw_zones(ax: Axes, zones: xr.Dataset | None) -> None:
-    """Dashed lines where the zone changes, and the letter of each zone at the top."""
-    if zones is None:
-        return
-    x, letters = zones[level_dimension(zones.zone)].values, zones.zone.values.astype(str)
+def _draw_zones(ax: Axes, x: np.ndarray, letters: np.ndarray) -> None:
+    """Dashed lines where the zone changes, and the letter of each zone at its foot."""
     change = np.flatnonzero(letters[1:] != letters[:-1]) + 1
     borders = np.sqrt(x[change - 1] * x[change])
     for border in borders:
         ax.axvline(border, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
-    begin, end = np.r_[x[0], borders], np.r_[borders, x[-1]]
+    middles = np.sqrt(np.r_[x[0], borders] * np.r_[borders, x[-1]])
     style = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "bottom", "weight": "bold"}
-    for letter, left, right in zip(letters[np.r_[0, change]], begin, end, strict=True):
-        ax.text(np.sqrt(left * right), 0.02, letter, **style)
+    for letter, middle in zip(letters[np.r_[0, change]], middles, strict=True):
+        ax.text(middle, 0.02, letter, **style)
 
 
-def _finish(ax: Axes, along: str, attrs: dict, extent: tuple[float, float]) -> Axes:
-    """Scales, labels, grid and legend."""
-    ax.set_xscale("log" if along == FAR_LEVEL else "linear")
-    if attrs.get("scale") == "log":
-        ax.set_yscale("log")
-        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if extent[1] < 100 * extent[0] else (3,)))
-        for which in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-            which(StrMethodFormatter("{x:g}"))
-    ax.set_ylim(*extent)
-    ax.set_xlabel(LEVEL_WORDS.get(along, "score threshold (accept above)"))
-    ax.set_ylabel(plain(attrs.get("label", "")))
-    ax.grid(True, color="#E5E5E5", linewidth=0.6)
-    ax.set_axisbelow(True)
-    handles, labels = ax.get_legend_handles_labels()
-    once = dict(zip(labels, handles, strict=True))
-    ax.legend(once.values(), once.keys(), fontsize=SMALL, frameon=False)
-    return ax
+def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw each group's own ROC curve, and grey lines through the points of one threshold.
 
-
-def uncertainties(values: dict[str, xr.DataArray], ax: Axes | None = None) -> Axes:
-    """Draw the normalised uncertainty of several metrics: FAR metrics solid, FRR metrics dashed.
+    Were the groups alike, all points of a threshold would fall together.
 
     Parameters
     ----------
-    values : what `uncertainty` returned (sd / estimate, no unit), of one model each, by the name of the metric.
+    far, frr : bands of "far_group" and "frr_group" of one model, over levels and group (rates in [0, 1]).
     ax : matplotlib Axes; a new figure when left out.
 
     Returns
     -------
-    matplotlib Axes on log scales.
+    matplotlib Axes on log scales; the bands are those of FRR at the thresholds of the levels.
 
     Raises
     ------
-    InputError : no metric, or one that runs over more than the levels.
-
-    References
-    ----------
-    Conti & Clémençon (2024), Fig. 5 and Figs. 10-14.
+    InputError : bands that do not run over levels and groups only.
 
     Examples
     --------
@@ -196,25 +144,65 @@ def uncertainties(values: dict[str, xr.DataArray], ax: Axes | None = None) -> Ax
     >>> mix = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
     >>> how = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
     >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **how)
-    >>> names = ["far_gini", "frr_gini"]
-    >>> ax = fk.plot.uncertainties({name: fk.uncertainty(ev, name) for name in names})
-    >>> [line.get_linestyle() for line in ax.lines]
-    ['-', '--']
+    >>> ax = fk.plot.group_roc(fk.band(ev, "far_group"), fk.band(ev, "frr_group"))
+    >>> ax.get_xlabel()
+    'FAR of the group (share of impostor pairs accepted)'
     """
-    require(len(values) > 0, "there is no metric to draw")
-    ax = new_axes(ax)
-    for name, value in values.items():
-        along = level_dimension(value)
-        extra = [str(dim) for dim in value.dims if dim != along]
-        require(not extra, f"{name} runs over {', '.join(extra)} too: select one with .sel")
-        rate, _, form = name.partition("_")
-        style = {"linestyle": "--" if rate == "frr" else "-", "color": FORM_COLOURS.get(form, COLOURS[6])}
-        ax.plot(value[along], value, label=plain(name.replace("_", " ").replace(rate, rate.upper(), 1)), **style)
-    ax.set_xscale("log" if along == FAR_LEVEL else "linear")
-    ax.set_yscale("log")
-    ax.set_xlabel(LEVEL_WORDS.get(along, "score threshold (accept above)"))
-    ax.set_ylabel("normalised uncertainty (sd / estimate)")
-    ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
-    print_captions(ax, [caption(value.attrs) for value in values.values()])
-    ax.legend(fontsize=SMALL, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+    along = level_dimension(frr.estimate)
+    for rates in (far, frr):
+        require_dims(rates.estimate, (along, GROUP))
+    x, y = (rates.estimate.transpose(along, GROUP).where(lambda rate: rate > 0) for rates in (far, frr))
+    ax, floor = new_axes(ax), float(y.min()) / 3
+    ax.plot(x.values.T, y.values.T, color="#BBBBBB", linewidth=0.8, zorder=1)
+    for group, colour in zip(frr[GROUP].values, cycle(COLOURS)):
+        place, own = {GROUP: group}, frr.sel({GROUP: group})
+        ax.fill_between(x.sel(place), np.maximum(own.lower, floor), own.upper, color=colour, alpha=0.2, linewidth=0)
+        ax.plot(x.sel(place), y.sel(place), "o-", color=colour, markersize=3.5, label=plain(group))
+    ax.set(xscale="log", yscale="log")
+    ax.set_ylim(bottom=floor)
+    labels = far.attrs.get("label", "FAR of the group"), frr.attrs.get("label", "FRR of the group")
+    return finish(ax, *labels, ["grey: one threshold for all", caption(frr.attrs)])
+
+
+def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
+    """Draw the FAR between every two groups as a matrix; the diagonal holds the groups' own FAR.
+
+    Parameters
+    ----------
+    rates : `far_cross` of an evaluation at one level and model, over group and reference_group, in [0, 1].
+    ax : matplotlib Axes; a new figure when left out.
+
+    Returns
+    -------
+    matplotlib Axes; colours are on a log scale, each cell holds its FAR; a rate of 0 has the lightest colour.
+
+    Raises
+    ------
+    InputError : rates over other dimensions.
+
+    References
+    ----------
+    The cross-demographic matrix of NIST's FRVT part 3 and part 8 (Grother 2022).
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, seed=0, groups={"a": {}, "b": {"cohesion": 9}})
+    >>> ev = fk.evaluate(fk.score_tensor(mix.sample(4)), far=[0.1], by="group")
+    >>> ax = fk.plot.cross_matrix(ev["empirical"].far_cross.isel(far_level=0))
+    >>> [text.get_text() for text in ax.get_xticklabels()]
+    ['a', 'b']
+    """
+    import seaborn as sns
+
+    require_dims(rates, (GROUP, REFERENCE_GROUP))
+    ax, table = new_axes(ax), rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()
+    table = table.rename(index=plain, columns=plain)
+    positive = table.values[table.values > 0]
+    norm = LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True) if positive.size else None
+    sns.heatmap(table, annot=True, fmt=".2g", norm=norm, cmap="Blues", square=True, cbar_kws={"label": "FAR"}, ax=ax)
+    ax.set(xlabel="reference group", ylabel="group")
+    ax.tick_params(axis="y", rotation=0)
+    level = f", threshold at FAR {float(rates[FAR_LEVEL]):.3g} of all" if FAR_LEVEL in rates.coords else ""
+    print_captions(ax, [f"FAR between groups{level}"])
     return ax

@@ -1,14 +1,18 @@
 """Figures of N-Sigma: N over risk bands, N as a matrix, the subsets' EERs, and what p, N and σ depend on."""
 
 import json
+from itertools import cycle, islice
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.patches import Rectangle
 
-from frkit.base import GROUP, require
-from frkit.plot.style import COLOURS, SMALL, new_axes, plain, print_captions
+from frkit.base import GROUP, MODEL, require
+from frkit.plot.style import COLOURS, SMALL, add_headroom, finish, new_axes, plain, print_captions, require_dims
 
 SUBSET = "subset"
 RISK_COLOURS = ("#A6D96A", "#FFE680", "#FDAE61", "#E0604F")
@@ -56,22 +60,16 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     '|N|, in σ of the reference group'
     """
     ax, name = new_axes(ax), "n_signed" if signed else "n_absolute"
-    values, rows = _rows(result[name])
-    height = values.where(np.isfinite(values))
-    groups, width = [plain(group) for group in result[GROUP].values], 0.8 / result.sizes[GROUP]
-    for place, group in enumerate(groups):
-        at = np.arange(len(rows)) + (place - (len(groups) - 1) / 2) * width
-        ax.bar(
-            at, height.isel({GROUP: place}), 0.92 * width, color=COLOURS[place % len(COLOURS)], label=group, zorder=3
-        )
-    top = 1.3 * max(float(abs(height).max()), max(risk_levels(result).values()) + 0.6)
-    _draw_bands(ax, risk_levels(result), top, signed)
+    levels, table = risk_levels(result), _table(result[name])
+    table = table.where(np.isfinite(table))
+    table.plot.bar(ax=ax, width=0.8, rot=0, color=COLOURS, edgecolor="white", zorder=3, legend=False)
+    top = 1.3 * max(float(table.abs().max(axis=None)), max(levels.values()) + 0.6)
+    _draw_bands(ax, levels, top, signed)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
-    ax.set_xticks(range(len(rows)) if rows != [""] else [], rows if rows != [""] else [])
-    ax.set_xlim(-0.5, len(rows) - 0.5 + 0.24 * len(rows))  # room for the names of the levels
-    ax.set_ylabel(WORDS[name])
-    ax.legend(fontsize=SMALL, loc="lower left" if signed else "upper left", framealpha=0.85, ncols=2)
-    print_captions(ax, [_reference_words(result)])
+    ax.set_xlim(-0.5, len(table) - 0.5 + 0.24 * len(table))  # room for the names of the levels
+    finish(ax, "", WORDS[name], [_reference_words(result)], loc="lower left" if signed else "upper left", ncols=2)
+    ax.tick_params(axis="x", length=0)
+    ax.grid(False)
     return ax
 
 
@@ -97,40 +95,38 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import frkit as fk
-    >>> printed = fk.nsigma.with_risk(fk.nsigma.published())
-    >>> [text.get_text() for text in fk.plot.n_matrix(printed).get_yticklabels()][:2]
-    ['all', 'African']
+    >>> import frkit as fk, xarray as xr
+    >>> n = xr.DataArray([[1.3, 0.0], [0.5, 0.8]], {"finetuned": ["all", "a"], "group": ["a", "b"]})
+    >>> printed = fk.nsigma.with_risk(n.to_dataset(name="n_absolute"))
+    >>> [text.get_text() for text in fk.plot.n_matrix(printed).get_yticklabels()]
+    ['all', 'a']
     """
-    ax, levels = new_axes(ax), risk_levels(result)
-    values, rows = _rows(result.n_absolute)
-    groups = [plain(group) for group in result[GROUP].values]
-    colours = _colours(len(levels))
-    for row, column in np.ndindex(values.shape):
-        value = values.values[row, column]
-        level = np.searchsorted(list(levels.values()), value, side="right") - 1
-        ax.barh(row, 1, left=column - 0.5, height=1, color="white" if np.isnan(value) else colours[level], alpha=0.75)
-        own = rows[row] == groups[column]
-        ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=SMALL, weight="bold" if own else None)
-        if own:
-            frame = {"edgecolor": "black", "facecolor": "none", "linewidth": 1.4}
-            ax.barh(row, 0.96, left=column - 0.48, height=0.94, **frame)
-    ax.set(xlim=(-0.5, len(groups) - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel="group evaluated")
-    ax.set_xticks(range(len(groups)), groups)
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set_ylabel("tuned to" if values.dims[0] == "finetuned" else plain(values.dims[0]))
-    print_captions(ax, ["|N| in σ of the reference group", _level_words(levels)])
+    import seaborn as sns
+
+    ax, levels, table = new_axes(ax), risk_levels(result), _table(result.n_absolute)
+    limits = np.array([*levels.values(), max(levels.values()) + 1])  # what lies above has the last colour, too
+    colours = {"cmap": ListedColormap(_colours(len(levels))), "norm": BoundaryNorm(limits, len(levels))}
+    bar = {"spacing": "uniform", "ticks": (limits[1:] + limits[:-1]) / 2}
+    sns.heatmap(table, annot=True, fmt=".2f", alpha=0.75, cbar_kws=bar, ax=ax, **colours)
+    names = [f"{plain(name)}\nfrom {low:g}" for name, low in levels.items()]
+    ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
+    for name in set(table.columns) & set(table.index):
+        corner = table.columns.get_loc(name) + 0.02, table.index.get_loc(name) + 0.03
+        ax.add_patch(Rectangle(corner, 0.96, 0.94, fill=False, linewidth=1.4))
+    ax.set(xlabel="group evaluated", ylabel="tuned to" if "finetuned" in result.n_absolute.dims else table.index.name)
+    ax.tick_params(axis="y", rotation=0)
+    print_captions(ax, ["|N| in σ of the reference group"])
     return ax
 
 
 def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: xr.Dataset | None = None) -> Axes:
-    """Draw the EERs of every group's subsets, their mean and σ, and the group's EER with its interval.
+    """Draw the EERs of every group's subsets (a stick each), their mean and σ, and the group's EER with its interval.
 
     Parameters
     ----------
     result : what `n_sigma` returned, of one model.
     ax : matplotlib Axes; a new figure when left out.
-    intervals : what `nsigma.eer_intervals` returned, of the same scores.
+    intervals : what `band` returned of "eer_group", of the same scores.
 
     Returns
     -------
@@ -152,26 +148,27 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     >>> fk.plot.eer_distributions(found).get_ylabel()
     'EER (share of pairs)'
     """
-    _require_one(result.eer_mean)
+    import seaborn as sns
+
+    require_dims(result.eer_mean, (GROUP,))
     ax, groups = new_axes(ax), result[GROUP].values
-    for place, group in enumerate(groups):
-        colour = COLOURS[place % len(COLOURS)]
-        one = result.sel({GROUP: group})
-        body = ax.violinplot(one.eer.values.ravel(), [place], widths=0.75, showextrema=False)["bodies"][0]
-        body.set(facecolor=colour, alpha=0.3, edgecolor=colour)
-        words = {"label": "mean ± σ of the subsets"} if place == 0 else {}
-        ax.errorbar(place - 0.08, one.eer_mean, one.eer_sd, fmt="o", color=colour, capsize=3, **words)
-        if intervals is not None:
-            _draw_interval(ax, place + 0.12, intervals.sel({GROUP: group}), place == 0)
-    ax.set_xticks(range(len(groups)), [plain(group) for group in groups])
-    ax.set_xlim(-0.6, len(groups) - 0.4)
-    ax.set_ylabel("EER (share of pairs)")
-    ax.grid(True, axis="y", color="#E5E5E5", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.legend(fontsize=SMALL, frameon=False)
+    place, table = np.arange(len(groups)), result.eer.to_series().reset_index()
+    kinds = {"x": GROUP, "y": "eer", "hue": GROUP, "order": groups, "hue_order": groups, "legend": False, "ax": ax}
+    kinds["palette"] = list(islice(cycle(COLOURS), len(groups)))
+    # a stick for each subset: the jitter of a strip plot would hang on numpy's global seed
+    sticks = {"linewidth": 0.4, "color": "#303030"}
+    sns.violinplot(table, inner="stick", inner_kws=sticks, cut=0, alpha=0.3, width=0.75, **kinds)
+    style = {"color": "black", "capsize": 3, "markersize": 4, "zorder": 4}
+    ax.errorbar(place - 0.08, result.eer_mean, result.eer_sd, fmt="o", label="mean ± σ of the subsets", **style)
+    if intervals is not None:
+        own = intervals.sel({GROUP: groups})
+        label = f"all people, {100 * own.attrs['level']:.4g} % interval about {own.attrs['target']}"
+        ends = [own.estimate - own.lower, own.upper - own.estimate]
+        ax.errorbar(place + 0.12, own.estimate, ends, fmt="D", mfc="white", label=label, **style)
+    ax.set_xticks(place, [plain(group) for group in groups])
+    add_headroom(ax, 0.2)
     size = f"{result.sizes[SUBSET]} subsets, people in each: {result.attrs.get('subset_size', '')}"
-    print_captions(ax, [size, _reference_words(result)])
-    return ax
+    return finish(ax, "", "EER (share of pairs)", [size, _reference_words(result)], grid="y", loc="upper left")
 
 
 def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
@@ -206,39 +203,27 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     'number K of subsets'
     """
     require(variable in WORDS, f"variable must be one of {', '.join(WORDS)}, got {variable!r}")
-    values = found[variable]
-    along = next((dim for dim in ALONG if dim in values.dims), None)
+    along = next((dim for dim in ALONG if dim in found[variable].dims), None)
     require(along is not None, "there is nothing to draw along: use nsigma.by_subsets or nsigma.by_subset_size")
-    _require_one(values.isel({along: 0}))
-    ax = new_axes(ax)
-    for place, group in enumerate(found[GROUP].values):
-        line, colour = values.sel({GROUP: group}), COLOURS[place % len(COLOURS)]
-        shown = line.where(line > 0) if variable in LOGARITHMIC else line
-        ax.plot(found[along], shown, "o-", color=colour, markersize=4, label=plain(group))
+    require_dims(found[variable], (along, GROUP))
+    ax, sizes, logarithmic = new_axes(ax), found[along].values, variable in LOGARITHMIC
+    for group, colour in zip(found[GROUP].values, cycle(COLOURS)):
+        line = found[variable].sel({GROUP: group})
+        shown = line.where(line > 0) if logarithmic else line
+        ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in ("eer_sd", "n_absolute"):
             power = -0.5 if variable == "eer_sd" else 0.5
-            trend = line[-1].item() * (found[along] / found[along][-1]) ** power
-            ax.plot(found[along], trend, "--", color=colour, linewidth=0.8)
+            ax.plot(sizes, line[-1].item() * (sizes / sizes[-1]) ** power, "--", color=colour, linewidth=0.8)
     if variable == "p_value":
         ax.axhline(SIGNIFICANT, color="black", linewidth=0.8, linestyle=":", label="p = .05")
-    ax.set_yscale("log" if variable in LOGARITHMIC else "linear")
-    if variable not in LOGARITHMIC:
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, high + 0.3 * (high - low))  # room for the legend
-    _sizes_below(ax, found[along].values)
-    ax.set(xlabel=ALONG[along], ylabel=WORDS[variable])
-    ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
-    place = {"p_value": "lower left", "eer_sd": "best", "tpr_sd": "best"}.get(variable, "upper left")
-    ax.legend(fontsize=SMALL, frameon=False, ncols=2, loc=place)
-    return ax
-
-
-def _sizes_below(ax: Axes, sizes: np.ndarray) -> None:
-    """A logarithmic axis with some of the sizes themselves as ticks."""
-    ax.set_xscale("log")
+    ax.set(xscale="log", yscale="log" if logarithmic else "linear")
+    if not logarithmic:
+        add_headroom(ax, 0.3)
     shown = sizes[:: max(1, len(sizes) // 5)]
-    ax.set_xticks(shown, [str(size) for size in shown])
+    ax.set_xticks(shown, shown.astype(str))
     ax.set_xticks([], minor=True)
+    place = {"p_value": "lower left", "eer_sd": "best", "tpr_sd": "best"}.get(variable, "upper left")
+    return finish(ax, ALONG[along], WORDS[variable], ncols=2, loc=place)
 
 
 def risk_levels(result: xr.Dataset) -> dict[str, float]:
@@ -254,48 +239,24 @@ def _colours(n: int) -> list:
 
 def _draw_bands(ax: Axes, levels: dict[str, float], top: float, signed: bool) -> None:
     """Bands of risk behind the bars, with their names at the right edge."""
+    style = {"ha": "right", "va": "center", "fontsize": SMALL, "transform": ax.get_yaxis_transform()}
     ends = [*list(levels.values())[1:], top]
     for (name, low), high, colour in zip(levels.items(), ends, _colours(len(levels)), strict=True):
         for sign in (1, -1) if signed else (1,):
-            ax.axhspan(sign * low, sign * min(high, top), color=colour, alpha=0.35, linewidth=0, zorder=0)
-        side = -1 if signed else 1
-        at = {
-            "ha": "right",
-            "va": "center",
-            "fontsize": SMALL,
-            "color": "#404040",
-            "transform": ax.get_yaxis_transform(),
-        }
-        ax.text(0.995, side * (low + high) / 2, plain(name), **at)
+            ax.axhspan(sign * low, sign * high, color=colour, alpha=0.35, linewidth=0, zorder=0)
+        ax.text(0.995, (-1 if signed else 1) * (low + high) / 2, plain(name), color="#404040", **style)
     ax.set_ylim(-top if signed else 0, top)
 
 
-def _draw_interval(ax: Axes, at: float, one: xr.Dataset, first: bool) -> None:
-    """The EER of all people of a group with its interval."""
-    ends = [[one.estimate - one.lower], [one.upper - one.estimate]]
-    label = f"all people, {100 * one.attrs['level']:.4g} % interval about {one.attrs['target']}" if first else None
-    ax.errorbar(at, one.estimate, ends, fmt="D", color="black", markersize=4, capsize=3, linewidth=1, label=label)
-
-
-def _rows(values: xr.DataArray) -> tuple[xr.DataArray, list[str]]:
-    """The values over (kind, group), and the names of the kinds; one empty name where there is one."""
-    others = [dim for dim in values.dims if dim != GROUP]
-    require(len(others) <= 1, f"N is drawn over groups and models, got {values.dims}; select the rest with .sel")
-    if not others:
-        return values.expand_dims("model"), [""]
-    return values.transpose(others[0], GROUP), [plain(name) for name in values[others[0]].values]
-
-
-def _require_one(values: xr.DataArray) -> None:
-    others = [dim for dim in values.dims if dim != GROUP]
-    require(not others, f"this figure shows one model, got dimensions {others}; select one with .sel")
+def _table(values: xr.DataArray) -> pd.DataFrame:
+    """The values with a row for each kind of model and a column for each group."""
+    require(values.ndim <= 2, f"N is drawn over groups and models, got {values.dims}; select the rest with .sel")
+    table = (values if values.ndim == 2 else values.expand_dims({MODEL: [""]})).to_pandas()
+    table = table if table.columns.name == GROUP else table.T
+    return table.rename(index=plain, columns=plain)
 
 
 def _reference_words(result: xr.Dataset) -> str:
     """Who is the reference."""
     names = np.unique(result.reference_eer.values) if "reference_eer" in result.coords else []
     return f"reference: {', '.join(plain(name) for name in names)}" if len(names) else ""
-
-
-def _level_words(levels: dict[str, float]) -> str:
-    return ", ".join(f"{plain(name)} from {low:g}" for name, low in levels.items())

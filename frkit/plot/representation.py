@@ -1,29 +1,23 @@
 """Figures of representation bias: estimates with error bars, in sample and held out, beside a truth."""
 
+from itertools import cycle
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit.base import require
-from frkit.plot.style import COLOURS, SMALL, TRUTH, new_axes, plain
+from frkit.plot.style import COLOURS, TRUTH, UNRESOLVED, finish, new_axes, plain
 
-IN_SAMPLE = "#8C8C8C"
+IN_SAMPLE = {"color": UNRESOLVED, "markerfacecolor": "none"}
+COMPARED = {"rlb_in_sample": "RLB,\nin sample", "rlb": "RLB,\nheld out"}
+COMPARED |= {"dataset_bias": "dataset\nbias", "dcor2": "dcor²"}
 
 
-def check_holds(result, wanted: list[str], source: str) -> None:
+def _require(result: xr.Dataset, wanted: list[str], source: str) -> None:
     """Refuse a result that lacks what is to be drawn."""
-    missing = [name for name in wanted if not isinstance(result, xr.Dataset) or name not in result]
+    missing = [name for name in wanted if name not in result]
     require(not missing, f"this result holds no {', '.join(missing)}: pass {source}")
-
-
-def finish_bias(ax: Axes, xlabel: str, ylabel: str) -> Axes:
-    """Labels, grid and legend."""
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.grid(True, axis="y", color="#E5E5E5", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.legend(fontsize=SMALL, frameon=False)
-    return ax
 
 
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -53,23 +47,21 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
-    check_holds(result, ["rlb", "rlb_se"], "what representation_bias returned")
-    dims = result.rlb.dims
-    require(len(dims) <= 1, f"RLB over one dimension can be drawn, got {dims}; select with .sel(...)")
-    ax = new_axes(ax)
-    names = result[dims[0]].values.astype(str) if dims else ["all images"]
-    place, values = np.arange(len(names)), np.atleast_1d(result.rlb)
-    error = 2 * np.atleast_1d(result.rlb_se)
-    ax.errorbar(place, values, error, fmt="o", color=COLOURS[0], capsize=4, label="held out, ± 2 standard errors")
+    _require(result, ["rlb", "rlb_se"], "what representation_bias returned")
+    require(result.rlb.ndim <= 1, f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)")
+    result = result if result.rlb.ndim else result.expand_dims({"": ["all images"]})
+    (along,) = result.rlb.dims
+    ax, place = new_axes(ax), np.arange(result.rlb.size)
+    words = "held out, ± 2 standard errors"
+    ax.errorbar(place, result.rlb, 2 * result.rlb_se, fmt="o", color=COLOURS[0], capsize=4, label=words)
     if "rlb_in_sample" in result:
-        seen = np.atleast_1d(result.rlb_in_sample)
-        ax.plot(place, seen, "o", mfc="none", color=IN_SAMPLE, label="in sample: overfitting")
+        ax.plot(place, result.rlb_in_sample, "o", label="in sample: overfitting", **IN_SAMPLE)
     if "smallest_detectable" in result:
-        least = np.atleast_1d(result.smallest_detectable)
-        ax.plot(place, least, "_", color=COLOURS[1], markersize=16, label="smallest that can be detected")
-    ax.set_xticks(place, [plain(name) for name in names])
-    ax.set_xlim(-0.5, len(names) - 0.5)
-    return finish_bias(ax, plain(dims[0]) if dims else "", "RLB (share of the attribute's entropy)")
+        style = {"color": COLOURS[1], "markersize": 16, "label": "smallest that can be detected"}
+        ax.plot(place, result.smallest_detectable, "_", **style)
+    ax.set_xticks(place, [plain(name) for name in result[along].values])
+    ax.set_xlim(-0.5, place.size - 0.5)
+    return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
 
 
 def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
@@ -100,13 +92,12 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     3
     """
     ax = new_axes(ax)
-    for place, (name, one) in enumerate(result.items()):
-        check_holds(one, ["in_sample", "held_out"], "what representation.convergence returned")
-        colour = COLOURS[place % len(COLOURS)]
+    for (name, one), colour in zip(result.items(), cycle(COLOURS)):
+        _require(one, ["in_sample", "held_out"], "what representation.convergence returned")
         ax.plot(one.step, one.held_out.mean("fold"), color=colour, label=plain(name))
         ax.plot(one.step, one.in_sample.mean("fold"), "--", color=colour, linewidth=1)
-    ax.plot([], [], "--", color=IN_SAMPLE, label="dashed: in sample")
-    return finish_bias(ax, "training steps", "mutual information (nats)")
+    ax.plot([], [], "--", color=UNRESOLVED, label="dashed: in sample")
+    return finish(ax, "training steps", "mutual information (nats)", grid="y")
 
 
 def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) -> Axes:
@@ -114,8 +105,8 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
 
     Parameters
     ----------
-    truth : what `experiments.true_bias` returned.
-    done : what `experiments.trial` returned, any number of times; the last one is drawn larger.
+    truth : what `studies.true_bias` returned.
+    done : what `studies.trial` returned, any number of times; the last one is drawn larger.
     ax : matplotlib Axes; a new figure when left out.
 
     Returns
@@ -132,22 +123,16 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     >>> trials(truth, []).lines[0].get_ydata().tolist()
     [0.0, 0.5]
     """
-    check_holds(truth, ["rlb"], "what experiments.true_bias returned")
+    _require(truth, ["rlb"], "what studies.true_bias returned")
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
-    for place, one in enumerate(done):
-        size, people = 8 if place == len(done) - 1 else 4, one.by == "identity"
-        colour = COLOURS[0] if people else COLOURS[1]
-        error = 2 * float(one.rlb_se)
-        ax.errorbar(one.distance, one.rlb, error, fmt="o", color=colour, capsize=3, markersize=size)
-        ax.plot(one.distance, one.rlb_in_sample, "o", mfc="none", color=IN_SAMPLE, markersize=size)
-    for by, colour in (("identity", COLOURS[0]), ("image", COLOURS[1])):
-        if any(one.by == by for one in done):
-            words = "held out ± 2 se" + (", folds of images" if by == "image" else "")
-            ax.errorbar([], [], [], fmt="o", color=colour, label=words)
-    if done:
-        ax.plot([], [], "o", mfc="none", color=IN_SAMPLE, label="in sample")
-    return finish_bias(ax, "distance of the classes (standard deviations)", "RLB")
+    for place, one in enumerate(done, start=1):
+        people, size = one.by == "identity", 8 if place == len(done) else 4
+        style = {"color": COLOURS[0] if people else COLOURS[1], "capsize": 3, "markersize": size}
+        words = "held out ± 2 se" if people else "held out ± 2 se, folds of images"
+        ax.errorbar(one.distance, one.rlb, 2 * float(one.rlb_se), fmt="o", label=words, **style)
+        ax.plot(one.distance, one.rlb_in_sample, "o", markersize=size, label="in sample", **IN_SAMPLE)
+    return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
 
 
 def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -155,7 +140,7 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    one : what `experiments.trial` returned.
+    one : what `studies.trial` returned.
     ax : matplotlib Axes; a new figure when left out.
 
     Returns
@@ -169,20 +154,13 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import frkit as fk
-    >>> found = fk.representation.experiments.trial(2.0, 200, 4, hidden=8)
+    >>> found = fk.studies.trial(2.0, 200, 4, hidden=8)
     >>> len(comparators(found).patches)
     4
     """
-    check_holds(one, ["truth", "rlb", "rlb_in_sample", "dataset_bias", "dcor2"], "what experiments.trial returned")
-    ax = new_axes(ax)
-    names = {
-        "rlb_in_sample": "RLB,\nin sample",
-        "rlb": "RLB,\nheld out",
-        "dataset_bias": "dataset\nbias",
-        "dcor2": "dcor²",
-    }
-    colours = [IN_SAMPLE, COLOURS[0], COLOURS[2], COLOURS[4]]
-    ax.bar(list(names.values()), [float(one[name]) for name in names], color=colours)
+    _require(one, ["truth", *COMPARED], "what studies.trial returned")
+    ax, heights = new_axes(ax), [float(one[name]) for name in COMPARED]
+    ax.bar(list(COMPARED.values()), heights, color=[UNRESOLVED, COLOURS[0], COLOURS[2], COLOURS[4]])
     ax.axhline(float(one.truth), color=TRUTH, linestyle="--", label="exact RLB")
     ax.axhline(0, color=TRUTH, linewidth=0.6)
-    return finish_bias(ax, "", "value")
+    return finish(ax, "", "value", grid="y")

@@ -1,6 +1,4 @@
-"""What all figures share: colours, axes with labels, captions that name the target, marks for zeros."""
-
-from collections.abc import Iterator
+"""What all figures share: colours, axes with labels, captions that name the target, bands, marks at the edges."""
 
 import numpy as np
 import xarray as xr
@@ -10,14 +8,19 @@ from matplotlib.axes import Axes
 from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
-FAN, NAIVE, TRUTH, UNRESOLVED = "#B3D3E8", "#D55E00", "#000000", "#8C8C8C"
+FAN, NAIVE, TRUTH, UNRESOLVED, GRID, DARK = "#B3D3E8", "#D55E00", "#000000", "#8C8C8C", "#E5E5E5", "#08306B"
 FAR_WORDS = "FAR (share of impostor pairs accepted)"
+LEVEL_WORDS = {FAR_LEVEL: FAR_WORDS, THRESHOLD_LEVEL: "score threshold (accept above)"}
+TRUTH_WORDS = "exact truth of the mixture"
+BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend beneath the axes
 SMALL = 8.5
 
 
 def new_axes(ax: Axes | None) -> Axes:
-    """The axes given, or those of a new figure."""
-    return ax if ax is not None else plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
+    """The axes given, or those of a new figure; the colours begin anew."""
+    ax = ax if ax is not None else plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
+    ax.set_prop_cycle(color=COLOURS)
+    return ax
 
 
 def plain(text: object) -> str:
@@ -28,22 +31,31 @@ def plain(text: object) -> str:
 
 def level_dimension(curve: xr.Dataset | xr.DataArray) -> str:
     """The dimension along which a curve runs."""
-    for name in (FAR_LEVEL, THRESHOLD_LEVEL):
+    for name in LEVEL_WORDS:
         if name in curve.dims:
             return name
     require(False, f"a curve runs over {FAR_LEVEL} or {THRESHOLD_LEVEL}; this result has {tuple(curve.dims)}")
 
 
-def one_curves(result: xr.Dataset, variable: str) -> Iterator[tuple[str, xr.Dataset]]:
-    """Take a result apart into single curves, each with the words that set it apart (model, group)."""
-    along = level_dimension(result[variable])
-    others = [dim for dim in result[variable].dims if dim != along]
-    if not others:
-        yield "", result
-        return
-    for place in np.ndindex(*(result.sizes[dim] for dim in others)):
-        chosen = result.isel(dict(zip(others, place, strict=True)))
-        yield ", ".join(str(chosen[dim].item()) for dim in others), chosen
+def named_curves(results: xr.Dataset | dict[str, xr.Dataset], variable: str) -> list[tuple[str, xr.Dataset]]:
+    """All single curves of one or several results, each with the words that set it apart (name, model, group)."""
+    named = results if isinstance(results, dict) else {"": results}
+    require(len(named) > 0, "there is no band to draw: the mapping of bands is empty")
+    curves = []
+    for name, result in named.items():
+        along = level_dimension(result[variable])
+        others = [dim for dim in result[variable].dims if dim != along]
+        for place in np.ndindex(*(result.sizes[dim] for dim in others)):
+            curve = result.isel(dict(zip(others, place, strict=True)))
+            words = [name, *(str(curve[dim].item()) for dim in others)]
+            curves.append((", ".join(part for part in words if part), curve))
+    return curves
+
+
+def require_dims(values: xr.DataArray, wanted: tuple[str, ...]) -> None:
+    """Refuse values over other dimensions than those that a figure has room for."""
+    words = f"this figure shows values over {' and '.join(wanted)}, got {', '.join(map(str, values.dims))}"
+    require(set(values.dims) == set(wanted), f"{words}: select one of the rest with .sel")
 
 
 def caption(attrs: dict) -> str:
@@ -55,8 +67,8 @@ def caption(attrs: dict) -> str:
         parts.append(f"{attrs['scheme']} scheme")
     if attrs.get("n"):
         parts.append(f"{attrs['n']} resamples")
-    lines = [", ".join(parts)] if parts else []
-    return "\n".join([*lines, f"about {attrs['target']}"] if attrs.get("target") else lines)
+    about = f"about {attrs['target']}" if attrs.get("target") else ""
+    return "\n".join(line for line in (", ".join(parts), about) if line)
 
 
 def print_captions(ax: Axes, captions: list[str]) -> None:
@@ -66,31 +78,62 @@ def print_captions(ax: Axes, captions: list[str]) -> None:
     ax.set_title(plain("\n".join(lines)), loc="left", fontsize=SMALL)
 
 
-def draw_truth(ax: Axes, truth: xr.Dataset | None) -> None:
-    """The exact curve of a population, dashed and black."""
-    if truth is None:
-        return
-    along = level_dimension(truth.frr)
-    label = "exact truth of the mixture"
-    ax.plot(truth[along], truth.frr, "--", color=TRUTH, linewidth=1.3, label=label, zorder=4)
-
-
-def log_floor(values: list[np.ndarray]) -> float:
+def log_floor(*values: np.ndarray) -> float:
     """The bottom of a log axis that shows every positive value."""
     everything = np.concatenate([np.ravel(value) for value in values])
     positive = everything[np.isfinite(everything) & (everything > 0)]
     return float(positive.min()) / 1.6 if positive.size else 1e-6
 
 
-def finish_rates(ax: Axes, along: str, ylabel: str, floor: float) -> Axes:
-    """Scales, labels, grid and legend of a picture of rates on a log axis."""
-    if along == FAR_LEVEL:
-        ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_ylim(bottom=floor)
-    ax.set_xlabel(FAR_WORDS if along == FAR_LEVEL else "score threshold (accept above)")
-    ax.set_ylabel(plain(ylabel))
-    ax.grid(True, which="major", color="#E5E5E5", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.legend(fontsize=SMALL, frameon=False)
+def draw_truth(ax: Axes, truth: xr.Dataset | None) -> None:
+    """The exact curve of a population, dashed and black."""
+    if truth is not None:
+        style = {"color": TRUTH, "linewidth": 1.3, "label": TRUTH_WORDS, "zorder": 4}
+        ax.plot(truth[level_dimension(truth.frr)], truth.frr, "--", **style)
+
+
+def draw_band(ax: Axes, curve: xr.Dataset, extent: tuple[float, float], colour: str, label: str) -> None:
+    """One curve with its band, cut at the extent: coloured where resolved, grey elsewhere."""
+    x = curve[level_dimension(curve.estimate)].values
+    estimate, lower, upper = (np.clip(curve[name].values, *extent) for name in ("estimate", "lower", "upper"))
+    estimate = np.where(np.isinf(curve.estimate), np.nan, estimate)
+    resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
+    # the grey line reaches the first resolved level to either side, so that no gap is left
+    beside = ~resolved | np.r_[False, ~resolved[:-1]] | np.r_[~resolved[1:], False]
+    grey = None if resolved.all() else "not resolved: fewer than 10 errors"
+    for where, shade, words in ((beside, UNRESOLVED, grey), (resolved, colour, label)):
+        ax.fill_between(x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0, zorder=2)
+        ax.plot(x, np.where(where, estimate, np.nan), color=shade, linewidth=1.8, label=words, zorder=3)
+
+
+def draw_edge(ax: Axes, x: xr.DataArray, height: float, marker: str, label: str, **style) -> None:
+    """Marks at the edge of the axes for what has no place inside."""
+    if x.size:
+        ax.plot(x, np.full(x.size, height), marker, label=label, clip_on=False, zorder=6, **style)
+
+
+def add_headroom(ax: Axes, share: float) -> None:
+    """Room for a legend above what is drawn."""
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(bottom, top + share * (top - bottom))
+
+
+def finish(ax: Axes, xlabel: str, ylabel: str, captions: list[str] = (), *, grid: str = "both", **legend) -> Axes:
+    """Labels, grid, captions, and a legend with each entry once."""
+    ax.set(xlabel=plain(xlabel), ylabel=plain(ylabel), axisbelow=True)
+    ax.grid(True, axis=grid, which="major", color=GRID, linewidth=0.6)
+    if captions:
+        print_captions(ax, captions)
+    handles, labels = ax.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    ax.legend(once.values(), once.keys(), fontsize=SMALL, frameon=False, **legend)
     return ax
+
+
+def finish_levels(ax: Axes, along: str, ylabel: str, captions: list[str], floor: float | None = None) -> Axes:
+    """The same for curves along levels: FAR on a log axis, and rates on another one from a floor on."""
+    ax.set_xscale("log" if along == FAR_LEVEL else "linear")
+    if floor is not None:
+        ax.set_yscale("log")
+        ax.set_ylim(bottom=floor)
+    return finish(ax, LEVEL_WORDS[along], ylabel, captions)

@@ -16,14 +16,12 @@ statistical dependence  R, Z       `distance_correlation`; `representation_bias`
 ======================  =========  ==================================================================
 """
 
-from frkit.representation import experiments
-from frkit.representation.bias import representation_bias
-from frkit.representation.convergence import convergence
 from frkit.representation.decisions import bias_amplification, cohort_spread, parity_gaps
 from frkit.representation.dependence import distance_correlation
-from frkit.representation.leaks import leakage
+from frkit.representation.leakage import leakage
+from frkit.representation.mine import Critic
 from frkit.representation.probes import dataset_bias, probe
-from frkit.representation.training import Critic
+from frkit.representation.rlb import convergence, representation_bias
 from frkit.representation.truth import shifted_classes
 
 __all__ = [
@@ -33,7 +31,6 @@ __all__ = [
     "convergence",
     "dataset_bias",
     "distance_correlation",
-    "experiments",
     "leakage",
     "parity_gaps",
     "probe",

@@ -1,14 +1,14 @@
 """Bias read from predicted labels: parity gaps, metrics across cohorts, bias score and its amplification."""
 
-from functools import partial
-
 import numpy as np
+import pandas as pd
 import xarray as xr
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from frkit.base import GROUP, listed, require, warn
 
-LABEL = "label"
-METRICS = ("accuracy", "false_positive_rate", "f1", "auc", "average_precision")
+LABEL, METRIC = "label", "metric"
+METRICS = ("accuracy", "false_positive_rate", "f1", "auc", "average_precision")  # the last two need scores
 
 
 def parity_gaps(truth, predicted, group) -> xr.Dataset:
@@ -41,26 +41,20 @@ def parity_gaps(truth, predicted, group) -> xr.Dataset:
     >>> gaps.demographic_parity.values.tolist(), gaps.equalized_odds.values.tolist()
     ([0.5, 0.5], [1.0, 1.0])
     """
-    from fairlearn import metrics
-
-    truth, predicted, group = _together(truth=truth, predicted=predicted, group=group)
-    labels = _two_or_more(np.union1d(truth, predicted), "label")
-    _two_or_more(np.unique(group), "group")
-    kinds = {
-        "demographic_parity": metrics.demographic_parity_difference,
-        "equal_opportunity": metrics.equal_opportunity_difference,
-        "equalized_odds": metrics.equalized_odds_difference,
+    truth, predicted, group, labels = _checked(truth, predicted, group)
+    true = pd.DataFrame(truth[:, None] == labels, columns=labels)
+    said = pd.DataFrame(predicted[:, None] == labels, columns=labels, dtype=float)
+    rates = [images.groupby(group).mean() for images in (said, said.where(true), said.where(~true))]
+    rate_gap, hit_gap, false_alarm_gap = (rate.max() - rate.min() for rate in rates)
+    undefined = (rates[1].isna() | rates[2].isna()).any()
+    if undefined.any():
+        warn(f"some group has only images with, or none with, label {listed(labels[undefined])}: no rates there (NaN)")
+    gaps = {
+        "demographic_parity": rate_gap,
+        "equal_opportunity": hit_gap.mask(undefined),
+        "equalized_odds": np.maximum(hit_gap, false_alarm_gap).mask(undefined),
     }
-    gaps = xr.Dataset(coords={LABEL: labels})
-    for name, gap in kinds.items():
-        values = [gap(truth == label, predicted == label, sensitive_features=group) for label in labels]
-        gaps[name] = (LABEL, np.array(values, float))
-    empty = np.array([_is_empty(truth == label, group) for label in labels])
-    if empty.any():
-        warn(f"some group has only images with, or none with, label {listed(labels[empty])}: no rates there (NaN)")
-        conditional = ["equal_opportunity", "equalized_odds"]
-        gaps[conditional] = gaps[conditional].where(xr.DataArray(~empty, dims=LABEL))
-    return gaps
+    return xr.Dataset({name: (LABEL, gap) for name, gap in gaps.items()}, {LABEL: labels})
 
 
 def cohort_spread(truth, predicted, group, *, score=None) -> xr.Dataset:
@@ -95,22 +89,17 @@ def cohort_spread(truth, predicted, group, *, score=None) -> xr.Dataset:
     >>> found.value.sel(metric="accuracy").values.tolist()
     [1.0, 0.5]
     """
-    from fairlearn.metrics import MetricFrame
-
-    truth, predicted, group = _together(truth=truth, predicted=predicted, group=group)
-    labels, groups = _two_or_more(np.union1d(truth, predicted), "label"), _two_or_more(np.unique(group), "group")
+    truth, predicted, group, labels = _checked(truth, predicted, group)
     score = None if score is None else _score(score, truth.size, labels.size)
-    names = METRICS if score is not None else METRICS[:3]
-    frame = MetricFrame(
-        metrics={name: partial(_macro, name, truth=truth, predicted=predicted, score=score) for name in names},
-        y_true=np.arange(truth.size),
-        y_pred=np.arange(truth.size),
-        sensitive_features=group,
+    cohorts = {name: group == name for name in np.unique(group)}
+    overall, *values = (
+        _metrics(truth[rows], predicted[rows], labels, None if score is None else score[rows])
+        for rows in (np.ones(group.size, bool), *cohorts.values())
     )
-    value = xr.DataArray(frame.by_group.loc[groups].to_numpy(float).T, {"metric": list(names), GROUP: groups})
+    value = xr.DataArray(np.transpose(values), {METRIC: list(METRICS[: len(overall)]), GROUP: list(cohorts)})
     if value.isnull().any():
         warn("a cohort lacks a label, so some of its metrics are not defined (NaN); the spread leaves it out")
-    summary = {"overall": ("metric", frame.overall.to_numpy(float)), "mean": value.mean(GROUP)}
+    summary = {"overall": (METRIC, overall), "mean": value.mean(GROUP)}
     spread = {"sd": value.std(GROUP, ddof=1), "range": value.max(GROUP) - value.min(GROUP)}
     return xr.Dataset({"value": value, **summary, **spread})
 
@@ -132,8 +121,11 @@ def bias_amplification(train_truth, train_group, predicted, group) -> xr.Dataset
     xr.Dataset
         `train` and `test` (label, group): the shares; `amplification`: mean over labels of test minus train, summed
         over the groups that dominate in training; `bias_score`: mean over labels of the largest test share (what
-        the paper's "BA" columns hold; 1/groups would be balance where the groups are equal). Labels that are never
-        predicted are left out of both, with a warning.
+        the paper's "BA" columns hold; 1/groups would be balance where the groups are equal).
+
+        A label that is never predicted has no test share. The rule here: it is left out of both means, with a warning;
+        its `test` is NaN, and attrs `rule` and `never_predicted` say so. (Counted as shares of 0, such labels would
+        make a model that predicts fewer of them seem to amplify less.) So is a label that only the predictions have.
 
     Raises
     ------
@@ -149,11 +141,11 @@ def bias_amplification(train_truth, train_group, predicted, group) -> xr.Dataset
     >>> found.amplification.item(), found.bias_score.item()
     (0.25, 1.0)
     """
-    groups = _two_or_more(np.unique(np.asarray(train_group).astype(str)), "group of the training images")
-    group = np.asarray(group).astype(str)
+    train_group, group = np.asarray(train_group).astype(str), np.asarray(group).astype(str)
+    groups = _two_or_more(np.unique(train_group), "group of the training images")
     extra = np.setdiff1d(group, groups)
     require(extra.size == 0, f"groups {listed(extra)} are not among the training images; leave these images out")
-    train = _shares(train_truth, np.asarray(train_group).astype(str), groups)
+    train = _shares(train_truth, train_group, groups)
     test = _shares(predicted, group, groups).reindex({LABEL: train[LABEL].values})
     never = test.isnull().all(GROUP)
     require(not never.all(), "no label of the training images is ever predicted; are these the same labels?")
@@ -161,24 +153,25 @@ def bias_amplification(train_truth, train_group, predicted, group) -> xr.Dataset
         warn(f"labels {listed(train[LABEL].values[never])} are never predicted; they are left out")
     excess = (test - train).where(train > 1 / groups.size).sum(GROUP).where(~never)
     found = {"amplification": excess.mean(LABEL), "bias_score": test.max(GROUP).mean(LABEL)}
-    return xr.Dataset({"train": train, "test": test, **found})
+    rule = {"rule": "means over the labels that are predicted", "never_predicted": train[LABEL].values[never].tolist()}
+    return xr.Dataset({"train": train, "test": test, **found}, attrs=rule if never.any() else {})
 
 
-def _together(**labels) -> list[np.ndarray]:
-    """Labels of equal length."""
-    arrays = {name: np.asarray(values) for name, values in labels.items()}
-    shapes = {name: array.shape for name, array in arrays.items()}
-    same = len(set(shapes.values())) == 1 and all(array.ndim == 1 and array.size for array in arrays.values())
-    require(same, f"labels must be flat and of equal length, got shapes {shapes}")
-    check_kinds(arrays["truth"], arrays["predicted"])
-    return list(arrays.values())
+def _checked(truth, predicted, group) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The three as arrays of equal length, and the labels that there are: two at least, and two groups."""
+    truth, predicted, group = np.asarray(truth), np.asarray(predicted), np.asarray(group)
+    shapes = {"truth": truth.shape, "predicted": predicted.shape, "group": group.shape}
+    flat = truth.ndim == 1 and truth.size > 0 and len(set(shapes.values())) == 1
+    require(flat, f"labels must be flat and of equal length, got shapes {shapes}")
+    check_kinds(truth, predicted)
+    _two_or_more(np.unique(group), "group")
+    return truth, predicted, group, _two_or_more(np.union1d(truth, predicted), "label")
 
 
 def check_kinds(truth: np.ndarray, predicted: np.ndarray) -> None:
     """Refuse labels that can never be equal, such as 1 and "1"."""
-    texts = [array.dtype.kind not in "biuf" for array in (truth, predicted)]
     require(
-        texts[0] == texts[1],
+        (truth.dtype.kind in "biuf") == (predicted.dtype.kind in "biuf"),
         f"true and predicted labels are of different kinds, {truth.dtype} and {predicted.dtype}, so none would be "
         "right; convert one with .astype(...)",
     )
@@ -188,11 +181,6 @@ def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:
     """Refuse a single label or group."""
     require(found.size >= 2, f"two {what}s or more are needed, got {listed(found)}; nothing can be compared")
     return found
-
-
-def _is_empty(positive: np.ndarray, group: np.ndarray) -> bool:
-    """Whether some group has positives only, or none."""
-    return any(positive[group == name].all() or not positive[group == name].any() for name in np.unique(group))
 
 
 def _score(score, n: int, n_labels: int) -> np.ndarray:
@@ -207,29 +195,23 @@ def _score(score, n: int, n_labels: int) -> np.ndarray:
     return score
 
 
-def _macro(name: str, rows, _rows, *, truth, predicted, score) -> float:
-    """A metric of these rows: for two labels of the second one, for more the mean over the labels."""
-    if name == "accuracy":
-        return float(np.mean(truth[rows] == predicted[rows]))
-    labels = np.union1d(truth, predicted)
-    places = range(labels.size) if labels.size > 2 else [1]
-    one_score = (lambda at: None) if score is None else (lambda at: score[rows, at])
-    values = [_metric(name, truth[rows] == labels[at], predicted[rows] == labels[at], one_score(at)) for at in places]
-    return float(np.mean(values))
+def _metrics(truth: np.ndarray, predicted: np.ndarray, labels: np.ndarray, score: np.ndarray | None) -> list[float]:
+    """The metrics of one cohort: for two labels of the second one, for more the mean over the labels."""
+    columns = range(labels.size) if labels.size > 2 else [1]
+    of_labels = [
+        _against_the_rest(truth == labels[k], predicted == labels[k], None if score is None else score[:, k])
+        for k in columns
+    ]
+    return [np.mean(truth == predicted), *(np.mean(values) for values in zip(*of_labels, strict=True))]
 
 
-def _metric(name: str, truth: np.ndarray, predicted: np.ndarray, score) -> float:
-    """A metric of one label against the rest; NaN where it is not defined."""
-    from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
-
-    needs_both = name in ("auc", "average_precision")
-    if (needs_both and (truth.all() or not truth.any())) or (name == "false_positive_rate" and truth.all()):
-        return np.nan
-    if name == "false_positive_rate":
-        return float(predicted[~truth].mean())
-    if name == "f1":
-        return f1_score(truth, predicted, zero_division=np.nan)
-    return {"auc": roc_auc_score, "average_precision": average_precision_score}[name](truth, score)
+def _against_the_rest(truth: np.ndarray, predicted: np.ndarray, score: np.ndarray | None) -> list[float]:
+    """False positive rate, F1 and, from scores, AUC and average precision of one label; NaN where not defined."""
+    found = [np.nan if truth.all() else predicted[~truth].mean(), f1_score(truth, predicted, zero_division=np.nan)]
+    if score is not None:
+        both = truth.any() and not truth.all()
+        found += [measure(truth, score) if both else np.nan for measure in (roc_auc_score, average_precision_score)]
+    return found
 
 
 def _shares(labels, group: np.ndarray, groups: np.ndarray) -> xr.DataArray:
@@ -242,6 +224,5 @@ def _shares(labels, group: np.ndarray, groups: np.ndarray) -> xr.DataArray:
     names = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
     holds = labels[:, None] == names if labels.ndim == 1 else labels.astype(bool)
     counts = holds.T.astype(float) @ (group[:, None] == groups)
-    total = counts.sum(1, keepdims=True)
-    shares = np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
-    return xr.DataArray(shares, {LABEL: names, GROUP: groups})
+    with np.errstate(invalid="ignore"):  # a label that nobody has: NaN
+        return xr.DataArray(counts / counts.sum(1, keepdims=True), {LABEL: names, GROUP: groups})

@@ -2,9 +2,10 @@
 
 import numpy as np
 import xarray as xr
+from sklearn.metrics.pairwise import euclidean_distances
 
 from frkit.base import require
-from frkit.representation.samples import Samples, for_each_model
+from frkit.representation.problem import Problem, for_each_model
 
 BLOCK = 1_000_000  # distances held at a time: 8 MB
 
@@ -54,14 +55,15 @@ def distance_correlation(
     True
     """
     require(permutations >= 0, f"permutations must be 0 or more, got {permutations}")
-    return for_each_model(faces, attribute, by, lambda given: _estimate(given, permutations, seed))
+    return for_each_model(faces, attribute, by, lambda x, one: _estimate(x, one, permutations, seed))
 
 
-def _estimate(given: Samples, permutations: int, seed: int) -> xr.Dataset:
-    """The data's values and those of the permutations."""
-    n = given.codes.size
-    orders = _orders(given, permutations, seed)
-    corrected, biased = _correlations(given.features, orders, given.codes.max() + 1)
+def _estimate(x: np.ndarray, one: Problem, permutations: int, seed: int) -> xr.Dataset:
+    """The data's values and those of the permutations, whose labels are dealt to people at random."""
+    of_person = one.z[np.unique(one.person, return_index=True)[1]]
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    dealt = rng.permuted(np.tile(of_person, (permutations, 1)), axis=1)
+    corrected, biased = _correlations(x, np.concatenate([one.z[None], dealt[:, one.person]]), len(one.classes))
     null = corrected[1:] if permutations else np.array([np.nan])
     values = {
         "dcor2": corrected[0],
@@ -70,19 +72,11 @@ def _estimate(given: Samples, permutations: int, seed: int) -> xr.Dataset:
         "null_mean": null.mean(),
         "null_95": np.quantile(null, 0.95),
     }
-    return xr.Dataset(values, attrs={"n_images": n, "permutations": permutations})
-
-
-def _orders(given: Samples, permutations: int, seed: int) -> np.ndarray:
-    """Class codes (1 + permutations, n): as given, then dealt to people at random."""
-    of_person = given.codes[np.unique(given.person, return_index=True)[1]]
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    dealt = rng.permuted(np.tile(of_person, (permutations, 1)), axis=1)
-    return np.concatenate([given.codes[None], dealt[:, given.person]])
+    return xr.Dataset(values, attrs={"n_images": len(x), "permutations": permutations})
 
 
 def _correlations(features: np.ndarray, orders: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Corrected and biased squared distance correlation with each row of labels."""
+    """Squared distance correlation with each row of labels: U-statistic (corrected) and V-statistic (biased)."""
     n = orders.shape[1]
     count = np.stack([(orders == k).sum(1) for k in range(n_classes)])
     places = _simplex(n_classes)
@@ -91,10 +85,18 @@ def _correlations(features: np.ndarray, orders: np.ndarray, n_classes: int) -> t
     radius = (1 - 1 / n_classes) / 2
     differing = 2 * (radius * rows.sum() - forms.reshape(len(orders), -1).sum(1))
     square = 2 * (n * (features**2).sum() - (features.sum(0) ** 2).sum())
-    ab = (differing, (of_class * (n - count)).sum(0), rows.sum() * (count * (n - count)).sum(0))
-    aa = (square, (rows**2).sum(), rows.sum() ** 2)
-    bb = ((count * (n - count)).sum(0), (count * (n - count) ** 2).sum(0), (count * (n - count)).sum(0) ** 2)
-    return tuple(_ratio(*(covariance(*sums, n) for sums in (ab, aa, bb))) for covariance in (_corrected, _biased))
+    # For each pair of matrices: sums of products of their entries, of their row sums, and the product of their totals.
+    sums = (
+        (differing, (of_class * (n - count)).sum(0), rows.sum() * (count * (n - count)).sum(0)),
+        (square, (rows**2).sum(), rows.sum() ** 2),
+        ((count * (n - count)).sum(0), (count * (n - count) ** 2).sum(0), (count * (n - count)).sum(0) ** 2),
+    )
+    found = []
+    for of_rows, of_totals, whole in ((n - 2, (n - 1) * (n - 2), n * (n - 3)), (n, n**2, n**2)):  # U, V
+        ab, aa, bb = ((cross - 2 * by_rows / of_rows + totals / of_totals) / whole for cross, by_rows, totals in sums)
+        require(np.all(aa > 0), "all embeddings are equal, or nearly: no distance correlation is defined")
+        found.append(ab / np.sqrt(aa * bb))
+    return tuple(found)
 
 
 def _simplex(n_classes: int) -> np.ndarray:
@@ -108,8 +110,6 @@ def _simplex(n_classes: int) -> np.ndarray:
 
 def _distance_sums(features: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Row sums (n,) of the distances, and w'Aw for each column w of the weights; each pair is visited once."""
-    from sklearn.metrics.pairwise import euclidean_distances
-
     n, centred = len(features), features - features.mean(0)
     rows, forms, height = np.zeros(n), np.zeros(weights.shape[1]), max(1, BLOCK // n)
     for start in range(0, n, height):
@@ -119,19 +119,3 @@ def _distance_sums(features: np.ndarray, weights: np.ndarray) -> tuple[np.ndarra
         rows[start : start + len(block)] += block[:, len(block) :].sum(1)
         forms += np.einsum("ik,ik->k", mine, 2 * (block @ weights[start:]) - square @ mine)
     return rows, forms
-
-
-def _corrected(cross, by_rows, totals, n: int) -> np.ndarray:
-    """Distance covariance as a U-statistic, from sums of products of entries, of row sums and of totals."""
-    return (cross - 2 * by_rows / (n - 2) + totals / ((n - 1) * (n - 2))) / (n * (n - 3))
-
-
-def _biased(cross, by_rows, totals, n: int) -> np.ndarray:
-    """Distance covariance as a V-statistic."""
-    return (cross - 2 * by_rows / n + totals / n**2) / n**2
-
-
-def _ratio(ab, aa, bb) -> np.ndarray:
-    """Covariance over the geometric mean of the variances."""
-    require(np.all(aa > 0), "all embeddings are equal, or nearly: no distance correlation is defined")
-    return ab / np.sqrt(aa * bb)

@@ -2,18 +2,18 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from frkit.base import require
-from frkit.representation.bounds import entropy
-from frkit.representation.folds import stratified
-from frkit.representation.samples import Samples, clustered_error, for_each_model
-
-if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
+from frkit.representation.problem import Problem, entropy, for_each_model, stratified
 
 
 def probe(
@@ -67,8 +67,10 @@ def probe(
     True
     """
     require(penalty > 0, f"penalty must be above 0, got {penalty}")
-    classifier = _classifier(hidden, penalty, seed)
-    return for_each_model(faces, attribute, by, lambda given: _read(given, classifier, folds, seed), folds)
+    network = MLPClassifier(tuple(hidden), solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed)
+    predictor = network if hidden else LogisticRegression(C=1 / penalty, max_iter=5000)
+    classifier = make_pipeline(StandardScaler(), predictor)
+    return for_each_model(faces, attribute, by, lambda x, one: _read(x, one, classifier, folds, seed), folds)
 
 
 def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
@@ -103,39 +105,23 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
     return probe(faces, attribute, **how)["dataset_bias"]
 
 
-def _classifier(hidden: Sequence[int], penalty: float, seed: int) -> "ClassifierMixin":
-    """A scikit-learn classifier of standardised features."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    if not hidden:
-        return make_pipeline(StandardScaler(), LogisticRegression(C=1 / penalty, max_iter=5000))
-    network = MLPClassifier(tuple(hidden), solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed)
-    return make_pipeline(StandardScaler(), network)
-
-
-def fit(classifier, features: np.ndarray, labels: np.ndarray) -> "ClassifierMixin":
+def fit(classifier: ClassifierMixin, features: np.ndarray, labels: np.ndarray) -> ClassifierMixin:
     """The classifier, fitted; the number of a network's passes is fixed on purpose, so that nothing warns of it."""
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return classifier.fit(features, labels)
 
 
-def _read(given: Samples, classifier, folds: int, seed: int) -> xr.Dataset:
+def _read(x: np.ndarray, one: Problem, classifier, folds: int, seed: int) -> xr.Dataset:
     """Held-out and in-sample accuracy and loss."""
-    held_out, seen = np.empty((2, given.codes.size)), []
-    for train, test in stratified(given.codes, given.person, folds, seed):
-        fit(classifier, given.features[train], given.codes[train])
-        held_out[:, test] = _judged(classifier, given, test)
-        seen.append(_judged(classifier, given, train).mean(1))
+    held_out, seen = np.empty((2, len(x))), []
+    for train, test in stratified(one.z, one.person, folds, seed):
+        fit(classifier, x[train], one.z[train])
+        held_out[:, test] = _judged(classifier, x[test], one.z[test])
+        seen.append(_judged(classifier, x[train], one.z[train]).mean(1))
     (accuracy, loss), (accuracy_seen, loss_seen) = held_out.mean(1), np.mean(seen, axis=0)
-    accuracy_se, loss_se = (clustered_error(values, given.person) for values in held_out)
-    share = np.bincount(given.codes) / given.codes.size
-    h = entropy(share)
+    accuracy_se, loss_se = (_clustered_error(values, one.person) for values in held_out)
+    h = entropy(one.shares)
     values = {
         "accuracy": accuracy,
         "accuracy_se": accuracy_se,
@@ -145,14 +131,19 @@ def _read(given: Samples, classifier, folds: int, seed: int) -> xr.Dataset:
         "dataset_bias_se": loss_se / h,
         "accuracy_in_sample": accuracy_seen,
         "loss_in_sample": loss_seen,
-        "majority": share.max(),
+        "majority": one.shares.max(),
         "entropy": h,
     }
-    return xr.Dataset(values, attrs={"folds": folds, "n_images": given.codes.size})
+    return xr.Dataset(values, attrs={"folds": folds, "n_images": len(x)})
 
 
-def _judged(classifier, given: Samples, rows: np.ndarray) -> np.ndarray:
+def _judged(classifier: ClassifierMixin, x: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Whether each image is named rightly, and its log loss: (2, rows)."""
-    log_probability, codes = classifier.predict_log_proba(given.features[rows]), given.codes[rows]
-    right = log_probability.argmax(1) == codes
-    return np.stack([right, -log_probability[np.arange(codes.size), codes]])
+    log_probability = classifier.predict_log_proba(x)
+    return np.stack([log_probability.argmax(1) == z, -log_probability[np.arange(len(z)), z]])
+
+
+def _clustered_error(values: np.ndarray, person: np.ndarray) -> float:
+    """Standard error of a mean over images, where images of one person go together."""
+    sums = np.bincount(person, values - values.mean())
+    return float(np.sqrt((sums**2).sum() * sums.size / (sums.size - 1)) / values.size)

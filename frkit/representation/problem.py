@@ -1,13 +1,15 @@
-"""What is asked: the classes of the images, who belongs together, and whether there are enough of each."""
+"""What is asked: the classes of the images, who belongs together, whether there are enough of each, and the folds."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, warn
 from frkit.faces.checks import check_finite
-from frkit.faces.labels import CROSSED, attributes_of, crossed, resolve_varying
+from frkit.faces.labels import CROSSED, crossed, resolve_varying
 
 UNITS = ("identity", "image")
 FEWEST_FOLDS = 3  # training, validation and test
@@ -16,17 +18,13 @@ FEWEST_PEOPLE = 3  # for a standard error
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One attribute, or several crossed, on the images that have a label.
+    """One attribute, or several crossed, on the images that have a label."""
 
-    name: of the attribute. classes: (K,) labels. rows: (n,) images with a label. z: (n,) their class.
-    person: (n,) number of the person on each.
-    """
-
-    name: str
-    classes: np.ndarray
-    rows: np.ndarray
-    z: np.ndarray
-    person: np.ndarray
+    name: str  # of the attribute
+    classes: np.ndarray  # (K,) labels
+    rows: np.ndarray  # (n,) images with a label
+    z: np.ndarray  # (n,) their class
+    person: np.ndarray  # (n,) number of the person on each
 
     @property
     def shares(self) -> np.ndarray:
@@ -34,48 +32,43 @@ class Problem:
         return np.bincount(self.z) / len(self.z)
 
 
+def entropy(shares: np.ndarray) -> float:
+    """Shannon's entropy in nats."""
+    return float(-(shares * np.log(shares)).sum())
+
+
 def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]:
     """The checked embedding (image, feature) of each encoder, and the encoders' names where there are several."""
     good = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
     require(good, "faces must be a faces Dataset; make it with frkit.faces or frkit.open_faces")
-    dims = (MODEL, IMAGE, FEATURE) if MODEL in faces["embedding"].dims else (IMAGE, FEATURE)
+    embedding = faces["embedding"]
+    names = faces[MODEL].variable if MODEL in embedding.dims else None
     require(
-        set(faces["embedding"].dims) == set(dims),
-        f"embedding must have dims (image, feature) or (model, image, feature), got {faces['embedding'].dims}",
+        set(embedding.dims) - {MODEL} == {IMAGE, FEATURE},
+        f"embedding must have dims (image, feature) or (model, image, feature), got {embedding.dims}",
     )
-    values = faces["embedding"].transpose(*dims).values
-    names = faces[MODEL].variable if MODEL in dims else None
+    values = embedding.transpose(..., IMAGE, FEATURE).values
     with np.errstate(over="ignore"):
         rounded = np.ascontiguousarray(values, dtype=np.float32)
     check_finite(rounded, values, None if names is None else names.values)
-    found = list(rounded) if names is not None else [rounded]
-    for k, x in enumerate(found):
+    encoders = [rounded] if names is None else list(rounded)
+    for k, x in enumerate(encoders):
         where = "" if names is None else f" of model {str(names.values[k])!r}"
         require(
             bool((x != x[0]).any()),
             f"embedding{where} is constant: all {len(x)} images have the same features, so there is nothing to read",
         )
-    return found, names
-
-
-def asked(attribute) -> list:
-    """The attributes asked for, each a name or a tuple of names to cross."""
-    wanted = attribute if isinstance(attribute, list) else [attribute]
-    require(len(wanted) > 0, "attribute is empty: name one, e.g. 'gender'")
-    for one in wanted:
-        names = isinstance(one, str) or (isinstance(one, tuple) and one and all(isinstance(n, str) for n in one))
-        require(
-            names,
-            "attribute must be a name ('gender'), a tuple of names to cross (('gender', 'race')), or a list of such, "
-            f"got {one!r}",
-        )
-    return wanted
+    return encoders, names
 
 
 def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) -> Problem:
     """Gather labels and people of one attribute, and check that every fold can have every class."""
     require(by in UNITS, f"by must be one of {listed(UNITS)}, got {by!r}")
-    names = attributes_of(attribute)
+    names = (attribute,) if isinstance(attribute, str) else attribute
+    require(
+        isinstance(names, tuple) and len(names) > 0 and all(isinstance(name, str) for name in names),
+        f"attribute must be a name ('gender') or a tuple of names to cross (('gender', 'race')), got {attribute!r}",
+    )
     known = [str(c) for c in faces.coords if faces[c].dims == (IMAGE,) and c not in (IMAGE, IDENTITY, PERSON)]
     for name in names:
         require(name in known, f"attribute {name!r} is none of these faces'; known: {', '.join(known) or 'none'}")
@@ -86,8 +79,7 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
     label, _, _ = resolve_varying(label, identity, varying, name, person)
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)
-    _, people = np.unique(person[rows], return_inverse=True)
-    found = Problem(name, classes, rows, z, people)
+    found = Problem(name, classes, rows, z, np.unique(person[rows], return_inverse=True)[1])
     _check(found, by, folds)
     if len(rows) < len(label):
         warn(f"{len(label) - len(rows)} of {len(label)} images have no {name}; they are left out")
@@ -110,13 +102,33 @@ def _check(found: Problem, by: str, folds: int) -> None:
         n_people >= FEWEST_PEOPLE,
         f"images with a {found.name} show {n_people} people; a standard error needs at least {FEWEST_PEOPLE}",
     )
-    pairs = found.z if by == "image" else np.unique(np.stack([found.z, found.person]), axis=1)[0]
-    counts = np.bincount(pairs)
+    units = found.z if by == "image" else np.unique(np.stack([found.z, found.person]), axis=1)[0]
+    counts = np.bincount(units)
     rare = int(np.argmin(counts))
-    what = "images" if by == "image" else "people"
     require(
         counts[rare] >= folds,
-        f"class {str(found.classes[rare])!r} of {found.name!r} has {counts[rare]} {what} for {folds} folds; "
-        f"merge it with another class, mark it 'unknown', or take at most {counts[rare]} folds (at least "
-        f"{FEWEST_FOLDS})",
+        f"class {str(found.classes[rare])!r} of {found.name!r} has {counts[rare]} "
+        f"{'images' if by == 'image' else 'people'} for {folds} folds; merge it with another class, mark it "
+        f"'unknown', or take at most {counts[rare]} folds (at least {FEWEST_FOLDS})",
     )
+
+
+def stratified(z: np.ndarray, person: np.ndarray, folds: int, state: int) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of each fold: classes in equal shares, all images of a person in one fold."""
+    if len(np.unique(person)) == len(z):  # a person with one image is an image
+        return StratifiedKFold(folds, shuffle=True, random_state=state).split(z, z)
+    return StratifiedGroupKFold(folds, shuffle=True, random_state=state).split(z, z, person)
+
+
+def for_each_model(
+    faces: xr.Dataset, attribute, by: str, estimate: Callable[[np.ndarray, Problem], xr.Dataset], folds: int = 3
+) -> xr.Dataset:
+    """The estimate from each encoder's features (n, d) along `model`, or from the only one's.
+
+    By image the attribute may vary within a person, and each image is a person of its own.
+    """
+    encoders, names = embeddings(faces)
+    one = problem(faces, attribute, by=by, folds=folds, varying="error" if by == "identity" else "keep")
+    one = one if by == "identity" else replace(one, person=np.arange(len(one.z)))
+    found = [estimate(x[one.rows].astype(np.float64), one) for x in encoders]
+    return found[0] if names is None else xr.concat(found, names, combine_attrs="override")

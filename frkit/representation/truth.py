@@ -5,7 +5,7 @@ import xarray as xr
 from scipy import stats
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, require
-from frkit.representation.bounds import entropy
+from frkit.representation.problem import entropy
 
 MARGIN, POINTS = 12.0, 200_001  # standard deviations beyond the outer classes, and grid points
 
@@ -91,14 +91,12 @@ def shifted_classes(
 
 def true_information(distance: float, shares: np.ndarray, both_sides: bool = False) -> float:
     """Mutual information (nats) of class and place on the line: sum of p_z times KL(f_z from the mixture)."""
-    n_classes = len(shares)
-    places = (np.arange(n_classes) - (n_classes - 1) / 2) * distance
-    grid = np.linspace(-distance * n_classes - MARGIN, distance * n_classes + MARGIN, POINTS)
+    places = ((np.arange(len(shares)) - (len(shares) - 1) / 2) * distance)[:, None, None]
     if both_sides:
-        densities = [stats.norm.logpdf(grid), np.logaddexp(*(stats.norm.logpdf(grid, s * distance) for s in (-1, 1)))]
-        densities[1] -= np.log(2)
-    else:
-        densities = [stats.norm.logpdf(grid, place) for place in places]
-    log_joint = np.log(shares)[:, None] + np.array(densities)
-    gain = np.array(densities) - np.logaddexp.reduce(log_joint)
+        places = [[[0.0]], [[-distance], [distance]]]
+    reach = distance * len(shares) + MARGIN
+    grid = np.linspace(-reach, reach, POINTS)
+    densities = np.array([np.logaddexp.reduce(stats.norm.logpdf(grid, own)) - np.log(len(own)) for own in places])
+    log_joint = np.log(shares)[:, None] + densities
+    gain = densities - np.logaddexp.reduce(log_joint)
     return max(0.0, float(np.trapezoid((np.exp(log_joint) * gain).sum(0), grid)))

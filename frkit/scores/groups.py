@@ -1,6 +1,7 @@
-"""The images on both sides of a score tensor, with their labels."""
+"""Who stands on the two sides of scores: the labels of their images, crossed and with one rule for those that vary."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
@@ -25,41 +26,73 @@ class People:
     probe: np.ndarray
     reference: np.ndarray
 
+    @cached_property
+    def identity_code(self) -> np.ndarray:
+        """The place of each image's identity among all, sorted by name."""
+        return np.unique(self.identity, return_inverse=True)[1]
+
+    @cached_property
+    def urn(self) -> np.ndarray:
+        """What images are drawn from: an identity's images that stand on the same sides.
+
+        A probe that is no reference is replaced by another such probe: its scores with references exist.
+        """
+        on_probe, on_reference = (np.isin(np.arange(len(self.names)), side) for side in (self.probe, self.reference))
+        if np.all(on_probe & on_reference):
+            return self.identity
+        sides = np.where(on_probe & on_reference, "both", np.where(on_probe, "probe", "reference"))
+        return np.char.add(np.char.add(self.identity, "\x1f"), sides)
+
 
 def people(scores: xr.DataArray, by, varying: str) -> People:
-    """Collect the images of both sides, and apply the rule for attributes that vary within an identity."""
-    sides = [scores[side].values.astype(str) for side in (PROBE, REFERENCE)]
+    """Collect the images of both sides of a tensor, and apply the rule for attributes that vary within an identity."""
+    probes, references = (scores[side].values.astype(str) for side in (PROBE, REFERENCE))
     if scores.attrs.get("symmetric"):
-        names, index = sides[0], [np.arange(len(sides[0]))] * 2
+        names, index = probes, [np.arange(len(probes))] * 2
     else:
-        names, inverse = np.unique(np.concatenate(sides), return_inverse=True)
-        index = [inverse[: len(sides[0])], inverse[len(sides[0]) :]]
+        names, inverse = np.unique(np.concatenate([probes, references]), return_inverse=True)
+        index = np.split(inverse, [len(probes)])
     identity = _on_images(scores, IDENTITY, index, len(names))
-    has_person = f"{PROBE}_{PERSON}" in scores.coords
-    person = _on_images(scores, PERSON, index, len(names)) if has_person else identity
+    known = _on_images(scores, PERSON, index, len(names)) if f"{PROBE}_{PERSON}" in scores.coords else None
     group = np.full(len(names), UNKNOWN)
     if by is not None:
         group = crossed([_on_images(scores, name, index, len(names)) for name in attributes_of(by)])
-        known = person if has_person else None
         group, identity, split = resolve_varying(group, identity, varying, CROSSED.join(attributes_of(by)), known)
-        person = identity if split is None and not has_person else (person if split is None else split)
-    groups = np.unique(group[group != UNKNOWN])
-    require(
-        by is None or len(groups) > 0,
-        f"attribute {by!r} has no label other than {UNKNOWN!r}: there is no group",
-    )
-    return People(names, identity, person, group, groups, *index)
+        known = known if split is None else split
+    person = identity if known is None else known
+    return People(names, identity, person, group, groups_among(group, by), *index)
+
+
+def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
+    """Labels of the probes and of the references of a tensor, or of every pair of a list; several are crossed."""
+    check_attributes(scores, by)
+    names = attributes_of(by)
+    return [crossed([scores[f"{side}_{name}"].values.astype(str) for name in names]) for side in (PROBE, REFERENCE)]
+
+
+def check_attributes(scores: xr.DataArray, by) -> None:
+    """Every attribute in `by` must be known of the scores."""
+    known = sorted(str(name).removeprefix(f"{PROBE}_") for name in scores.coords if str(name).startswith(f"{PROBE}_"))
+    for name in attributes_of(by):
+        there = f"{PROBE}_{name}" in scores.coords
+        require(there, f"by={name!r} is no attribute of these scores; known: {', '.join(known)}")
+
+
+def groups_among(labels: np.ndarray, by) -> np.ndarray:
+    """The group labels without "unknown", sorted; where groups were asked for there must be one."""
+    groups = np.unique(labels[labels != UNKNOWN])
+    require(by is None or len(groups) > 0, f"attribute {by!r} has no label other than {UNKNOWN!r}: there is no group")
+    return groups
+
+
+def group_codes(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The place of each label among the groups; behind the last one where it is "unknown"."""
+    return np.where(labels == UNKNOWN, len(groups), np.searchsorted(groups, labels))
 
 
 def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarray:
     """One label per image; a label that differs between the two sides is an error."""
-    for side in (PROBE, REFERENCE):
-        known = sorted(c.removeprefix(f"{PROBE}_") for c in scores.coords if str(c).startswith(f"{PROBE}_"))
-        require(
-            f"{side}_{name}" in scores.coords,
-            f"there is no attribute {name!r}; the scores carry {', '.join(known)}",
-        )
-    labels = [scores[f"{side}_{name}"].values.astype(str) for side in (PROBE, REFERENCE)]
+    labels = labels_of_sides(scores, name)
     out = np.empty(n, max(labels[0].dtype, labels[1].dtype))
     out[index[1]] = labels[1]
     out[index[0]] = labels[0]
@@ -70,23 +103,3 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
         f"image name has {out[index[1]][np.argmax(differs)]!r}; give different images different names",
     )
     return out
-
-
-def urns(who: People) -> np.ndarray:
-    """What images are drawn from: an identity's images that stand on the same sides.
-
-    A probe that is no reference is replaced by another such probe: its scores with references exist.
-    """
-    on_probe, on_reference = (np.isin(np.arange(len(who.names)), side) for side in (who.probe, who.reference))
-    if np.all(on_probe & on_reference):
-        return who.identity
-    sides = np.where(on_probe & on_reference, "both", np.where(on_probe, "probe", "reference"))
-    return np.char.add(np.char.add(who.identity, "\x1f"), sides)
-
-
-def same_image(who: People, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, columns) at which an image meets itself."""
-    if symmetric:
-        return who.probe, who.probe
-    _, row, col = np.intersect1d(who.probe, who.reference, return_indices=True)
-    return row, col

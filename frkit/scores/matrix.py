@@ -8,6 +8,10 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PROBE, REFERENCE, require
+from frkit.faces.files import file_kind, named, read_npy
+from frkit.faces.labels import clean_labels, complete_labels, image_names
+from frkit.faces.opening import IDENTITY_NAMES, read_columns, take_column
+from frkit.faces.tables import read_pieces, to_numbers
 from frkit.scores.tensor import CHUNK, labelled_tensor
 
 
@@ -18,7 +22,7 @@ def score_matrix(
     *,
     probe=None,
     reference=None,
-    missing: float | None = None,
+    missing=None,
     distance: bool = False,
     attributes: Mapping[str, tuple] | None = None,
     chunks: int | str = "auto",
@@ -34,11 +38,12 @@ def score_matrix(
     probe, reference : sequences of str, optional
         Image names. A row and a column of the same name are the same image: that comparison is the
         diagonal, not a genuine pair. By default every row and column is an image of its own.
-    missing : float, optional
-        The value that marks a failed comparison; those pairs are left out of every rate and counted.
+    missing : float or sequence of float, optional
+        The value(s) that mark a failed comparison; those pairs are left out of every rate and counted.
     distance : bool
         True where smaller means more alike: the sign is changed.
     attributes : mapping of name to (probe labels, reference labels), optional
+        Missing ones (None, NaN, blank) become "unknown".
     chunks : int or "auto"
 
     Returns
@@ -49,7 +54,7 @@ def score_matrix(
     Raises
     ------
     InputError
-        Where lengths differ, or image names repeat within a side.
+        Where lengths differ, an identity is missing (or "unknown"), or image names repeat within a side.
 
     Examples
     --------
@@ -58,58 +63,45 @@ def score_matrix(
     (2, 2)
     """
     values = values if hasattr(values, "shape") else np.asarray(values, float)
-    sides = [np.asarray(probe_identity, str), np.asarray(reference_identity, str)]
-    shape = tuple(len(side) for side in sides)
-    require(
-        tuple(values.shape) == shape,
-        f"the matrix has shape {tuple(values.shape)}, but there are {shape[0]} probe identities (rows) and "
-        f"{shape[1]} reference identities (columns)",
-    )
-    names = [
-        _image_names(given, len(side), label)
-        for given, side, label in zip((probe, reference), sides, (PROBE, REFERENCE), strict=True)
-    ]
-    labels = [{IDENTITY: side} for side in sides]
+    require(values.ndim == 2, f"a score matrix has two dimensions, got shape {tuple(values.shape)}")
+    names, labels = [], []
+    people, images = (probe_identity, reference_identity), (probe, reference)
+    for side, n, who, image in zip((PROBE, REFERENCE), values.shape, people, images, strict=True):
+        default = np.char.add(f"{side} ", np.arange(n).astype(str))
+        names.append(default if image is None else image_names(image, n, side))
+        labels.append({IDENTITY: complete_labels(who, n, f"{side}_{IDENTITY}", side)})
     for name, both in (attributes or {}).items():
-        for side, given, size in zip(labels, both, shape, strict=True):
-            require(len(given) == size, f"attribute {name!r} has {len(given)} labels for {size} images")
-            side[name] = np.asarray(given, str)
+        for side, given, n in zip(labels, both, values.shape, strict=True):
+            side[name] = clean_labels(given, n, name)[0]
     size = CHUNK if chunks == "auto" else chunks
     lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=size)
-    lazy = da.map_blocks(_clean, lazy, missing, distance, dtype=float)
+    marks = [] if missing is None else np.atleast_1d(missing).tolist()
+    lazy = da.map_blocks(_clean, lazy, marks, distance, dtype=float)
     attrs = {"similarity": "given", "symmetric": 0, "long_name": "similarity score"}
     return labelled_tensor(lazy, chunks, *names, *labels, attrs)
 
 
-def _clean(block: np.ndarray, missing: float | None, distance: bool) -> np.ndarray:
+def _clean(block: np.ndarray, marks: list, distance: bool) -> np.ndarray:
     scores = np.array(block, float)
-    if missing is not None:
-        scores[block == missing] = np.nan
+    for mark in marks:
+        scores[block == mark] = np.nan
     return -scores if distance else scores
 
 
-def _image_names(given, size: int, side: str) -> np.ndarray:
-    names = np.char.add(f"{side} ", np.arange(size).astype(str)) if given is None else np.asarray(given, str)
-    require(len(names) == size, f"{side} names {len(names)} images, but the matrix has {size} there")
-    first, count = np.unique(names, return_counts=True)
-    require(
-        len(first) == size,
-        f"{side} image name {first[count > 1][:1]} stands more than once; names must be unique",
-    )
-    return names
-
-
-def open_scores(path: str | Path, *, missing: float | None = -1, labels=None, **options) -> xr.DataArray:
-    """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with label files.
+def open_scores(path: str | Path, *, missing=-1, labels=None, **options) -> xr.DataArray:
+    """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with files of ids.
 
     Parameters
     ----------
     path : str or Path
-        `.csv`, `.csv.gz`, or `.npy` with label files beside it (see `frkit.scores.matrix_files.read_matrix`).
-    missing : float, optional
-        The value that marks a failed comparison (-1 by default; None where there is none).
+        A .csv or .tsv (plain or .gz) with a blank corner, the references' ids as header and the probes' ids
+        as first column; or an .npy of shape (n_probes, n_references), which is mapped and never whole in memory.
+    missing : float, sequence of float or None, default -1
+        The value(s) that mark a failed comparison. Blank cells, NA and NaN always do.
     labels : path or pair of paths, optional
-        For .npy: the files with the ids of probes and of references, where they do not stand beside it.
+        For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a table
+        with a column `identity`); one file where both sides have the same ids in the same order. Default: the
+        files `<stem>_probe` and `<stem>_reference` (.txt, .csv or .npy) beside it.
     **options
         As in `score_matrix`.
 
@@ -121,14 +113,75 @@ def open_scores(path: str | Path, *, missing: float | None = -1, labels=None, **
     Raises
     ------
     InputError
-        For a malformed file, with its name and line number.
+        If the file is absent, pickled or malformed, with its name, and line and column where it is text; if an
+        id is missing, or the numbers of ids and scores differ.
 
     Examples
     --------
-    >>> import frkit as fk
-    >>> scores = fk.open_scores("scores.csv.gz", missing=-1)  # doctest: +SKIP
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "scores.csv")
+    >>> _ = path.write_text(",anna,bo\\nanna,0.9,-1\\nbo,0.2,0.8\\n")
+    >>> open_scores(path).values.tolist()
+    [[0.9, nan], [0.2, 0.8]]
     """
-    from frkit.scores.matrix_files import read_matrix
+    path = Path(path)
+    with named(path):
+        kind = file_kind(path)
+        require(kind in ("text", "npy"), "a score matrix is read from .csv, .tsv or .npy")
+        values, *people = _from_text(path) if kind == "text" else _from_npy(path, labels)
+        return score_matrix(values, *people, missing=missing, **options)
 
-    values, probe_identity, reference_identity = read_matrix(path, missing, labels=labels)
-    return score_matrix(values, probe_identity, reference_identity, **options)
+
+def _from_text(path: Path) -> tuple:
+    values, probes = [], []
+    for piece in read_pieces(path):
+        corner, *references = piece.columns
+        require(corner == "", f"the first cell must be blank (ids as header and first column), got {corner!r}")
+        blank = piece.index[piece.iloc[:, 0] == ""]
+        require(len(blank) == 0, f"line {blank.min()}: the probe's id in the first column is missing")
+        probes.append(piece.iloc[:, 0].to_numpy(str))
+        values.append(to_numbers(piece.iloc[:, 1:]))
+    return np.concatenate(values), np.concatenate(probes), references
+
+
+class _OnDisk:
+    """An .npy that is mapped anew for each block: tasks sent to other processes carry its name only."""
+
+    def __init__(self, path: Path) -> None:
+        array = read_npy(path, mmap_mode="r")
+        self.path, self.shape, self.dtype, self.ndim = path.resolve(), array.shape, array.dtype, array.ndim
+
+    def __getitem__(self, index) -> np.ndarray:
+        return np.array(read_npy(self.path, mmap_mode="r")[index])
+
+    def __dask_tokenize__(self) -> tuple:
+        return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
+
+
+def _from_npy(path: Path, labels) -> tuple:
+    values = _OnDisk(path)
+    require(values.dtype.kind in "fiu", f"scores must be real numbers, got dtype {values.dtype}")
+    if labels is None:
+        labels = [_beside(path, side) for side in (PROBE, REFERENCE)]
+    elif isinstance(labels, (str, Path)):
+        labels = [labels, labels]
+    require(len(labels) == 2, f"labels must be one path or a pair of paths, got {len(labels)}")
+    return values, *(_ids(Path(one)) for one in labels)
+
+
+def _beside(path: Path, side: str) -> Path:
+    paths = [path.with_name(f"{path.stem}_{side}{end}") for end in (".txt", ".csv", ".npy")]
+    there = [one for one in paths if one.exists()]
+    require(
+        len(there) == 1,
+        f"an .npy needs ids: {'several' if there else 'no'} {path.stem}_{side}.txt, .csv or .npy beside it; "
+        "say labels=(probe ids, reference ids)",
+    )
+    return there[0]
+
+
+def _ids(path: Path) -> np.ndarray:
+    with named(path):
+        if file_kind(path) == "npy":
+            return read_npy(path)
+        return take_column(read_columns(path, embedding=False), IDENTITY, None, IDENTITY_NAMES)

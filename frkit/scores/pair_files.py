@@ -67,22 +67,21 @@ def open_pairs(
     given = {name: value for name, value in options.items() if value is not None}
     extra = [name for name in given if name not in signature(reader).parameters]
     require(not extra, f"format {format!r} has no option {listed(extra)}")
-    found = reader(path, **given)
-    lines = found.pop("lines", None)
-    of_file = found.pop("distance", False)
-    attributes = {name: values for name, values in found.items() if name not in signature(pairs).parameters}
-    found = {name: values for name, values in found.items() if name not in attributes}
     with named(path):
-        _check_verdicts(found, lines)
-        told = dict(distance=of_file if distance is None else distance, missing=missing)
-        return pairs(**found, **told, **_without_words(attributes, unknown))
+        columns = reader(path, **given)
+        lines = columns.pop("lines", None)
+        of_file = columns.pop("distance", False)
+        attributes = {name: columns.pop(name) for name in list(columns) if name not in signature(pairs).parameters}
+        _check_verdicts(columns, lines)
+        options = dict(distance=of_file if distance is None else distance, missing=missing)
+        return pairs(**columns, **options, **_without_words(attributes, unknown))
 
 
-def _check_verdicts(found: dict, lines) -> None:
+def _check_verdicts(columns: dict, lines) -> None:
     """A label that contradicts the identities is named by its line."""
-    if lines is None or "genuine" not in found or "probe_identity" not in found:
+    if lines is None or "genuine" not in columns or "probe_identity" not in columns:
         return
-    differs = lines[found["genuine"] != (found["probe_identity"] == found["reference_identity"])]
+    differs = lines[columns["genuine"] != (columns["probe_identity"] == columns["reference_identity"])]
     if len(differs):
         raise InputError(
             f"line {differs[0]}: the label contradicts the identities, here and in {len(differs) - 1} more line(s); "

@@ -1,17 +1,333 @@
-"""Which reader takes which format of pair lists."""
+"""The field's formats of scored pairs, each a mapping from names of `frkit.pairs` to the columns of one reader."""
 
-from frkit.scores import pair_lists, pair_tables
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from frkit.base import IDENTITY, PROBE, REFERENCE, InputError, listed, require
+from frkit.faces.files import named, not_read, read_npy
+from frkit.faces.tables import MISSING_CELLS, read_frame, read_text, to_numbers
+
+SIDES = (PROBE, REFERENCE)
+NAMES = (PROBE, REFERENCE, f"{PROBE}_{IDENTITY}", f"{REFERENCE}_{IDENTITY}")
+BLOCK = 300  # pairs of one kind in a row, in RFW's protocol
+_GENUINE = ("1", "true", "target", "genuine", "mated", "same")
+_IMPOSTOR = ("0", "-1", "false", "nontarget", "impostor", "non-mated", "different")
+_RFW_TABLE = dict(zip(NAMES, ("img_1", "img_2", "id_1", "id_2"))) | {
+    "genuine": "label", "score": "dist", "ethnicity": "ethnicity"
+}  # fmt: skip
+_BFW = dict(zip(NAMES, ("p1", "p2", "id1", "id2"))) | {"genuine": "label"}
+_BFW_ATTRIBUTES = {"subgroup": ("att1", "att2"), "gender": ("g1", "g2"), "ethnicity": ("e1", "e2")}
+_BFW_KNOWN = {*_BFW.values(), *sum(_BFW_ATTRIBUTES.values(), ()), "fold", "a1", "a2", ""}
+_BOB_SIDES = ("probe_", "bio_ref_")
+_BOB_IDS = ("template_id", "key", "reference_id")
+
+
+# --- what one name of frkit.pairs is mapped to -----------------------------------------------------------
+
+
+def mapped(table: pd.DataFrame, columns: Mapping) -> dict:
+    """The columns of a table under the names of `frkit.pairs`, with the lines they stand in.
+
+    `score` may map to one column, a list of columns (models) or a mapping from model to column; an attribute to one
+    column or to two, (probe's, reference's).
+    """
+    out = {"lines": table.index.to_numpy()}
+    for name, own in columns.items():
+        if name == "score":
+            models = own if isinstance(own, (str, Mapping)) else {model: model for model in own}
+            out[name] = _scores(table, models)
+        elif name in NAMES:
+            out[name] = _complete(_column(table, own, name))
+        elif name == "genuine":
+            out[name] = _verdicts(_column(table, own, name))
+        elif isinstance(own, str):
+            out[name] = _column(table, own, name).to_numpy()
+        else:
+            require(len(own) == 2, f"attribute {name!r} must name one column or two, got {listed(own)}")
+            out[name] = tuple(_column(table, side, name).to_numpy() for side in own)
+    return out
+
+
+def _column(table: pd.DataFrame, name: str, what: str) -> pd.Series:
+    require(name in table, f"there is no column {name!r} ({what}); the columns are {listed(table.columns, 30)}")
+    return table[name]
+
+
+def _scores(table: pd.DataFrame, own: str | Mapping) -> np.ndarray | dict[str, np.ndarray]:
+    """One model's scores, or those of several by name."""
+    if isinstance(own, Mapping):
+        return {model: _scores(table, column) for model, column in own.items()}
+    return to_numbers(_column(table, own, "score").to_frame())[:, 0]
+
+
+def _complete(values: pd.Series) -> np.ndarray:
+    """Names, none of which is missing."""
+    text = values.astype(str).str.strip()
+    _refuse(values.index[values.isna() | text.isin(MISSING_CELLS)], f": {values.name} is missing")
+    return text.to_numpy(str)
+
+
+def _verdicts(values: pd.Series) -> np.ndarray:
+    """Which pairs are genuine, from 1/0, true/false, target/nontarget, genuine/impostor."""
+    text = values.astype(str).str.strip().str.lower().str.removesuffix(".0")
+    bad = text[~text.isin([*_GENUINE, *_IMPOSTOR])]
+    words = f"{', '.join(_GENUINE)} or {', '.join(_IMPOSTOR)}"
+    word = bad.head(1).str.cat()
+    _refuse(bad.index, f", {values.name}: {word!r} does not say whether the pair is genuine; use {words}")
+    return text.isin(_GENUINE).to_numpy()
+
+
+def _refuse(lines, what: str) -> None:
+    """Refuse the first of these lines, if there is any; `what` goes on from its number."""
+    if len(lines):
+        raise InputError(f"line {lines[0]}{what}")
+
+
+# --- tables with a header --------------------------------------------------------------------------------
+
+
+def read_mapped(path, columns=None) -> dict:
+    """Any table, by the caller's mapping."""
+    require(
+        isinstance(columns, Mapping) and "score" in columns,
+        "format 'columns' needs columns={'score': ..., 'genuine': ..., ...}: names of frkit.pairs to columns",
+    )
+    return mapped(read_frame(Path(path)), columns)
+
+
+def read_bfw(path, columns=None) -> dict:
+    """BFW's data table; columns= names the encoders to read, by default every further column of numbers."""
+    table = read_frame(Path(path))
+    if columns is None:
+        others = [name for name in table if name not in _BFW_KNOWN]
+        columns = [name for name in others if pd.to_numeric(table[name].iloc[:1], errors="coerce").notna().all()]
+        require(len(columns) > 0, f"no column of scores beside BFW's own; the columns are {listed(table.columns, 30)}")
+        not_read([name for name in others if name not in columns], "no numbers")
+    known = {name: both for name, both in _BFW_ATTRIBUTES.items() if {*both} <= {*table.columns}}
+    return mapped(table, _BFW | known | {"score": [columns] if isinstance(columns, str) else columns})
+
+
+def read_bob_csv(path) -> dict:
+    """bob's CSV: `probe_template_id`, `probe_*`, `bio_ref_*`, `score`; genuine where the subject ids are equal."""
+    table = read_frame(Path(path))
+    columns = {"score": "score"}
+    for side, prefix in zip(SIDES, _BOB_SIDES, strict=True):
+        own = [f"{prefix}{name}" for name in _BOB_IDS if f"{prefix}{name}" in table]
+        columns |= {side: [*own, f"{prefix}template_id"][0], f"{side}_{IDENTITY}": f"{prefix}subject_id"}
+    known = {"subject_id", *_BOB_IDS}
+    own = [{name.removeprefix(prefix) for name in table if name.startswith(prefix)} - known for prefix in _BOB_SIDES]
+    alone = [f"{prefix}{name}" for prefix, mine in zip(_BOB_SIDES, own) for name in sorted(mine - (own[0] & own[1]))]
+    columns |= {name: [f"{prefix}{name}" for prefix in _BOB_SIDES] for name in sorted(own[0] & own[1])}
+    out = _with_models(mapped(table, columns))
+    not_read(alone, "one side alone has it")
+    return out
+
+
+def _with_models(columns: dict) -> dict:
+    """bob's references are models: no image, whatever their names."""
+    return columns | {REFERENCE: np.char.add("model ", columns[REFERENCE])}
+
+
+# --- lines of fields -------------------------------------------------------------------------------------
+
+
+def read_bob(fields: str, model: str, path) -> dict:
+    """bob's 4 or 5 columns, the third or fourth of them the probe."""
+    columns = dict(zip(NAMES, ("probe", model, "real_id", "claimed_id"))) | {"score": "score"}
+    return _with_models(mapped(read_text(Path(path), fields), columns))
+
+
+def read_trials(fields: str, path, scores=None, metadata=None) -> dict:
+    """Trials of VoxCeleb or Kaldi with a file of scores: in their order, or as `enrol test score`."""
+    table = read_text(Path(path), fields)
+    out = mapped(table, {"genuine": "label", PROBE: "test", REFERENCE: "enrol"})
+    people = [_speakers(table[side]) for side in ("test", "enrol")]
+    out |= {"score": _trial_scores(table, scores, path), **dict(zip(NAMES[2:], people, strict=True))}
+    return out if metadata is None else out | _speaker_labels(Path(metadata), people)
+
+
+def _speakers(names: pd.Series) -> np.ndarray:
+    """The first component of a path; without slashes what stands before the first hyphen, as Kaldi names utterances."""
+    first = names.str.split("/", n=1).str[0]
+    return first.where(names.str.contains("/", regex=False), names.str.split("-", n=1).str[0]).to_numpy(str)
+
+
+def _trial_scores(trials: pd.DataFrame, scores, path) -> np.ndarray | dict[str, np.ndarray]:
+    """Scores in the trials' order; from a file of three columns by the names of both sides."""
+    if isinstance(scores, Mapping):
+        return {str(name): _trial_scores(trials, one, path) for name, one in scores.items()}
+    if not isinstance(scores, (str, Path)) or str(scores).endswith(".npy"):
+        return read_scores(scores, len(trials), path)
+    with named(scores):
+        table = read_text(Path(scores), "enrol [test score]", "enrol test score, or one score")
+        width = (table != "").sum(axis=1)
+        odd = table.index[(width != width.iloc[0]) | (width == 2)]
+        _refuse(odd, " has another number of fields; a line is: enrol test score")
+        if width.iloc[0] == 1:
+            return read_scores(_scores(table.set_axis(["score", 1, 2], axis=1), "score"), len(trials), path)
+        sides = ["enrol", "test"]
+        _refuse(table.index[table.duplicated(sides)], " scores a trial for a second time")
+        values = _scores(table, "score")
+        place = pd.MultiIndex.from_frame(table[sides]).get_indexer(pd.MultiIndex.from_frame(trials[sides]))
+        lost = trials[place < 0]
+        for line, trial in lost.head(1).iterrows():
+            raise InputError(f"no score for the trial in line {line} of {path}: {trial.enrol} {trial.test}")
+        return values[place]
+
+
+def _speaker_labels(path: Path, people: list) -> dict:
+    """Gender and nationality from VoxCeleb's metadata: `VoxCeleb1 ID, VGGFace1 ID, Gender, Nationality, Set`."""
+    with named(path):
+        table = read_text(path)
+        ids = [name for name in table if name.endswith("ID") and "VGG" not in name]
+        require(
+            len(ids) == 1 and "Gender" in table,
+            f"must be a table with a VoxCeleb ID and Gender; the columns are {listed(table.columns)}",
+        )
+        _refuse(table.index[table[ids[0]].duplicated()], f": the speaker stands more than once in {ids[0]!r}")
+    table = table.set_index(ids[0])
+    known = [name for name in ("Gender", "Nationality") if name in table]
+    return {name.lower(): tuple(table[name].reindex(side).to_numpy() for side in people) for name in known}
+
+
+def read_ijbc(path, scores=None, metadata=None) -> dict:
+    """IJB-C in InsightFace's form: `tid1 tid2 label` with a file of scores; metadata may be `img tid mid`.
+
+    The files name no people: templates that genuine pairs link, directly or by way of others, are one person.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    out = mapped(read_text(Path(path), "tid1 tid2 label"), {"genuine": "label", PROBE: "tid1", REFERENCE: "tid2"})
+    template, names = pd.factorize(np.concatenate([out[side] for side in SIDES]))
+    if metadata is not None:
+        with named(metadata):
+            known = read_text(Path(metadata), "img tid mid").tid
+        lost = names[~np.isin(names, known.to_numpy(str))][:1]
+        require(len(lost) == 0, f"template {listed(lost)} does not stand in {metadata}")
+    sides = np.split(template, 2)
+    links = tuple(side[out["genuine"]] for side in sides)
+    graph = coo_array((np.ones(len(links[0])), links), shape=(len(names), len(names)))
+    person = np.char.add("person ", connected_components(graph, directed=False)[1].astype(str))
+    out |= {name: person[side] for name, side in zip(NAMES[2:], sides, strict=True)}
+    return out | {"score": read_scores(scores, len(sides[0]), path)}
+
+
+def read_lfw(path, scores=None) -> dict:
+    """LFW's pairs.txt with a file of scores in the same order."""
+    form = "name n1 n2, or nameA n1 nameB n2, after a first line of folds and pairs"
+    table = read_text(Path(path), "name [n1 other n2]", form)
+    head = [int(cell) for cell in table.iloc[0] if cell.isdecimal()]
+    first = (table.iloc[0] != "").sum()
+    require(0 < len(head) == first <= 2, f"line {table.index[0]} must be the number of folds and of pairs a fold")
+    folds, block = (1, *head)[-2:]
+    body = table.iloc[1:]
+    require(
+        len(body) == 2 * folds * block,
+        f"line {table.index[0]} announces {folds} fold(s) of 2 x {block} pairs, but there are {len(body)} lines",
+    )
+    out = _numbered_pairs(body, block)
+    for side in SIDES:
+        out[side] = np.char.add(np.char.add(out[f"{side}_{IDENTITY}"], "/"), out[side])
+    return out | {"score": read_scores(scores, len(body), path)}
+
+
+def _numbered_pairs(body: pd.DataFrame, block: int) -> dict:
+    """Pairs `name n1 n2` (genuine) and `nameA n1 nameB n2`, in blocks of each kind by turns."""
+    _refuse(body.index[body.other == ""], " has too few fields; a line is: name n1 n2, or nameA n1 nameB n2")
+    short = body.n2 == ""
+    due = np.arange(len(body)) // block % 2 == 0
+    order = f"{block} genuine pairs (3 fields) and {block} impostor pairs (4 fields) by turns"
+    _refuse(body.index[short.to_numpy() != due], f" breaks the order of {order}")
+    second = body.name.where(short, body.other)
+    _refuse(body.index[(body.name == second) & ~short], " names one person twice, but has the form of an impostor pair")
+    out = {"lines": body.index.to_numpy(), "genuine": short.to_numpy()}
+    for side, person, number in zip(SIDES, (body.name, second), (body.n1, body.other.where(short, body.n2))):
+        bad = number[~number.str.fullmatch(r"\d{1,9}")]
+        _refuse(bad.index, f": {bad.head(1).str.cat()!r} is no image number")
+        images = person + "_" + number.astype(int).astype(str).str.zfill(4) + ".jpg"
+        out |= {side: images.to_numpy(str), f"{side}_{IDENTITY}": person.to_numpy(str)}
+    return out
+
+
+def read_rfw(path, scores=None) -> dict:
+    """RFW: a score table, one `<Race>_pairs.txt`, several, or a folder that holds them, with scores."""
+    paths = [Path(one) for one in ([path] if isinstance(path, (str, Path)) else path)]
+    if len(paths) == 1 and paths[0].is_dir():
+        paths = sorted(paths[0].rglob("*_pairs.txt"))
+        require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
+    if len(paths) == 1 and paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
+        require(scores is None, "the score table holds its scores: leave scores= out")
+        return mapped(read_frame(paths[0]), _RFW_TABLE) | {"distance": True}
+    parts = [_rfw_race(one) for one in paths]
+    out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if len(paths) > 1:
+        del out["lines"]
+    return out | {"score": read_scores(scores, len(out["genuine"]), ", ".join(one.name for one in paths))}
+
+
+def _rfw_race(path: Path) -> dict:
+    """One race's protocol; image names carry the race, because 13 people stand under two races."""
+    race = path.name.removesuffix(".gz").removesuffix(".txt").removesuffix("_pairs")
+    with named(path):
+        out = _numbered_pairs(read_text(path, "name n1 other [n2]", "id n1 n2, or idA n1 idB n2"), BLOCK)
+    out |= {side: np.char.add(f"{race}/", out[side]) for side in SIDES}
+    return out | {"ethnicity": np.full(len(out["lines"]), race)}
+
+
+# --- scores in a file of their own -----------------------------------------------------------------------
+
+
+def read_scores(scores, n: int, where) -> np.ndarray | dict[str, np.ndarray]:
+    """Scores of n pairs in their order, one per line of a file, an .npy or an array; or of several models."""
+    require(scores is not None, f"{where} hold(s) no scores: give scores=, a file with one score per line")
+    if isinstance(scores, Mapping):
+        return {str(name): read_scores(one, n, where) for name, one in scores.items()}
+    if not isinstance(scores, (str, Path)):
+        values = np.asarray(scores, np.float64)
+        require(values.shape == (n,), f"scores has shape {values.shape}, but there are {n} pairs")
+        return values
+    with named(scores):
+        values = score_lines(Path(scores))
+        require(len(values) == n, f"holds {len(values)} scores, but {where} hold(s) {n} pairs")
+    return values
+
+
+def score_lines(path: Path) -> np.ndarray:
+    """One score per line, or an .npy of one dimension."""
+    with named(path):
+        if path.suffix != ".npy":
+            return _scores(read_text(path, "score", "one score"), "score")
+        require(path.is_file(), "there is no such file")
+        values = read_npy(path)
+        flat = values.ndim == 1 and values.dtype.kind in "fiu"
+        require(flat, f"scores must be numbers in one dimension, got {values.dtype} of shape {values.shape}")
+        return values.astype(np.float64)
+
+
+def read_vectors(path, scores=None) -> dict:
+    """Genuine scores and impostor scores: path and scores=, or a pair of paths."""
+    both = (path, scores) if scores is not None else path
+    two = isinstance(both, (tuple, list)) and len(both) == 2
+    require(two, "two files are needed: open_pairs((genuine, impostor), format='vectors')")
+    parts = [score_lines(Path(one)) for one in both]
+    return {"score": np.concatenate(parts), "genuine": np.repeat([True, False], [len(part) for part in parts])}
+
 
 PAIR_FORMATS = {
-    "rfw": pair_lists.read_rfw,
-    "lfw": pair_lists.read_lfw,
-    "bfw": pair_tables.read_bfw,
-    "bob4": pair_lists.read_bob4,
-    "bob5": pair_lists.read_bob5,
-    "bob-csv": pair_tables.read_bob_csv,
-    "voxceleb": pair_lists.read_voxceleb,
-    "kaldi": pair_lists.read_kaldi,
-    "ijbc": pair_lists.read_ijbc,
-    "columns": pair_tables.read_mapped,
-    "vectors": pair_lists.read_vectors,
+    "rfw": read_rfw,
+    "lfw": read_lfw,
+    "bfw": read_bfw,
+    "bob4": partial(read_bob, "claimed_id real_id probe score", "claimed_id"),
+    "bob5": partial(read_bob, "claimed_id model_label real_id probe score", "model_label"),
+    "bob-csv": read_bob_csv,
+    "voxceleb": partial(read_trials, "label enrol test"),
+    "kaldi": partial(read_trials, "enrol test label"),
+    "ijbc": read_ijbc,
+    "columns": read_mapped,
+    "vectors": read_vectors,
 }

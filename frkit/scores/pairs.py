@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require
-from frkit.faces.labels import clean_labels
+from frkit.faces.labels import clean_labels, complete_labels, model_names, one_each
 
 SIDES = (PROBE, REFERENCE)
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
@@ -73,17 +73,12 @@ def pairs(
     """
     values, names = _scores(score, model, missing)
     n = values.shape[-1]
-    images = _both_sides(probe, reference, n, "probe", "reference")
-    people = _both_sides(probe_identity, reference_identity, n, "probe_identity", "reference_identity")
-    coords = {GENUINE: (PAIR, _genuine(genuine, people, n))}
-    for side in range(2) if images else ():
-        coords[SIDES[side]] = (PAIR, images[side])
-    for side in range(2) if people else ():
-        coords[f"{SIDES[side]}_{IDENTITY}"] = (PAIR, people[side])
+    images = _both_sides({PROBE: probe, REFERENCE: reference}, n)
+    people = _both_sides({f"{PROBE}_{IDENTITY}": probe_identity, f"{REFERENCE}_{IDENTITY}": reference_identity}, n)
     if images and people:
-        _check_images(np.concatenate(images), np.concatenate(people))
-    for name, labels in _attributes(attributes, n).items():
-        coords |= {f"{side}_{name}": (PAIR, own) for side, own in zip(SIDES, labels, strict=True)}
+        _check_images(*(np.concatenate([*side.values()]) for side in (images, people)))
+    labels = {GENUINE: _genuine(genuine, [*people.values()], n), **images, **people, **_attributes(attributes, n)}
+    coords = {name: (PAIR, values) for name, values in labels.items()}
     if names is not None:
         coords[MODEL] = names
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
@@ -115,51 +110,29 @@ def _scores(score, model, missing) -> tuple[np.ndarray, np.ndarray | None]:
     if missing is not None:
         values[np.isin(values, np.atleast_1d(missing))] = np.nan
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
-    return values, None if model is None else _model_names(model, len(values))
+    return values, None if model is None else model_names(model, len(values))
 
 
-def _model_names(model, n: int) -> np.ndarray:
-    names = [model] if isinstance(model, str) else [str(name) for name in model]
-    require(len(names) == n and len(set(names)) == n, f"model must hold {n} distinct name(s), got {listed(names)}")
-    return np.array(names, str)
-
-
-def _one_per_pair(values, n: int, name: str) -> np.ndarray:
-    """Labels of any kind as a flat array of the right length."""
-    array = np.asarray(values) if not isinstance(values, (pd.Series, pd.Index)) else values.to_numpy()
-    require(array.ndim == 1, f"{name} must be flat, with one entry for each pair; got shape {array.shape}")
-    require(len(array) == n, f"lengths differ: {name} has {len(array)} entries for {n} pairs")
-    return array
-
-
-def _both_sides(first, second, n: int, *names: str) -> list[np.ndarray] | None:
-    """Complete names of both sides; None where neither is given."""
-    if first is None and second is None:
-        return None
-    require(
-        first is not None and second is not None,
-        f"give {names[0]}= and {names[1]}= together: one side alone says nothing about who shares what",
-    )
-    sides = []
-    for given, name in zip((first, second), names, strict=True):
-        labels, missing = clean_labels(_one_per_pair(given, n, name), n, name)
-        bad = np.flatnonzero(missing | (labels == UNKNOWN))
-        where = ", ".join(map(str, bad[:5]))
-        require(len(bad) == 0, f"{name} is missing or 'unknown' in {len(bad)} pair(s): {where}; name or remove them")
-        sides.append(labels)
-    return sides
+def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
+    """Complete names of both sides; none where neither is given."""
+    absent = [name for name, values in given.items() if values is None]
+    if len(absent) == 2:
+        return {}
+    both = "= and ".join(given)
+    require(not absent, f"give {both}= together: one side alone says nothing about who shares what")
+    return {name: complete_labels(values, n, name, PAIR) for name, values in given.items()}
 
 
 def _genuine(genuine, people, n: int) -> np.ndarray:
     """Which pairs are genuine, as told or as the identities say."""
     require(
-        genuine is not None or people is not None,
+        genuine is not None or len(people) == 2,
         "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
     )
-    same = None if people is None else people[0] == people[1]
+    same = people[0] == people[1] if people else None
     if genuine is None:
         return same
-    told = _one_per_pair(genuine, n, GENUINE)
+    told = one_each(genuine, n, GENUINE, PAIR)
     bad = np.flatnonzero(~np.isin(told, [0, 1])) if told.dtype.kind in "biufO" else np.arange(n)
     if len(bad):
         raise InputError(f"genuine must be True or False (1 or 0); pair {bad[0]} has {told[bad[0]]!s}")
@@ -175,18 +148,14 @@ def _genuine(genuine, people, n: int) -> np.ndarray:
 
 def _check_images(names: np.ndarray, identity: np.ndarray) -> None:
     """One image shows one person."""
-    image = pd.factorize(names.astype(object))[0]
-    person = pd.factorize(identity.astype(object))[0]
-    of_image = np.zeros(image.max() + 1, int)
-    of_image[image] = person
-    differs = np.flatnonzero(of_image[image] != person)
-    if len(differs):
-        name = names[differs[0]]
-        shown = sorted(set(identity[names == name].tolist()))
-        raise InputError(f"image {str(name)!r} shows {listed(shown)}; give different images different names")
+    seen = pd.DataFrame({"image": names, "person": identity}).drop_duplicates()
+    again = seen.image[seen.image.duplicated()]
+    if len(again):
+        shown = sorted(seen.person[seen.image == again.iloc[0]])
+        raise InputError(f"image {again.iloc[0]!r} shows {listed(shown)}; give different images different names")
 
 
-def _attributes(attributes: dict, n: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
     """Clean labels of both sides, for every attribute."""
     out = {}
     for name, values in attributes.items():
@@ -197,9 +166,8 @@ def _attributes(attributes: dict, n: int) -> dict[str, tuple[np.ndarray, np.ndar
             f"gender=(labels of probes, labels of references)",
         )
         two = isinstance(values, tuple) and len(values) == 2 and np.ndim(values[0]) == 1
-        given = values if two else (values,)
-        clean = [clean_labels(_one_per_pair(one, n, name), n, name)[0] for one in given]
-        out[name] = tuple(clean) if two else _split(clean[0])
+        clean = [clean_labels(side, n, name, PAIR)[0] for side in (values if two else (values,))]
+        out |= zip((f"{side}_{name}" for side in SIDES), clean if two else _split(clean[0]))
     return out
 
 

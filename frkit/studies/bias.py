@@ -5,10 +5,10 @@ import xarray as xr
 from tqdm.auto import tqdm
 
 from frkit.base import require
-from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.levels import far_levels
+from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals import fan
-from frkit.intervals.arithmetic import Values, interval
+from frkit.intervals.methods import interval
+from frkit.intervals.reading import Values
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from frkit.base import DataWarning
-from frkit.evaluation.evaluator import Evaluator
+from frkit.evaluation.evaluate import Evaluator
 from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
@@ -65,8 +65,9 @@ class Plan:
     def evaluators(self) -> dict[str, Evaluator]:
         """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
         first, seed = self.scores(0), self.seeds(0)[2]
+        kind = {"far": self.far, "by": self.by}
         draws = {scheme: self.resampling(scheme, seed) for scheme in self.schemes}
-        return {name: Evaluator(far=self.far, by=self.by, resampling=draws[name]).prepared(first) for name in draws}
+        return {name: Evaluator(kind | {"resampling": draw}).prepared(first) for name, draw in draws.items()}
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""

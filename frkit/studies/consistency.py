@@ -5,8 +5,7 @@ import xarray as xr
 from tqdm.auto import tqdm
 
 from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require
-from frkit.evaluation.evaluate import evaluate
-from frkit.evaluation.levels import far_levels
+from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.scores.tensor import score_tensor
 
 MIXTURE_SIZES = (2, 4, 8, 16, 32)

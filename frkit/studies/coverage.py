@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, REPLICATE, DataWarning, InputError, require
-from frkit.evaluation.levels import far_levels
-from frkit.evaluation.provenance import versions
+from frkit.evaluation.evaluate import far_levels
+from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, floor
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure

@@ -10,8 +10,9 @@ from tqdm.auto import tqdm
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require
 from frkit.faces.dataset import stack_models
 from frkit.faces.labels import resolve_varying
-from frkit.nsigma.rates import BATCH, SubsetRates
 from frkit.nsigma.statistics import summarise
+from frkit.nsigma.subsets import BATCH, SubsetRates
+from frkit.representation.mine import Adam
 from frkit.scores.tensor import score_tensor
 
 FINETUNED, TRAINED, UNTUNED, ALL = "finetuned", "trained", "none", "all"
@@ -249,12 +250,12 @@ def train_layer(
     x: (image, feature), the images of a person in consecutive rows. drawn: people, as often as they were drawn.
     """
     layer = np.eye(x.shape[1], how.width or x.shape[1])
-    moments, losses = np.zeros((2, *layer.shape)), np.empty(how.steps)
+    adam, losses = Adam({"layer": layer}, how.rate), np.empty(how.steps)
     for step in range(how.steps):
         batch = drawn[rng.permutation(len(drawn))[: how.people]]
         one, other = people.couples(batch, rng)
         losses[step], gradient = triplet_loss(layer, _hardest(x[one], x[other], layer, batch), how.margin)
-        layer = layer - how.rate * _adam(moments, gradient, step + 1)
+        adam.step({"layer": gradient})
     return layer, losses
 
 
@@ -263,10 +264,3 @@ def _hardest(anchor: np.ndarray, positive: np.ndarray, layer: np.ndarray, owner:
     alike = apply_layer(anchor, layer) @ apply_layer(positive, layer).T
     alike[owner[:, None] == owner] = SAME
     return [anchor, positive, positive[alike.argmax(1)]]
-
-
-def _adam(moments: np.ndarray, gradient: np.ndarray, step: int) -> np.ndarray:
-    """The direction of Adam's step (Kingma & Ba 2015), with its usual constants; the moments are updated."""
-    moments[0] += 0.1 * (gradient - moments[0])
-    moments[1] += 0.001 * (gradient**2 - moments[1])
-    return (moments[0] / (1 - 0.9**step)) / (np.sqrt(moments[1] / (1 - 0.999**step)) + 1e-8)

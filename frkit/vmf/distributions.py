@@ -15,7 +15,7 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     """Exact moments and histograms of the cosines of each group, in the form of an evaluation of all pairs.
 
     All pairs weigh the same and every identity has as many images, so each identity and each pair of identities
-    has the same share: the values are what `evaluate(..., weighting="pair", mode="all")` estimates.
+    has the same share: the values are what `evaluate(..., weighting="pair", histogram=bins)` estimates.
 
     Parameters
     ----------

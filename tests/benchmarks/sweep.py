@@ -17,7 +17,7 @@ about 4 of each, as in MORPH):
 
     rates-*       FAR levels from 1e-5 to 1e-1 and from 1e-6 to 1e-2, 200 replicates, 10,000 images
     thousand-*    the same with 1,000 replicates
-    all-*         mode="all": AUC, moments and histograms from every pair, besides the rates
+    all-*         histogram=100: AUC, moments and histograms from every pair, besides the rates
     large-*       53,500 images (MORPH has 55,000), one round
     many-*        `fk.studies.coverage` of 20 data sets without groups, FAR 1e-6 to 1e-1: drawing them, evaluating them
                   side by side and the bands, against as many bare products
@@ -71,7 +71,7 @@ class Case:
     many: int = 10
     images: int = 10_000
     replicates: int = REPLICATES
-    mode: str = "tail"
+    histogram: int | None = None
     rounds: int = 5
 
     @property
@@ -83,7 +83,7 @@ class Case:
         """The call that is timed."""
         resampling = fk.Resampling("image", n=self.replicates)
         scores = fk.score_tensor(faces)
-        return fk.evaluate(scores, far=far, by="race", resampling=resampling, mode=self.mode, progress=False)
+        return fk.evaluate(scores, far=far, by="race", resampling=resampling, histogram=self.histogram, progress=False)
 
 
 def cases(quick: bool) -> dict[str, list[Case]]:
@@ -92,7 +92,7 @@ def cases(quick: bool) -> dict[str, list[Case]]:
     sweeps = [Case(f"rates-{dim}-equal", dim) for dim in dims]
     sweeps += [Case(f"rates-{dim}-2-20", dim, 2, 20) for dim in dims]
     sweeps += [Case(f"thousand-{dim}", dim, replicates=1000, rounds=3) for dim in dims]
-    sweeps += [Case(f"all-{dim}", dim, mode="all", rounds=3) for dim in dims]
+    sweeps += [Case(f"all-{dim}", dim, histogram=100, rounds=3) for dim in dims]
     sweeps += [Case(f"large-{dim}", dim, 2, 6, images=53_500, rounds=1) for dim in dims]
     kinds = {
         "sweep": sweeps,
@@ -114,7 +114,7 @@ def time_sweeps(case: Case) -> None:
     works |= {name: partial(case.evaluate, faces, far) for name, far in LEVELS.items()}
     times = workload.alternate(works, case.rounds)
     for name in works:
-        promised = case.mode == "tail" and case.replicates == REPLICATES
+        promised = case.histogram is None and case.replicates == REPLICATES
         target = TARGETS.get((case.dim, name)) if promised else None
         show(case.name, name, times[name], times["bare product"], target)
 
@@ -195,11 +195,11 @@ def show_memory(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, faces = Path(folder) / "faces.npz", case.faces
         np.savez(path, embedding=faces.embedding, identity=faces.identity, race=faces.race)
-        own = [f"{name}={getattr(case, name)}" for name in ("dim", "images", "replicates", "mode")]
+        own = [f"{name}={getattr(case, name) or 0}" for name in ("dim", "images", "replicates", "histogram")]
         command = [sys.executable, __file__, "--memory-of", str(path), *own]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     total, before = map(float, done.stdout.split())
-    promised = case.mode == "tail" and case.replicates == REPLICATES
+    promised = case.histogram is None and case.replicates == REPLICATES
     limit = f", target {MEMORY_TARGETS[case.images]} GB" if promised else ""
     print(f"{'memory':<8}{case.name:<18}own {total - before:.2f} GB, total {total:.2f} GB{limit}", flush=True)
 
@@ -208,18 +208,18 @@ def measure_memory(path: str, given: list[str]) -> None:
     """In the fresh process: print the peak after the evaluation and before it, in GB."""
     options = dict(pair.split("=") for pair in given)
     sizes = {name: int(options[name]) for name in ("dim", "images", "replicates")}
-    case = Case("memory", mode=options["mode"], **sizes)
-    warm_up(case.mode)
+    case = Case("memory", histogram=int(options["histogram"]) or None, **sizes)
+    warm_up(case.histogram)
     faces = fk.open_faces(path)
     before = workload.peak_memory()
     case.evaluate(faces, WIDE)
     print(workload.peak_memory(), before)
 
 
-def warm_up(mode: str = "all") -> None:
+def warm_up(histogram: int | None = 100) -> None:
     """Load or compile the kernels, so that nobody pays for that."""
     for few, many in ((10, 10), (2, 20)):
-        case = Case("warm up", 128, few, many, images=600, replicates=2, mode=mode)
+        case = Case("warm up", 128, few, many, images=600, replicates=2, histogram=histogram)
         case.evaluate(case.faces, WIDE)
 
 

@@ -1,0 +1,186 @@
+"""Who stands in a list of scored pairs: its images or, where pairs are taken one by one, the pairs themselves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.base import GENUINE, IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, listed, require, warn
+from frkit.faces.labels import CROSSED, attributes_of, resolve_varying
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+from frkit.scores.groups import People, group_codes, groups_among, labels_of_sides
+
+TOO_NARROW = "its intervals are too narrow, because pairs share images and people"
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Where the pairs of a list stand: row and col of every pair on the two sides, and which are of which kind.
+
+    genuine, impostor: positions in the list; pairs of an image with itself are in neither. facts: counts for the
+    provenance. one_by_one: every pair is drawn for itself. named: the list names images, which are drawn.
+    """
+
+    row: np.ndarray
+    col: np.ndarray
+    genuine: np.ndarray
+    impostor: np.ndarray
+    facts: dict
+    one_by_one: bool
+    named: bool
+
+    def places(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Row and column of some pairs."""
+        return self.row[positions], self.col[positions]
+
+
+def people_of_list(scores: xr.DataArray, by, varying: str, weighting, resampling: Resampling | None) -> tuple:
+    """The images of a list, the group codes of what stands on either side, and where the pairs stand.
+
+    scores: (pair,) with the coordinates of `frkit.pairs`. Without identities, and for the pair bootstrap, every pair
+    stands alone; without image names an identity stands for all its images.
+    """
+    _check_scheme(scores, resampling)
+    labels = [np.full(scores.sizes[PAIR], UNKNOWN)] * 2 if by is None else labels_of_sides(scores, by)
+    groups = groups_among(np.concatenate(labels), by)
+    if f"{PROBE}_{IDENTITY}" in scores.coords and (resampling is None or resampling.scheme != "pair"):
+        return _named_people(scores, labels, groups, by, varying, resampling)
+    require(
+        isinstance(weighting, str),
+        "weighting by p_k needs identities that are drawn: here all pairs weigh the same, weighting='pair'",
+    )
+    return _pairs_alone(scores, labels, groups, by)
+
+
+def _check_scheme(scores: xr.DataArray, resampling: Resampling | None) -> None:
+    if resampling is None:
+        return
+    scheme, known = resampling.scheme, f"{PROBE}_{IDENTITY}" in scores.coords
+    require(
+        scheme == "pair" or known,
+        f"these pairs carry no identities, so only the pair bootstrap is possible, Resampling('pair'), and "
+        f"{TOO_NARROW}; got scheme {scheme!r}. Give probe_identity= and reference_identity= to draw people",
+    )
+    require(
+        scheme not in DIAGONAL_SCHEMES or PROBE in scores.coords,
+        f"these pairs carry no image names, so scheme {scheme!r} cannot draw images; give probe= and reference=, "
+        "or draw people with Resampling('identity')",
+    )
+    if scheme == "pair":
+        warn(
+            f"the pair bootstrap draws pairs as if each were new: {TOO_NARROW}"
+            + ("; Resampling('identity') draws the people of these pairs" if known else "")
+        )
+
+
+def _pairs_alone(scores: xr.DataArray, labels: list[np.ndarray], groups: np.ndarray, by) -> tuple:
+    """Every pair is a probe of its own, which meets one reference: there is one for each group of references."""
+    n_pairs, n_groups = scores.sizes[PAIR], len(groups) + 1
+    group_of_pair, group_of_reference = (group_codes(label, groups) for label in labels)
+    nobody = np.full(n_pairs + n_groups, UNKNOWN)
+    names = np.char.zfill(np.arange(n_pairs + n_groups).astype(str), 12)
+    sides = np.arange(n_pairs), np.arange(n_pairs, n_pairs + n_groups)
+    images = People(names, nobody, nobody, nobody, groups, *sides)
+    genuine = scores[GENUINE].values.astype(bool)
+    itself = np.zeros(n_pairs, bool)
+    if PROBE in scores.coords:
+        itself = scores[PROBE].values == scores[REFERENCE].values
+    kinds = genuine & ~itself, ~genuine & ~itself
+    facts = _facts(*kinds, int(itself.sum()), labels, by)
+    facts |= {"n_images": None, "n_identities": None, "images_per_identity": None}
+    row, col = np.arange(n_pairs, dtype=np.int32), group_of_reference.astype(np.int32)
+    places = Listed(row, col, *map(np.flatnonzero, kinds), facts, one_by_one=True, named=False)
+    return images, (group_of_pair, np.arange(n_groups)), places
+
+
+def draw_pairs(places: Listed, n_images: int, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
+    """(column, image) counts where every pair stands alone, and (column, identity), all one."""
+    n_columns = 1 if resampling is None else 1 + resampling.n
+    image_count = np.ones((n_columns, n_images), np.uint16)
+    if resampling is not None:
+        kinds = np.repeat(["genuine", "impostor"], [len(places.genuine), len(places.impostor)])
+        counted = np.append(places.genuine, places.impostor)
+        image_count[1:, counted] = resampling.weights(kinds)["image_count"].values
+    return image_count, np.ones((n_columns, 1), np.uint16)
+
+
+def _named_people(scores, labels, groups, by, varying: str, resampling: Resampling | None) -> tuple:
+    """The images that the list names; what stands on a side is an image under one label.
+
+    Where some image is a probe here and a reference there, probes and references are one set of images, as in a
+    symmetric matrix; otherwise they are two.
+    """
+    named, n_pairs, n_groups = PROBE in scores.coords, scores.sizes[PAIR], len(groups) + 1
+    # Probes first, then references: (2 * pair,)
+    identity = np.concatenate(labels_of_sides(scores, IDENTITY))
+    names = np.concatenate([scores[side].values.astype(str) for side in (PROBE, REFERENCE)]) if named else identity
+    image, names = pd.factorize(names.astype(object), sort=True)
+    label, identity, person = _settled(np.concatenate(labels), identity, by, varying, resampling)
+    first = np.unique(image, return_index=True)[1]
+    differs = np.flatnonzero(identity[first][image] != identity)
+    name = str(names[image[differs[0]]]) if len(differs) else ""
+    require(
+        len(differs) == 0,
+        f"image {name!r} stands under several labels, so that it cannot be split; say varying='first', or name "
+        "images apart",
+    )
+    entry = image * n_groups + group_codes(label, groups)
+    if np.isin(image[n_pairs:], image[:n_pairs]).any():
+        entries, place = np.unique(entry, return_inverse=True)
+        sides, (row, col) = (entries, entries), np.split(place, 2)
+    else:
+        sides, (row, col) = zip(*(np.unique(part, return_inverse=True) for part in np.split(entry, 2)), strict=True)
+    stratum = resolve_varying(label, identity, "first", "label")[0][first]
+    image_of_entry = [entries // n_groups for entries in sides]
+    images = People(names.astype(str), identity[first], person[first], stratum, groups, *image_of_entry)
+    same_identity, same_person, same = (part[:n_pairs] == part[n_pairs:] for part in (identity, person, image))
+    kinds = same_identity & ~(same & named), ~same_person
+    facts = _facts(*kinds, int((same & named).sum()), np.split(label, 2), by)
+    facts |= {} if named else {"n_images": None, "images_per_identity": None}
+    positions = map(np.flatnonzero, kinds)
+    places = Listed(row.astype(np.int32), col.astype(np.int32), *positions, facts, one_by_one=False, named=named)
+    return images, [entries % n_groups for entries in sides], places
+
+
+def _settled(label: np.ndarray, identity: np.ndarray, by, varying: str, resampling: Resampling | None) -> tuple:
+    """Label, identity and person of every entry, with the rule for labels that vary within an identity applied."""
+    if by is None:
+        return label, identity, identity
+    if varying in ("error", "keep"):
+        _note_varying(label, identity, by, resampling)
+        return label, identity, identity
+    person = identity
+    label, identity, split = resolve_varying(label, identity, varying, CROSSED.join(attributes_of(by)))
+    return label, identity, person if split is None else split
+
+
+def _note_varying(label: np.ndarray, identity: np.ndarray, by, resampling: Resampling | None) -> None:
+    """Each pair counts under its own label; say where these differ within a person."""
+    known = label != UNKNOWN
+    seen = pd.Series(label[known]).groupby(identity[known]).nunique()
+    varies = seen.index[seen > 1]
+    if len(varies) == 0:
+        return
+    require(
+        resampling is None or resampling.strata is None,
+        f"strata must be a property of the person, but {by!r} varies within {listed(varies)}; say varying='first' or "
+        "'most frequent', or draw without strata",
+    )
+    warn(
+        f"{by!r} varies within {len(varies)} of {len(seen)} people ({listed(varies, 3)}): each pair counts in the "
+        "group that its own row names; varying='first' or 'most frequent' gives a person one label"
+    )
+
+
+def _facts(genuine: np.ndarray, impostor: np.ndarray, itself: int, labels: list, by) -> dict:
+    """What the provenance says of a list; a list without pairs of either kind is refused."""
+    require(genuine.any(), "there is no genuine pair in the list: nothing can be falsely rejected")
+    require(impostor.any(), "there is no impostor pair in the list: nothing can be falsely accepted")
+    if itself:
+        warn(f"{itself} pair(s) compare an image with itself: they are left out of every rate")
+    facts = {"n_genuine_pairs": int(genuine.sum()), "n_impostor_pairs": int(impostor.sum())}
+    facts["n_pairs_of_an_image_with_itself"] = itself
+    if by is not None:
+        facts["n_pairs_without_label"] = int(((labels[0] == UNKNOWN) | (labels[1] == UNKNOWN)).sum())
+    return facts

@@ -1,0 +1,280 @@
+"""Who is compared with whom, and how often in every replicate: labels and options as codes, cells and weights."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import sparse
+
+from frkit.base import IDENTITY, PAIR, require
+from frkit.engine.listed import Listed, draw_pairs, people_of_list
+from frkit.faces.labels import CROSSED, attributes_of
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+from frkit.scores.groups import People, group_codes, people
+
+WHOLE_LIMIT = 255  # weights up to here are added as 16-bit products
+MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The images along one side.
+
+    person, identity, group: integer codes, (image,); the last group code means "in no group".
+    weight: (image, column) small unsigned integers, column 0 all ones (the point estimate), then replicates.
+    scale: (image,) the factor that the weighting gives an image's pairs (1/n_k, say).
+    """
+
+    person: np.ndarray
+    identity: np.ndarray
+    group: np.ndarray
+    weight: np.ndarray
+    scale: np.ndarray
+
+    @cached_property
+    def real_weight(self) -> np.ndarray:
+        """The weights in float32, for sums with a factor."""
+        return self.weight.astype(np.float32)
+
+    @cached_property
+    def by_column(self) -> np.ndarray:
+        """The weights as (column, image)."""
+        return np.ascontiguousarray(self.weight.T)
+
+    def __getstate__(self) -> dict:
+        return {name: part for name, part in self.__dict__.items() if name not in ("real_weight", "by_column")}
+
+
+@dataclass(frozen=True, eq=False)
+class Protocol:
+    """Who is compared with whom, in the data (column 0) and in every replicate; no score is known here.
+
+    cell_of: (group, group) the cell of a pair of groups; -1 where such pairs are left out. What follows is not needed
+    to visit blocks of scores. people: labels of the images. image_count (column, image) within the identity, and
+    identity_count (column, identity). share: p_k of each identity; pooled: all pairs weigh the same. asked: rows and
+    columns of the genuine pairs, whose scores are collected, and behind the first `n_genuine` of images with
+    themselves, where replicates hold copies (diagonal). listed: for a pair list, where its pairs stand.
+    """
+
+    probe: Side
+    reference: Side
+    symmetric: bool
+    cell_of: np.ndarray
+    people: People | None = None
+    image_count: np.ndarray | None = None
+    identity_count: np.ndarray | None = None
+    share: np.ndarray | None = None
+    pooled: bool = False
+    asked: tuple[np.ndarray, np.ndarray] | None = None
+    n_genuine: int = 0
+    diagonal: bool = False
+    listed: Listed | None = None
+
+    def for_blocks(self) -> "Protocol":
+        """What a task needs that visits blocks: arrays of both sides, no labels."""
+        return replace(self, people=None, image_count=None, identity_count=None, share=None, asked=None, listed=None)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Labels of the groups; group g has its own pairs in cell g."""
+        return self.people.groups
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.cell_of.max()) + 1
+
+    @property
+    def n_columns(self) -> int:
+        """Replicates, and the point estimate in front of them."""
+        return self.probe.weight.shape[1]
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Impostor and genuine pairs that the sweep visits."""
+        n, m = len(self.probe.person), len(self.reference.person)
+        return n * (n - 1) // 2 if self.symmetric else n * m
+
+    @cached_property
+    def whole_run(self) -> int:
+        """How many pairs' weights can be added up in 16 bits: then sums are exact; 0 where weights are not whole.
+
+        They are where every pair weighs a small whole number, times one factor for all.
+        """
+        sides = self.probe, self.reference
+        row_most, col_most = (int(side.weight.max()) for side in sides)
+        whole = all(np.all(side.scale == side.scale[0]) for side in sides) and max(row_most, col_most) <= WHOLE_LIMIT
+        return 65_535 // max(row_most * col_most, 1) if whole else 0
+
+    def scales(self, side: Side) -> np.ndarray:
+        """The factors that enter sums: 1 where all are equal, for rates do not depend on a common factor."""
+        return np.ones(len(side.scale)) if self.whole_run else side.scale
+
+    def cells(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+        """The cell of each of some pairs."""
+        return self.cell_of[self.probe.group[row], self.reference.group[col]].astype(np.int64)
+
+    def factors(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+        """The factor of each of some pairs."""
+        return np.ones(len(row)) if self.whole_run else self.probe.scale[row] * self.reference.scale[col]
+
+    @cached_property
+    def impostor_totals(self) -> np.ndarray:
+        """Weight of all impostor pairs, (cell, column), from products of sums: no pair is visited."""
+        n_groups = len(self.cell_of)
+        n_people = 1 + max(int(self.probe.person.max()), int(self.reference.person.max()))
+        of_people = []  # weight of each person's images in each group, (group, person, column)
+        for side in [self.probe] if self.symmetric else [self.probe, self.reference]:
+            place = side.group.astype(np.int64) * n_people + side.person
+            shape = (n_groups * n_people, len(place))
+            gather = sparse.csr_matrix((self.scales(side), (place, np.arange(len(place)))), shape=shape)
+            of_people.append((gather @ side.weight.astype(float)).reshape(n_groups, n_people, self.n_columns))
+        probe, reference = of_people[0], of_people[-1]
+        totals = np.zeros((self.n_cells, self.n_columns))
+        for g, h in np.argwhere(self.cell_of >= 0):
+            both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
+            within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
+            pairs = probe[g].sum(0) * reference[h].sum(0) - within
+            totals[self.cell_of[g, h]] += pairs * (0.5 if self.symmetric else 1.0)
+        return totals
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What images, labels, pairs and draws leave of themselves in the provenance."""
+        digest = hashlib.sha256()
+        for labels in (self.people.names, self.people.identity, self.people.group):
+            digest.update("\n".join(labels.tolist()).encode())
+        for counts in (self.image_count, self.identity_count):
+            digest.update(np.ascontiguousarray(counts).tobytes())
+        if self.listed is not None:
+            digest.update(self.listed.row.tobytes() + self.listed.col.tobytes())
+        return digest.hexdigest()[:32]
+
+
+def make_protocol(
+    scores: xr.DataArray, by, varying: str, weighting, impostors: str, resampling: Resampling | None
+) -> Protocol:
+    """Labels and options of a score tensor, or of a list of pairs, to codes, cells, counts and weights."""
+    listed = None
+    if PAIR in scores.dims:
+        images, group_of, listed = people_of_list(scores, by, varying, weighting, resampling)
+    else:
+        images, group_of = _people_of_tensor(scores, by, varying, resampling)
+    if listed is not None and listed.one_by_one:
+        counts = draw_pairs(listed, len(images.names), resampling)
+    else:
+        counts = draw_people(images, by, resampling)
+    weight = _image_weight(*counts, images.identity_code)
+    share = shares(weighting, np.unique(images.identity))
+    pooled = isinstance(weighting, str) and (weighting == "pair" or listed is not None and not listed.named)
+    person = np.unique(images.person, return_inverse=True)[1].astype(np.int32)
+
+    def side(on_side: np.ndarray, group: np.ndarray) -> Side:
+        identity = images.identity_code[on_side]
+        n_k = np.bincount(images.identity_code[np.unique(on_side)], minlength=len(share))
+        scale = np.ones(len(on_side)) if pooled else share[identity] / n_k[identity]
+        codes = person[on_side], identity.astype(np.int32), group.astype(np.uint16)
+        return Side(*codes, np.ascontiguousarray(weight[:, on_side].T), scale)
+
+    symmetric = listed is None and bool(scores.attrs.get("symmetric"))
+    probe = side(images.probe, group_of[0])
+    reference = probe if symmetric else side(images.reference, group_of[1])
+    if listed is None:
+        copies = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+        asked, n_genuine = _genuine_pairs(images, symmetric, copies)
+    else:
+        asked, n_genuine = listed.places(listed.genuine), len(listed.genuine)
+    cells, diagonal = cell_table(len(images.groups), impostors), len(asked[0]) > n_genuine
+    weights = images, *counts, share, pooled
+    return Protocol(probe, reference, symmetric, cells, *weights, asked, n_genuine, diagonal, listed)
+
+
+def _people_of_tensor(scores: xr.DataArray, by, varying: str, resampling: Resampling | None) -> tuple:
+    """The images of a tensor, and the group code of what stands on either side."""
+    pairwise = resampling is not None and resampling.scheme == "pair"
+    require(not pairwise, "scheme 'pair' is for pair lists: the pairs of a tensor share images; draw those")
+    images = people(scores, by, varying)
+    several = len(np.unique(images.person)) > 1
+    require(several, "there is no impostor pair: all images are of one person; at least two are needed")
+    group = group_codes(images.group, images.groups)
+    return images, (group[images.probe], group[images.reference])
+
+
+def _genuine_pairs(images: People, symmetric: bool, copies: bool) -> tuple[tuple[np.ndarray, np.ndarray], int]:
+    """(rows, columns) of the pairs of two images of one identity, each once in a symmetric tensor, and how many.
+
+    copies: behind these stand the pairs of an image with itself.
+    """
+    sides = [pd.DataFrame({"image": at, IDENTITY: images.identity_code[at]}) for at in (images.probe, images.reference)]
+    pairs = sides[0].reset_index().merge(sides[1].reset_index(), on=IDENTITY)
+    genuine = pairs[pairs.image_x < pairs.image_y if symmetric else pairs.image_x != pairs.image_y]
+    require(len(genuine) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
+    itself = pairs[(pairs.image_x == pairs.image_y) & copies].sort_values("image_x")
+    asked = pd.concat([genuine, itself])
+    return tuple(asked[place].to_numpy(np.int32) for place in ("index_x", "index_y")), len(genuine)
+
+
+def _image_weight(image_count: np.ndarray, identity_count: np.ndarray, identity: np.ndarray) -> np.ndarray:
+    """How often each image counts in each column, (column, image), in the smallest fitting integers."""
+    most = int(image_count.max()) * int(identity_count.max())
+    require(
+        most <= MOST_COPIES,
+        f"an image counts up to {most} times in a replicate; at most {MOST_COPIES} are exact: draw smaller subsets",
+    )
+    drawn = bool(np.any(identity_count != 1))
+    weight = image_count.astype(np.uint16) * identity_count.astype(np.uint16)[:, identity] if drawn else image_count
+    return weight.astype(np.uint8 if weight.max() <= WHOLE_LIMIT else np.uint16)
+
+
+def shares(weighting, labels: np.ndarray) -> np.ndarray:
+    """p_k of every identity, with mean 1 (section 2.1)."""
+    if isinstance(weighting, str):
+        require(
+            weighting in ("identity", "pair"),
+            f"weighting must be 'identity', 'pair' or p_k; got {weighting!r}",
+        )
+        return np.ones(len(labels))
+    if isinstance(weighting, Mapping):
+        lost = [name for name in labels if name not in weighting]
+        require(not lost, f"weighting has no p_k for identities {lost[:3]}; it must name all {len(labels)}")
+        weighting = [weighting[name] for name in labels]
+    share = np.asarray(weighting, float)
+    fits = share.shape == labels.shape and np.all(np.isfinite(share)) and np.all(share > 0)
+    require(fits, f"weighting must hold one positive p_k for each of the {len(labels)} identities, sorted by name")
+    return share / share.mean()
+
+
+def draw_people(images: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
+    """(column, image) and (column, identity) counts; column 0 counts everything once."""
+    first = np.unique(images.identity, return_index=True)[1]
+    ones = np.ones((1, len(images.names)), np.uint16), np.ones((1, len(first)), np.uint16)
+    if resampling is None:
+        return ones
+    if resampling.strata is not None:
+        same = by is not None and resampling.strata in ("group", CROSSED.join(attributes_of(by)))
+        require(
+            same,
+            f"strata={resampling.strata!r} must name the attribute given as by= (or be 'group'); got by={by!r}",
+        )
+    strata = None if resampling.strata is None else images.group
+    drawn = resampling.weights(images.urn, images.names, strata, images.person)
+    urn_of_identity = np.searchsorted(drawn[IDENTITY].values, images.urn[first])
+    counts = drawn["image_count"].values, drawn["identity_count"].values[:, urn_of_identity]
+    return tuple(np.concatenate(pair) for pair in zip(ones, counts, strict=True))
+
+
+def cell_table(n_groups: int, impostors: str) -> np.ndarray:
+    """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
+    require(impostors in ("all", "same-group"), f"impostors must be 'all' or 'same-group', got {impostors!r}")
+    require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
+    cells = np.full((n_groups + 1, n_groups + 1), -1, np.int16)
+    cells[np.arange(n_groups), np.arange(n_groups)] = np.arange(n_groups)
+    if impostors == "all":
+        a, b = np.triu_indices(n_groups, 1)
+        cells[a, b] = cells[b, a] = n_groups + np.arange(len(a))
+        cells[-1, :] = cells[:, -1] = n_groups + len(a)
+    return cells

@@ -1,0 +1,173 @@
+"""Rates from one sweep: plan, sweep, and exact resolution, for the data, all replicates and their V-statistic."""
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL
+from frkit.engine import crossings, lists, resolve
+from frkit.engine import plan as planning
+from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
+from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
+from frkit.engine.sweep import Request, sweep
+from frkit.engine.variance import spread_of
+
+COLUMN = "column"
+RESOLVED = 10  # errors of either kind that a level needs before its band means something
+
+
+class Rates(NamedTuple):
+    """Rates of one model, and the weights of pairs that further tallies build on.
+
+    table: over (column, level, group); column 0 is the data, then come replicates, and last the V-statistic. What is
+    known of the data alone has no column. genuine: the genuine pairs. totals: impostor weight, (cell, column).
+    """
+
+    table: xr.Dataset
+    genuine: Weighted
+    totals: np.ndarray
+
+
+def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
+    """The plan of a sweep for these rates, from a look at some of the scores; a list is kept whole."""
+    if protocol.listed is not None:
+        return lists.list_ladder(scores.values[protocol.listed.impostor])
+    return planning.make_plan(planning.take_pilot(scores, protocol), protocol.n_pairs, far, fixed)
+
+
+def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> Rates:
+    """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
+
+    far, fixed: (level,), one of them empty. ladder: from `plan_rates`, for scores like these; what it does not cover is
+    swept again.
+    """
+    found = _sweep(scores, protocol, far, fixed, ladder, bar)
+    if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
+        ladder = planning.even_plan(planning.take_pilot(scores, protocol))
+        found = _sweep(scores, protocol, far, fixed, ladder, bar)
+    bins, kept = found.bins[found.bins >= 0], found.kept
+    if not ladder.keep[bins].all():
+        absent = Request(protocol, ladder.keeping(bins[~ladder.keep[bins]]), adding=False)
+        kept = kept + sweep(scores, absent, progress=bar).lists["kept"]
+    impostors = resolve.cut_pairs(kept, ladder, protocol, bins, found.sums, found.totals)
+    return Rates(_table(protocol, found, impostors, far, fixed), found.genuine, found.totals)
+
+
+class _Found(NamedTuple):
+    """What one sweep brought, and in which bins the levels and the crossings of FAR and FRR lie.
+
+    sums: (bin, cell, column) impostor weight. counts: (bin,) impostor pairs. failed: comparisons of one identity.
+    level_bins: (column, level). crossings: of data and replicates, and of the V-statistic. bins: all of these.
+    """
+
+    sums: np.ndarray
+    totals: np.ndarray
+    counts: np.ndarray
+    kept: list
+    genuine: Weighted
+    failed: int
+    level_bins: np.ndarray
+    crossings: list[crossings.Crossings]
+    bins: np.ndarray
+
+
+def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> _Found:
+    """Bins added up, kept pairs, and genuine scores with their weights."""
+    if protocol.listed is None:
+        request = Request(protocol, ladder, failing=not scores.attrs.get("symmetric"), asking=True)
+        tally = sweep(scores, request, progress=bar)
+    else:
+        tally = lists.tally_list(scores.values, protocol, ladder)
+    sums = tally.sums["weight"].reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
+    totals = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals - tally.sums.get("missing", 0)
+    score = tally.asked_scores(protocol, scores.dtype)
+    genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
+    if fixed.size:
+        level_bins = np.tile(resolve.threshold_bins(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
+    else:
+        level_bins = resolve.level_bins(sums, totals, far)
+    kinds = genuine.data, genuine.centre
+    found = [crossings.find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
+    bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
+    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
+    return _Found(sums, totals, tally.sums["count"], tally.lists["kept"], genuine, failed, level_bins, found, bins)
+
+
+def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:
+    """Exact rates of all columns, with the names that they have in an evaluation."""
+    n_groups, pairs = len(protocol.groups), found.genuine
+    if fixed.size:
+        thresholds = np.tile(fixed, (protocol.n_columns, 1))
+        above = resolve.resolve_thresholds(impostors, found.level_bins[0], fixed)
+    else:
+        thresholds, above = resolve.resolve_levels(impostors, far)
+    far_of_all, far_cell = ratio(above.sum(2), found.totals.sum(0)[:, None]), ratio(above, found.totals.T[:, None])
+    frr = [_frr(kind, thresholds) for kind in (pairs.data, pairs.centre)]
+    frr, frr_group = (np.concatenate(parts) for parts in zip(*frr, strict=True))
+    kinds = zip((pairs.data, pairs.centre), found.crossings, strict=True)
+    eer = [crossings.resolve_crossings(impostors, kind, at, n_groups) for kind, at in kinds]
+    eer, eer_threshold = np.concatenate(eer, axis=1)
+    level = THRESHOLD_LEVEL if fixed.size else FAR_LEVEL
+    line, by_group = (COLUMN, level), (COLUMN, level, GROUP)
+    table = {"threshold": (line, with_centre(thresholds)), "far": (line, with_centre(far_of_all)), "frr": (line, frr)}
+    table |= {"far_group": (by_group, with_centre(far_cell[..., :n_groups])), "frr_group": (by_group, frr_group)}
+    table |= by_curve("eer", (COLUMN,), eer) | by_curve("eer_threshold", (COLUMN,), eer_threshold)
+    table |= _errors(level, found, impostors, thresholds[0])
+    if np.all(protocol.cell_of >= 0):
+        cross = far_cell[..., protocol.cell_of[:-1, :-1]]  # the last code is "in no group"
+        table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))
+    if pairs.rescaled is not None:
+        rescaled, rescaled_group = (with_centre(part) for part in _frr(pairs.rescaled, thresholds))
+        table |= {"frr_rescaled": (line, rescaled), "frr_group_rescaled": (by_group, rescaled_group)}
+    only_images = protocol.diagonal and np.all(protocol.identity_count == 1)
+    if only_images and protocol.symmetric and protocol.n_columns > 2:
+        at_data, at_columns = spread_of(protocol, impostors, pairs.data, thresholds, far_of_all, fixed.size > 0)
+        table |= {f"{rate}_variance": (level, values) for rate, values in at_data.items()}
+        table |= {f"{rate}_data": (line, with_centre(values)) for rate, values in at_columns.items()}
+    coords = {level: fixed if fixed.size else far, GROUP: protocol.groups}
+    coords |= {REFERENCE_GROUP: protocol.groups} if "far_cross" in table else {}
+    return labelled(table, coords, failed=found.failed)
+
+
+def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """FRR (column, level), and by group, (column, level, group)."""
+    lost = resolve.rejected(pairs, thresholds)
+    return ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), ratio(lost, pairs.totals.T[:, None])[..., :-1]
+
+
+def _errors(level: str, found: _Found, impostors: resolve.Impostors, thresholds: np.ndarray) -> dict:
+    """Pairs that go wrong at the data's own thresholds, each counted once."""
+    score = found.genuine.data.pairs.take(found.genuine.data.pairs.row >= 0).score
+    rejects = np.searchsorted(score, thresholds, side="right")
+    bins = found.level_bins[0]
+    accepts = np.append(np.cumsum(found.counts[::-1])[::-1], 0)[bins + 1]  # in higher bins than the threshold's
+    for place, (b, threshold) in enumerate(zip(bins, thresholds, strict=True)):
+        runs = np.flatnonzero(impostors.bin == b)
+        own = impostors.pairs.score[impostors.first[runs[0]] : impostors.last[runs[-1]]]
+        accepts[place] += np.count_nonzero(own > threshold)
+    resolved = (accepts >= RESOLVED) & (rejects >= RESOLVED)
+    return {"false_accepts": (level, accepts), "false_rejects": (level, rejects), "resolved": (level, resolved)}
+
+
+def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """weight / total, NaN where there is nothing to divide by."""
+    weight, total = np.broadcast_arrays(weight, total)
+    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
+
+
+def with_centre(values: np.ndarray) -> np.ndarray:
+    """(column, ...) with a last column for the V-statistic, where that is the data's own."""
+    return np.concatenate([values, values[:1]])
+
+
+def by_curve(name: str, dims: tuple, values: np.ndarray) -> dict:
+    """Values (..., curve) as two variables: that of all pairs, and those of the groups."""
+    return {name: (dims, values[..., -1]), f"{name}_group": ((*dims, GROUP), values[..., :-1])}
+
+
+def labelled(table: dict, coords: dict, **attrs) -> xr.Dataset:
+    """The variables of a table; without groups, none of groups."""
+    whole = xr.Dataset(table, coords, attrs)
+    return whole if len(coords[GROUP]) else whole.drop_dims([GROUP, REFERENCE_GROUP], errors="ignore")

@@ -1,0 +1,529 @@
+"""Explorers of computed results: each gives the values of its controls to what selects, computes and draws."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import ipywidgets as widgets
+import xarray as xr
+from matplotlib.axes import Axes
+
+from frkit import indices, nsigma, plot, studies
+from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, require
+from frkit.evaluation.evaluate import evaluate
+from frkit.explore.panel import MARK, Panel, far_names, far_range, labelled, menu, number, say, several, slider, tick
+from frkit.intervals import METHODS, band, decision_zones, floor, provenance
+from frkit.measures import measure, names
+from frkit.resampling import TARGETS, Resampling
+from frkit.vmf import mixture
+
+LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
+NEEDED = {"rescaled": ("replicates", "frr_rescaled"), "corrected": ("empirical", "frr_variance")}
+SIZES = {
+    "n_identities": ("identities K", 20, 1000, 20),
+    "per_identity": ("images per identity n_k", 2, 20, 1),
+    "dim": ("dimension p", 16, 256, 16),
+    "n_datasets": ("data sets", 20, 200, 20),
+}
+SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05)
+MAPS = {"cosine: (1 + s) / 2": "cosine", "angular: 1 - arccos(s) / π": "angular"}
+SUBSET, SUBSET_SIZE = "subset", "subset_size"
+BEST = "the best group"
+SPLITS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
+
+
+def _within(far: tuple[float, float]) -> dict[str, slice]:
+    """What selects a range of FAR levels, both ends with it."""
+    return {FAR_LEVEL: slice(far[0] * (1 - 1e-9), far[1] * (1 + 1e-9))}
+
+
+def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
+    """Explore ROC curves with their bands: curves, kind of interval, nominal level and range of FAR.
+
+    Parameters
+    ----------
+    evaluation : what `evaluate(..., resampling=...)` returned, or several of them by name.
+
+    Returns
+    -------
+    ipywidgets.VBox : controls above a figure that follows them; cautions of the chosen bands beneath it.
+
+    Raises
+    ------
+    InputError : an evaluation without FAR levels or without replicates.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Figs. 1 and 3.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> box = fk.explore.roc(fk.evaluate(fk.score_tensor(faces), **how))
+    >>> [child.description for child in box.children[:2]]
+    ['interval', 'nominal level']
+    """
+    evaluations = evaluation if isinstance(evaluation, dict) else {"": evaluation}
+    choices = {}
+    for name, one in evaluations.items():
+        coords = one["empirical"].coords
+        require(FAR_LEVEL in coords, "explore.roc needs an evaluation at FAR levels: evaluate(..., far=...)")
+        for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
+            choices[", ".join(part for part in (name, model) if part) or "empirical curve"] = (name, model)
+    resampled = [one for one in evaluations.values() if "replicates" in one]
+    lost = {method for method, (node, name) in NEEDED.items() if any(name not in one[node] for one in resampled)}
+    controls = {
+        "method": menu("interval", options=[method for method in METHODS if method not in lost]),
+        "level": number("nominal level", **LEVEL),
+        "far": far_range(next(iter(evaluations.values()))["empirical"].coords[FAR_LEVEL].values),
+        "curves": several("curves", list(choices.items()), list(choices.values())),
+    }
+
+    def show(axes: list[Axes], method, level, far, curves) -> None:
+        bands = chosen_bands(evaluations, curves, method, level, far)
+        if not bands:
+            return say(axes[0], "choose at least one curve")
+        plot.roc(bands, axes[0])
+
+    return Panel(controls, show).box()
+
+
+def chosen_bands(evaluations: dict, curves: Iterable, method: str, level: float, far: tuple) -> dict[str, xr.Dataset]:
+    """The bands of some curves, each given by its evaluation and model, within a range of FAR, by evaluation."""
+    found = {}
+    for name in dict.fromkeys(name for name, _ in curves):
+        models = {MODEL: [model for data, model in curves if data == name and model]}
+        bands = band(evaluations[name], "frr", method=method, level=level).sel(_within(far))
+        found[name] = bands.sel(models) if MODEL in bands.dims else bands
+    return found
+
+
+def consistency(result: xr.Dataset) -> widgets.VBox:
+    """Explore how the empirical ROC comes closer to its goal: size, range of FAR and model.
+
+    Parameters
+    ----------
+    result : what `studies.consistency` returned.
+
+    Returns
+    -------
+    ipywidgets.VBox : controls above two figures that follow them.
+
+    Raises
+    ------
+    InputError : the result holds no FAR level.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Proposition 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
+    >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
+    >>> [child.description for child in fk.explore.consistency(result).children[:2]]
+    ['images per identity', 'FAR range']
+    """
+    label = "images per identity" if result.attrs["exact"] else "share of the images"
+    sizes = [(f"{size:g}", size) for size in result["size"].values.tolist()]
+    controls = {"size": slider(label, options=sizes), "far": far_range(result[FAR_LEVEL].values)}
+    if MODEL in result.dims:
+        controls["model"] = menu("model", options=result[MODEL].values.tolist())
+
+    def show(axes: list[Axes], size, far, model=None) -> None:
+        one = result if model is None else result.sel({MODEL: model})
+        plot.growth(one, size, axes[0], far=far)
+        plot.consistency(studies.sup_distance(one, far), axes[1])
+        axes[1].axvline(int(one.n_images.sel(size=size)), **MARK)
+
+    return Panel(controls, show, columns=2).box()
+
+
+def bootstrap_bias(study: xr.Dataset, mixture=None) -> widgets.VBox:
+    """Explore when the naive bootstrap goes wrong: images per identity, FAR level, and kind of fan.
+
+    Parameters
+    ----------
+    study : what `studies.bootstrap_bias` returned.
+    mixture : the vmf Mixture it was made of; then a button draws new data and bootstraps them, with a
+        progress bar.
+
+    Returns
+    -------
+    ipywidgets.VBox : controls above two figures that follow them.
+
+    Raises
+    ------
+    InputError : the study holds no intervals.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Figs. 2 and 3.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
+    >>> study = fk.studies.bootstrap_bias(mix, per_identity=(5, 10), far=[0.1, 0.2], n=20)
+    >>> [child.description for child in fk.explore.bootstrap_bias(study).children[:3]]
+    ['images per identity', 'FAR level', 'bootstrap curves']
+    """
+    shown = {"study": study}
+    levels, sizes = far_names(study[FAR_LEVEL].values), study.per_identity.values.tolist()
+    controls = {
+        "per_identity": slider("images per identity", options=sizes),
+        "far": slider("FAR level", options=levels, index=len(levels) // 2),
+        "moved": menu("bootstrap curves", options={"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}),
+    }
+
+    def show(axes: list[Axes], per_identity, far, moved) -> None:
+        now = shown["study"]
+        fan = now.sel(per_identity=per_identity)
+        truth = xr.Dataset({"frr": now.truth})
+        plot.fan(recentered(fan) if moved else fan, axes[0], truth=truth).axvline(far, **MARK)
+        plot.bootstrap_bias(now, far, axes[1]).axvline(sizes.index(per_identity), **MARK)
+
+    def compute(**_chosen) -> None:
+        attrs = shown["study"].attrs
+        how = {"n": study.sizes[REPLICATE], "seed": attrs["seed"] + 1, "level": attrs["level"]}
+        far = study[FAR_LEVEL].values
+        shown["study"] = studies.bootstrap_bias(mixture, per_identity=tuple(sizes), far=far, **how)
+
+    panel = Panel(controls, show, columns=2, foot=1.25)
+    words = "Draw new data and bootstrap them"
+    return panel.box() if mixture is None else panel.box(words, compute)
+
+
+def recentered(fan: xr.Dataset) -> xr.Dataset:
+    """The fan moved from its centre to the empirical curve."""
+    moved = fan.replicates - fan.centre + fan.estimate
+    return fan.assign(replicates=moved).assign_attrs(method="recentered")
+
+
+def coverage(study: xr.Dataset) -> widgets.VBox:
+    """Explore how often intervals hold the truth: FAR, nominal level, scheme; and studies of another size.
+
+    Parameters
+    ----------
+    study : what `studies.coverage` returned.
+
+    Returns
+    -------
+    ipywidgets.VBox : controls above two figures that follow them, and controls of the size of a new study, which
+        a button computes with a progress bar.
+
+    Raises
+    ------
+    InputError : the study holds no coverage.
+
+    References
+    ----------
+    Conti & Clémençon (2024), appendix B.1, Figs. 6 and 9; Theorems 2 and 3.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, far=[0.1, 0.2], replicates=20, progress=False)
+    >>> [child.description for child in fk.explore.coverage(study).children[:4]]
+    ['FAR level', 'nominal coverage', 'scheme', 'on the right']
+    """
+    shown, made, fars = {"study": study}, json.loads(study.attrs["study"]), far_names(study[FAR_LEVEL].values)
+    levels = [(f"{level:.2f}", level) for level in study.level.values.tolist()]
+    controls = {
+        "far": slider("FAR level", options=fars, index=len(fars) // 2),
+        "level": slider("nominal coverage", options=levels, index=len(levels) - 1),
+        "scheme": menu("scheme", options=study.scheme.values.tolist()),
+        "beside": menu("on the right", options={"coverage along FAR": "along", "laws of the error": "laws"}),
+    }
+    asked = {}
+    for name, (label, low, high, step) in SIZES.items():
+        value = made[name] if isinstance(made[name], int) else low
+        limits = {"min": min(low, value), "max": max(high, value), "step": step}
+        asked[name] = labelled(widgets.IntSlider, label, value=value, **limits)
+    limits = {"min": 1, "max": max(1000, made["concentrations"][1]), "step": 1}
+    asked["kappa"] = labelled(widgets.FloatRangeSlider, "concentrations κ", value=made["concentrations"], **limits)
+
+    def show(axes: list[Axes], far, level, scheme, beside) -> None:
+        one = shown["study"].sel({"scheme": scheme})
+        plot.coverage(one, far, axes[0]).axvline(level, **MARK)
+        if beside == "laws":
+            plot.error_laws(one, far, axes[1])
+        else:
+            plot.coverage_along(one.sel(level=level), ax=axes[1]).axvline(far, **MARK)
+
+    def compute(n_identities, per_identity, dim, n_datasets, kappa, **_chosen) -> None:
+        kept = {"schemes": "scheme", "methods": "method", "levels": "level"}
+        kept = {name: tuple(study[coord].values.tolist()) for name, coord in kept.items()}
+        population = mixture(n_identities, dim, kappa=kappa, seed=made["seed"])
+        sizes = {"n_datasets": n_datasets, "per_identity": per_identity, "replicates": made["replicates"]}
+        far = study[FAR_LEVEL].values
+        shown["study"] = studies.coverage(population, far=far, seed=made["seed"], **sizes, **kept)
+
+    return Panel(controls, show, columns=2).box("Run a study of this size", compute, **asked)
+
+
+def fairness(
+    evaluation: xr.DataTree | dict[str, xr.DataTree], scores: xr.DataArray | None = None, *, varying: str = "error"
+) -> widgets.VBox:
+    """Explore disparity measures with their bands and floors.
+
+    Parameters
+    ----------
+    evaluation : what `evaluate(..., by=..., resampling=...)` returned at FAR levels, or several by attribute.
+    scores : the tensor they were made of; then scheme and impostors can be changed, and a button evaluates anew,
+        with a progress bar; what has been evaluated once is kept.
+    varying : the rule for attributes that vary within an identity, as in `evaluate`.
+
+    Returns
+    -------
+    ipywidgets.VBox : controls above a figure that follows them; cautions beneath it.
+
+    Raises
+    ------
+    InputError : an evaluation without groups, FAR levels or replicates.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Fig. 4 and Figs. 15-22.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
+    >>> how = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
+    >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **how)
+    >>> [child.description for child in fk.explore.fairness(ev).children[:3]]
+    ['attribute', 'metric', 'FAR range']
+    """
+    by, held = {}, {}  # held: evaluations by attribute, scheme, and whether impostors come from the same group only
+    for one in evaluation.values() if isinstance(evaluation, dict) else [evaluation]:
+        known = provenance(one)
+        require(known["by"] is not None, "explore.fairness needs groups: evaluate with by='an attribute'")
+        require(FAR_LEVEL in one["empirical"].coords, "explore.fairness needs FAR levels: evaluate(..., far=...)")
+        require("replicates" in one.children, "explore.fairness needs replicates: evaluate(..., resampling=...)")
+        words = known["by"] if isinstance(known["by"], str) else " & ".join(known["by"])
+        by[words] = known["by"]
+        key = words, known["scheme"], known["impostors"] == "same-group"
+        held.setdefault(key if scores is not None else key[:1], one)
+    first = next(iter(held.values()))
+    start = provenance(first)
+    data, n = first["empirical"].to_dataset(), first["replicates"].sizes[REPLICATE]
+    metrics = [name for name in names() if measure(name).fair is not None and name.startswith(("far_", "frr_"))]
+    counts = sorted({min(n, count) for count in (25, 50, 100, 200, 500, 1000)} | {n})
+    controls = {
+        "attribute": menu("attribute", options=list(by)),
+        "metric": menu("metric", options=[*metrics, "fdr", "garbe", "ir"], value="frr_max_geomean"),
+        "far": far_range(data[FAR_LEVEL].values),
+        "level": number("nominal level", **LEVEL),
+        "replicates": slider("replicates", options=counts, value=n),
+    }
+    if MODEL in data.dims:
+        models = data[MODEL].values.tolist()
+        controls["models"] = several("models", models, models[:2])
+    if scores is not None:
+        schemes = [name for name in TARGETS if name != "subset"]
+        controls["scheme"] = menu("scheme", options=schemes, value=start["scheme"])
+        controls["same"] = tick("same-group pairs only", value=start["impostors"] == "same-group")
+
+    def show(axes: list[Axes], attribute, metric, far, level, replicates, models=(), **settings) -> None:
+        found = held.get((attribute, *settings.values()))
+        if found is None:
+            return say(axes[0], "not evaluated yet: press the button")
+        part, chosen = first_replicates(found, replicates), _within(far) | ({MODEL: list(models)} if models else {})
+        bands, floors = (make(part, metric, level=level).sel(chosen) for make in (band, floor))
+        zones = decision_zones(bands) if bands.sizes.get(MODEL) == 2 else None
+        plot.fairness(bands, axes[0], floors=floors, zones=zones)
+
+    def compute(attribute, scheme, same, **_chosen) -> None:
+        if (attribute, scheme, same) not in held:
+            drawn = Resampling(scheme, n=n, seed=start["seed"])
+            how = {"far": data[FAR_LEVEL].values, "by": by[attribute], "resampling": drawn, "varying": varying}
+            pairs = "same-group" if same else "all"
+            held[attribute, scheme, same] = evaluate(scores, impostors=pairs, progress=True, **how)
+
+    panel = Panel(controls, show)
+    return panel.box() if scores is None else panel.box("Evaluate these settings", compute)
+
+
+def first_replicates(evaluation: xr.DataTree, n: int) -> xr.DataTree:
+    """The evaluation as it would be with n replicates: the first n of any number are the same."""
+    result = evaluation.copy()
+    result["replicates"] = evaluation["replicates"].isel({REPLICATE: slice(0, n)})
+    result.attrs["provenance"] = json.dumps(provenance(evaluation) | {"n": n})
+    return result
+
+
+def fairness_indices(
+    scores: xr.DataArray | xr.Dataset, *, by: str | list[str], score_maps: Mapping[str, Any] = MAPS, deals: int = 40
+) -> widgets.VBox:
+    """Explore what the sizes of the groups, the bins and the score map do to SFI, CFI and DFI.
+
+    Each position is computed once, which takes as long as `fairness_indices` on these scores.
+
+    Parameters
+    ----------
+    scores : score tensor or pair table of one model.
+    by : attribute(s) whose groups are compared.
+    score_maps : mapping of words to score maps, at least one; by default "cosine" and "angular".
+    deals : how often people are dealt to groups at random, for the floor.
+
+    Returns
+    -------
+    ipywidgets.VBox : controls above two figures that follow them; cautions beneath.
+
+    Raises
+    ------
+    InputError : as `fairness_indices`; no score map.
+
+    References
+    ----------
+    Kotwal & Marcel (2022), section 3.1 and Tables 1-3.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> box = fk.explore.fairness_indices(fk.canonical_scores(), by="group", score_maps={"as they are": "identity"})
+    >>> [child.description for child in box.children[:3]]
+    ['group that loses people', 'share of it that stays', 'bins']
+    """
+    require(len(score_maps) > 0, "score_maps must name at least one score map")
+    first = indices.fairness_indices(scores, by=by, score_map=next(iter(score_maps.values())), bins=10)
+    shares = [(f"{100 * share:g} %", share) for share in SHARES]
+    later = {"continuous_update": False}
+    controls = {
+        "group": menu("group that loses people", options=first[GROUP].values.tolist()),
+        "share": slider("share of it that stays", options=shares, **later),
+        "bins": slider("bins", options=(10, 20, 50, 100, 200), value=100, **later),
+        "score_map": menu("score map", options=list(score_maps)),
+        "balance": tick("DFI: half of the mass to each kind of pair", value=False),
+    }
+
+    @cache
+    def found_with(group, share, score_map, **how) -> xr.Dataset:
+        stays = indices.thinned(scores, by=by, keep={group: share} if share < 1 else {})
+        return indices.fairness_indices(stays, by=by, score_map=score_maps[score_map], deals=deals, **how)
+
+    def show(axes: list[Axes], group, share, **how) -> None:
+        found = found_with(group if share < 1 else None, share, **how)
+        weights = ", ".join(f"{float(weight):.3f}" for weight in found.weights)
+        plot.score_histograms(found, axes[0]).set_title(f"weights of the groups: {weights}", loc="left", fontsize=8.5)
+        plot.fairness_indices(found, axes[1])
+
+    return Panel(controls, show, columns=2, foot=0.95).box()
+
+
+def n_sigma(result: xr.Dataset) -> widgets.VBox:
+    """Explore what N and p depend on: number and size of the subsets, the reference, and the limits of risk.
+
+    Parameters
+    ----------
+    result : what `n_sigma`, `nsigma.by_subset_size` or `studies.finetuning` returned; the second has a control for
+        the people in a subset, the third one for the models.
+
+    Returns
+    -------
+    ipywidgets.VBox : controls above two figures that follow them; cautions beneath.
+
+    Raises
+    ------
+    InputError : a result without the subsets' rates.
+
+    References
+    ----------
+    DeAlcala et al. (2023), Fig. 1 and section IV-C.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(60, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
+    >>> found = fk.n_sigma(fk.score_tensor(mix.sample(5)), by="group", subsets=50, fpr=0.1)
+    >>> [child.description for child in fk.explore.n_sigma(found).children[:2]]
+    ['number K of subsets', 'reference group']
+    """
+    there = {"eer", "tpr"} <= set(result.data_vars) and SUBSET in result.eer.dims
+    require(there, "explore.n_sigma needs the subsets' rates: pass what n_sigma returned")
+    rates, most = result[["eer", "tpr"]].assign_attrs(result.attrs), result.sizes[SUBSET]
+    counts = sorted({count for count in (5, 10, 20, 50, 100, 200, 500, 1000, 2000) if count < most} | {most})
+    controls = {"count": slider("number K of subsets", options=counts, value=most)}
+    for dim in (dim for dim in rates.eer.dims if dim not in ("batch", SUBSET, GROUP)):
+        options, kind = rates[dim].values.tolist(), slider if dim == SUBSET_SIZE else menu
+        controls[dim] = kind("people in a subset" if dim == SUBSET_SIZE else dim, options=options, value=options[-1])
+    controls |= {
+        "reference": menu("reference group", options=[BEST, *rates[GROUP].values.tolist()]),
+        "step": number("σ from level to level", value=1.0, min=0.25, max=4.0, step=0.25),
+        "signed": tick("N with its sign", value=False),
+        "beside": menu("on the right", options={"EERs of the subsets": "eer", "p against the number of subsets": "p"}),
+    }
+
+    def show(axes: list[Axes], count, reference, step, signed, beside, **at) -> None:
+        found = first_subsets(rates, count, None if reference == BEST else reference, step, **at)
+        plot.n_sigma(found, axes[0], signed=signed)
+        if beside == "p":
+            plot.dependence(nsigma.by_subsets(found), "p_value", axes[1])
+        else:
+            plot.eer_distributions(found, axes[1])
+
+    return Panel(controls, show, columns=2).box()
+
+
+def first_subsets(rates: xr.Dataset, count: int, reference: str | None, step: float, **at) -> xr.Dataset:
+    """N of the first `count` subsets, with risk levels at multiples of `step`; `at` selects size and model."""
+    risk = {"minimal": 0, "limited": step, "high": 2 * step, "unacceptable": 3 * step}
+    found = nsigma.summarise(rates.sel(at).isel({SUBSET: slice(0, count)}), reference=reference, risk_levels=risk)
+    return found.assign_attrs({SUBSET_SIZE: at[SUBSET_SIZE]} if SUBSET_SIZE in at else {})
+
+
+def representation_bias(per_identity: int = 10) -> widgets.VBox:
+    """Explore estimates of representation bias where the truth is known.
+
+    Two Gaussian classes of people lie a chosen distance apart. The exact curve follows the class balance; a button
+    draws people and estimates RLB, held out and in sample, with the comparators beside it, and shows its progress.
+
+    Parameters
+    ----------
+    per_identity : images of each person, 1 or more; half of their noise is common to them.
+
+    Returns
+    -------
+    ipywidgets.VBox : controls above two figures that follow them. Estimates stay until the class balance changes.
+
+    References
+    ----------
+    Li & Abd-Almageed (2021), eq. 1 and Section IV-B.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> [child.description for child in fk.explore.representation_bias().children[:2]]
+    ['attribute strength', 'share of class 1']
+    """
+    done: dict[float, list] = {}
+    controls = {
+        "distance": number("attribute strength", value=2, min=0, max=6, step=0.5),
+        "share": slider("share of class 1", options=[0.1, 0.25, 0.5, 0.75, 0.9], value=0.5),
+    }
+    asked = {
+        "n_images": slider("images n", options=[300, 1000, 3000], value=1000),
+        "n_features": slider("dimension", options=[8, 64, 256], value=64),
+        "by": menu("folds of", options=SPLITS),
+        "hidden": slider("network width", options=[8, 64, 200], value=64),
+    }
+
+    def show(axes: list[Axes], distance, share) -> None:
+        own = done.get(share, [])
+        plot.trials(studies.true_bias(share), own, axes[0]).axvline(distance, **MARK)
+        if not own:
+            return say(axes[1], "not estimated yet: press the button")
+        plot.comparators(own[-1], axes[1])
+
+    def compute(share, **chosen) -> None:
+        before = done.setdefault(share, [])
+        law = {"shares": (share, 1 - share), "per_identity": per_identity}
+        before.append(studies.trial(**chosen, **law, seed=len(before), progress=True))
+
+    return Panel(controls, show, columns=2).box("Draw people and estimate", compute, **asked)

@@ -1,0 +1,178 @@
+"""Two models: the paired difference with its band, and zones in which a choice between them depends on the band."""
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import MODEL, InputError, require
+from frkit.intervals.bands import AnyMeasure
+from frkit.intervals.methods import choose, interval, logarithm
+from frkit.intervals.reading import Values, attributes, provenance, values_of, warn_of, with_resolved
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
+from frkit.measures.registry import measure as find_measure
+
+
+def compare(
+    evaluation_a: xr.DataTree,
+    evaluation_b: xr.DataTree | AnyMeasure,
+    measure: AnyMeasure | None = None,
+    *,
+    models: tuple[str, str] | None = None,
+    method: str | None = None,
+    level: float = 0.95,
+) -> xr.Dataset:
+    """Compare two models on the same images and the same resamples: the paired difference with its band.
+
+    Pairing makes the band of the difference narrower than two separate bands suggest, because both models
+    meet the same easy and hard images in every resample. Differences are A - B; measures on the log scale are
+    compared as a ratio A / B, whose interval is built on the log scale.
+
+    Parameters
+    ----------
+    evaluation_a, evaluation_b : evaluations of the two models, with the same images, scheme, seed and n.
+        Or give one evaluation that holds both: `compare(evaluation, measure, models=("A", "B"))`.
+    measure : a registered name such as "frr", or a function Dataset -> DataArray.
+    models : names of the two models inside one evaluation; with two evaluations, names for the picture.
+    method, level : as in `band`; "corrected" is not known for differences, and "auto" never takes it.
+
+    Returns
+    -------
+    xr.Dataset as `band` returns it, of the difference (attrs["contrast"] = "difference", attrs["null"] = 0)
+    or of the ratio ("ratio", 1). `resolved` is true where it is true for both models.
+
+    Raises
+    ------
+    InputError : the evaluations are of other images, other draws or other levels; a model is not there.
+
+    Warns
+    -----
+    DataWarning : as `band`.
+
+    References
+    ----------
+    Conti & Clémençon (2024), section 4 (the comparison of Fig. 1, here with one band for the difference).
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> how = dict(far=[0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> cosine = fk.evaluate(fk.score_tensor(faces), **how)
+    >>> euclid = fk.evaluate(fk.score_tensor(faces, similarity="euclidean"), **how)
+    >>> bool(abs(fk.compare(cosine, euclid, "frr").estimate).max() < 1e-9)
+    True
+    """
+    a, b, measure = _two_sides(evaluation_a, evaluation_b, measure, models)
+    chosen = find_measure(measure)
+    method, _ = choose(method, a, chosen, paired=True)
+    _require_paired(a, b)
+    sides = zip(values_of(a, chosen, method), values_of(b, chosen, method), strict=True)
+    result = _contrast([_aligned(x, y) for x, y in sides], method, level, chosen.scale)
+    result = with_resolved(result, a, b)
+    first, second = models or ("A", "B")
+    result.attrs |= {**attributes(a, chosen, method, level), "a": str(first), "b": str(second)}
+    warn_of(a, result)
+    return result
+
+
+def _contrast(pairs: list, method: str, level: float, scale: str) -> xr.Dataset:
+    """The interval of A - B, or of A / B for a measure on the log scale."""
+    if scale != LOG_SCALE:
+        result = interval(Values(*(x - y for x, y in pairs)), method, level, IDENTITY_SCALE)
+        return result.assign_attrs(contrast="difference", null=0)
+    with np.errstate(invalid="ignore"):
+        logarithms = Values(*(logarithm(x) - logarithm(y) for x, y in pairs))
+    result = interval(logarithms, method, level, IDENTITY_SCALE)
+    ratios = {name: np.exp(result[name]) for name in ("estimate", "lower", "upper", "centre")}
+    return result.assign(ratios).assign_attrs(contrast="ratio", null=1)
+
+
+def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
+    """The two evaluations and the measure, from either form of the call."""
+    require(models is None or len(models) == 2, f"models must name two models, got {models!r}")
+    if measure is not None:
+        return evaluation_a, evaluation_b, measure
+    require(
+        models is not None,
+        "compare takes two evaluations and a measure, or one evaluation, a measure and models=(A, B)",
+    )
+    held = evaluation_a["empirical"].coords
+    known = [str(name) for name in held[MODEL].values] if MODEL in held else []
+    for name in models:
+        require(name in known, f"no model is called {name!r} in this evaluation; it holds {known}")
+    return *(evaluation_a.sel({MODEL: name}, drop=True) for name in models), evaluation_b
+
+
+def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
+    """Refuse to pair evaluations whose replicates are not the same resamples of the same images."""
+    first, second = provenance(a), provenance(b)
+    for key in ("scheme", "n", "seed", "n_images", "n_identities", "fingerprint"):
+        require(
+            first.get(key) == second.get(key),
+            f"a paired comparison needs the same images and the same draws, but {key} differs: "
+            f"{first.get(key)!r} and {second.get(key)!r}. Evaluate both models on the same images with the "
+            "same Resampling(scheme, n, seed)",
+        )
+
+
+def _aligned(first, second) -> tuple:
+    """What is known of both models, if it lies at exactly the same levels and groups."""
+    try:
+        return xr.align(first, second, join="exact")
+    except ValueError as error:
+        raise InputError(f"the two models lie at other levels or groups: {error}") from error
+
+
+def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
+    """Tell which of two models is fairer at each level: by the estimate, and by the worse end of the band.
+
+    Zone A: the first model is fairer by both. Zone C: the second is. Zone B: the estimate is for one and the
+    worse end of the band for the other, so that the decision depends on how much risk one takes.
+
+    Parameters
+    ----------
+    bands : what `band` returned of a disparity measure for an evaluation of two models; or two bands by name.
+
+    Returns
+    -------
+    xr.Dataset over the levels: `zone` ("A", "B", "C", or "" where a number is missing or both are alike),
+    `by_estimate` and `by_band` (names of the fairer model).
+
+    Raises
+    ------
+    InputError : not two models, no disparity measure, or bands of different measures or levels.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Fig. 4.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> ends = {"estimate": [2.0, 3.0], "upper": [3.0, 6.0], "lower": [1.5, 2.0]}
+    >>> a = xr.Dataset({name: ("far_level", v) for name, v in ends.items()}, attrs={"measure": "m", "fair": 1.0})
+    >>> b = a.assign(estimate=a.estimate - 0.5, upper=a.upper + xr.DataArray([1.0, -2.0], dims="far_level"))
+    >>> "".join(decision_zones({"x": a, "y": b}).zone.values)
+    'BC'
+    """
+    if not isinstance(bands, dict):
+        require(MODEL in bands.dims, "one band holds one model: give two bands by name, {'A': ..., 'B': ...}")
+        bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in bands[MODEL].values}
+    require(len(bands) == 2, f"zones compare two models, got {len(bands)}: {', '.join(bands)}")
+    names, pair = list(bands), list(bands.values())
+    fair = {band.attrs.get("fair") for band in pair}
+    require(
+        len({band.attrs.get("measure") for band in pair}) == 1 and len(fair) == 1 and None not in fair,
+        "zones need two bands of the same disparity measure, which has a fair value",
+    )
+    require(pair[0].estimate.dims == pair[1].estimate.dims, "the two bands run over other dimensions")
+    first, second = _aligned(*pair)
+    away = 1 if float((first.estimate + second.estimate - 2 * fair.pop()).sum()) >= 0 else -1
+    words = {}
+    for name, variable in (("by_estimate", "estimate"), ("by_band", "upper" if away > 0 else "lower")):
+        gap = away * (first[variable] - second[variable])
+        words[name] = xr.where(gap < 0, names[0], xr.where(gap > 0, names[1], ""))
+    agree = words["by_estimate"] == words["by_band"]
+    zone = xr.where(agree, xr.where(words["by_estimate"] == names[0], "A", "C"), "B")
+    known = (words["by_estimate"] != "") & (words["by_band"] != "")
+    result = xr.Dataset({"zone": xr.where(known, zone, ""), **words})
+    return result.assign_attrs(models=names, measure=first.attrs["measure"])

@@ -1,0 +1,210 @@
+"""EER and TPR of many subsets of every group: one sweep over the scores within each group."""
+
+import hashlib
+from dataclasses import dataclass, field
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PROBE,
+    REFERENCE,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    UNKNOWN,
+    InputError,
+    listed,
+    require,
+)
+from frkit.evaluation.evaluate import Evaluator, checked_scores
+from frkit.faces.labels import attributes_of
+from frkit.resampling import Resampling
+from frkit.scores.groups import check_attributes, labels_of_sides, people
+
+BATCH, SUBSET = "batch", "subset"
+SIDES = (PROBE, REFERENCE)
+WITHOUT_NAN = ("cosine", "euclidean")  # similarities that embeddings always have
+LONG_NAMES = {
+    "eer": "equal error rate of a subset",
+    "tpr": "true positive rate of a subset at its own FPR",
+    "fmr": "false match rate of a subset at a fixed threshold (FAR)",
+    "fnmr": "false non-match rate of a subset at a fixed threshold (FRR)",
+    "eer_all": "equal error rate of all people of the group",
+    "tpr_all": "true positive rate of all people of the group",
+    "n_people": "people in the group",
+}
+
+
+def subset_rates(scores: xr.DataArray, *, by: str | list[str], seed: int = 0, **options) -> xr.Dataset:
+    """Draw subsets of the people of every group, and compute the EER and the TPR of each subset.
+
+    The people of a subset are drawn with replacement from those of the group; a person drawn twice counts twice
+    and makes no pair with the copy. All pairs weigh the same. Every group has its own ROC curve: its subsets'
+    TPR is 1 - FRR at the threshold at which their own FAR is `fpr`. Groups draw from seeds of their own, which
+    follow their names: other groups, and the order of the images, change nothing.
+
+    Parameters
+    ----------
+    scores, by, seed : as in `n_sigma`.
+    **options : `subsets`, `subset_size`, `batches`, `fpr`, `threshold` and `varying`, as in `n_sigma`.
+
+    Returns
+    -------
+    xr.Dataset over ([model,] batch, subset, group): `eer`, `tpr`, and with thresholds `fmr` and `fnmr`, which run
+    over threshold_level too. `eer_all` and `tpr_all` are those of all people of a group, `n_people` their number.
+
+    Raises
+    ------
+    InputError : fewer than two groups; a group without genuine or impostor pairs, or with a subset that has none;
+        NaN scores; an impossible number, size, rate or attribute.
+
+    References
+    ----------
+    DeAlcala et al. (2023), sections IV-B to IV-D.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(40, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
+    >>> rates = fk.nsigma.subset_rates(fk.score_tensor(mix.sample(5)), by="group", subsets=10, batches=2, fpr=0.1)
+    >>> dict(rates.eer.sizes)
+    {'batch': 2, 'subset': 10, 'group': 2}
+    """
+    return SubsetRates(by, **options)(scores, seed)
+
+
+@dataclass(eq=False)
+class SubsetRates:
+    """`subset_rates` of one kind, for one score tensor after the other: `drawn(scores, seed)`.
+
+    by, ..., varying: as in `n_sigma`. kept: what has been prepared for each group's scores, by `prepare`.
+    """
+
+    by: str | list[str]
+    subsets: int = 100
+    subset_size: int | None = None
+    batches: int = 1
+    fpr: float = 0.01
+    threshold: object = None
+    varying: str = "error"
+    kept: dict = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_whole("subsets", self.subsets, 2)
+        _check_whole("batches", self.batches, 1)
+        require(0 < self.fpr < 1, f"fpr must lie in (0, 1), got {self.fpr!r}")
+
+    def prepare(self, scores: xr.DataArray) -> None:
+        """Plan the sweeps of further scores of the same people by these: no result depends on it."""
+        for group, part in within_groups(scores, self.by, self.varying).items():
+            self.kept[group] = [kind.prepared(part) for kind in self._kinds()]
+
+    def __call__(self, scores: xr.DataArray, seed: int) -> xr.Dataset:
+        _check_whole("seed", seed, 0)
+        parts = within_groups(scores, self.by, self.varying)
+        sides = {group: [part[f"{side}_{IDENTITY}"].values for side in SIDES] for group, part in parts.items()}
+        n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}
+        _check_size(self.subset_size, n_people)
+        rates = [self._rates_of(part, group, group_seed(seed, group)) for group, part in parts.items()]
+        result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
+        result["n_people"] = (GROUP, list(n_people.values()))
+        places = pd.MultiIndex.from_product([range(self.batches), range(self.subsets)], names=[BATCH, SUBSET])
+        result = result.assign_coords(xr.Coordinates.from_pandas_multiindex(places, REPLICATE)).unstack(REPLICATE)
+        result = result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
+        for name, variable in result.data_vars.items():
+            variable.attrs = {"long_name": LONG_NAMES[name]}
+        result.attrs = {"by": " & ".join(attributes_of(self.by)), "fpr": float(self.fpr), "seed": int(seed)}
+        result.attrs |= {"subset_size": self.subset_size or "as many as the group has"}
+        return result
+
+    def _kinds(self) -> list[Evaluator]:
+        """At the FPR, and at thresholds where there are any; their replicates are the subsets."""
+        draws = Resampling("subset", n=self.subsets * self.batches, subset_size=self.subset_size)
+        options = {"resampling": draws, "weighting": "pair"}
+        fixed = [] if self.threshold is None else [Evaluator({"threshold": self.threshold} | options)]
+        return [Evaluator({"far": [self.fpr]} | options), *fixed]
+
+    def _rates_of(self, part: xr.DataArray, group: str, seed: int) -> xr.Dataset:
+        """EER and TPR of one group's subsets, over ([model,] replicate)."""
+        try:
+            at_fpr, *fixed = (kind(part, seed=seed) for kind in self.kept.get(group) or self._kinds())
+        except InputError as error:
+            raise InputError(f"group {group!r}: {error}") from error
+        nodes = (at_fpr[node].to_dataset() for node in ("empirical", "replicates"))
+        whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
+        result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
+        if fixed:
+            result["fmr"], result["fnmr"] = fixed[0]["replicates"].far, fixed[0]["replicates"].frr
+        empty = (result.eer.isnull() | result.tpr.isnull()).any([dim for dim in result.eer.dims if dim != REPLICATE])
+        lost = np.flatnonzero(empty.values)
+        more = "more people" if self.subset_size is None else f"a subset_size above {self.subset_size}"
+        require(
+            lost.size == 0,
+            f"group {group!r}: {lost.size} of {empty.size} subsets have no genuine or no impostor pair (subset "
+            f"{listed(lost, 3)}); the group needs {more}, or more people with two images",
+        )
+        return result
+
+
+def group_seed(seed: int, group: str) -> int:
+    """The seed of one group's draws: it depends on the group's name and not on the other groups."""
+    words = np.frombuffer(hashlib.sha256(group.encode()).digest(), np.uint32)
+    return int(np.random.SeedSequence([seed, *words]).generate_state(1, np.uint64)[0])
+
+
+def _check_whole(name: str, value: int, least: int) -> None:
+    whole = isinstance(value, int | np.integer) and value >= least
+    require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+def _check_size(subset_size: int | None, sizes: dict[str, int]) -> None:
+    smallest = min(sizes, key=sizes.get)
+    require(sizes[smallest] >= 2, f"group {smallest!r} has one person: an impostor pair takes two")
+    if subset_size is None:
+        return
+    whole = isinstance(subset_size, (int, np.integer)) and 2 <= subset_size <= sizes[smallest]
+    require(
+        whole,
+        f"subset_size must be a whole number from 2 to {sizes[smallest]}, the people of the smallest group "
+        f"({smallest!r}): larger subsets only repeat people and make σ too small; got {subset_size!r}",
+    )
+
+
+def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
+    """The scores within each group, by the group's label; pairs across groups and of unknown people are left out."""
+    scores = checked_scores(scores)
+    require(by is not None, "N-Sigma compares groups: name an attribute with by=")
+    check_attributes(scores, by)
+    lost = 0 if scores.attrs.get("similarity") in WITHOUT_NAN else int(da.isnan(da.asarray(scores.data)).sum())
+    require(
+        lost == 0,
+        f"{lost} of {scores.size} scores are NaN (failed comparisons): every subset needs all of its pairs; leave out "
+        "the images that failed, or give their comparisons a score (the lowest one counts as a rejection)",
+    )
+    if PAIR in scores.dims:
+        require(
+            f"{PROBE}_{IDENTITY}" in scores.coords,
+            "these pairs carry no identities, and subsets are drawn of people: give probe_identity= and "
+            "reference_identity= to frkit.pairs",
+        )
+        probe, reference = labels_of_sides(scores, by)
+        groups = [group for group in np.unique(probe) if group != UNKNOWN]
+        places = {group: {PAIR: np.flatnonzero((probe == group) & (reference == group))} for group in groups}
+    else:
+        who = people(scores.isel({MODEL: 0}) if MODEL in scores.dims else scores, by, varying)
+        sides = {PROBE: who.group[who.probe], REFERENCE: who.group[who.reference]}
+        places = {
+            group: {side: np.flatnonzero(label == group) for side, label in sides.items()} for group in who.groups
+        }
+    for group, own in places.items():
+        for dim, at in own.items():
+            require(len(at) > 0, f"group {str(group)!r} has no {dim} of its own: it makes no pairs")
+    require(len(places) >= 2, f"N-Sigma compares groups, but {by!r} has only one: {listed(places)}")
+    return {str(group): scores.isel(own) for group, own in places.items()}

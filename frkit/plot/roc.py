@@ -1,0 +1,177 @@
+"""ROC curves with bands, the fan of replicates, and paired differences."""
+
+from itertools import cycle
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+
+from frkit.base import REPLICATE, require
+from frkit.plot.style import (
+    COLOURS,
+    DARK,
+    FAN,
+    NAIVE,
+    caption,
+    draw_band,
+    draw_edge,
+    draw_truth,
+    finish_levels,
+    level_dimension,
+    log_floor,
+    named_curves,
+    new_axes,
+    plain,
+    require_dims,
+)
+
+
+def roc(
+    bands: xr.Dataset | dict[str, xr.Dataset],
+    ax: Axes | None = None,
+    *,
+    curves: dict[str, xr.Dataset] | None = None,
+    truth: xr.Dataset | None = None,
+) -> Axes:
+    """Draw ROC curves with their bands on log axes, one colour for each band, model and group.
+
+    Levels that are not resolved are grey. A zero has no place on a log axis: an estimate of 0 is a hollow
+    triangle at the foot of the axes, an end of a band at or below 0 a small filled one.
+
+    Parameters
+    ----------
+    bands : what `band` returned, over far_level (FAR, in (0, 1)); or several of them by name.
+    ax : matplotlib Axes; a new figure when left out.
+    curves : empirical nodes of further evaluations by name, drawn dashed and without a band; their colours
+        begin anew, so that the models of a second data set have the colours they have in the first.
+    truth : what `Mixture.population_roc` returned, drawn dashed and black.
+
+    Returns
+    -------
+    matplotlib Axes, with the level, scheme and target of the bands in words above it.
+
+    Raises
+    ------
+    InputError : a band that does not run over FAR levels or thresholds.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Figs. 1 and 3.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> ax = fk.plot.roc(fk.band(fk.evaluate(fk.score_tensor(faces), **how), "frr"))
+    >>> ax.get_xscale()
+    'log'
+    """
+    solid = named_curves(bands, "estimate")
+    dashed = named_curves(curves, "frr") if curves else []
+    shown = [curve[name] for _, curve in solid for name in ("estimate", "upper")]
+    shown += [curve.frr for _, curve in dashed] + ([] if truth is None else [truth.frr])
+    ax, floor, along = new_axes(ax), log_floor(*shown), level_dimension(solid[0][1].estimate)
+    for (words, curve), colour in zip(solid, cycle(COLOURS)):
+        draw_band(ax, curve, (floor, np.inf), colour, plain(words or "empirical curve"))
+    for (words, curve), colour in zip(dashed, cycle(COLOURS)):
+        style = {"color": colour, "label": plain(words), "linewidth": 1.4}
+        ax.plot(curve[along], np.maximum(curve.frr, floor), "--", **style)
+    for (_, curve), colour in zip(solid, cycle(COLOURS)):
+        zero, positive = curve[along][curve.estimate <= 0], curve.estimate > 0
+        none = "estimate 0: no place on a log axis"
+        draw_edge(ax, zero, floor, "v", none, color=colour, markersize=8, markerfacecolor="white")
+        reaching = curve[along][positive & (curve.lower <= 0)]
+        draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
+    draw_truth(ax, truth)
+    captions = [caption(curve.attrs) for _, curve in solid]
+    return finish_levels(ax, along, solid[0][1].attrs.get("label", "FRR"), captions, floor)
+
+
+def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None) -> Axes:
+    """Draw every replicate curve in light blue, with the empirical curve and the V-statistic they surround.
+
+    Parameters
+    ----------
+    replicates : what `frkit.fan` collected from an evaluation, naive or recentered, of one model.
+    ax : matplotlib Axes; a new figure when left out.
+    truth : what `Mixture.population_roc` returned, drawn dashed.
+
+    Returns
+    -------
+    matplotlib Axes on log scales; replicates at 0 run along the foot of the axes.
+
+    Raises
+    ------
+    InputError : an evaluation itself, or several models or groups at once.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Fig. 2.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> ax = fk.plot.fan(fk.fan(fk.evaluate(fk.score_tensor(faces), **how)))
+    >>> len(ax.collections[0].get_segments())
+    50
+    """
+    require(isinstance(replicates, xr.Dataset), "plot.fan draws what frkit.fan(evaluation) collected: pass that")
+    along = level_dimension(replicates.estimate)
+    require_dims(replicates.estimate, (along,))
+    ax, attrs = new_axes(ax), replicates.attrs
+    x, curves = replicates[along].values, replicates.replicates.transpose(REPLICATE, along).values
+    floor = log_floor(replicates.estimate, replicates.centre, curves.max(axis=0), curves.mean(axis=0) / 2)
+    lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
+    label = f"{len(lines)} {attrs.get('method', 'naive')} bootstrap curves"
+    ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, label=label, zorder=1))
+    empirical, centre = np.maximum(replicates.estimate, floor), np.maximum(replicates.centre, floor)
+    ax.plot(x, empirical, color=DARK, linewidth=2, label="empirical curve", zorder=5)
+    words = "V-statistic: centre of the naive fan"
+    ax.plot(x, centre, "-.", color=NAIVE, linewidth=1.6, label=words, zorder=5)
+    draw_truth(ax, truth)
+    ax.autoscale_view()
+    return finish_levels(ax, along, attrs.get("label", "FRR"), [caption({**attrs, "level": None})], floor)
+
+
+def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw a paired difference (or ratio) with its band and the line of no difference.
+
+    Parameters
+    ----------
+    comparison : what `compare` returned, over far_level (FAR, in (0, 1)).
+    ax : matplotlib Axes; a new figure when left out.
+
+    Returns
+    -------
+    matplotlib Axes: FAR on a log axis, the difference on a linear one.
+
+    Raises
+    ------
+    InputError : a comparison that does not run over FAR levels or thresholds.
+
+    References
+    ----------
+    Conti & Clémençon (2024), section 4 and Fig. 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> how = dict(far=[0.05, 0.1, 0.2], resampling=fk.Resampling("image", n=50))
+    >>> ev = fk.evaluate(fk.score_tensor(faces), **how)
+    >>> ax = fk.plot.difference(fk.compare(ev, ev, "frr"))
+    >>> ax.get_yscale()
+    'linear'
+    """
+    ax, attrs = new_axes(ax), comparison.attrs
+    for (words, curve), colour in zip(named_curves(comparison, "estimate"), cycle(COLOURS)):
+        draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
+    ax.axhline(attrs["null"], color="black", linewidth=0.9, linestyle=":", label="no difference")
+    sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
+    words = caption(attrs).replace(" band, ", f" band of the paired {attrs['contrast']}\n")
+    ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
+    return finish_levels(ax, level_dimension(comparison.estimate), ylabel, [words])

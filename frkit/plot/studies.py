@@ -1,0 +1,205 @@
+"""Figures of the studies: convergence of the empirical ROC, the bias of the naive bootstrap, the plan of a study."""
+
+from itertools import cycle
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
+
+from frkit.base import FAR_LEVEL, MODEL, require
+from frkit.plot.style import (
+    BELOW,
+    COLOURS,
+    DARK,
+    NAIVE,
+    TRUTH,
+    TRUTH_WORDS,
+    finish,
+    finish_levels,
+    log_floor,
+    new_axes,
+    plain,
+)
+
+
+def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw the sup distance of the empirical ROC against the number of images, with the expected slope.
+
+    Parameters
+    ----------
+    result : what `studies.sup_distance` returned: `distance` over seed, size (and model), `typical`,
+        `reference` and `n_images` over size.
+    ax : matplotlib Axes; a new figure when left out.
+
+    Returns
+    -------
+    matplotlib Axes on log scales: one dot for each seed, a line through the typical distances, and the slope.
+
+    Raises
+    ------
+    InputError : the result holds no `distance`.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Proposition 1, and the end of D.2 for the rate.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
+    >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
+    >>> ax = fk.plot.consistency(fk.studies.sup_distance(result))
+    >>> ax.get_yscale()
+    'log'
+    """
+    require("distance" in result, "this result holds no distances: pass what studies.sup_distance returned")
+    ax, n = new_axes(ax), result.n_images.values
+    result = result if MODEL in result.dims else result.expand_dims({MODEL: [""]})
+    for model, colour in zip(result[MODEL].values, cycle(COLOURS)):
+        one = result.sel({MODEL: model})
+        words = plain(f"{model}: root mean square" if model else "root mean square")
+        ax.plot(n, one.typical, color=colour, linewidth=2, label=words)
+        ax.plot(n, one.reference, "--", color=colour, linewidth=1, label=result.attrs["slope"])
+        dots = {"color": colour, "alpha": 0.35, "markersize": 4, "label": "one dot a seed"}
+        ax.plot(n, one.distance.transpose("size", "seed"), "o", **dots)
+    ax.set(xscale="log", yscale="log")
+    ax.set_xticks(n, [f"{number:,}" for number in n])
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    return finish(ax, "images n", "sup distance of the ROC (FRR)", [result.attrs["words"]], loc="lower left")
+
+
+def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tuple[float, float] | None = None) -> Axes:
+    """Draw the empirical ROC curves of all seeds at one size, beside the curve they tend to.
+
+    Parameters
+    ----------
+    result : what `studies.consistency` returned, of one model.
+    size : one of its sizes.
+    ax : matplotlib Axes; a new figure when left out.
+    far : range of FAR to shade, lowest and highest level, in (0, 1).
+
+    Returns
+    -------
+    matplotlib Axes on log scales.
+
+    Raises
+    ------
+    InputError : several models at once, or a size that is not there.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Proposition 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
+    >>> result = fk.studies.consistency(mix, sizes=(4, 8), far=[0.1, 0.2], seeds=2)
+    >>> len(fk.plot.growth(result, size=4).lines)
+    3
+    """
+    require(MODEL not in result.dims, "growth shows one model: select it with .sel(model=...)")
+    require(size in result["size"], f"no size {size} in this study; it has {result['size'].values.tolist()}")
+    ax, one = new_axes(ax), result.sel(size=size)
+    floor = log_floor(one.frr, one.truth)
+    curves, truth = (np.maximum(one[name], floor) for name in ("frr", "truth"))
+    style = {"color": COLOURS[0], "alpha": 0.55, "linewidth": 1.1}
+    words = f"empirical, {int(one.n_images):,} images, one curve a seed"
+    ax.plot(one.far_level, curves.transpose(FAR_LEVEL, "seed"), label=words, **style)
+    goal = TRUTH_WORDS if result.attrs["exact"] else f"full set, {result.attrs['n_full']:,} images"
+    ax.plot(one.far_level, truth, "--", color=TRUTH, linewidth=1.6, label=goal)
+    if far is not None:
+        ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
+    return finish_levels(ax, FAR_LEVEL, "FRR (share of genuine pairs rejected)", [], floor)
+
+
+def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
+    """Draw, at one FAR level, the naive and the recentered interval for each number of images per identity.
+
+    Parameters
+    ----------
+    study : what `studies.bootstrap_bias` returned.
+    far : one of its FAR levels, in (0, 1); the nearest one is shown.
+    ax : matplotlib Axes; a new figure when left out.
+
+    Returns
+    -------
+    matplotlib Axes: images per identity across, FRR upwards, with the estimate and the exact truth.
+
+    Raises
+    ------
+    InputError : the study holds no intervals.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Figs. 2 and 3 and eq. 10.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
+    >>> study = fk.studies.bootstrap_bias(mix, per_identity=(5, 10), far=[0.1, 0.2], n=20)
+    >>> ax = fk.plot.bootstrap_bias(study, far=0.1)
+    >>> [text.get_text() for text in ax.get_xticklabels()]
+    ['5', '10']
+    """
+    require("lower" in study, "this study holds no intervals: pass what studies.bootstrap_bias returned")
+    ax, one = new_axes(ax), study.sel({FAR_LEVEL: far}, method="nearest")
+    place = np.arange(one.sizes["per_identity"])
+    for shift, method, colour in ((-0.12, "naive", NAIVE), (0.12, "recentered", COLOURS[0])):
+        ends = one.sel(interval=method)
+        ax.vlines(place + shift, ends.lower, ends.upper, color=colour, linewidth=4, label=f"{method} interval")
+    ax.plot(place, one.estimate, "o", color=DARK, markersize=5, label="empirical FRR", zorder=4)
+    ax.plot(place, one.centre, "_", color=NAIVE, markersize=14, label="V-statistic", zorder=4)
+    if "truth" in one:
+        ax.axhline(float(one.truth), color=TRUTH, linestyle="--", linewidth=1.2, label=TRUTH_WORDS)
+    ax.set_xticks(place, one.per_identity.values.astype(str))
+    ax.set_ylim(bottom=min(0.0, float(one.lower.min())))
+    ylabel = f"FRR at FAR {float(one[FAR_LEVEL]):.2g} (share of genuine pairs)"
+    return finish(ax, "images per identity", ylabel, [study.attrs["words"]], grid="y", **BELOW)
+
+
+def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw half-width or power against the number of identities, for each number of images per identity.
+
+    Parameters
+    ----------
+    plan : what `studies.sample_size` returned.
+    ax : Axes to draw on; a new one when left out.
+
+    Returns
+    -------
+    Axes with the predicted curves, what was measured in the data with as many images (circles), the recommended sizes
+    (diamonds), the goal (dashed) and, where the plan holds it, a simulation at the recommended size (star).
+
+    Raises
+    ------
+    InputError : the Dataset is no plan.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> pilot = fk.vmf.IdentityLaw(16, kappa=(20, 80)).draw(60).sample(5)
+    >>> ax = fk.plot.sample_size(fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05, progress=False))
+    >>> ax.get_xlabel()
+    'people'
+    """
+    require("curve_value" in plan, "this is no plan: pass what studies.sample_size returned")
+    ax, given = new_axes(ax), plan.attrs
+    for number, colour in zip(plan.per_identity.values, cycle(COLOURS)):
+        one = plan.sel(per_identity=number)
+        ax.plot(one.curve_identities, one.curve_value, color=colour, label=f"{number} images per identity")
+        measured = plan.isel(part=plan.part_images.values == number)
+        ax.plot(measured.part_identities, measured.part_value, "o", color=colour, mfc="white")
+        ax.plot(one.n_identities, one.predicted, "D", color=colour, markersize=8, zorder=4)
+    ax.axhline(given["line"], color="#555555", linestyle="--", linewidth=1, label=f"goal: {given['line']:.3g}")
+    if "confirmed" in plan:
+        best = plan.isel(per_identity=plan.n_images.argmin("per_identity"))
+        style = {"color": "black", "markersize": 11, "capsize": 3, "label": "simulated at the size recommended"}
+        ax.errorbar(best.n_identities, plan.confirmed, 2 * plan.confirmed_se, fmt="*", zorder=5, **style)
+    ax.plot([], [], "o", color="#555555", mfc="white", label="measured in the data given")
+    ax.plot([], [], "D", color="#555555", label="recommended")
+    ax.set_xscale("log")
+    words = f"FAR {given['far']:g}, FRR {given['frr']:.3g}; {given['scheme']} scheme, about {given['target']}"
+    return finish(ax, "people", given["value"].replace(", ", ",\n"), [words], **BELOW)

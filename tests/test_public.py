@@ -1,0 +1,85 @@
+"""What a user sees of the kit: its names, its help, and what an editor and a type checker know of both."""
+
+import ast
+import importlib
+import os
+import pydoc
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import frkit as fk
+
+ROOT = Path(__file__).resolve().parent.parent
+STUB = ROOT / "frkit/__init__.pyi"
+SNIPPET = """\
+import frkit as fk
+
+faces = fk.open_faces("faces.npz")
+evaluation = fk.evaluate(fk.score_tensor(faces), far=fk.far_levels(1e-3, 1e-1), resampling=fk.Resampling("image", n=9))
+children = evaluation.children
+band = fk.band(evaluation, "frr")
+reveal_type(evaluation)
+reveal_type(fk.faces)
+reveal_type(fk.floor(evaluation, "frr_gini"))
+fk.evaluatte
+"""
+XARRAY = """\
+from typing import Any
+class DataArray: ...
+class Dataset: ...
+class DataTree:
+    children: dict[str, DataTree]
+def __getattr__(name: str) -> Any: ...
+"""
+
+
+def test_only_public_names_are_shown():
+    assert dir(fk) == fk.__all__
+    assert [name for name in dir(fk) if name.startswith("_")] == []
+    assert {"evaluate", "faces", "band", "plot", "InputError"} <= set(dir(fk))
+
+
+@pytest.mark.parametrize("name", fk.__all__)
+def test_every_name_leads_to_what_the_stub_says(name):
+    imports = [node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ImportFrom)]
+    [(home, source)] = [(node.module, alias.name) for node in imports for alias in node.names if alias.asname == name]
+    assert source == name
+    assert getattr(fk, name) is getattr(importlib.import_module(home), name)
+
+
+def test_a_wrong_name_is_answered_with_the_right_ones():
+    with pytest.raises(AttributeError, match="no attribute 'evaluatte'; public names: .*evaluate"):
+        fk.evaluatte  # noqa: B018
+
+
+def test_help_begins_with_what_the_kit_is_for_and_where_to_start():
+    text = pydoc.plain(pydoc.render_doc(fk))
+    assert re.search(r"NAME\n +frkit - frkit: how good is this matching system, how fair .*\?\n", text)
+    start = text[: text.index("PACKAGE CONTENTS")]
+    assert "fk.open_faces" in start and "fk.evaluate" in start and "fk.band" in start
+
+
+def test_a_type_checker_sees_every_call(tmp_path):
+    """evaluate returns a DataTree, fk.faces is a function, and a wrong name is the one error.
+
+    In place of the libraries stand a few words about xarray, because reading them takes half a minute.
+    """
+    pytest.importorskip("mypy")
+    (tmp_path / "snippet.py").write_text(SNIPPET)
+    (tmp_path / "xarray.pyi").write_text(XARRAY)
+    options = ["--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
+    command = [sys.executable, "-m", "mypy", *options, str(tmp_path / "snippet.py")]
+    environment = os.environ | {"MYPYPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout
+    tree, function, dataset = re.findall(r'Revealed type is "(.*)"', said)
+    assert (tree, dataset) == ("xarray.DataTree", "xarray.Dataset")
+    assert function.startswith("def (") and function.endswith("-> xarray.Dataset")
+    assert re.findall(r":(\d+): error: (.*)  ", said) == [("10", 'Module has no attribute "evaluatte"')], said
+
+
+def test_the_marker_for_types_is_in_the_package():
+    assert (ROOT / "frkit/py.typed").exists()
