@@ -79,7 +79,8 @@ def _together(influence: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dat
         return influence[0]
     most = max(one.sizes["place"] for one in influence)
     same = [one.pad(place=(0, most - one.sizes["place"]), mode="edge") for one in influence]
-    return xr.concat(same, dim=names.rename(MODEL).variable.to_index_variable(), data_vars="all", combine_attrs="override")
+    model = names.rename(MODEL).variable.to_index_variable()
+    return xr.concat(same, dim=model, data_vars="all", combine_attrs="override")
 
 
 def small_groups(found: xr.Dataset) -> list[str]:

@@ -35,8 +35,9 @@ def band(
       as they were seen, and those λ are accepted at which the measure that was seen is no rarity. It never passes the
       fair value, and gives `p`, the p-value of fairness.
     - With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images): recentered, the
-      paper's, gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at the mean and
-      standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the log scale for ratios.
+      paper's, gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at the mean
+      and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the log scale for
+      ratios.
 
     Parameters
     ----------
@@ -53,7 +54,8 @@ def band(
     Returns
     -------
     xr.Dataset with `estimate`, `lower`, `upper`, where replicates are read `centre` and `n_nonfinite` (replicates that
-    are not finite), for inverted `p`, and, for curves, `resolved` (at least ten errors), over the measure's dimensions. A disparity measure
+    are not finite), for inverted `p`, and, for curves, `resolved` (at least ten errors), over the measure's dimensions.
+    A disparity measure
     also has `includes_fair`: the band reaches the value of a fair model, or an end lies beyond it. Replicates that are
     NaN are left out of the interval with a warning; infinite ones count as larger than any number. The attrs
     name measure, method, level, scheme, n (replicates) and, in words, whose rates the band is about (target).

@@ -129,14 +129,17 @@ def _group_contrasts(evaluation, measure, groups, method, target, level: float) 
     for name in {name for pair in pairs for name in pair}:
         require(name in known, f"no group is called {name!r}; there are {', '.join(map(repr, known))}")
     require(all(len(set(pair)) == 2 for pair in pairs), f"groups must name two groups, or 'all'; got {groups!r}")
-    found = [_contrast([(v.sel({GROUP: a}, drop=True), v.sel({GROUP: b}, drop=True)) for v in values], method, level, chosen.scale) for a, b in pairs]
+    found = []
+    for pair in pairs:
+        sides = [tuple(part.sel({GROUP: name}, drop=True) for name in pair) for part in values]
+        found.append(_contrast(sides, method, level, chosen.scale))
     result = with_resolved(found[0] if len(found) == 1 else xr.concat(found, "contrast"), evaluation)
     result.attrs = found[0].attrs | _said(evaluation, chosen, method, target, level)
     if len(found) == 1:
         result.attrs |= dict(zip("ab", pairs[0], strict=True))
     else:
-        result = result.assign_coords({name: ("contrast", [pair[at] for pair in pairs]) for at, name in enumerate("ab")})
-        result = result.assign(p_holm=_holm(result.p))
+        first, second = (list(side) for side in zip(*pairs, strict=True))
+        result = result.assign_coords(a=("contrast", first), b=("contrast", second)).assign(p_holm=_holm(result.p))
     warn_of(evaluation, result)
     return result
 

@@ -154,9 +154,9 @@ def _impostor_part(sums: Sums, masks: np.ndarray, target: str) -> _Part:
     entering = masks[:, sums.group]  # (rate, image, partner's group)
     accepted, compared = (np.einsum("rig,ig->ir", entering, part) for part in (sums.accepted, sums.compared))
     total = compared.sum(0) / 2  # every pair stands with both of its images
-    rate = accepted.sum(0) / 2 / total
-    excess = (accepted - rate * compared) / total
-    scaled = np.triu(np.ones(masks.shape[1:])) * masks / total[:, None, None]
+    rate = _ratio(accepted.sum(0) / 2, total)
+    excess = _ratio(accepted - rate * compared, total)
+    scaled = _ratio(np.triu(np.ones(masks.shape[1:])) * masks, total[:, None, None])
     single = np.einsum("rgh,gh->r", scaled**2, sums.square)  # Σw² of weights that sum to 1: a typical weight
     if target == THESE_PEOPLE:
         influence = _centred(excess, sums)
@@ -171,47 +171,75 @@ def _impostor_part(sums: Sums, masks: np.ndarray, target: str) -> _Part:
     return _Part(rate, covariance, influence, _skewness(influence), single, single, _noise(influence))
 
 
+@dataclass(frozen=True, eq=False)
+class _Genuine:
+    """Genuine pairs of each person, as they enter each FRR: (person, rate).
+
+    mass: share of the rate's weight. pairs, rejected: numbers of pairs. share: of the pairs that are rejected.
+    """
+
+    mass: np.ndarray
+    pairs: np.ndarray
+    rejected: np.ndarray
+
+    @classmethod
+    def of(cls, sums: Sums, groups: np.ndarray) -> "_Genuine":
+        """From the sums; a pair stands with both of its images."""
+        entering = groups[:, sums.group].T
+        rejected, pairs = (_by_person(part[:, None] * entering, sums) / 2 for part in (sums.rejected, sums.genuine))
+        mass = sums.pair_weight[:, None] * pairs
+        return cls(_ratio(mass, mass.sum(0)), pairs, rejected)
+
+    @property
+    def share(self) -> np.ndarray:
+        """Share of each person's pairs that is rejected."""
+        return _ratio(self.rejected, self.pairs)
+
+    @property
+    def single(self) -> np.ndarray:
+        """Weight of a typical pair, (rate,)."""
+        return _typical(_ratio(self.mass, self.pairs))
+
+    @property
+    def typical_pairs(self) -> np.ndarray:
+        """Number of pairs of a typical person, (rate,)."""
+        return _typical(self.pairs)
+
+
 def _genuine_part(sums: Sums, groups: np.ndarray, target: str) -> _Part:
     """FRR of every set of groups: a mean over people of the share of each one's pairs that is rejected."""
-    rejected, pairs = (_by_person(part, sums) / 2 for part in (sums.rejected, sums.genuine))
-    of_person = np.zeros(len(pairs), int)
-    of_person[sums.person] = sums.group
-    mass = sums.pair_weight * pairs * groups[:, of_person]
-    mass = (mass / mass.sum(1, keepdims=True)).T  # (person, rate)
-    share = rejected / np.maximum(pairs, 1)
-    rate = share @ mass
-    by_person = mass * (share[:, None] - rate)
-    single = np.array([np.median(part[part > 0]) for part in (mass / np.maximum(pairs, 1)[:, None]).T])
+    found = _Genuine.of(sums, groups)
+    rate = (found.share * found.mass).sum(0)
     if target == THESE_PEOPLE:
-        return _of_images(sums, mass, rate, share, single)
-    influence = _grown(by_person, mass > 0)
-    covariance = influence.T @ influence
+        return _of_images(sums, found, rate)
+    influence = _grown(found.mass * (found.share - rate), found.mass > 0)
     # errors come in a few people: an unseen one weighs more than a pair (the root of a person's pairs), and half of
     # what the skewness explains of the fourth powers is counted as noise, because the worst people may be unseen
-    several = single * np.sqrt(np.median(pairs[pairs > 0]))
+    several = found.single * np.sqrt(found.typical_pairs)
     noise = _noise(influence, explained=0.5)
-    return _Part(rate, covariance, influence, _skewness(influence), single, several, noise)
+    return _Part(rate, influence.T @ influence, influence, _skewness(influence), found.single, several, noise)
 
 
-def _of_images(sums: Sums, mass: np.ndarray, rate: np.ndarray, share: np.ndarray, single: np.ndarray) -> _Part:
+def _of_images(sums: Sums, found: _Genuine, rate: np.ndarray) -> _Part:
     """FRR of these people over new images of them: variances from counts of pairs, influences from the images."""
     images = sums.images[sums.person]
-    of_image = np.divide(sums.rejected, sums.genuine, out=np.zeros(len(images)), where=sums.genuine > 0)
-    grown = np.divide(images - 1, images - 2, out=np.zeros(len(images)), where=images > 2)
-    projection = 2 * mass[sums.person] * ((of_image - share[sums.person]) * grown / images)[:, None]
+    beyond = _ratio(sums.rejected, sums.genuine)[:, None] - found.share[sums.person]
+    # 2 for the two images of a pair; (n - 1) / (n - 2) because the mean of a person holds the image's own pairs
+    projection = 2 * found.mass[sums.person] * beyond * (_ratio(images - 1, images - 2) / images)[:, None]
     influence = projection * np.sqrt(_ratio(images, images - 1))[:, None]
-    deviation, noise = zip(*(_deviation(sums, part) for part in mass.T), strict=True)
-    spread = mass * np.stack(deviation, 1)  # (person, rate)
+    told = [_deviation(sums, *parts) for parts in zip(found.mass.T, found.pairs.T, found.rejected.T, strict=True)]
+    deviation, noise = zip(*told, strict=True)
+    spread = found.mass * np.stack(deviation, 1)
     if np.median(images) > 3:
-        third = np.where(images > 2, images**2 / np.maximum((images - 1) * (images - 2), 1), 0)
-        skewed = (third[:, None] * projection**3).sum(0) / np.maximum((influence**2).sum(0), TINY)
+        third = _ratio(images**2, (images - 1) * (images - 2))
+        skewness = _ratio((third[:, None] * projection**3).sum(0), (influence**2).sum(0))
         noise = _noise(projection)
     else:  # too few images to see the projections: an event is a person's
-        skewed, noise = _skewness(mass * share[:, None]), np.array(noise)
-    return _Part(rate, spread.T @ spread, influence, skewed, single, single, noise)
+        skewness, noise = _skewness(found.mass * found.share), np.array(noise)
+    return _Part(rate, spread.T @ spread, influence, skewness, found.single, found.single, noise)
 
 
-def _deviation(sums: Sums, mass: np.ndarray) -> tuple[np.ndarray, float]:
+def _deviation(sums: Sums, mass: np.ndarray, pairs: np.ndarray, rejected: np.ndarray) -> tuple[np.ndarray, float]:
     """Standard deviation of each person's share of rejected pairs over new images, and the noise of their sum.
 
     If r of m pairs are rejected, Var r = m θ + M σ - (m + M) θ²: two pairs that share an image (M couples do) are both
@@ -220,8 +248,7 @@ def _deviation(sums: Sums, mass: np.ndarray) -> tuple[np.ndarray, float]:
     few errors are expected). Where few people have four images nothing tells θ² from σ, and the middle is taken.
     """
     images = sums.images.astype(float)
-    rejected, pairs = (_by_person(part, sums) / 2 for part in (sums.rejected, sums.genuine))
-    both = _by_person(sums.rejected * (sums.rejected - 1.0), sums)
+    both = _by_person(sums.rejected * (sums.rejected - 1.0), sums)  # couples of rejected pairs that share an image
     sharing = images * (images - 1) * (images - 2)
     apart, lost_apart = pairs * (pairs - 1) - sharing, rejected * (rejected - 1) - both
     here = (mass > 0) & (pairs > 0)
@@ -241,8 +268,8 @@ def _deviation(sums: Sums, mass: np.ndarray) -> tuple[np.ndarray, float]:
     else:
         squared = (shared + rate**2) / 2
     variance = pairs * rate + sharing * shared - (pairs + sharing) * squared
-    own = np.where(apart > 0, rejected**2 - lost_apart * _ratio(pairs**2, apart), rejected + both) * _ratio(mass, pairs) ** 2
-    share = _ratio(rejected, pairs) * mass
+    own = np.where(apart > 0, rejected**2 - lost_apart * _ratio(pairs**2, apart), rejected + both)
+    own, share = own * _ratio(mass, pairs) ** 2, _ratio(rejected, pairs) * mass
     explained = (own @ share) ** 2 / max(share @ share, TINY)
     noise = (own @ own - explained) / max(own.sum() ** 2, TINY)
     return np.sqrt(np.maximum(variance, 0)) * _ratio(1.0, pairs), noise
@@ -279,6 +306,11 @@ def _ratio(over, under) -> np.ndarray:
     """over / under, 0 where nothing is below."""
     over, under = np.broadcast_arrays(np.asarray(over, float), np.asarray(under, float))
     return np.divide(over, under, out=np.zeros(over.shape), where=under > 0)
+
+
+def _typical(values: np.ndarray) -> np.ndarray:
+    """Median of what lies above zero, (rate,)."""
+    return np.array([np.median(part[part > 0]) if np.any(part > 0) else 0.0 for part in values.T])
 
 
 def _skewness(influence: np.ndarray) -> np.ndarray:

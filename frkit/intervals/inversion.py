@@ -10,7 +10,7 @@ p-value of fairness.
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, require
+from frkit.base import GROUP, REPLICATE, InputError, require
 from frkit.intervals.joint import draws
 from frkit.measures.registry import Measure
 
@@ -25,8 +25,8 @@ N_DRAWS = 1_000
 def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
     """Estimate and ends of a disparity measure, and the p-value of fairness."""
     data = evaluation["empirical"].to_dataset()
-    names = tuple(name for name in GROUP_RATES if name in data)
-    require(len(names) > 0, "an interval of a disparity measure needs groups: evaluate with by='the name of an attribute'")
+    names = _read_by(chosen, data)
+    require(len(names) > 0, "a disparity measure needs groups: evaluate with by='the name of an attribute'")
     drawn = draws(evaluation, names, target, N_DRAWS)
     rates = {name: data[name].where(data[name] > 0, drawn[name].mean(REPLICATE)) for name in names}
     errors = {name: np.log(drawn[name].clip(min=1e-300)) - np.log(drawn[name].mean(REPLICATE)) for name in names}
@@ -35,7 +35,7 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     stretches = _stretches(away, errors)
     plain = data.drop_vars([name for name in data.data_vars if GROUP in data[name].dims and name not in names])
     seen = chosen(plain.assign(rates))
-    stretched = {name: np.exp(middle[name] + stretches[name] * away[name]) for name in names}
+    stretched = {name: np.exp(middle[name] + stretches * away[name]) for name in names}
     truth = chosen(plain.assign(stretched))
     # noise of counts grows with the root of the rate: where a rate is supposed lower than seen, its log varies more
     grown = {name: np.sqrt(rates[name] / stretched[name]).clip(0.5, 2.0) for name in names}
@@ -44,7 +44,8 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     as_far = (side * (noisy - seen) >= -TIE).mean(REPLICATE)
     as_near = (side * (noisy - seen) <= TIE).mean(REPLICATE)
     tail = (1 - level) / 2
-    near, far = _reach(as_far, truth, tail), _reach(as_near[{STRETCH: slice(None, None, -1)}], truth[{STRETCH: slice(None, None, -1)}], tail)
+    back = {STRETCH: slice(None, None, -1)}
+    near, far = _reach(as_far, truth, tail), _reach(as_near[back], truth[back], tail)
     lower, upper = (near, far) if side > 0 else (far, near)
     p = (1 + N_DRAWS * as_far.isel({STRETCH: 0})) / (1 + N_DRAWS)
     result = xr.Dataset({"estimate": chosen(data), "lower": lower, "upper": upper, "p": p})
@@ -55,16 +56,22 @@ def _group_dims(rate: xr.DataArray) -> list:
     return [dim for dim in rate.dims if str(dim).endswith(GROUP)]
 
 
-def _stretches(away: dict, errors: dict) -> dict:
-    """λ along the ray of each rate: from 0 to as far beyond the estimate as noise could reach."""
-    longest = {}
-    for name, distance in away.items():
-        dims = _group_dims(distance)
-        seen, noise = np.sqrt((distance**2).sum(dims)), np.sqrt((errors[name].var(REPLICATE)).sum(dims))
-        longest[name] = 1 + SPREADS * noise / seen.clip(min=1e-6)
-    levels = [name for name in away if name != "eer_group"]
-    together = xr.concat([longest[name] for name in levels], "rate").max("rate") if levels else None
-    return {name: STEPS * (longest[name] if name == "eer_group" else together) for name in away}
+def _read_by(chosen: Measure, data: xr.Dataset) -> tuple[str, ...]:
+    """The group rates without which the measure cannot be had."""
+    needed = []
+    for name in (name for name in GROUP_RATES if name in data):
+        try:
+            chosen(data.drop_vars(name))
+        except (KeyError, AttributeError, InputError):
+            needed.append(name)
+    return tuple(needed)
+
+
+def _stretches(away: dict, errors: dict) -> xr.DataArray:
+    """λ along the ray: from 0 to as far beyond the estimate as noise could reach."""
+    seen = sum((distance**2).sum(_group_dims(distance)) for distance in away.values())
+    noise = sum(error.var(REPLICATE).sum(_group_dims(error)) for error in errors.values())
+    return STEPS * (1 + SPREADS * np.sqrt(noise) / np.sqrt(seen).clip(min=1e-6))
 
 
 def _reach(share: xr.DataArray, truth: xr.DataArray, tail: float) -> xr.DataArray:

@@ -1,4 +1,4 @@
-"""The joint law of all rates of an evaluation, from its node "influence": ends of rates, and draws for measures of rates.
+"""The joint law of an evaluation's rates, from its node "influence": ends of rates, and draws for measures of rates.
 
 Every rate has the law of `influence.Law`. Together they have the correlations of their influences: units (images, or
 people) get normal multipliers, the same for all rates, levels, groups and models, so that differences of models and
@@ -76,7 +76,8 @@ class Rates:
         )
         order = [setter, *(place for place in range(len(self.masks)) if place != setter)]
         fixed = self.fixed and point < node.attrs["levels"]
-        alpha = None if fixed else float(node.rate[point])
+        alpha = float(node.rate[point])
+        alpha = None if fixed or not alpha > 0 else alpha  # where no pair is accepted no slope is known
         law = law_of(sums, self.masks[order], self.memberships, self._slopes(alpha, order), alpha, self.target)
         n_far = len(order)
         back = np.append(np.argsort(order), np.arange(n_far, n_far + len(self.memberships)))

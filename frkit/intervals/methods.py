@@ -257,7 +257,7 @@ def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tupl
     if method not in (None, AUTO):
         return method, "named"
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
-    require("empirical" in children, "this is no evaluation: it has no node 'empirical'; pass what evaluate(...) returned")
+    require("empirical" in children, "this is no evaluation: no node 'empirical'; pass what evaluate(...) returned")
     data, known = evaluation["empirical"].to_dataset(), "influence" in children
     if chosen.fair is None:
         if known and chosen.name in RATES:
