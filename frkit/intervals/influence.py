@@ -64,6 +64,13 @@ class Law:
     none: np.ndarray
     df: np.ndarray
 
+    def event(self, entry: int) -> float:
+        """Weight of a typical error, or of a typical non-error where these are the rarer."""
+        rate, mirrored = self.rate[entry], self.rate[entry] > 0.5
+        if rate <= 0 or rate >= 1:
+            return self.none[entry]
+        return max(-self.skewness[entry] if mirrored else self.skewness[entry], self.least[entry])
+
     def quantiles(self, probability: np.ndarray, entry: int) -> np.ndarray:
         """Quantiles of one rate: a shifted gamma law with half an event added, so that no error leaves [0, above 0].
 
@@ -71,12 +78,10 @@ class Law:
         third cumulant comes from the errors' own part. Rates above one half are read from the other side.
         """
         probability, mirrored = np.asarray(probability, float), self.rate[entry] > 0.5
-        rate, skewness, probability = (
-            (1 - self.rate[entry], -self.skewness[entry], 1 - probability)
-            if mirrored
-            else (self.rate[entry], self.skewness[entry], probability)
-        )
-        event = self.none[entry] if rate <= 0 else max(skewness, self.least[entry])
+        rate = self.rate[entry]
+        if mirrored:
+            rate, probability = 1 - rate, 1 - probability
+        event = self.event(entry)
         variance = max(self.covariance[entry, entry], 0.0) + event**2 / 2
         third = event * self.own[entry] + event**3 / 2
         scale = max(third / variance, 1e-4 * np.sqrt(variance))

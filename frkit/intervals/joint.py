@@ -224,7 +224,11 @@ def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int =
         every = [place for found in places.values() for place in found.ravel()]
         heights = _heights(np.stack([place.law.influence[:, place.entry] for place in every], 1), n)
         values = [
-            np.interp(height, HEIGHTS, place.law.quantiles(ndtr(HEIGHTS), place.entry))
+            # a sample holds whole errors: what is far less than one is none, and counts a quarter of one
+            np.maximum(
+                np.interp(height, HEIGHTS, place.law.quantiles(ndtr(HEIGHTS), place.entry)),
+                place.law.event(place.entry) / 4,
+            )
             for height, place in zip(heights, every, strict=True)
         ]
         begin = 0
