@@ -52,7 +52,7 @@ def evaluate(
     by : str or list of str, optional
         Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
     resampling : Resampling, optional
-        Without it there are no replicates.
+        Without it there are no replicates; `band` and `compare` need none for rates and what is made of them.
     weighting : "identity", "pair", or p_k per identity
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array (identities
         sorted by name) gives p_k of section 2.1. In a pair list n_k counts the images of an identity that the list
@@ -71,13 +71,12 @@ def evaluate(
     Returns
     -------
     xr.DataTree
-        Nodes `empirical`, `vstatistic` (the centre of the replicates, eq. 19) and, with resampling,
+        Nodes `empirical`, `vstatistic` (the centre of the replicates, eq. 19), `influence` and, with resampling,
         `replicates`. Variables: `threshold`, `far`, `frr` over far_level (or threshold_level); `far_group`,
         `frr_group` over (far_level, group); `far_cross` over (far_level, group, reference_group); `eer`,
         `eer_threshold`, and per group `eer_group`, `eer_threshold_group`. `empirical` also has raw counts
-        `false_accepts`, `false_rejects` and `resolved` (both at least 10). The image scheme on a square
-        of scores adds `frr_variance` and `far_variance` (at the threshold, over draws of images) to it, and `far_data`
-        and `frr_data` (rates of the data at the replicate's threshold) to `replicates`. A histogram adds
+        `false_accepts`, `false_rejects` and `resolved` (both at least 10). `influence` holds what each image adds to
+        the error rates, from which intervals come without replicates. A histogram adds
         `auc`, from 1,000 bins or more (its attribute `error_bound`: how far from the exact AUC it can be), and for kind
         in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with
         weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further dims:
@@ -266,7 +265,8 @@ def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray)
     if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
         warn(
             f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
-            "below 5 images per identity (.59-.89 at nominal .95 with 2-3); read its intervals as too narrow"
+            "below 5 images per identity (.59-.89 at nominal .95 with 2-3); intervals read from its replicates are too "
+            "narrow"
         )
     if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not protocol.diagonal:
         warn(

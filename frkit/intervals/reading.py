@@ -6,23 +6,18 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, REPLICATE, InputError, require, warn
+from frkit.base import FAR_LEVEL, REPLICATE, require, warn
 from frkit.evaluation.nodes import small_groups
 from frkit.intervals.influence import THESE_PEOPLE
 from frkit.measures.registry import Measure
-from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5
-TELLING_IMAGES = 4  # of one identity make two pairs that share no image
-GENUINE_RATES, IMPOSTOR_RATES = ("frr", "frr_group"), ("far", "far_group", "far_cross")
-RATES = (*GENUINE_RATES, *IMPOSTOR_RATES, "threshold")
-FOR_FEW_IMAGES = ("rescaled", "corrected")
 PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
 DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
 
 
 class Values(NamedTuple):
-    """One measure on the three nodes of an evaluation."""
+    """One measure of the data, of replicates (or of draws from the law of the rates), and what these vary about."""
 
     estimate: xr.DataArray
     centre: xr.DataArray
@@ -55,8 +50,8 @@ def provenance(evaluation: xr.DataTree) -> dict:
     return json.loads(evaluation.attrs["provenance"])
 
 
-def values_of(evaluation: xr.DataTree, chosen: Measure, method: str | None = None) -> Values:
-    """Apply a measure to the three nodes, as the method reads them."""
+def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
+    """Apply a measure to the data, the V-statistic and the replicates."""
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
     for name in ("empirical", "vstatistic"):
         require(name in children, f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned")
@@ -64,13 +59,11 @@ def values_of(evaluation: xr.DataTree, chosen: Measure, method: str | None = Non
         "replicates" in children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
-    nodes = [evaluation[name].to_dataset() for name in ("empirical", "vstatistic", "replicates")]
-    known = provenance(evaluation)
-    copies = known.get("copies", known.get("scheme") in DIAGONAL_SCHEMES)
-    values = _rescaled(chosen, nodes) if method == "rescaled" and copies else Values(*map(chosen, nodes))
+    nodes = ("empirical", "vstatistic", "replicates")
+    values = Values(*(chosen(evaluation[name].to_dataset()) for name in nodes))
     n = values.replicates.sizes.get(REPLICATE, 0)
     require(n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)")
-    return _eased(values, known.get("scheme")) if chosen.binned else values
+    return _eased(values, provenance(evaluation).get("scheme")) if chosen.binned else values
 
 
 def _eased(values: Values, scheme: str | None) -> Values:
@@ -82,23 +75,6 @@ def _eased(values: Values, scheme: str | None) -> Values:
     """
     mean = values.replicates.mean(REPLICATE)
     return values._replace(centre=mean + (values.centre - mean) / PAIR_NOISE.get(scheme, 3.0))
-
-
-def _rescaled(chosen: Measure, nodes: list[xr.Dataset]) -> Values:
-    """A measure of rates where FRR leaves out the copies of an image; the centre is the estimate."""
-    empirical, _, replicates = nodes
-    require(
-        "frr_rescaled" in replicates,
-        "this evaluation holds no 'frr_rescaled', which method='rescaled' reads: it was stored by an earlier version; "
-        "call evaluate(...) again",
-    )
-    estimate, rates = chosen(empirical), [name for name in RATES if name in replicates]
-    instead = {name: replicates[f"{name}_rescaled"] for name in GENUINE_RATES if f"{name}_rescaled" in replicates}
-    try:
-        return Values(estimate, estimate, chosen(replicates[rates].assign(instead)))
-    except (KeyError, AttributeError, InputError) as error:
-        message = f"method='rescaled' is for measures of {', '.join(RATES)}; {chosen.name!r} reads something else"
-        raise InputError(message) from error
 
 
 def attributes(
@@ -156,17 +132,13 @@ def warn_of(evaluation: xr.DataTree, result: xr.Dataset) -> None:
 
 def _scheme_cautions(known: dict, attrs: dict) -> list[str]:
     """What the scheme cannot do for this measure and this method."""
-    messages, scheme, method = [], known.get("scheme"), attrs["method"]
-    _, median, most = known.get("images_per_identity", (np.inf, np.inf, np.inf))
-    if scheme == "image" and median < FEW_IMAGES and method not in FOR_FEW_IMAGES:
+    messages, scheme = [], attrs.get("scheme")  # of the replicates that were read, if any were
+    _, median, _ = known.get("images_per_identity", (np.inf, np.inf, np.inf))
+    if scheme == "image" and median < FEW_IMAGES:
         messages.append(
             f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
-            "less than its level says (.59 to .89 at .95 with 2 or 3 images); method='auto' takes this into account"
-        )
-    if method == "corrected" and most < TELLING_IMAGES:
-        messages.append(
-            f"no identity has more than {most:g} images, so that a difficult person looks like a difficult image: the "
-            "corrected interval is too wide where identities differ much"
+            "less than its level says (.59 to .89 at .95 with 2 or 3 images); intervals of rates without replicates "
+            "(method='influence') allow for it"
         )
     if scheme in DRAWN_PEOPLE and attrs["measure"].startswith("far_"):
         messages.append(
