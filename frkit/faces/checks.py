@@ -67,8 +67,8 @@ def _check_norms(values: np.ndarray, model) -> None:
     if not bad.any():
         return
     index = np.unravel_index(np.argmax(bad), bad.shape)
-    beyond = f"has norm {np.sqrt(square[index]):.3g}, whose square float32 cannot hold"
-    what = beyond if values[index].any() else "is a zero vector"
+    norm = np.sqrt(square[index])
+    what = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
     raise InputError(
         f"embedding at {_place(index, model)} {what} ({int(bad.sum())} such row(s)); an image without a "
         "direction cannot be compared: remove or recompute it, or rescale the embedding"

@@ -20,7 +20,7 @@ from frkit.base import (
     require,
 )
 from frkit.faces.checks import checked_embedding
-from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
+from frkit.faces.labels import clean_labels, complete_labels, image_names, model_names, resolve_varying
 
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
@@ -75,7 +75,9 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     names = np.arange(n_images).astype(str) if image is None else image_names(image, n_images)
     labels, rules = _attributes(attributes, varying, n_images)
     _check_identities(identity, "")
-    labels, identity, person = _apply_rules(labels, rules, identity)
+    person = None
+    for name in sorted(labels, key=lambda name: rules[name] == "split"):  # last: other rules see whole identities
+        labels[name], identity, person = resolve_varying(labels[name], identity, rules[name], name, person)
     _check_identities(identity, " after splitting" if person is not None else "")
     coords = {IMAGE: names, IDENTITY: (IMAGE, identity)}
     coords |= {} if model is None else {MODEL: model_names(model, len(values))}
@@ -94,27 +96,12 @@ def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
             f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it (reserved: "
             f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
         )
-    labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
-    return labels, _rules(varying, labels)
-
-
-def _rules(varying, names) -> dict:
-    rules = {} if isinstance(varying, str) else varying
+    rules = dict.fromkeys(attributes, varying) if isinstance(varying, str) else varying
     require(isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}")
-    extra = [name for name in rules if name not in names]
-    require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(names) or 'none'}")
-    rules = {name: varying if isinstance(varying, str) else rules.get(name, "error") for name in names}
-    for name in [varying] if isinstance(varying, str) else rules.values():
-        require(name in VARYING_RULES, f"varying must be one of {listed(VARYING_RULES)}, got {name!r}")
-    return rules
-
-
-def _apply_rules(labels: dict, rules: dict, identity: np.ndarray) -> tuple:
-    """Apply each attribute's rule; splits come last, so that the other rules see whole identities."""
-    labels, person = dict(labels), None
-    for name in sorted(labels, key=lambda name: rules[name] == "split"):
-        labels[name], identity, person = resolve_varying(labels[name], identity, rules[name], name, person)
-    return labels, identity, person
+    extra = [name for name in rules if name not in attributes]
+    require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(attributes) or 'none'}")
+    labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
+    return labels, dict.fromkeys(attributes, "error") | rules
 
 
 def _check_identities(identity: np.ndarray, when: str) -> None:
@@ -158,7 +145,10 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     """
     require(isinstance(models, Mapping) and models, "stack_models needs a mapping of model name to faces")
     for name, one in models.items():
-        _check_single(one, name)
+        good = isinstance(one, xr.Dataset) and "embedding" in one and IDENTITY in one.coords
+        require(good, f"model {name!r} is not a faces Dataset; make it with frkit.faces or frkit.open_faces")
+        dims = one["embedding"].dims
+        require(set(dims) == {IMAGE, FEATURE}, f"model {name!r} has dims {dims}; it must have (image, feature)")
     (first_name, first), *others = models.items()
     aligned = [first] + [_aligned(other, name, first, first_name) for name, other in others]
     width = max(one.sizes[FEATURE] for one in aligned)
@@ -167,13 +157,6 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
         row[:, : one.sizes[FEATURE]] = one["embedding"].transpose(IMAGE, FEATURE)
     coords = {MODEL: model_names(list(models), len(models)), **first.coords}
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE), stacked)}, coords=coords)
-
-
-def _check_single(one, name: str) -> None:
-    good = isinstance(one, xr.Dataset) and "embedding" in one and IDENTITY in one.coords
-    require(good, f"model {name!r} is not a faces Dataset; make it with frkit.faces or frkit.open_faces")
-    dims = one["embedding"].dims
-    require(set(dims) == {IMAGE, FEATURE}, f"model {name!r} has dims {dims}; it must have (image, feature)")
 
 
 def _aligned(other: xr.Dataset, name: str, first: xr.Dataset, first_name: str) -> xr.Dataset:
