@@ -103,13 +103,13 @@ def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
 def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
     """Names of images, none of which may be missing or stand twice."""
     names = complete_labels(values, n, name)
-    again = names[pd.Series(names).duplicated().to_numpy()]
-    if len(again):
-        rows = np.flatnonzero(names == again[0])
-        raise InputError(
-            f"{name} names must be distinct: {str(again[0])!r} stands in rows {_rows(rows)} "
-            f"({len(again)} name(s) too many in all); give each image its own, or leave {name}= out"
-        )
+    again = names[pd.Series(names).duplicated()]
+    rows = np.flatnonzero(np.isin(names, again[:1]))
+    require(
+        len(again) == 0,
+        f"{name} names must be distinct: {listed(again[:1])} stands in rows {_rows(rows)} "
+        f"({len(again)} name(s) too many in all); give each image its own, or leave {name}= out",
+    )
     return names
 
 

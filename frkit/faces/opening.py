@@ -79,7 +79,8 @@ def open_faces(
             twice = sorted(set(columns) & set(more))
             require(not twice, f"{listed(twice)} stand both in the file and in {table}; leave them in one")
             columns |= more
-        wanted = embedding if isinstance(embedding, str) else None
+        prefix = file_kind(path) in ("text", "parquet") and "embedding" in columns  # of columns that are one by now
+        wanted = embedding if isinstance(embedding, str) and not prefix else None
         values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
         return _as_faces(columns, values, (identity, image), attributes, varying)
 
@@ -113,16 +114,14 @@ def _labels_beside(path: Path) -> Path:
 
 def take_column(columns: dict, what: str, wanted: str | None, aliases, optional: bool = False) -> np.ndarray | None:
     """Remove a column from the dict and return it: the wanted one, the one named so, or the only alias."""
-    if wanted is not None and not (what == "embedding" and what in columns and wanted not in columns):
-        require(wanted in columns, f"no {what} {wanted!r}; there is {listed(columns, 12)}")
-        return columns.pop(wanted)
-    if what in columns:
-        return columns.pop(what)
     found = [name for name in columns if name.lower() in (what, *aliases)]
     found = [name for name in found if np.ndim(columns[name]) == 1] if optional else found
+    if wanted is not None or what in columns:
+        found = [wanted or what]
     if optional and not found:
         return None
-    require(len(found) > 0, f"no {what}; say {what}='name'; there is {listed(columns, 12)}")
+    there = bool(found) and found[0] in columns
+    require(there, f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}")
     require(len(found) == 1, f"{listed(found)} could all be the {what}; say {what}='name'")
     return columns.pop(found[0])
 
