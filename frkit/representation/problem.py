@@ -51,14 +51,7 @@ def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]
     with np.errstate(over="ignore"):
         rounded = np.ascontiguousarray(values, dtype=np.float32)
     check_finite(rounded, values, None if names is None else names.values)
-    encoders = [rounded] if names is None else list(rounded)
-    for k, x in enumerate(encoders):
-        where = "" if names is None else f" of model {str(names.values[k])!r}"
-        require(
-            bool((x != x[0]).any()),
-            f"embedding{where} is constant: all {len(x)} images have the same features, so there is nothing to read",
-        )
-    return encoders, names
+    return [rounded] if names is None else list(rounded), names
 
 
 def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) -> Problem:
