@@ -74,11 +74,17 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     identity = complete_labels(identity, n_images, IDENTITY)
     names = np.arange(n_images).astype(str) if image is None else image_names(image, n_images)
     labels, rules = _attributes(attributes, varying, n_images)
-    _check_identities(identity, "")
     person = None
     for name in sorted(labels, key=lambda name: rules[name] == "split"):  # last: other rules see whole identities
         labels[name], identity, person = resolve_varying(labels[name], identity, rules[name], name, person)
-    _check_identities(identity, " after splitting" if person is not None else "")
+    people, counts = np.unique(identity, return_counts=True)
+    when = "" if person is None else " after splitting"
+    require(len(people) >= 2, f"at least two identities are needed{when}, got {len(people)}: {listed(people)}")
+    require(
+        counts.max() >= 2,
+        f"no identity has two images{when} ({len(people)} identities, one image each), so no genuine pair; "
+        "check that identity holds people, not image names",
+    )
     coords = {IMAGE: names, IDENTITY: (IMAGE, identity)}
     coords |= {} if model is None else {MODEL: model_names(model, len(values))}
     coords |= {} if person is None else {PERSON: (IMAGE, person)}
@@ -102,16 +108,6 @@ def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
     require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(attributes) or 'none'}")
     labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
     return labels, dict.fromkeys(attributes, "error") | rules
-
-
-def _check_identities(identity: np.ndarray, when: str) -> None:
-    words, counts = np.unique(identity, return_counts=True)
-    require(len(words) >= 2, f"at least two identities are needed{when}, got {len(words)}: {listed(words)}")
-    require(
-        counts.max() >= 2,
-        f"no identity has two images{when} ({len(words)} identities, one image each), so no genuine pair; "
-        "check that identity holds people, not image names",
-    )
 
 
 def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:

@@ -44,7 +44,10 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
     empty = True
     with reading("the table"), open_text(path) as lines:
         if fields is None:
-            rows = _between_marks(lines, _delimiter(path, lines))
+            first = lines.readline()
+            lines.seek(0)
+            mark = "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), ",")
+            rows = _between_marks(lines, mark)
             names = next(rows, (0, []))[1]
             fewest, form = len(names), f"the first line has {len(names)} cells"
         else:
@@ -62,12 +65,6 @@ def open_text(path: Path) -> TextIO:
     """Open a text file, plain or .gz."""
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")
-
-
-def _delimiter(path: Path, lines: TextIO) -> str:
-    first = lines.readline()
-    lines.seek(0)
-    return "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), ",")
 
 
 def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:

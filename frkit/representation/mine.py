@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frkit.base import require
+from frkit.base import require, require_whole
 
 CHECK = 25  # iterations between two looks at the validation people
 BLOCK = 4096  # images whose T is computed at once
@@ -59,9 +59,8 @@ class Critic:
     smoothing: float = 0.01
 
     def __post_init__(self) -> None:
-        require(self.mapping >= 0, f"mapping must be a width, or 0 for no mapping layers, got {self.mapping}")
-        for name in ("hidden", "iterations", "batch"):
-            require(getattr(self, name) >= 1, f"{name} must be at least 1, got {getattr(self, name)}")
+        for name, least in (("mapping", 0), ("hidden", 1), ("iterations", 1), ("batch", 1)):
+            require_whole(name, getattr(self, name), least)
         require(self.patience is None or self.patience >= 1, f"patience must be positive or None, got {self.patience}")
         require(self.learning_rate > 0, f"learning_rate must be positive, got {self.learning_rate}")
         require(0 < self.smoothing <= 1, f"smoothing must lie in (0, 1], got {self.smoothing}")

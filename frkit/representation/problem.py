@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, warn
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, require_whole, warn
 from frkit.faces.checks import check_finite
 from frkit.faces.labels import CROSSED, crossed, resolve_varying
 
@@ -81,10 +81,7 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
 
 def _check(found: Problem, by: str, folds: int) -> None:
     """Two classes at least, and of each at least one person (or image) for every fold."""
-    require(
-        isinstance(folds, (int, np.integer)) and folds >= FEWEST_FOLDS,
-        f"folds must be a whole number of at least {FEWEST_FOLDS} (training, validation, test), got {folds!r}",
-    )
+    require_whole("folds", folds, FEWEST_FOLDS)
     require(
         len(found.classes) >= 2,
         f"attribute {found.name!r} has {len(found.classes)} class(es), {listed(found.classes) or 'none'}; "
