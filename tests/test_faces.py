@@ -201,8 +201,8 @@ def test_stacking_equals_a_cube_given_at_once():
 
 BAD_STACKS = {
     "nothing": (lambda a, b: {}, "needs a mapping"),
-    "no faces": (lambda a, b: {"A": a, "B": b.embedding}, "model 'B' is not a faces Dataset"),
-    "stacked": (lambda a, b: {"A": stack_models({"A": a, "B": b})}, "'A' has dims"),
+    "no faces": (lambda a, b: {"A": a, "B": b.embedding}, "model 'B' must be a faces Dataset"),
+    "stacked": (lambda a, b: {"A": stack_models({"A": a, "B": b})}, "'A' holds several models already"),
     "images": (lambda a, b: {"A": a, "B": b.isel(image=slice(0, 4))}, "same images, only one has 'z'"),
     "attributes": (lambda a, b: {"A": a, "B": b.drop_vars("age")}, "same attributes, only one has 'age'"),
     "labels": (lambda a, b: {"A": a, "B": b.assign_coords(identity=("image", ["anna"] * 5))},

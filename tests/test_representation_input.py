@@ -65,7 +65,7 @@ def test_features_that_are_no_numbers(value):
 
 def test_constant_features():
     faces = people(TWO)
-    with pytest.raises(fk.InputError, match="is constant among 1[89] images of a fold"):
+    with pytest.raises(fk.InputError, match="is constant among (18|20) images of a fold"):
         bias(faces.assign(embedding=xr.ones_like(faces.embedding)))
     padded = fk.stack_models({"A": faces, "B": faces})
     padded.embedding[1] = 2.0

@@ -1,8 +1,20 @@
 """Checks of embedding matrices: every message names the row and says what to do."""
 
 import numpy as np
+import xarray as xr
 
-from frkit.base import InputError, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, require
+
+
+def check_faces(faces, name: str = "faces") -> None:
+    """Refuse what is no Dataset with embeddings and identities of images; there may be several models."""
+    good = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
+    require(good, f"{name} must be a faces Dataset; make it with frkit.faces or frkit.open_faces")
+    dims = faces["embedding"].dims
+    require(
+        set(dims) - {MODEL} == {IMAGE, FEATURE},
+        f"the embedding of {name} must have dims (image, feature) or (model, image, feature), got {dims}",
+    )
 
 
 def checked_embedding(embedding, model) -> np.ndarray:

@@ -19,7 +19,7 @@ from frkit.base import (
     listed,
     require,
 )
-from frkit.faces.checks import checked_embedding
+from frkit.faces.checks import check_faces, checked_embedding
 from frkit.faces.labels import clean_labels, complete_labels, image_names, model_names, resolve_varying
 
 RESERVED = frozenset(
@@ -141,10 +141,8 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     """
     require(isinstance(models, Mapping) and models, "stack_models needs a mapping of model name to faces")
     for name, one in models.items():
-        good = isinstance(one, xr.Dataset) and "embedding" in one and IDENTITY in one.coords
-        require(good, f"model {name!r} is not a faces Dataset; make it with frkit.faces or frkit.open_faces")
-        dims = one["embedding"].dims
-        require(set(dims) == {IMAGE, FEATURE}, f"model {name!r} has dims {dims}; it must have (image, feature)")
+        check_faces(one, f"model {name!r}")
+        require(MODEL not in one.dims, f"model {name!r} holds several models already; stack single ones")
     (first_name, first), *others = models.items()
     aligned = [first] + [_aligned(other, name, first, first_name) for name, other in others]
     width = max(one.sizes[FEATURE] for one in aligned)

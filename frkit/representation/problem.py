@@ -8,7 +8,7 @@ import xarray as xr
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, require_whole, warn
-from frkit.faces.checks import check_finite
+from frkit.faces.checks import check_faces, check_finite
 from frkit.faces.labels import CROSSED, crossed, resolve_varying
 
 UNITS = ("identity", "image")
@@ -39,14 +39,9 @@ def entropy(shares: np.ndarray) -> float:
 
 def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]:
     """The checked embedding (image, feature) of each encoder, and the encoders' names where there are several."""
-    good = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
-    require(good, "faces must be a faces Dataset; make it with frkit.faces or frkit.open_faces")
+    check_faces(faces)
     embedding = faces["embedding"]
     names = faces[MODEL].variable if MODEL in embedding.dims else None
-    require(
-        set(embedding.dims) - {MODEL} == {IMAGE, FEATURE},
-        f"embedding must have dims (image, feature) or (model, image, feature), got {embedding.dims}",
-    )
     values = embedding.transpose(..., IMAGE, FEATURE).values
     with np.errstate(over="ignore"):
         rounded = np.ascontiguousarray(values, dtype=np.float32)
