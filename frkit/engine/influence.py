@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.engine.kernels import add_to_images, bins_of, file_by_threshold, sort_by_slot
-from frkit.engine.pairs import Genuine, common_group
+from frkit.engine.pairs import Genuine, Pairs, common_group
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, Side
 
@@ -162,6 +162,8 @@ def influence_sums(
     """
     people, n_groups = protocol.people, len(protocol.cell_of)
     thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
+    if protocol.listed is not None and protocol.listed.one_by_one:
+        return _of_pairs_alone(protocol, kept[0], genuine.pairs, thresholds)
     above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
     scales = [rounded(side) for side in (protocol.probe, protocol.reference)]
     if protocol.listed is None:
@@ -200,6 +202,42 @@ def influence_sums(
         "identity": people.identity_code[entries // n_groups],
         "group": entries % n_groups,
         "pair_weight": pair_weight,
+        "square": square,
+        "blocks": blocks,
+        "cells": protocol.cell_of,
+    }
+
+
+def _of_pairs_alone(
+    protocol: Protocol, impostor: tuple, genuine: Pairs, thresholds: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The same where nothing is known of the people: each genuine pair is a person of its own with two images, each
+    impostor pair one of two people that stand in no other pair."""
+    row, col, score = impostor
+    n, n_groups = len(row), len(protocol.cell_of)
+    sides = [protocol.probe.group[row].astype(int), protocol.reference.group[col].astype(int)]
+    compared = np.zeros((2 * n + 2 * len(genuine.score), n_groups))
+    compared[np.arange(2 * n), np.concatenate(sides[::-1])] = 1
+    exceeds = np.tile(score > thresholds[:, None], 2)
+    rejected = np.tile(genuine.score <= thresholds[:, None], 2)
+    square = np.zeros((n_groups, n_groups))
+    np.add.at(square, tuple(np.sort(sides, axis=0)), 1)
+    square = np.maximum(square, square.T)
+    blocks = np.empty((len(thresholds), n_groups, n_groups))
+    for level, accepted in enumerate(exceeds[:, :n]):
+        found = np.zeros_like(square)
+        np.add.at(found, tuple(np.sort(sides, axis=0)), accepted)
+        rate = _ratio(np.maximum(found, found.T), square)
+        blocks[level] = square * rate * (1 - rate)
+    persons = np.arange(2 * n + len(genuine.score))
+    return {
+        "accepted": (np.pad(exceeds, ((0, 0), (0, 2 * len(genuine.score))))[:, :, None] * compared).astype(np.float32),
+        "compared": compared,
+        "rejected": np.pad(rejected, ((0, 0), (2 * n, 0))).astype(np.float32),
+        "genuine": np.repeat([0, 1], [2 * n, 2 * len(genuine.score)]),
+        "identity": np.append(persons, persons[2 * n :]),
+        "group": np.concatenate([*sides, genuine.cell, genuine.cell]),
+        "pair_weight": np.ones(len(persons)),
         "square": square,
         "blocks": blocks,
         "cells": protocol.cell_of,
