@@ -225,9 +225,10 @@ def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int =
         heights = _heights(np.stack([place.law.influence[:, place.entry] for place in every], 1), n)
         values = [
             # a sample holds whole errors: what is far less than one is none, and counts a quarter of one
-            np.maximum(
+            np.clip(
                 np.interp(height, HEIGHTS, place.law.quantiles(ndtr(HEIGHTS), place.entry)),
                 place.law.event(place.entry) / 4,
+                1.0,
             )
             for height, place in zip(heights, every, strict=True)
         ]
