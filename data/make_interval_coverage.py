@@ -4,8 +4,8 @@ Makes data/interval_coverage.csv: one row for each population, target, measure, 
 data sets whose 95 % interval holds the exact truth. Three kinds of populations (mixtures of von Mises-Fisher clouds):
 
 rates      FRR at FAR 1e-5 to 1e-1, and the FAR of the thresholds that were found; images per identity, dimension,
-           number of people and concentrations vary. Every data set has new people: about "new people" the truth is
-           that of the law they are drawn from, about "these people" that of this data set's own people.
+           number of people and concentrations vary. About "new people" every data set has other
+           people, and the truth is that of the law they are drawn from; about "these people" a batch shares them.
 disparity  max/min, max over geometric mean, Gini and largest difference of group FRR and FAR at FAR 1e-3 and 1e-2,
            for groups that differ and for groups that are exactly equal; differences of all pairs of groups.
 models     the difference in FRR of two encoders that are equally good, on correlated images.
@@ -38,7 +38,7 @@ HERE = Path(__file__).parent
 THESE, NEW = "these people", "new people"
 SCHEME = {THESE: "image", NEW: "identity"}
 SEED, LEVEL, REPLICATES, BATCH = 20261121, 0.95, 200, 25
-WITH_REPLICATES = 50  # data sets of each population that are also read by a method of the bootstrap
+WITH_REPLICATES = 25  # data sets of each population that are also read by a method of the bootstrap
 FAR, FAR_OF_GROUPS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2)
 DISPARITIES = [f"{r}_{name}" for r in ("frr", "far") for name in ("max_min", "max_geomean", "gini", "max_difference")]
 OF_TWO = [name for name in DISPARITIES if name.endswith(("max_min", "max_difference"))]  # the others follow from max/min
@@ -110,31 +110,42 @@ def replicates(target: str, seed: int, drawn: bool, by: str | None = None) -> fk
     return fk.Resampling(SCHEME[target], n=REPLICATES, seed=seed + 2, strata=strata) if drawn else None
 
 
-def rates(cell: Cell, seed: int, drawn: bool) -> Iterator[pd.DataFrame]:
-    """FRR and FAR of one data set, about its own people and about new ones."""
-    law = fk.vmf.IdentityLaw(cell.dim, kappa=cell.kappa)
-    people = law.draw(cell.people, seed=seed)
-    scores = fk.score_tensor(people.sample(cell.per_identity, seed=seed + 1))
-    images = scores.sizes["probe"]
-    far = [level for level in FAR if level * images * (images - images / cell.people) / 2 >= 1]
-    found = None
-    for target, truth in ((THESE, people), (NEW, law)):
-        if drawn or found is None:
-            found = fk.evaluate(scores, far=far, resampling=replicates(target, seed, drawn))
-        data = found["empirical"]
-        frr = truth.population_roc(far).frr.values
-        known = {"far_level": far, "rejects": data.false_rejects.values, "accepts": data.false_accepts.values}
-        counted = pd.DataFrame(known)
-        at = data.threshold.values
-        inside = np.abs(at) < 1
-        far_there = np.full(len(far), np.nan)
-        # the law's thresholds may lie beyond what its tail can be computed for: such a level has no truth
-        far_there[inside] = truth.population_rates(np.sort(at[inside])).far.values[np.argsort(np.argsort(at[inside]))]
+@cache
+def law_of(dim: int, kappa: tuple) -> fk.vmf.IdentityLaw:
+    """The law of new people."""
+    return fk.vmf.IdentityLaw(dim, kappa=kappa)
+
+
+@cache
+def same_people(cell: Cell, seed: int) -> fk.vmf.Mixture:
+    """The people of a whole batch; their exact rates are computed once."""
+    return law_of(cell.dim, cell.kappa).draw(cell.people, seed=seed)
+
+
+def rates(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.DataFrame]:
+    """FRR of one data set of the same people, and of one of new people; with replicates the FAR of thresholds too."""
+    law = law_of(cell.dim, cell.kappa)
+    these = same_people(cell, people)
+    for target, population, truth in ((THESE, these, these), (NEW, law.draw(cell.people, seed=seed), law)):
+        scores = fk.score_tensor(population.sample(cell.per_identity, seed=seed + 1))
+        images = scores.sizes["probe"]
+        far = tuple(level for level in FAR if level * images * (images - images / cell.people) / 2 >= 1)
+        found = fk.evaluate(scores, far=far, resampling=replicates(target, seed, drawn))
+        data, frr = found["empirical"], exact(truth, far).frr.values
+        counted = pd.DataFrame({"far_level": far, "rejects": data.false_rejects, "accepts": data.false_accepts})
         for method in ("influence", "recentered")[: 1 + drawn]:
             band = fk.band(found, "frr", method=None if method == "influence" else method, target=target)
             yield rows_of(band, frr, target=target, measure="frr", method=method).merge(counted)
-        band = fk.band(found, "far", target=target)
-        yield rows_of(band, far_there, target=target, measure="far", method="influence").merge(counted)
+        if drawn:
+            # levels rise and thresholds fall; rates are given at rising thresholds
+            there = truth.population_rates(data.threshold.values[::-1]).far.values[::-1]
+            yield rows_of(fk.band(found, "far", target=target), there, target=target, measure="far", method="influence")
+
+
+@cache
+def exact(population, far: tuple, by: str | None = None) -> xr.Dataset:
+    """Exact rates, once for each population."""
+    return population.population_roc(far, by=by)
 
 
 @cache
@@ -144,52 +155,63 @@ def many_people(shares: tuple, dim: int) -> fk.vmf.Mixture:
     return fk.vmf.mixture(2000, dim, seed=SEED, groups=groups)
 
 
-def grouped(cell: Cell, seed: int) -> dict:
+def grouped(cell: Cell, seed: int, people: int) -> dict:
     """The people of one data set, and the population that holds the truth, for each target that it tells of."""
     if cell.population == f"fair {THESE}":
-        some = fk.vmf.mixture(cell.people // len(cell.shares), cell.dim, kappa=cell.kappa, seed=seed)
-        people = some.rotated_copies([f"g{g}" for g in range(len(cell.shares))], seed=seed)
-        return {THESE: (people, people)}
+        copies = same_copies(cell, people)
+        return {THESE: (copies, copies)}
     if cell.population == f"fair {NEW}":
         groups = {f"g{g}": {"share": share} for g, share in enumerate(cell.shares)}
         law = fk.vmf.IdentityLaw(cell.dim, kappa=cell.kappa, groups=groups)
         return {NEW: (law.draw(cell.people, seed=seed), law)}
     every = many_people(cell.shares, cell.dim)
-    people = every.draw(cell.people, seed=seed)
-    return {THESE: (people, people), NEW: (people, every)}
+    these = some_of(cell, people)
+    return {THESE: (these, these), NEW: (every.draw(cell.people, seed=seed), every)}
 
 
-def disparity(cell: Cell, seed: int, drawn: bool) -> Iterator[pd.DataFrame]:
+@cache
+def some_of(cell: Cell, seed: int) -> fk.vmf.Mixture:
+    """The people of a whole batch."""
+    return many_people(cell.shares, cell.dim).draw(cell.people, seed=seed)
+
+
+@cache
+def same_copies(cell: Cell, seed: int) -> fk.vmf.Mixture:
+    """Rotated copies of some people: groups whose rates are exactly equal."""
+    some = fk.vmf.mixture(cell.people // len(cell.shares), cell.dim, kappa=cell.kappa, seed=seed)
+    return some.rotated_copies([f"g{g}" for g in range(len(cell.shares))], seed=seed)
+
+
+def disparity(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.DataFrame]:
     """Disparities of one data set, and the differences of its groups."""
-    for target, (people, population) in grouped(cell, seed).items():
-        scores = fk.score_tensor(people.sample(cell.per_identity, seed=seed + 1))
+    fair, several = cell.population.startswith("fair"), len(cell.shares) > 2
+    for target, (population, true) in grouped(cell, seed, people).items():
+        scores = fk.score_tensor(population.sample(cell.per_identity, seed=seed + 1))
         draws = replicates(target, seed, drawn, "group")
         found = fk.evaluate(scores, far=FAR_OF_GROUPS, by="group", resampling=draws)
-        fair = cell.population.startswith("fair")
-        exact = None if fair else population.population_roc(FAR_OF_GROUPS, by="group")
-        for name in DISPARITIES if len(cell.shares) > 2 else OF_TWO:
+        there = None if fair else exact(true, FAR_OF_GROUPS, "group")
+        for name in DISPARITIES if several else OF_TWO:
             measure = fk.measures.measure(name)
-            truth = measure.fair if fair else measure(exact).values
+            truth = measure.fair if fair else measure(there).values
             default = fk.band(found, name, target=target)
             yield rows_of(default, truth, target=target, measure=name, method=default.attrs["method"])
-            if not drawn:
-                continue
-            pivotal = fk.band(found, name, method="pivotal")
-            pivotal["p"] = fk.floor(found, name).p
-            yield rows_of(pivotal, truth, target=target, measure=name, method="pivotal, floor")
-        first, second = found["empirical"].group.values[:2]
-        for rate in ("frr_group", "far_group"):
-            truth = 0.0 if fair else (exact[rate].sel(group=first) - exact[rate].sel(group=second)).values
-            apart = fk.compare(found, rate, groups=(first, second), target=target)
-            yield rows_of(apart, truth, target=target, measure=rate, method="contrast")
-            if len(cell.shares) > 2:
-                every = fk.compare(found, rate, groups="all", target=target)
-                least = apart.assign(p=every.p_holm.min("contrast"))
+            if drawn:
+                pivotal = fk.band(found, name, method="pivotal")
+                pivotal["p"] = fk.floor(found, name).p
+                yield rows_of(pivotal, truth, target=target, measure=name, method="pivotal, floor")
+        for rate in ("frr_group", "far_group") if fair or not several else ():
+            apart = fk.compare(found, rate, groups="all" if several else ("g0", "g1") if fair else ("a", "b"), target=target)
+            truth = 0.0 if fair else (there[rate].sel(group="a") - there[rate].sel(group="b")).values
+            first = apart.isel(contrast=0, drop=True) if several else apart
+            yield rows_of(first, truth, target=target, measure=rate, method="contrast")
+            if several:
+                least = first.assign(p=apart.p_holm.min("contrast"))
                 yield rows_of(least, np.nan, target=target, measure=rate, method="smallest of all, Holm")
 
-def models(cell: Cell, seed: int, drawn: bool) -> Iterator[pd.DataFrame]:
+
+def models(cell: Cell, seed: int, _people: int, drawn: bool) -> Iterator[pd.DataFrame]:
     """The difference of two encoders with the same rates, whose images are correlated."""
-    people = fk.vmf.IdentityLaw(cell.dim, kappa=cell.kappa).draw(cell.people, seed=seed)
+    people = law_of(cell.dim, cell.kappa).draw(cell.people, seed=seed)
     both = {"A": people, "B": people.correlated(centroid_correlation=1.0)}
     faces = fk.vmf.sample_encoders(both, cell.per_identity, correlation=0.6, seed=seed + 1)
     scores = fk.score_tensor(faces)
@@ -211,11 +233,12 @@ KINDS: dict[str, tuple[Callable, list[Cell]]] = {
 
 
 def batch(cell: Cell, number: int) -> pd.DataFrame:
-    """The data sets of one batch; data set d depends on the population and d alone."""
-    parts = []
+    """The data sets of one batch; data set d depends on the population and d alone, its same people on the batch."""
+    parts, name = [], zlib.crc32(cell.name.encode())
+    people = int(np.random.SeedSequence([SEED, name, 1, number]).generate_state(1)[0])
     for data_set in range(number * BATCH, (number + 1) * BATCH):
-        seed = np.random.SeedSequence([SEED, zlib.crc32(cell.name.encode()), data_set]).generate_state(1)[0]
-        rows = pd.concat(KINDS[cell.kind][0](cell, int(seed), data_set < WITH_REPLICATES))
+        seed = int(np.random.SeedSequence([SEED, name, 0, data_set]).generate_state(1)[0])
+        rows = pd.concat(KINDS[cell.kind][0](cell, seed, people, data_set < WITH_REPLICATES))
         parts.append(rows.assign(data_set=data_set))
     return pd.concat(parts)
 
