@@ -10,11 +10,12 @@ joint law without another look at the scores.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaincinv, ndtr, stdtrit
+from scipy.special import gammainccinv, gammaincinv, ndtr, stdtrit
 
 ENOUGH = 30  # people of four images or more, which tell the square of a person's own rate
 HALF_WINDOW = 0.5  # of log FAR, over which the slope of the curve is taken, at least
 FEWEST_DF = 3.0
+HIGHEST = 30.0  # normal height, beyond which a tail is no number any more
 TINY = np.finfo(float).tiny
 THESE_PEOPLE, NEW_PEOPLE = "these people", "new people"
 
@@ -85,8 +86,10 @@ class Law:
         variance = max(self.covariance[entry, entry], 0.0) + event**2 / 2
         third = event * self.own[entry] + event**3 / 2
         scale = max(third / variance, 1e-4 * np.sqrt(variance))
-        height = ndtr(stdtrit(self.df[entry], probability))
-        found = rate + event / 2 - variance / scale + scale * gammaincinv(variance / scale**2, height)
+        height = np.clip(stdtrit(self.df[entry], probability), -HIGHEST, HIGHEST)
+        tail, shape = ndtr(-np.abs(height)), variance / scale**2
+        beyond = np.where(height < 0, gammaincinv(shape, tail), gammainccinv(shape, tail))
+        found = rate + event / 2 - variance / scale + scale * beyond
         return 1 - found if mirrored else found
 
     def ends(self, probabilities: np.ndarray, entry: int) -> np.ndarray:

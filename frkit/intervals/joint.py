@@ -44,8 +44,8 @@ class Rates:
     """The laws of one model's rates at every level, and at the EERs of the groups and of all.
 
     node: the evaluation's node "influence" of one model. groups: labels. fixed: whether thresholds stand, whatever the
-    impostors. target: whose rates. FARs and FRRs stand in one order everywhere: FAR of all, of each cell; FRR of all,
-    of each group.
+    impostors. target: whose rates. FARs and FRRs stand in one order everywhere: FAR of all, of each cell (the first
+    cells are the groups' own); FRR of all, of each group.
     """
 
     node: xr.Dataset
@@ -59,21 +59,10 @@ class Rates:
         return self.node.attrs["levels"]
 
     @cached_property
-    def cells(self) -> list[tuple[int, int]]:
-        """Pairs of groups that have a FAR of their own: each group's, then those between two groups."""
-        n = len(self.groups)
-        within = [(g, g) for g in range(n)]
-        return within + [(g, h) for g in range(n) for h in range(g + 1, n) if self.node.cells.values[g, h] >= 0]
-
-    @cached_property
     def masks(self) -> np.ndarray:
-        """(rate, group, group) which pairs of groups enter each FAR: all, then the cells."""
-        counted = self.node.cells.values >= 0
-        masks = np.zeros((1 + len(self.cells), *counted.shape))
-        masks[0] = counted
-        for place, (g, h) in enumerate(self.cells):
-            masks[1 + place, g, h] = masks[1 + place, h, g] = 1
-        return masks
+        """(rate, group, group) which pairs of groups enter each FAR: all, then each cell."""
+        cells = self.node.cells.values
+        return np.stack([cells >= 0, *(cells == cell for cell in range(cells.max() + 1))]).astype(float)
 
     @cached_property
     def memberships(self) -> np.ndarray:
@@ -84,9 +73,8 @@ class Rates:
     @cached_property
     def curves(self) -> np.ndarray:
         """All rates along the curve, (place, rate), from the lowest threshold up."""
-        far, frr, cells = self.node.curve_far.values, self.node.curve_frr.values, self.node.cells.values
-        of_cells = [far[:, cells[pair]] for pair in self.cells]
-        return np.column_stack([far[:, -1], *of_cells, frr[:, -1], frr[:, : len(self.groups)]])
+        far, frr = self.node.curve_far.values, self.node.curve_frr.values  # those of all are the last
+        return np.column_stack([far[:, -1], far[:, :-1], frr[:, -1], frr[:, : len(self.groups)]])
 
     @cached_property
     def standing(self) -> "Rates":
@@ -120,18 +108,14 @@ class Rates:
 
         "far" is that of the thresholds as they were found: with other images or people they have another FAR.
         """
-        n_far, n = len(self.masks), len(self.groups)
+        frr, groups = len(self.masks), np.arange(len(self.groups))
         if name == "eer":
-            return np.array(self._equal_errors(n, 0), object)
+            return np.array(self._equal_errors(len(groups), 0), object)
         if name == "eer_group":
-            return np.array([self._equal_errors(g, 1 + g) for g in range(n)], object)
-        if name == "far_cross":
-            entry = np.zeros((n, n), int)
-            for place, (g, h) in enumerate(self.cells):
-                entry[g, h] = entry[h, g] = 1 + place
-        else:
-            first = n_far if name.startswith("frr") else 0
-            entry = first + 1 + np.arange(n) if name.endswith("_group") else np.array(first)
+            return np.array([self._equal_errors(g, 1 + g) for g in groups], object)
+        entries = {"far": 0, "threshold": 0, "far_group": 1 + groups, "frr": frr, "frr_group": frr + 1 + groups}
+        entries["far_cross"] = 1 + self.node.cells.values[:-1, :-1]  # the last code is "in no group"
+        entry = np.asarray(entries[name])
         laws = self.standing.laws if name == "far" else self.laws
         found = [Place(law, int(at)) for law in laws for at in entry.ravel()]
         return np.array(found, object).reshape(len(laws), *entry.shape)
@@ -240,7 +224,7 @@ def _drawn(place: Place, heights: np.ndarray) -> np.ndarray:
     """Values of a rate at normal heights. A sample holds whole errors: much less than one is none, which counts a
     quarter of one."""
     values = np.interp(heights, HEIGHTS, place.law.quantiles(ndtr(HEIGHTS), place.entry))
-    return np.maximum(values, place.law.event(place.entry) / 4)
+    return np.clip(values, place.law.event(place.entry) / 4, 1.0)
 
 
 def _heights(influence: np.ndarray, n: int) -> np.ndarray:
