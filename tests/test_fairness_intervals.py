@@ -115,15 +115,24 @@ def test_intervals_equal_the_twin(name, method, evaluation, rates):
 
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
 @pytest.mark.parametrize("name", BY_HAND)
-def test_the_default_is_pivotal_on_the_measures_scale(name, evaluation, rates):
-    band = fk.band(evaluation, name, level=0.8).isel(far_level=LEVEL)
+def test_pivotal_ends_are_those_on_the_measures_scale(name, evaluation, rates):
+    band = fk.band(evaluation, name, method="pivotal", level=0.8).isel(far_level=LEVEL)
     values = by_hand(name, rates)
     if measure(name).scale == "log":
         values = log(values[0]), log(values[1]), [log(value) for value in values[2]]
     ends = interval_by_hand(*values, "pivotal", 0.8)
     expected = [exp(end) for end in ends] if measure(name).scale == "log" else ends
-    assert band.attrs["method"] == "pivotal"
     np.testing.assert_allclose([band.lower, band.upper], expected, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+@pytest.mark.parametrize("name", BY_HAND)
+def test_the_default_inverts_a_test_and_never_passes_the_fair_value(name, evaluation):
+    band = fk.band(evaluation, name)
+    assert band.attrs["method"] == "inverted" and band.attrs["target"].startswith("these ")
+    beyond = band.upper > measure(name).fair if name == "fdr" else band.lower < measure(name).fair
+    assert not bool(beyond.any())
+    np.testing.assert_array_equal(band.includes_fair.astype(bool), band.p > 0.025)
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -135,7 +144,7 @@ def test_uncertainty_equals_the_twin(name, evaluation, rates):
 
 @pytest.mark.parametrize("name", [name for name in BY_HAND if name.startswith("far_")])
 def test_far_measures_are_their_own_centre(name, evaluation):
-    band = fk.band(evaluation, name)
+    band = fk.band(evaluation, name, method="pivotal")
     np.testing.assert_array_equal(band.centre, band.estimate)
 
 
@@ -244,7 +253,7 @@ def test_ratios_are_compared_as_a_ratio(scores, evaluation):
 def test_far_of_new_identities_says_that_it_can_be_too_wide(scores):
     ev = fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling("identity", n=20, strata="gender"))
     with pytest.warns(fk.DataWarning, match="up to √3 times too wide at low FAR"):
-        fk.band(ev, "far_gini")
+        fk.band(ev, "far_gini", method="pivotal")
 
 
 def test_a_measure_without_a_fair_value_has_no_floor(evaluation):
@@ -270,7 +279,7 @@ def test_a_group_too_small_is_named_and_stays():
         pytest.warns(fk.DataWarning, match="no FAR for 'c'.*two identities"),
         pytest.warns(fk.DataWarning, match="up to 4 of 4 replicates"),
     ):
-        band = fk.band(ev, "far_max_min")
+        band = fk.band(ev, "far_max_min", method="pivotal")
     assert isnan(float(band.estimate[0]))
 
 

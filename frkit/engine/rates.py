@@ -71,8 +71,9 @@ def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Da
     sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds, bins)
     sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
+    variables["rate"] = ("point", np.append(data.far, eer))
     attrs = {"complete": int(protocol.symmetric), "listed": int(listed), "levels": len(data.threshold)}
-    return xr.Dataset(variables, {"rate": ("point", np.append(data.far, eer))}, attrs)
+    return xr.Dataset(variables, attrs=attrs)
 
 
 class _Found(NamedTuple):

@@ -273,7 +273,7 @@ def coverage(study: xr.Dataset) -> widgets.VBox:
 def fairness(
     evaluation: xr.DataTree | dict[str, xr.DataTree], scores: xr.DataArray | None = None, *, varying: str = "error"
 ) -> widgets.VBox:
-    """Explore disparity measures with their bands and floors.
+    """Explore disparity measures with their bands, and with their floors, which follow the number of replicates.
 
     Parameters
     ----------
