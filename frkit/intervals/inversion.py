@@ -38,6 +38,7 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     seen = chosen(plain.assign(rates))
     stretched = {name: np.exp(middle[name] + stretches * away[name]) for name in names}
     truth = chosen(plain.assign(stretched))
+    truth = truth.where((STEPS > 0) | truth.isnull(), chosen.fair)  # but for rounding it is
     # noise of counts grows with the root of the rate: where a rate is supposed lower than seen, its log varies more
     grown = {name: np.sqrt(rates[name] / stretched[name]).clip(0.5, 2.0) for name in names}
     noisy = chosen(plain.assign({name: stretched[name] * np.exp(errors[name] * grown[name]) for name in names}))
