@@ -18,7 +18,6 @@ from frkit.scores.tensor import score_tensor
 
 FINETUNED, TRAINED, UNTUNED, ALL = "finetuned", "trained", "none", "all"
 FEWEST = 4  # people of a group: two train, two are evaluated
-SAME = -np.inf  # similarity of a pair that cannot be a negative
 SHARE = 0.75  # of the training people, drawn with replacement for every model
 
 
@@ -195,15 +194,7 @@ def _trained(people: People, kind: np.ndarray, seed: np.random.SeedSequence, how
 def _joined(rates: list[xr.Dataset]) -> xr.Dataset:
     """One batch of every model, with the kind of fine-tuning in front."""
     own = [one.drop_vars("n_people").assign_coords({BATCH: [number]}) for number, one in enumerate(rates)]
-    found = xr.concat(
-        own,
-        dim=BATCH,
-        data_vars="all",
-        coords="minimal",
-        compat="override",
-        join="exact",
-        combine_attrs="drop_conflicts",
-    )
+    found = xr.concat(own, dim=BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts")
     return found.assign(n_people=rates[0].n_people).rename({MODEL: FINETUNED})
 
 
@@ -240,5 +231,5 @@ def train_layer(people: People, drawn: np.ndarray, rng: np.random.Generator, how
 def _hardest(anchor: np.ndarray, positive: np.ndarray, layer: np.ndarray, owner: np.ndarray) -> list[np.ndarray]:
     """Triplets with the other person of the batch whose image is most like the anchor."""
     alike = unit_rows(anchor @ layer) @ unit_rows(positive @ layer).T
-    alike[owner[:, None] == owner] = SAME
+    alike[owner[:, None] == owner] = -np.inf  # a pair that cannot be a negative
     return [anchor, positive, positive[alike.argmax(1)]]
