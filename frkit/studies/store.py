@@ -59,16 +59,10 @@ class Store:
             with _renamed_when_whole(path) as file:
                 file.write(json.dumps(parameters, indent=1).encode())
         kept = json.loads(path.read_text())
-        words = [
-            f"{name} {json.dumps(kept.get(name))[:60]} there, {json.dumps(parameters[name])[:60]} here"
-            for name in parameters
-            if kept.get(name) != parameters[name]
-        ]
-        require(
-            not words,
-            f"store={str(folder)!r} belongs to a study with other parameters ({'; '.join(words)}); give another "
-            "folder, or the same parameters",
-        )
+        other = [name for name, value in parameters.items() if kept.get(name) != value]
+        both = [(name, json.dumps(kept.get(name))[:60], json.dumps(parameters[name])[:60]) for name in other]
+        words = "; ".join(f"{name} {there} there, {here} here" for name, there, here in both)
+        require(not other, f"store={str(folder)!r} belongs to a study with other parameters ({words}); give another")
 
     def path(self, number: int) -> Path:
         """The file of one data set."""
