@@ -64,11 +64,9 @@ class ImpostorScores:
             relative = np.where(far > 0, bound / far, np.inf)
         worst = int(np.argmax(relative))
         if not relative[worst] <= LARGEST_ERROR:
-            raise SeriesError(
-                f"FAR of {of} at threshold {threshold[worst]:.6g} cannot be trusted: it is {far[worst]:.3g} and its "
-                f"error may be {bound[worst]:.3g}; ask for larger FAR levels or lower thresholds"
-                + ("" if of == "all pairs" else ", or leave out by= or cross=")
-            )
+            what = f"FAR of {of} at threshold {threshold[worst]:.6g}, {far[worst]:.3g} +- {bound[worst]:.3g},"
+            whole = "" if of == "all pairs" else ", or leave out by= or cross="
+            raise SeriesError(f"{what} cannot be trusted: ask for larger FAR levels or lower thresholds{whole}")
         return far, relative
 
 

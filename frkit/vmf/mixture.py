@@ -42,19 +42,17 @@ class Mixture:
             f"mean_directions must have shape (identities >= 2, dimension >= 3), got {directions.shape}",
         )
         length = np.linalg.norm(directions, axis=1)
-        bad = np.flatnonzero(~(np.isfinite(length) & (length > 0)))
-        require(bad.size == 0, f"mean_directions: rows {bad[:5].tolist()} are zero or not finite; give directions")
-        self.mean_directions = directions / length[:, None]
         self.concentrations = np.array(concentrations, np.float64)
-        got = self.concentrations.shape
-        require(got == (len(directions),), f"concentrations must have shape ({len(directions)},), got {got}")
-        bad = np.flatnonzero(~(np.isfinite(self.concentrations) & (self.concentrations > 0)))
-        require(bad.size == 0, f"concentrations must be positive and finite; rows {bad[:5].tolist()} are not")
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
         self.groups = {name: np.array(labels).astype(str) for name, labels in groups.items()}
-        for name, labels in self.groups.items():
-            right = labels.shape == (len(directions),)
-            require(right, f"groups[{name!r}] must have shape ({len(directions)},), got {labels.shape}")
+        each = {"concentrations": self.concentrations} | {f"groups[{k!r}]": of for k, of in self.groups.items()}
+        for name, values in each.items():
+            right = values.shape == length.shape
+            require(right, f"{name} must have shape ({len(length)},), got {values.shape}")
+        for name, sizes in (("lengths of mean_directions", length), ("concentrations", self.concentrations)):
+            bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
+            require(bad.size == 0, f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so")
+        self.mean_directions = directions / length[:, None]
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
         self._populations = {}
