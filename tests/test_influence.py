@@ -220,7 +220,7 @@ def test_all_errors_are_the_mirror_image():
     for rate in ("frr", "far"):  # every genuine pair is rejected, every impostor accepted
         band = fk.band(ev, rate)
         assert float(band.estimate[0]) == float(band.upper[0]) == 1
-        assert float(band.lower[0]) == pytest.approx(1 - 2.512 / 500, rel=1e-3)
+        assert 1 - float(band.lower[0]) == pytest.approx(2.512 / 500, rel=1e-3)
 
 
 def test_a_few_errors_have_the_ends_of_counts():
@@ -230,10 +230,10 @@ def test_a_few_errors_have_the_ends_of_counts():
     assert float(band.upper[0]) == pytest.approx(beta.ppf(0.975, 5.5, 395.5), rel=0.2)
 
 
-def a_law(rate, *, df=np.inf, variance=1e-4, event=0.01):
-    """The law of one rate by itself."""
-    one = np.array
-    return Law(one([rate]), one([[variance]]), one([[variance**0.5]]), one([variance]), *(one([event]),) * 3, one([df]))
+def a_law(rate, *, df=np.inf, variance=1e-4, event=0.01, own=None):
+    """The law of one rate by itself; own: the variance at a fixed threshold."""
+    one, own = np.array, variance if own is None else own
+    return Law(one([rate]), one([[variance]]), one([[variance**0.5]]), one([own]), *(one([event]),) * 3, one([df]))
 
 
 def test_quantiles_rise_and_have_the_mean_and_variance_of_the_law():
@@ -243,6 +243,15 @@ def test_quantiles_rise_and_have_the_mean_and_variance_of_the_law():
         assert np.all(np.diff(drawn) > 0)
         assert drawn.mean() == pytest.approx(rate + (0.005 if rate < 0.5 else -0.005), rel=1e-3)  # half an event
         assert drawn.var() == pytest.approx(1e-4 + 0.01**2 / 2, rel=0.02)
+
+
+def test_a_group_with_nearly_all_accepted_pairs_is_not_skewed():
+    """Ten of twelve accepted pairs: a threshold that lets twelve pass leaves this rate between 0 and 12 of 3,000."""
+    own = 10 / 3000**2  # at a fixed threshold; a binomial of 12 and 5/6 at the one that moves
+    law = a_law(10 / 3000, variance=12 * 5 / 36 / 3000**2, event=1 / 3000, own=own)
+    lower, upper = law.quantiles(np.array([0.025, 0.975]), 0)
+    assert 7 / 3000 < lower < 8.7 / 3000
+    assert 12 / 3000 < upper < 14.5 / 3000  # that twelve are the most the law does not know
 
 
 def test_draws_of_few_degrees_of_freedom_are_finite():

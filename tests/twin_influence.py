@@ -145,5 +145,3 @@ def frr_variance_of_people(score, identity, threshold) -> float:
         if len(mine) > 1:
             shares.append((mine[np.triu_indices(len(mine), 1)] <= threshold).mean())
     return np.var(shares, ddof=1) / len(shares)
-
-
