@@ -84,6 +84,8 @@ class Law:
             rate, probability = 1 - rate, 1 - probability
         event = self.event(entry)
         variance = max(self.covariance[entry, entry], 0.0) + event**2 / 2
+        if not variance > 0:  # a group without pairs
+            return np.full(probability.shape, np.nan)
         # where the threshold takes most of the errors' own part back, as in a group with most of all accepted pairs,
         # their skewness goes with it
         third = event * min(self.own[entry], max(self.covariance[entry, entry], 0.0)) + event**3 / 2
