@@ -3,6 +3,8 @@
 import sys
 import warnings
 
+import numpy as np
+
 IMAGE, FEATURE, MODEL = "image", "feature", "model"
 PROBE, REFERENCE = "probe", "reference"
 REPLICATE, IDENTITY, GROUP, FAR_LEVEL = "replicate", "identity", "group", "far_level"
@@ -24,6 +26,35 @@ def require(condition: bool, message: str) -> None:
     """Raise InputError with the message unless the condition holds."""
     if not condition:
         raise InputError(message)
+
+
+def one_of(value, known, name: str) -> None:
+    """Refuse what is none of the words that an argument may be."""
+    require(isinstance(value, str) and value in known, f"{name} must be one of {', '.join(known)}; got {value!r}")
+
+
+def flag(value, name: str) -> bool:
+    """True or False; a text such as "no" would count as True."""
+    require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def whole(value, name: str, least: int = 1) -> int:
+    """A whole number, of Python's own kind."""
+    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
+    require(fits, f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def numbers(values, name: str) -> np.ndarray:
+    """An array of real numbers in their own precision, NaN where masked or None."""
+    try:
+        array = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        array = array.astype(float) if array.dtype.kind == "O" or np.ma.isMaskedArray(array) else array
+    except (ValueError, TypeError):
+        raise InputError(f"{name} must be numbers, in rows of one length; got {str(values)[:60]}") from None
+    require(array.dtype.kind in "fiub", f"{name} must be numbers, real ones, got {array.dtype}: {str(values)[:60]}")
+    return np.ma.filled(array, np.nan)
 
 
 def warn(message: str) -> None:

@@ -76,7 +76,7 @@ class _Found(NamedTuple):
 def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> _Found:
     """Bins added up, kept pairs, and genuine scores with their weights."""
     if protocol.listed is None:
-        request = Request(protocol, ladder, failing=not scores.attrs.get("symmetric"), asking=True)
+        request = Request(protocol, ladder, failing=True, asking=True)
         tally = sweep(scores, request, progress=bar)
     else:
         tally = lists.tally_list(scores.values, protocol, ladder)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from frkit.base import InputError
 from frkit.engine import blocks, kernels
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
@@ -114,7 +115,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
             asked.append((wanted[0], block[wanted[1], wanted[2]]))
         for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
             kept.append(_scan_patch(patch, rows, cols, request, sums))
-            if request.failing:
+            if request.failing and not np.isfinite(patch.sum()):  # one quick look tells that all is well
                 _add_missing(patch, rows, cols, protocol, sums["missing"])
     sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells).sum(1)
     return Tally(sums, {"kept": [pairs for pairs in kept if len(pairs[0])], "asked": asked})
@@ -189,7 +190,10 @@ def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, 
 
 
 def _add_missing(patch: np.ndarray, rows: slice, cols: slice, protocol: Protocol, missing: np.ndarray) -> None:
-    """Weight of the impostor comparisons that failed, by cell."""
+    """Weight of the impostor comparisons that failed, by cell; infinite scores are refused."""
+    for row, col in np.argwhere(np.isinf(patch)):
+        place = f"probe {rows.start + row} and reference {cols.start + col}, counted from 0,"
+        raise InputError(f"the score of {place} is infinite; mark a failed comparison as missing, or as NaN")
     row, col = np.nonzero(np.isnan(patch))
     row, col = row + rows.start, col + cols.start
     cell, probe, reference = protocol.cells(row, col), protocol.probe, protocol.reference

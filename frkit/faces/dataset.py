@@ -85,15 +85,20 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE)[-values.ndim :], values)}, coords=coords)
 
 
-def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
-    """Clean labels and the rule of each attribute."""
+def check_names(attributes: Mapping) -> None:
+    """Names of attributes must be texts that are free."""
     for name in attributes:
-        usable = name not in RESERVED and "/" not in name and name.strip()
+        usable = isinstance(name, str) and name not in RESERVED and "/" not in name and name.strip()
         require(
             usable and not name.startswith(("probe_", "reference_")),
-            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it (reserved: "
+            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it; of pairs give both sides as a tuple (reserved: "
             f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
         )
+
+
+def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
+    """Clean labels and the rule of each attribute."""
+    check_names(attributes)
     labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
     return labels, _rules(varying, labels)
 

@@ -15,7 +15,7 @@ from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, listed, requ
 PICKLED = (
     "can only be read by unpickling, which may run any code, so frkit refuses; "
     "save numbers as a numeric array and labels as text, e.g. np.savez(path, embedding=np.asarray(embedding, "
-    "'float32'), identity=np.asarray(identity, str))"
+    "'float32'), identity=[str(name) for name in identity]), where a missing label is ''"
 )
 _KINDS = {
     ".npz": "npz", ".npy": "npy", ".csv": "text", ".tsv": "text", ".csv.gz": "text", ".tsv.gz": "text",
@@ -129,4 +129,10 @@ def _load_zarr(path: Path) -> xr.Dataset:
                 # Zarr 2 may hold arrays that only pickle can decode: the metadata tell before any value is read
                 codecs = [getattr(array.metadata, kind, None) for kind in ("filters", "compressor", "codecs")]
                 require("pickle" not in repr(codecs).lower(), f"array {name!r} {PICKLED}")
+                lost = array.nchunks - array.nchunks_initialized
+                require(
+                    lost == 0,
+                    f"array {name!r} lacks {lost} of {array.nchunks} chunks: they are lost, or were left out because "
+                    "all values are the fill value; write it with write_empty_chunks=True",
+                )
             return xr.load_dataset(store, engine="zarr", consolidated=False, decode_times=False)

@@ -15,6 +15,7 @@ import pandas as pd
 from frkit.base import InputError, listed, require
 from frkit.faces.files import file_kind, need, reading
 
+_NEVER = frozenset("\n\r\0")  # characters that no cell holds
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
 _PIECE = 100_000  # cells held as text at a time, where they become numbers
 _KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
@@ -76,6 +77,9 @@ def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(lines, delimiter=mark, strict=True)
     for row in reader:
         cells = [cell.strip() for cell in row]
+        odd = [cell for cell in cells if not _NEVER.isdisjoint(cell)]
+        if odd:
+            raise InputError(f"line {reader.line_num}: a cell holds {odd[0][:40]!r}: an open quote, or a NUL? mend it")
         if any(cells):
             yield reader.line_num, cells
 

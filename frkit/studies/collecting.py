@@ -1,6 +1,7 @@
 """The expensive half of a coverage study: data sets drawn and evaluated side by side, each one kept once."""
 
 import hashlib
+import json
 import warnings
 from collections.abc import Iterator
 from concurrent import futures
@@ -16,11 +17,11 @@ from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from frkit.base import DataWarning
+from frkit.base import DataWarning, require
 from frkit.evaluation.evaluate import Evaluator
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.store import Record, Store, recorded
+from frkit.studies.store import HEADER, Record, Store, recorded
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,10 @@ class Plan:
 def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) -> list[Record]:
     """Evaluate the data sets that are not in the store yet, and return all of them in their order."""
     kept = {} if store is None else store.finished(n_datasets)
+    for number, record in kept.items():
+        made = json.loads(str(record[HEADER]))["provenance"].values()
+        same = all(json.loads(one)["seed"] == plan.seeds(number)[2] for one in made)
+        require(same, f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again")
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
     run = _on_cluster if _client() is not None else _on_threads

@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, require
+from frkit.base import UNKNOWN, InputError, numbers, require
+from frkit.faces.labels import clean_labels
 from frkit.vmf import distributions, population, sampling
 from frkit.vmf.quadrature import RadialInverse
 
@@ -79,6 +80,8 @@ class Mixture:
         """Labels (K,) of the attribute `by`; raises InputError where the mixture has no such attribute."""
         if by not in self.groups:
             raise InputError(f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
+        lost = int((self.groups[by] == UNKNOWN).sum())
+        require(lost == 0, f"by={by!r}: {lost} identities have no label, and so no group: exact rates need all labels")
         return self.groups[by]
 
     @cached_property
@@ -189,6 +192,9 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     <vMF mixture: 100 identities, dim 32, kappa 106.8 to 799.7, group: a, b>
     """
     grouped = groups is not None
+    options = [*groups.values()] if isinstance(groups, Mapping) else []
+    named = not grouped or options and all(isinstance(one, Mapping) for one in options)
+    require(named, f"groups must map names of groups to options, {{'a': {{'share': 2}}, 'b': {{}}}}; got {groups!r}")
     groups = {str(name): dict(options) for name, options in groups.items()} if grouped else {"": {}}
     for name, options in groups.items():
         unknown = set(options) - {"share", "kappa", "cohesion"}
@@ -227,8 +233,9 @@ def group_sizes(n_identities: int, shares: list) -> np.ndarray:
 
 def interval(kappa) -> tuple[float, float]:
     """(low, high) from a range of concentrations or from one number for both; raises InputError."""
-    low, high = np.broadcast_to(np.asarray(kappa, np.float64), 2)
-    require(0 < low <= high, f"kappa must be a positive number or (low, high) with 0 < low <= high, got {kappa}")
+    given = numbers(kappa, "kappa").astype(float)
+    low, high = np.broadcast_to(given, 2) if given.shape in ((), (1,), (2,)) else (np.nan, np.nan)
+    require(0 < low <= high < np.inf, f"kappa must be a number or (low, high) with 0 < low <= high < inf, got {kappa}")
     return low, high
 
 
@@ -241,6 +248,4 @@ def _concentrations(values, size: int) -> np.ndarray:
 
 
 def _labels(name: str, labels, size: int) -> np.ndarray:
-    labels = np.array(labels).astype(str)
-    require(labels.shape == (size,), f"groups[{name!r}] must have shape ({size},), got {labels.shape}")
-    return labels
+    return clean_labels(labels, size, f"groups[{name!r}]", "identity")[0]
