@@ -252,6 +252,7 @@ def _sampled(array, step: int, wanted: list[tuple[int, int]]) -> Iterator[tuple[
 
 def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol, rng) -> tuple:
     """Impostor scores of one block of the pilot, with their images' weights."""
+    blocks.refuse_endless(values)
     probe, reference = protocol.probe, protocol.reference
     impostor = probe.person[rows][:, None] != reference.person[cols]
     impostor &= protocol.cell_of[probe.group[rows][:, None], reference.group[cols]] >= 0

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError
 from frkit.engine import blocks, kernels
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
@@ -191,9 +190,7 @@ def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, 
 
 def _add_missing(patch: np.ndarray, rows: slice, cols: slice, protocol: Protocol, missing: np.ndarray) -> None:
     """Weight of the impostor comparisons that failed, by cell; infinite scores are refused."""
-    for row, col in np.argwhere(np.isinf(patch)):
-        place = f"probe {rows.start + row} and reference {cols.start + col}, counted from 0,"
-        raise InputError(f"the score of {place} is infinite; mark a failed comparison as missing, or as NaN")
+    blocks.refuse_endless(patch)
     row, col = np.nonzero(np.isnan(patch))
     row, col = row + rows.start, col + cols.start
     cell, probe, reference = protocol.cells(row, col), protocol.probe, protocol.reference

@@ -23,7 +23,7 @@ from frkit.base import (
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import plan_rates, tally_rates
+from frkit.engine.rates import Rates, plan_rates, tally_rates
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
@@ -136,7 +136,7 @@ def evaluate(
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
     failed = [table.attrs["failed"] for table in tables]
-    _warn_of_failed(max(failed), protocol.n_genuine)
+    _check_failed(protocol, rates, max(failed))
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
     return tree(tables, scores[MODEL] if MODEL in scores.dims else None, made)
 
@@ -301,11 +301,14 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     return whole(bins, words), bounds
 
 
-def _warn_of_failed(failed: int, n_genuine: int) -> None:
+def _check_failed(protocol: Protocol, rates: list[Rates], failed: int) -> None:
     """Rates are those of the comparisons that did not fail, which may be the easy ones."""
-    words = f"{failed} of {n_genuine} genuine comparisons failed (NaN or marked as missing)"
-    require(failed < n_genuine, f"{words}: there is nothing to evaluate")
-    if failed >= n_genuine / 2:
+    words = f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing)"
+    require(failed < protocol.n_genuine, f"{words}: there is nothing to evaluate")
+    of_all = 0.0 if protocol.listed else protocol.impostor_totals[:, 0].sum()
+    here = min(model.totals[:, 0].sum() for model in rates) > 1e-12 * of_all  # less is what rounding leaves
+    require(here, "all impostor comparisons failed (NaN or marked as missing): there is nothing to evaluate")
+    if failed >= protocol.n_genuine / 2:
         warn(f"{words} and are left out: the rates are those of the others, which may be the easier ones")
 
 

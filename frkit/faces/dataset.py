@@ -91,7 +91,8 @@ def check_names(attributes: Mapping) -> None:
         usable = isinstance(name, str) and name not in RESERVED and "/" not in name and name.strip()
         require(
             usable and not name.startswith(("probe_", "reference_")),
-            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it; of pairs give both sides as a tuple (reserved: "
+            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, and of pairs "
+            "give both sides as a tuple (reserved: "
             f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
         )
 

@@ -14,7 +14,7 @@ from frkit.faces.labels import clean_labels, complete_labels, image_names
 from frkit.faces.opening import IDENTITY_NAMES, read_columns, take_column
 from frkit.faces.tables import read_pieces, to_numbers
 from frkit.scores.pairs import marks_of, without_failed
-from frkit.scores.tensor import CHUNK, labelled_tensor
+from frkit.scores.tensor import block_size, labelled_tensor
 
 CORNER = 64  # rows and columns that tell whether a matrix is symmetric
 
@@ -67,7 +67,7 @@ def score_matrix(
     (2, 2)
     """
     values = values if hasattr(values, "dtype") else numbers(values, "values")
-    require(values.ndim == 2, f"a score matrix has two dimensions, got shape {tuple(values.shape)}")
+    require(values.ndim == 2, f"values: a score matrix has two dimensions, got shape {tuple(values.shape)}")
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     names, labels = [], []
     people, images = (probe_identity, reference_identity), (probe, reference)
@@ -78,14 +78,14 @@ def score_matrix(
     if probe is None and reference is None:
         _warn_of_diagonal(values, *labels)
     attributes = {} if attributes is None else attributes
-    two = isinstance(attributes, Mapping) and all(len(both) == 2 for both in attributes.values())
-    require(two, "attributes must be a mapping: {name: (labels of probes, labels of references)}")
+    require(isinstance(attributes, Mapping), f"attributes must be a mapping of names, got {attributes!r}")
     check_names(attributes)
     for name, both in attributes.items():
+        two = isinstance(both, (tuple, list)) and len(both) == 2
+        require(two, f"attributes[{name!r}] must be (labels of probes, labels of references)")
         for side, given, n in zip(labels, both, values.shape, strict=True):
             side[name] = clean_labels(given, n, name)[0]
-    size = CHUNK if chunks == "auto" else chunks
-    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=size)
+    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=block_size(chunks))
     lazy = da.map_blocks(without_failed, lazy, marks_of(missing), flag(distance, "distance"), dtype=float)
     attrs = {"similarity": "given", "symmetric": 0, "long_name": "similarity score"}
     return labelled_tensor(lazy, chunks, *names, *labels, attrs)

@@ -94,8 +94,7 @@ def pairs(
     coords = {name: (PAIR, values) for name, values in labels.items()}
     if names is not None:
         coords[MODEL] = names
-    attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
-    distance = flag(distance, "distance")
+    attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(flag(distance, "distance"))}
     dims = (MODEL, PAIR)[-values.ndim :]
     return xr.Dataset({"score": (dims, -values if distance else values, attrs)}, coords=coords)
 

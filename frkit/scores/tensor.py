@@ -195,12 +195,16 @@ def score_tensor(
     return labelled_tensor(source, chunks, names, names, labels, labels, attrs, faces.get(MODEL))
 
 
+def block_size(chunks: int | str) -> int:
+    """Images along each side of a block."""
+    return CHUNK if isinstance(chunks, str) and chunks == "auto" else whole(chunks, "chunks (or 'auto')")
+
+
 def labelled_tensor(
     source, chunks, probe, reference, probe_labels, reference_labels, attrs, model=None
 ) -> xr.DataArray:
     """Label a lazy array; one side's labels become `probe_...`, the other's `reference_...`."""
-    size = CHUNK if isinstance(chunks, str) and chunks == "auto" else whole(chunks, "chunks (or 'auto')")
-    sizes = (1,) * (source.ndim - 2) + (size, size)
+    sizes = (1,) * (source.ndim - 2) + (block_size(chunks),) * 2
     lazy = (
         source.rechunk(sizes)
         if isinstance(source, da.Array)
