@@ -46,6 +46,12 @@ def whole(value, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def inside(value, low: float, high: float, name: str) -> None:
+    """A number strictly between two others."""
+    given = numbers(value, name)
+    require(given.ndim == 0 and low < given < high, f"{name} must lie in ({low}, {high}), got {value!r}")
+
+
 def numbers(values, name: str) -> np.ndarray:
     """An array of real numbers in their own precision, NaN where masked or None."""
     try:

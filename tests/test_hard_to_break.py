@@ -397,7 +397,7 @@ MARKS = [5, -1, 1.5, True, float("nan"), float("inf"), (1, 2, 3), [], [None]]
 ARGUMENTS = {  # of which call -> argument -> which of the wrong kinds it takes after all
     "evaluate": (evaluations, {
         "scores": [], "far": [], "threshold": [5, -1, 1.5, (1, 2, 3), True], "by": [], "resampling": [],
-        "weighting": [], "impostors": [], "varying": [], "histogram": [5],
+        "weighting": [], "impostors": [], "varying": [], "histogram": [5, True],
     }),
     "contributions": (named(fk.contributions, scores=SCORES), {"scores": [], "far": [], "by": []}),
     "Resampling": (named(fk.Resampling), {

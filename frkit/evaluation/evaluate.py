@@ -294,11 +294,12 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
         return 0, None
     two = isinstance(histogram, (tuple, list)) and len(histogram) == 2
     bins, bounds = histogram if two else (histogram, None)
-    words = "histogram (a number of bins, or (bins, (low, high)) with low < high)"
-    if bounds is not None:
-        ends = numbers(bounds, words)
-        require(ends.shape == (2,) and np.isfinite(ends).all() and ends[0] < ends[1], f"{words}: got {histogram!r}")
-    return whole(bins, words), bounds
+    ends = numbers((0, 1) if bounds is None else bounds, "histogram")
+    require(
+        isinstance(bins, (int, np.integer)) and bins >= 1 and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
+        f"histogram must be a number of bins, or (bins, (low, high)) with low < high; got {histogram!r}",
+    )
+    return int(bins), bounds
 
 
 def _check_failed(protocol: Protocol, rates: list[Rates], failed: int) -> None:

@@ -55,9 +55,9 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarr
     require(kind not in "Vc", f"{name} holds {array.dtype} values, which are no labels; give text or numbers")
     if kind not in "UbiuM":
         array = np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
-    text = np.strings.strip(array.astype(str))
+    text = np.strings.strip(array.astype(str, copy=False))
     missing = np.isin(text, _MISSING_WORDS) | np.ma.getmask(values)
-    return np.where(missing, UNKNOWN, text), missing
+    return np.where(missing, UNKNOWN, text) if missing.any() else text, missing
 
 
 def one_each(values, n: int, name: str, of: str) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, listed, require, warn
+from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, inside, listed, require, warn
 from frkit.evaluation.evaluate import evaluate as evaluate_scores
 from frkit.indices.deals import deal_pairs, deal_people
 from frkit.indices.maps import map_name, unit_scores
@@ -210,6 +210,7 @@ def summary(
     >>> fk.indices.summary(ev).sfi.dims
     ('variant',)
     """
+    inside(level, 0, 1, "level")
     tallies = evaluation["empirical"].to_dataset()
     options = {"group_sizes": group_sizes, "c": c}
     parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}
