@@ -28,32 +28,32 @@ def require(condition: bool, message: str) -> None:
         raise InputError(message)
 
 
-def one_of(value, known, name: str) -> None:
-    """Refuse what is none of the words that an argument may be."""
+def require_one_of(name: str, value, known) -> None:
+    """Raise InputError unless the value is one of the words that an argument may be."""
     require(isinstance(value, str) and value in known, f"{name} must be one of {', '.join(known)}; got {value!r}")
 
 
-def flag(value, name: str) -> bool:
-    """True or False; a text such as "no" would count as True."""
+def require_flag(name: str, value) -> bool:
+    """Raise InputError unless the value is True or False: a text such as "no" would count as True."""
     require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False, got {value!r}")
     return bool(value)
 
 
-def whole(value, name: str, least: int = 1) -> int:
-    """A whole number, of Python's own kind."""
+def require_whole(name: str, value: int, least: int) -> int:
+    """Raise InputError unless the value is a whole number, and not below the least one; give it as Python's own."""
     fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
     require(fits, f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
 
 
-def inside(value, low: float, high: float, name: str) -> None:
-    """A number strictly between two others."""
-    given = numbers(value, name)
+def require_inside(name: str, value, low: float, high: float) -> None:
+    """Raise InputError unless the value is a number strictly between two others."""
+    given = real_numbers(name, value)
     require(given.ndim == 0 and low < given < high, f"{name} must lie in ({low}, {high}), got {value!r}")
 
 
-def numbers(values, name: str) -> np.ndarray:
-    """An array of real numbers in their own precision, NaN where masked or None."""
+def real_numbers(name: str, values) -> np.ndarray:
+    """An array of real numbers in their own precision, NaN where masked or None; InputError for anything else."""
     try:
         array = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
         array = array.astype(float) if array.dtype.kind == "O" or np.ma.isMaskedArray(array) else array

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, one_of, require, whole
+from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, require, require_one_of, require_whole
 from frkit.faces.labels import clean_labels, complete_labels
 
 # scheme -> whose rates the interval is about
@@ -61,10 +61,10 @@ class Resampling:
     subset_size: int | None = None
 
     def __post_init__(self) -> None:
-        one_of(self.scheme, TARGETS, "scheme")
+        require_one_of("scheme", self.scheme, TARGETS)
         for name, least in (("n", 2), ("seed", 0), ("subset_size", 1)):
             if getattr(self, name) is not None or name != "subset_size":
-                object.__setattr__(self, name, whole(getattr(self, name), name, least))
+                object.__setattr__(self, name, require_whole(name, getattr(self, name), least))
         small = self.subset_size is None or self.subset_size < 2**16
         require(small, f"subset_size must be below 65,536, got {self.subset_size!r}")
         only_subset = self.subset_size is None or self.scheme == "subset"

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from scipy import sparse
 
-from frkit.base import IDENTITY, PAIR, numbers, one_of, require
+from frkit.base import IDENTITY, PAIR, real_numbers, require, require_one_of
 from frkit.engine.listed import Listed, draw_pairs, people_of_list
 from frkit.faces.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
@@ -235,13 +235,13 @@ def _image_weight(image_count: np.ndarray, identity_count: np.ndarray, identity:
 def shares(weighting, labels: np.ndarray) -> np.ndarray:
     """p_k of every identity, with mean 1 (section 2.1)."""
     if isinstance(weighting, str):
-        one_of(weighting, ("identity", "pair"), "weighting (or p_k of every identity)")
+        require_one_of("weighting (or p_k of every identity)", weighting, ("identity", "pair"))
         return np.ones(len(labels))
     if isinstance(weighting, Mapping):
         lost = [name for name in labels if name not in weighting]
         require(not lost, f"weighting has no p_k for identities {lost[:3]}; it must name all {len(labels)}")
         weighting = [weighting[name] for name in labels]
-    share = numbers(weighting, "weighting").astype(float)
+    share = real_numbers("weighting", weighting).astype(float)
     fits = share.shape == labels.shape and np.all(np.isfinite(share)) and np.all(share > 0)
     require(fits, f"weighting must hold one positive p_k for each of the {len(labels)} identities, sorted by name")
     return share / share.mean()
@@ -268,7 +268,7 @@ def draw_people(images: People, by, resampling: Resampling | None) -> tuple[np.n
 
 def cell_table(n_groups: int, impostors: str) -> np.ndarray:
     """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
-    one_of(impostors, ("all", "same-group"), "impostors")
+    require_one_of("impostors", impostors, ("all", "same-group"))
     require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
     cells = np.full((n_groups + 1, n_groups + 1), -1, np.int16)
     cells[np.arange(n_groups), np.arange(n_groups)] = np.arange(n_groups)

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.engine import blocks, kernels
+from frkit.engine.influence import Gaps
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 
@@ -48,7 +49,8 @@ class Request:
     """What a sweep is to bring back.
 
     adding: whether bins are added up (a second, targeted sweep only collects pairs). failing: whether
-    comparisons can be missing (NaN). asking: whether the scores of `protocol.asked` are wanted.
+    comparisons can be missing (NaN). asking: whether the scores of `protocol.asked` are wanted. gaps: how pairs are
+    added to their images, None if they are not.
     """
 
     protocol: Protocol
@@ -56,6 +58,7 @@ class Request:
     adding: bool = True
     failing: bool = False
     asking: bool = False
+    gaps: Gaps | None = None
 
 
 def sweep(scores: xr.DataArray, request, scan: Callable[..., Tally] | None = None, *, progress: bool = False) -> Tally:
@@ -108,6 +111,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
     sums = {"count": np.zeros(n_slots, np.int64)}
     sums |= {"weight": np.zeros((n_slots, protocol.n_columns))} if request.adding else {}
     sums |= {"missing": np.zeros((protocol.n_cells, protocol.n_columns))} if request.failing else {}
+    sums |= request.gaps.empty(len(request.gaps.top), request.failing) if request.gaps else {}
     kept, asked = [], []
     for block, (row0, col0, wanted) in zip(scores, places, strict=True):
         if wanted is not None:
@@ -115,7 +119,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
         for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
             kept.append(_scan_patch(patch, rows, cols, request, sums))
             if request.failing and not np.isfinite(patch.sum()):  # one quick look tells that all is well
-                _add_missing(patch, rows, cols, protocol, sums["missing"])
+                _add_missing(patch, rows, cols, request, sums)
     sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells).sum(1)
     return Tally(sums, {"kept": [pairs for pairs in kept if len(pairs[0])], "asked": asked})
 
@@ -150,46 +154,49 @@ def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, s
         request.ladder.arrays(patch.dtype),
         (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above, scratch.score),
     )
-    if filed and request.adding:
-        sums["count"] += add_filed(request.protocol, rows, cols, filed, sums["weight"])
+    if filed:
+        start, pairs = sort_filed(filed, len(sums["count"]))
+        if request.adding:
+            sums["count"] += np.diff(start)
+            add_sorted(request.protocol, start, pairs, sums["weight"], (rows, cols))
+        if request.gaps:
+            request.gaps.add_sorted(start, pairs, sums, (rows, cols))
     kept = scratch.kept[:n_kept]
     row, col = (part[kept].astype(np.int32) for part in (scratch.rows, scratch.cols))
     return row + rows.start, col + cols.start, scratch.score[:n_kept].astype(patch.dtype)
 
 
-def add_filed(protocol: Protocol, rows: slice, cols: slice, filed: int, sums: np.ndarray) -> np.ndarray:
-    """Add the pairs of a patch that were filed in this thread's work space; returns how many each slot has."""
-    scratch = scratch_space()
-    pairs = scratch.slots[:filed], scratch.rows[:filed], scratch.cols[:filed]
-    return add_to_slots(protocol, *pairs, sums, (rows, cols), (scratch.by_row, scratch.by_col))
+def sort_filed(filed: int, n_slots: int) -> tuple[np.ndarray, tuple]:
+    """Where each slot's pairs begin among the pairs filed in this thread's work space, and their rows and columns."""
+    scratch, start = scratch_space(), np.empty(n_slots + 1, np.int64)
+    pairs = scratch.rows[:filed], scratch.cols[:filed], scratch.slots[:filed]
+    kernels.sort_by_slot(*pairs, start, scratch.by_row, scratch.by_col)
+    return start, (scratch.by_row, scratch.by_col)
 
 
-def add_to_slots(protocol: Protocol, slot, row, col, sums: np.ndarray, sides=(WHOLE, WHOLE), space=None) -> np.ndarray:
-    """Add the weight of pairs to their slots, (slot, column); returns how many pairs each slot has.
-
-    row, col: places within these parts of the sides. space: for as many rows and columns, sorted by slot.
-    """
+def add_sorted(protocol: Protocol, start, pairs: tuple, sums: np.ndarray, sides=(WHOLE, WHOLE)) -> None:
+    """Add the weight of sorted pairs (rows, columns within these parts of the sides) to their slots, (slot, column)."""
     probe, reference, (rows, cols) = protocol.probe, protocol.reference, sides
-    start, (by_row, by_col) = np.empty(len(sums) + 1, np.int64), space or np.empty((2, len(slot)), np.int32)
-    kernels.sort_by_slot(row, col, slot, start, by_row, by_col)
     if protocol.whole_run:
         weights = probe.weight[rows], reference.weight[cols], protocol.whole_run
-        kernels.add_whole(start, by_row, by_col, *weights, sums)
+        kernels.add_whole(start, *pairs, *weights, sums)
     else:
         weights = probe.real_weight[rows], reference.real_weight[cols], probe.scale[rows], reference.scale[cols]
-        kernels.add_scaled(start, by_row, by_col, *weights, sums)
-    return np.diff(start)
+        kernels.add_scaled(start, *pairs, *weights, sums)
 
 
 def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> np.ndarray:
     """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
-    sums = np.zeros((n_slots, protocol.n_columns))
-    add_to_slots(protocol, slot, row, col, sums)
+    sums, start = np.zeros((n_slots, protocol.n_columns)), np.empty(n_slots + 1, np.int64)
+    pairs = np.empty((2, len(slot)), np.int32)
+    kernels.sort_by_slot(row, col, slot, start, *pairs)
+    add_sorted(protocol, start, tuple(pairs), sums)
     return sums
 
 
-def _add_missing(patch: np.ndarray, rows: slice, cols: slice, protocol: Protocol, missing: np.ndarray) -> None:
-    """Weight of the impostor comparisons that failed, by cell; infinite scores are refused."""
+def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict) -> None:
+    """Weight of the impostor comparisons that failed, by cell and by image; infinite scores are refused."""
+    protocol = request.protocol
     blocks.refuse_endless(patch)
     row, col = np.nonzero(np.isnan(patch))
     row, col = row + rows.start, col + cols.start
@@ -199,7 +206,9 @@ def _add_missing(patch: np.ndarray, rows: slice, cols: slice, protocol: Protocol
         other &= col > row
     row, col = row[other], col[other]
     weight = probe.real_weight[row].astype(float) * reference.real_weight[col]
-    np.add.at(missing, cell[other], weight * protocol.factors(row, col)[:, None])
+    np.add.at(sums["missing"], cell[other], weight * protocol.factors(row, col)[:, None])
+    if request.gaps:
+        request.gaps.add_failed(row, col, sums)
 
 
 def scratch_space() -> threading.local:

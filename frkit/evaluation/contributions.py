@@ -5,7 +5,18 @@ import hashlib
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PROBE, THRESHOLD_LEVEL, one_of, require, whole
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PROBE,
+    THRESHOLD_LEVEL,
+    require,
+    require_one_of,
+    require_whole,
+)
 from frkit.engine import errors
 from frkit.engine.pairs import weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
@@ -153,8 +164,8 @@ def worst_pairs(
     3
     """
     scores = checked_scores(scores)
-    one_of(kind, KINDS, "kind")
-    identities, pairs = whole(identities, "identities"), whole(pairs, "pairs")
+    require_one_of("kind", kind, KINDS)
+    identities, pairs = require_whole("identities", identities, 1), require_whole("pairs", pairs, 1)
     made = isinstance(who, xr.Dataset) and {"threshold", "scores"} <= {*who.variables}
     require(made, "who must be what fk.contributions returned, at one level")
     require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")

@@ -14,11 +14,11 @@ from frkit.base import (
     PERSON,
     PROBE,
     REFERENCE,
-    numbers,
-    one_of,
+    real_numbers,
     require,
+    require_one_of,
+    require_whole,
     warn,
-    whole,
 )
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
@@ -120,7 +120,7 @@ def evaluate(
     """
     levels = asked_levels(far, threshold)
     bins, bounds = _asked_bins(histogram)
-    one_of(varying, VARYING_RULES, "varying")
+    require_one_of("varying", varying, VARYING_RULES)
     drawn = resampling is None or hasattr(resampling, "weights")
     require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
     scores = checked_scores(scores)
@@ -138,7 +138,8 @@ def evaluate(
     failed = [table.attrs["failed"] for table in tables]
     _check_failed(protocol, rates, max(failed))
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
-    return tree(tables, scores[MODEL] if MODEL in scores.dims else None, made)
+    influence = [model.influence for model in rates]
+    return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,9 +263,9 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     >>> fk.far_levels(1e-5, 1e-1, per_decade=1).tolist()
     [1e-05, 0.0001, 0.001, 0.01, 0.1]
     """
-    numbers([lowest, highest], "far levels")
+    real_numbers("far levels", [lowest, highest])
     require(0 < lowest < highest < 1, f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}")
-    whole(per_decade, "per_decade")
+    require_whole("per_decade", per_decade, 1)
     decades = np.log10(highest / lowest)
     levels = np.logspace(np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1))
     levels = np.array([float(f"{level:.12g}") for level in levels])  # 1e-5 is 1e-5, so that .sel finds it
@@ -276,13 +277,13 @@ def asked_levels(far, threshold) -> tuple[np.ndarray, np.ndarray]:
     """Distinct FAR levels or fixed thresholds, ascending: one of the two is empty."""
     require(far is None or threshold is None, "give far= or threshold=, not both")
     if threshold is not None:
-        fixed = np.atleast_1d(numbers(threshold, "threshold").astype(float))
+        fixed = np.atleast_1d(real_numbers("threshold", threshold).astype(float))
         require(
             fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)),
             f"threshold must be finite numbers, got {threshold!r}",
         )
         return np.empty(0), np.unique(fixed)
-    levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(numbers(far, "far").astype(float))
+    levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(real_numbers("far", far).astype(float))
     inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
     require(inside, f"far must lie in (0, 1), got {far!r}")
     return np.unique(levels), np.empty(0)
@@ -294,7 +295,7 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
         return 0, None
     two = isinstance(histogram, (tuple, list)) and len(histogram) == 2
     bins, bounds = histogram if two else (histogram, None)
-    ends = numbers((0, 1) if bounds is None else bounds, "histogram")
+    ends = real_numbers("histogram", (0, 1) if bounds is None else bounds)
     require(
         isinstance(bins, (int, np.integer)) and bins >= 1 and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
         f"histogram must be a number of bins, or (bins, (low, high)) with low < high; got {histogram!r}",

@@ -15,7 +15,7 @@ import pandas as pd
 from frkit.base import InputError, listed, require
 from frkit.faces.files import file_kind, need, reading
 
-_NEVER = frozenset("\n\r\0")  # characters that no cell holds
+_NEVER = "[\n\r\0]"  # in no cell: a quote was left open, or the file is no text
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
 _PIECE = 100_000  # cells held as text at a time, where they become numbers
 _KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
@@ -45,16 +45,18 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
     empty = True
     with reading("the table"), open_text(path) as lines:
         if fields is None:
-            rows = _between_marks(lines, _delimiter(path, lines))
+            first = lines.readline()
+            lines.seek(0)
+            mark = "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), ",")
+            rows = _between_marks(lines, mark)
             names = next(rows, (0, []))[1]
             fewest, form = len(names), f"the first line has {len(names)} cells"
         else:
-            rows = ((number, line.split()) for number, line in enumerate(lines, 1))
+            rows = ((number, line.split()) for number, line in enumerate(lines, 1) if not line.isspace())
             names = fields.replace("[", "").replace("]", "").split()
             fewest, form = len(fields.partition("[")[0].split()), f"a line is: {form or ' '.join(names)}"
         require(len(names) > 0, "the file is empty")
-        rows = _as_long(rows, fewest, len(names), form)
-        while len(table := _next_piece(rows, names)):
+        while len(table := _next_piece(rows, names, fewest, form)):
             empty = False
             yield table.mask(table.isin(MISSING_CELLS), "")
     require(not empty, "there is a header but no row" if fields is None else "the file is empty")
@@ -66,41 +68,27 @@ def open_text(path: Path) -> TextIO:
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
-def _delimiter(path: Path, lines: TextIO) -> str:
-    first = lines.readline()
-    lines.seek(0)
-    return "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), ",")
-
-
 def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
     """Rows with a cell that is not blank, each with the number of its last line."""
     reader = csv.reader(lines, delimiter=mark, strict=True)
     for row in reader:
         cells = [cell.strip() for cell in row]
-        odd = [cell for cell in cells if not _NEVER.isdisjoint(cell)]
-        if odd:
-            raise InputError(f"line {reader.line_num}: a cell holds {odd[0][:40]!r}: an open quote, or a NUL? mend it")
+        if re.search(_NEVER, "".join(cells)):
+            odd = next(cell for cell in cells if re.search(_NEVER, cell))
+            raise InputError(f"line {reader.line_num}: a cell holds {odd[:40]!r}: an open quote, or a NUL? mend it")
         if any(cells):
             yield reader.line_num, cells
 
 
-def _as_long(rows, fewest: int, most: int, form: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are not blank, each as long as there are names."""
-    for number, row in rows:
-        if len(row) == most:
-            yield number, row
-        elif row:
-            if not fewest <= len(row) <= most:
-                raise InputError(f"line {number} has {len(row)} cells; {form}")
-            yield number, row + [""] * (most - len(row))
-
-
-def _next_piece(rows, names: list[str]) -> pd.DataFrame:
+def _next_piece(rows, names: list[str], fewest: int, form: str) -> pd.DataFrame:
     """Some more rows; their cells go into one flat list, because a list for each row keeps the collector busy."""
     numbers, cells = [], []
     for number, row in islice(rows, max(1, _PIECE // len(names))):
+        if not fewest <= len(row) <= len(names):
+            raise InputError(f"line {number} has {len(row)} cells; {form}")
         numbers.append(number)
         cells += row
+        cells += [""] * (len(names) - len(row))
     table = np.array(cells, object).reshape(-1, len(names))
     return pd.DataFrame(table, index=numbers, columns=names, dtype=object)
 

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Callable
 
-import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, inside, listed, require, warn
+from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, listed, require, require_inside, require_whole, warn
 from frkit.evaluation.evaluate import evaluate as evaluate_scores
 from frkit.indices.deals import deal_pairs, deal_people
 from frkit.indices.maps import map_name, unit_scores
@@ -73,27 +72,14 @@ def evaluate(
     >>> bool(fk.floor(ev, "sfi_normal").p < 0.05)
     True
     """
-    require(isinstance(bins, (int, np.integer)) and bins >= 2, f"bins must be a whole number from 2, got {bins!r}")
+    require_whole("bins", bins, 2)
     deals = (0 if resampling is None else resampling.n) if deals is None else deals
-    whole = isinstance(deals, (int, np.integer)) and (deals == 0 or deals >= 2)
-    require(whole, f"deals must be 0 (no floor) or at least 2, got {deals!r}")
+    require_whole("deals", deals, 0)
+    require(deals != 1, "deals must be 0 (no floor) or at least 2, got 1")
     mapped = unit_scores(scores, score_map)
     how = dict(threshold=[ANY_THRESHOLD], weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress)
     found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
-    _check_groups(found["empirical"].to_dataset())
-    if deals:
-        seed = 0 if resampling is None else resampling.seed
-        if PAIR in mapped.dims:
-            dealt = deal_pairs(mapped, by, deals, seed, bins, found["empirical"].images_group)
-        else:
-            dealt = deal_people(mapped, by, varying, deals, seed, **how)
-        units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
-        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
-    return found
-
-
-def _check_groups(tallies: xr.Dataset) -> None:
-    """Two groups, and pairs of both kinds in each."""
+    tallies = found["empirical"].to_dataset()
     names = tallies[GROUP].values
     require(len(names) > 1, f"fairness between groups needs two groups or more, got {listed(names)} only")
     for kind, need in MISSING.items():
@@ -104,6 +90,15 @@ def _check_groups(tallies: xr.Dataset) -> None:
             f"group(s) {listed(none)} have no {kind} pair within the group, which takes {need}: merge these groups "
             "with others, or leave them out",
         )
+    if deals:
+        seed = 0 if resampling is None else resampling.seed
+        if PAIR in mapped.dims:
+            dealt = deal_pairs(mapped, by, deals, seed, bins, tallies.images_group)
+        else:
+            dealt = deal_people(mapped, by, varying, deals, seed, **how)
+        units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
+        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
+    return found
 
 
 def fairness_indices(
@@ -210,7 +205,7 @@ def summary(
     >>> fk.indices.summary(ev).sfi.dims
     ('variant',)
     """
-    inside(level, 0, 1, "level")
+    require_inside("level", level, 0, 1)
     tallies = evaluation["empirical"].to_dataset()
     options = {"group_sizes": group_sizes, "c": c}
     parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, numbers, require
+from frkit.base import GROUP, real_numbers, require
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, over_groups
 
 Formula = Callable[[xr.DataArray], xr.DataArray]
@@ -164,7 +164,8 @@ def garbe(*, c: float = 0.5) -> Measure:
 
 def _of_both(name: str, c: float) -> Measure:
     """The measure that puts the disparities of FAR (with weight c) and of FRR together."""
-    require(numbers(c, "c").ndim == 0 and 0 <= numbers(c, "c") <= 1, f"the weight c of FAR must lie in [0, 1], got {c}")
+    weight = real_numbers("c", c)
+    require(weight.ndim == 0 and 0 <= weight <= 1, f"the weight c of FAR must lie in [0, 1], got {c}")
     formula, together, scale, fair, words = OF_BOTH_RATES[name]
 
     def read(tallies: xr.Dataset) -> xr.DataArray:
@@ -188,7 +189,5 @@ enter(
     ),
     Measure("eer_spread", _of_one("eer_group", spread), fair=0.0, label="standard deviation of the EER over groups"),
     Measure("auc_spread", _of_one("auc_group", spread), fair=0.0, label="standard deviation of the AUC over groups"),
-    fdr(),
-    ir(),
-    garbe(),
+    *(make() for make in (fdr, ir, garbe)),
 )

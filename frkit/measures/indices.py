@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, SCORE_BIN, numbers, one_of, require
+from frkit.base import GROUP, SCORE_BIN, real_numbers, require, require_one_of
 from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
 
 VARIANTS = ("normal", "extremal", "weighted")
@@ -143,7 +143,7 @@ def unnormalised_weight(share, n_groups: int, *, c: float = 1.0) -> np.ndarray:
 
 def _check_constant(c: float) -> None:
     """The constant c of eq. 1."""
-    given = numbers(c, "c")
+    given = real_numbers("c", c)
     fits = given.ndim == 0 and 0 <= given < np.inf
     require(fits, f"the constant c of the weights must be finite and at least 0, got {c!r}")
 
@@ -178,7 +178,7 @@ def fused(deviation: xr.DataArray, variant: str, weights: xr.DataArray) -> xr.Da
 
 def _index(kind: str, variant: str, group_sizes, c: float, balance: bool = False) -> Measure:
     """The measure of one index and variant."""
-    one_of(variant, VARIANTS, "variant")
+    require_one_of("variant", variant, VARIANTS)
     _check_constant(c)
     of_groups = {
         "sfi": lambda tallies: deviations(separation(tallies)),

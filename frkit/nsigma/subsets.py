@@ -22,6 +22,7 @@ from frkit.base import (
     InputError,
     listed,
     require,
+    require_whole,
 )
 from frkit.evaluation.evaluate import Evaluator, checked_scores
 from frkit.faces.labels import attributes_of
@@ -97,8 +98,8 @@ class SubsetRates:
     kept: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_whole("subsets", self.subsets, 2)
-        _check_whole("batches", self.batches, 1)
+        require_whole("subsets", self.subsets, 2)
+        require_whole("batches", self.batches, 1)
         require(0 < self.fpr < 1, f"fpr must lie in (0, 1), got {self.fpr!r}")
 
     def prepare(self, scores: xr.DataArray) -> None:
@@ -107,7 +108,7 @@ class SubsetRates:
             self.kept[group] = [kind.prepared(part) for kind in self._kinds()]
 
     def __call__(self, scores: xr.DataArray, seed: int) -> xr.Dataset:
-        _check_whole("seed", seed, 0)
+        require_whole("seed", seed, 0)
         parts = within_groups(scores, self.by, self.varying)
         sides = {group: [part[f"{side}_{IDENTITY}"].values for side in SIDES] for group, part in parts.items()}
         n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}
@@ -159,19 +160,11 @@ def group_seed(seed: int, group: str) -> int:
     return int(np.random.SeedSequence([seed, *words]).generate_state(1, np.uint64)[0])
 
 
-def _check_whole(name: str, value: int, least: int) -> None:
-    whole = isinstance(value, int | np.integer) and value >= least
-    require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
-
-
 def _check_size(subset_size: int | None, sizes: dict[str, int]) -> None:
     smallest = min(sizes, key=sizes.get)
     require(sizes[smallest] >= 2, f"group {smallest!r} has one person: an impostor pair takes two")
-    if subset_size is None:
-        return
-    whole = isinstance(subset_size, (int, np.integer)) and 2 <= subset_size <= sizes[smallest]
     require(
-        whole,
+        subset_size is None or isinstance(subset_size, (int, np.integer)) and 2 <= subset_size <= sizes[smallest],
         f"subset_size must be a whole number from 2 to {sizes[smallest]}, the people of the smallest group "
         f"({smallest!r}): larger subsets only repeat people and make σ too small; got {subset_size!r}",
     )

@@ -7,7 +7,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, flag, numbers, require, warn
+from frkit.base import IDENTITY, PROBE, REFERENCE, real_numbers, require, require_flag, warn
 from frkit.faces.dataset import check_names
 from frkit.faces.files import file_kind, named, read_npy
 from frkit.faces.labels import clean_labels, complete_labels, image_names
@@ -66,7 +66,7 @@ def score_matrix(
     >>> fk.score_matrix([[9.0, 1.0], [-1.0, 7.0]], ["ann", "bob"], ["ann", "bob"], missing=-1).shape
     (2, 2)
     """
-    values = values if hasattr(values, "dtype") else numbers(values, "values")
+    values = values if hasattr(values, "dtype") else real_numbers("values", values)
     require(values.ndim == 2, f"values: a score matrix has two dimensions, got shape {tuple(values.shape)}")
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     names, labels = [], []
@@ -86,7 +86,7 @@ def score_matrix(
         for side, given, n in zip(labels, both, values.shape, strict=True):
             side[name] = clean_labels(given, n, name)[0]
     lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=block_size(chunks))
-    lazy = da.map_blocks(without_failed, lazy, marks_of(missing), flag(distance, "distance"), dtype=float)
+    lazy = da.map_blocks(without_failed, lazy, marks_of(missing), require_flag("distance", distance), dtype=float)
     attrs = {"similarity": "given", "symmetric": 0, "long_name": "similarity score"}
     return labelled_tensor(lazy, chunks, *names, *labels, attrs)
 

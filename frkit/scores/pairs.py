@@ -15,10 +15,10 @@ from frkit.base import (
     REFERENCE,
     UNKNOWN,
     InputError,
-    flag,
     listed,
-    numbers,
+    real_numbers,
     require,
+    require_flag,
 )
 from frkit.faces.dataset import check_names
 from frkit.faces.labels import clean_labels, complete_labels, model_names, one_each
@@ -94,7 +94,8 @@ def pairs(
     coords = {name: (PAIR, values) for name, values in labels.items()}
     if names is not None:
         coords[MODEL] = names
-    attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(flag(distance, "distance"))}
+    distance = require_flag("distance", distance)
+    attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
     dims = (MODEL, PAIR)[-values.ndim :]
     return xr.Dataset({"score": (dims, -values if distance else values, attrs)}, coords=coords)
 
@@ -104,10 +105,10 @@ def _scores(score, model, missing) -> tuple[np.ndarray, np.ndarray | None]:
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
         require(len(score) > 0, "score is an empty mapping: give at least one model's scores")
-        model, score = list(score), [numbers(one, "score") for one in score.values()]
+        model, score = list(score), [real_numbers("score", one) for one in score.values()]
         many = [np.size(one) for one in score]
         require(len(set(many)) == 1, f"lengths differ: models {listed(model)} have {many} scores")
-    values = numbers(score, "score")
+    values = real_numbers("score", score)
     fits = values.ndim == (1 if model is None else 2)
     require(
         fits and values.shape[-1] > 0,
@@ -124,7 +125,7 @@ def _scores(score, model, missing) -> tuple[np.ndarray, np.ndarray | None]:
 
 def marks_of(missing) -> list[float]:
     """The values that mark a failed comparison."""
-    return [] if missing is None else np.atleast_1d(numbers(missing, "missing")).ravel().tolist()
+    return [] if missing is None else np.atleast_1d(real_numbers("missing", missing)).ravel().tolist()
 
 
 def without_failed(scores: np.ndarray, marks: list[float], distance: bool = False) -> np.ndarray:

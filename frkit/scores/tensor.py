@@ -8,7 +8,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, flag, require, whole
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
 from frkit.faces.checks import check_rows
 from frkit.faces.labels import clean_labels, complete_labels, image_names
 
@@ -185,7 +185,7 @@ def score_tensor(
     check_rows(embedding.values, embedding.values, faces[MODEL].values if MODEL in embedding.dims else None)
     source = ScoreArray(embedding.values, similarity)
     attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
-    attrs |= {"symmetric": int(flag(symmetric, "symmetric")), "long_name": "similarity score"}
+    attrs |= {"symmetric": int(require_flag("symmetric", symmetric)), "long_name": "similarity score"}
     if isinstance(similarity, str):
         attrs["self_score"] = SIMILARITIES[similarity][2]
     names = image_names(faces[IMAGE].values, source.shape[-1])
@@ -197,7 +197,7 @@ def score_tensor(
 
 def block_size(chunks: int | str) -> int:
     """Images along each side of a block."""
-    return CHUNK if isinstance(chunks, str) and chunks == "auto" else whole(chunks, "chunks (or 'auto')")
+    return CHUNK if isinstance(chunks, str) and chunks == "auto" else require_whole("chunks (or 'auto')", chunks, 1)
 
 
 def labelled_tensor(
