@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
 from frkit.engine import crossings, lists, resolve
 from frkit.engine import plan as planning
 from frkit.engine.influence import INFLUENCE_DIMS, Gaps, curve, influence_sums
@@ -108,6 +108,10 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     sums = tally.sums["weight"].reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
     totals = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals - tally.sums.get("missing", 0)
     score = tally.asked_scores(protocol, scores.dtype)
+    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
+    whole = 0.0 if protocol.listed is not None else protocol.impostor_totals[:, 0].sum()  # but for rounding
+    for kind, here in (("genuine", failed < protocol.n_genuine), ("impostor", totals[:, 0].sum() > 1e-12 * whole)):
+        require(here, f"all {kind} comparisons failed (NaN or marked as missing): there is nothing to evaluate")
     genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
     if fixed.size:
         level_bins = np.tile(resolve.threshold_bins(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
@@ -116,7 +120,6 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     kinds = genuine.data, genuine.centre
     found = [crossings.find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
     bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
-    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
     count, kept = tally.sums["count"], tally.lists["kept"]
     return _Found(sums, totals, count, kept, genuine, failed, level_bins, found, bins, by_image=tally.sums)
 

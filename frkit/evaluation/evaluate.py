@@ -23,7 +23,7 @@ from frkit.base import (
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import Rates, plan_rates, tally_rates
+from frkit.engine.rates import plan_rates, tally_rates
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
@@ -128,15 +128,14 @@ def evaluate(
     protocol, bar = known.protocol, scores.size > LONG_SWEEP if progress is None else progress
     models = _models(scores)
     rates = [tally_rates(model, protocol, *levels, plan, bar) for model, plan in zip(models, known.plans, strict=True)]
-    _warn(protocol, resampling, levels[0])
+    failed = [model.table.attrs["failed"] for model in rates]
+    _warn(protocol, resampling, levels[0], max(failed))
     tables = [model.table for model in rates]
     if bins:
         bounds = bounds or score_bounds(scores)
         for place, model in enumerate(models):
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
-    failed = [table.attrs["failed"] for table in tables]
-    _check_failed(protocol, rates, max(failed))
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
     influence = [model.influence for model in rates]
     return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
@@ -303,19 +302,13 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     return int(bins), bounds
 
 
-def _check_failed(protocol: Protocol, rates: list[Rates], failed: int) -> None:
-    """Rates are those of the comparisons that did not fail, which may be the easy ones."""
-    words = f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing)"
-    require(failed < protocol.n_genuine, f"{words}: there is nothing to evaluate")
-    of_all = 0.0 if protocol.listed else protocol.impostor_totals[:, 0].sum()
-    here = min(model.totals[:, 0].sum() for model in rates) > 1e-12 * of_all  # less is what rounding leaves
-    require(here, "all impostor comparisons failed (NaN or marked as missing): there is nothing to evaluate")
-    if failed >= protocol.n_genuine / 2:
-        warn(f"{words} and are left out: the rates are those of the others, which may be the easier ones")
-
-
-def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray) -> None:
+def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, failed: int) -> None:
     """Say what these data and options cannot tell."""
+    if failed >= protocol.n_genuine / 2:
+        warn(
+            f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing) and are left out: "
+            "the rates are those of the others, which may be the easier ones"
+        )
     median = float(np.median(np.bincount(protocol.people.identity_code)))
     n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
     n_impostors = n_impostors if protocol.listed is None else len(protocol.listed.impostor)

@@ -18,9 +18,10 @@ from frkit.base import (
     THRESHOLD_LEVEL,
     listed,
     require,
+    require_one_of,
 )
 from frkit.faces.checks import check_faces, checked_embedding
-from frkit.faces.labels import clean_labels, complete_labels, image_names, model_names, resolve_varying
+from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
 
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
@@ -108,6 +109,8 @@ def check_names(attributes: Mapping) -> None:
 def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
     """Clean labels and the rule of each attribute."""
     check_names(attributes)
+    if isinstance(varying, str):
+        require_one_of("varying", varying, VARYING_RULES)
     rules = dict.fromkeys(attributes, varying) if isinstance(varying, str) else varying
     require(isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}")
     extra = [name for name in rules if name not in attributes]

@@ -143,7 +143,8 @@ def crossed(labels: list[np.ndarray]) -> np.ndarray:
     """One flat label from several, e.g. "female & Asian"; unknown where any is."""
     flat = labels[0]
     held = [word for part in labels for word in part[np.strings.find(part, CROSSED) >= 0]]
-    require(not held or len(labels) == 1, f"labels that are crossed must not hold {CROSSED!r}, which stands between them: {listed(held)}")
+    words = f"labels that are crossed must not hold {CROSSED!r}, which stands between them"
+    require(not held or len(labels) == 1, f"{words}: {listed(held)}")
     for more in labels[1:]:
         flat = np.char.add(np.char.add(flat, CROSSED), more)
     unknown = np.any([part == UNKNOWN for part in labels], axis=0)

@@ -105,8 +105,8 @@ def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) ->
     """Evaluate the data sets that are not in the store yet, and return all of them in their order."""
     kept = {} if store is None else store.finished(n_datasets)
     for number, record in kept.items():
-        made = json.loads(str(record[HEADER]))["provenance"].values()
-        same = all(json.loads(one)["seed"] == plan.seeds(number)[2] for one in made)
+        seed, attrs = plan.seeds(number)[2], json.loads(str(record[HEADER]))["attrs"].values()
+        same = all(json.loads(own.get("provenance", "{}")).get("seed", seed) == seed for own in attrs)
         require(same, f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again")
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
