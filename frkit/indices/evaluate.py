@@ -213,7 +213,14 @@ def summary(
     parts |= {"weights": group_weights(tallies, **options), "images": tallies.images_group}
     for kind in MISSING:
         parts |= {f"{kind}_{name}": tallies[f"{kind}_{name}_group"] for name in ("mean", "sd", "histogram", "pairs")}
-    _warn_of_bins(tallies)
+    dims = [dim for dim in tallies.genuine_pairs_group.dims if dim != GROUP]
+    many = (tallies.genuine_pairs_group + tallies.impostor_pairs_group).min(dims)
+    few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]  # sample size decides their DFI
+    if len(few):
+        warn(
+            f"fewer than {PER_BIN} scores for each of {tallies.sizes[SCORE_BIN]} bins in {listed(few)}: DFI is then "
+            "lower than it should be, also for a fair system; read it beside its floor, or take fewer bins"
+        )
     found = xr.Dataset(parts)
     for make, more in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
         every = [make(variant, **options, **more) for variant in VARIANTS]
@@ -237,15 +244,3 @@ def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: 
             row |= {f"{name}_floor": fair["median"], f"{name}_floor_limit": fair.limit, f"{name}_p": fair.p}
         rows.append(xr.Dataset(row))
     return xr.concat(rows, xr.DataArray(list(VARIANTS), dims="variant", name="variant"))
-
-
-def _warn_of_bins(tallies: xr.Dataset) -> None:
-    """Groups whose DFI is a matter of their size."""
-    many = tallies.genuine_pairs_group + tallies.impostor_pairs_group
-    many = many.min([dim for dim in many.dims if dim != GROUP])
-    few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]
-    if len(few):
-        warn(
-            f"fewer than {PER_BIN} scores for each of {tallies.sizes['score_bin']} bins in {listed(few)}: DFI is then "
-            "lower than it should be, also for a fair system; read it beside its floor, or take fewer bins"
-        )

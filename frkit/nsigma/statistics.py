@@ -8,7 +8,7 @@ import xarray as xr
 from scipy import stats
 
 from frkit.base import GROUP, listed, require, warn
-from frkit.nsigma.subsets import BATCH, SUBSET, SubsetRates
+from frkit.nsigma.subsets import BATCH, SUBSET, subset_rates
 
 RISK_LEVELS = {"minimal": 0.0, "limited": 1.0, "high": 2.0, "unacceptable": 3.0}
 LONG_NAMES = {
@@ -95,8 +95,8 @@ def n_sigma(
     >>> found.n_absolute.sel(group="easy").item(), found.risk.sel(group="hard").item()
     (0.0, 'unacceptable')
     """
-    drawn = SubsetRates(by, subsets, subset_size, batches, fpr, threshold, varying)
-    return summarise(drawn(scores, seed), reference=reference, risk_levels=risk_levels)
+    how = dict(subsets=subsets, subset_size=subset_size, batches=batches, fpr=fpr, threshold=threshold, varying=varying)
+    return summarise(subset_rates(scores, by=by, seed=seed, **how), reference=reference, risk_levels=risk_levels)
 
 
 def summarise(
