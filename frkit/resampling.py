@@ -62,9 +62,9 @@ class Resampling:
 
     def __post_init__(self) -> None:
         require_one_of("scheme", self.scheme, TARGETS)
-        for name, least in (("n", 2), ("seed", 0), ("subset_size", 1)):
+        for name, words, least in (("n", "n (replicates)", 2), ("seed", "seed", 0), ("subset_size", "subset_size", 1)):
             if getattr(self, name) is not None or name != "subset_size":
-                object.__setattr__(self, name, require_whole(name, getattr(self, name), least))
+                object.__setattr__(self, name, require_whole(words, getattr(self, name), least))
         small = self.subset_size is None or self.subset_size < 2**16
         require(small, f"subset_size must be below 65,536, got {self.subset_size!r}")
         only_subset = self.subset_size is None or self.scheme == "subset"
