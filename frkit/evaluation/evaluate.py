@@ -101,14 +101,15 @@ def evaluate(
     Raises
     ------
     InputError
-        For levels outside (0, 1), both far and threshold, unknown options or attributes, or scores without a
-        genuine or an impostor pair.
+        For levels outside (0, 1), both far and threshold, unknown options or attributes, infinite scores, scores
+        without a genuine or an impostor pair that did not fail, an image that stands twice on a side, a missing
+        identity, or a tensor said to be symmetric that differs from its transpose.
 
     Warns
     -----
     DataWarning
-        For groups too small for a rate, FAR levels below the weight of one pair, and the image scheme with few
-        images per identity.
+        For groups too small for a rate, FAR levels below the weight of one pair, genuine comparisons of which half
+        failed, and the image scheme with few images per identity.
 
     Examples
     --------

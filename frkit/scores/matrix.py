@@ -58,7 +58,13 @@ def score_matrix(
     Raises
     ------
     InputError
-        Where lengths differ, an identity is missing (or "unknown"), or image names repeat within a side.
+        Where lengths differ, an identity is missing (or "unknown"), image names repeat within a side, or values or
+        marks are no real numbers; infinite scores are refused when they are computed.
+
+    Warns
+    -----
+    DataWarning
+        For a symmetric square without image names: its diagonal counts as genuine.
 
     Examples
     --------

@@ -160,12 +160,14 @@ def score_tensor(
     xr.DataArray
         `score` over ([model,] probe, reference), float32, dask-backed. Coordinates of both sides carry
         identity and attributes (`probe_identity`, `reference_gender`, ...). The attribute `self_score` is
-        the exact score of an image with itself; without it (callables) the diagonal is read.
+        the exact score of an image with itself; without it (callables), and where scores were changed since, the
+        diagonal is read. A selection stays a triangle only where both sides hold the same images in one order.
 
     Raises
     ------
     InputError
-        For an unknown similarity, chunks below 1, or a Dataset without `embedding`.
+        For an unknown similarity, chunks below 1, a Dataset without `embedding`, an image or identity without a name,
+        or a row that is not finite or has no length.
 
     Examples
     --------
