@@ -104,8 +104,9 @@ def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) ->
     """Evaluate the data sets that are not in the store yet, and return all of them in their order."""
     kept = {} if store is None else store.finished(n_datasets)
     for number, record in kept.items():
-        seed, attrs = plan.seeds(number)[2], json.loads(str(record[HEADER]))["attrs"].values()
-        same = all(json.loads(own.get("provenance", "{}")).get("seed", seed) == seed for own in attrs)
+        seed, nodes = plan.seeds(number)[2], json.loads(str(record[HEADER])).values()
+        made = [json.loads(node["attrs"].get("provenance", "{}")) for node in nodes]
+        same = all(known.get("seed", seed) == seed for known in made)
         require(same, f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again")
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
