@@ -47,6 +47,9 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
     if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
         ladder = planning.even_plan(planning.take_pilot(scores, protocol))
         found = _sweep(scores, protocol, far, fixed, ladder, bar)
+    finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], found.counts, found.totals.size)
+    if finer is not None and protocol.listed is None:  # too many pairs to keep
+        ladder, found = finer, _sweep(scores, protocol, far, fixed, finer, bar)
     bins, kept = found.bins[found.bins >= 0], found.kept
     if not ladder.keep[bins].all():
         absent = Request(protocol, ladder.keeping(bins[~ladder.keep[bins]]), adding=False)
