@@ -1,61 +1,111 @@
-"""Plan studies, simulate each at the size recommended, store the plans: python data/make_sample_size.py [name]
+"""Plan studies from pilots, simulate each at the size recommended, store both: python data/make_sample_size.py [name]
+
+Each plan is made from a pilot study of 200 people and confirmed by 60 new data sets of the recommended size, from the
+law that the pilot's people were drawn from.
 
 band      the paper's law of identities (dimension 128, concentrations 100 to 800): a band of FRR at FAR 1e-3 whose
           half-width is a fifth of FRR.
-models    demo_faces.npz, Ash and Birch: a difference of .01 in FRR at FAR 1e-2, seen with a power of .8.
+models    two encoders (dimension 64, concentrations 60 to 150, and .93 times that): their difference in FRR at FAR
+          1e-2, seen with a power of .8.
+groups    two groups, one with lower concentrations: the ratio of their FRR at FAR 1e-2, likewise.
 
 Each becomes a group of sample_size.nc. Some minutes on two cores.
 """
 
-import sys
+import argparse
 import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 import frkit as fk
 
-HERE = Path(__file__).parent
+PATH = Path(__file__).parent / "sample_size.nc"
 COMMAND = "python data/make_sample_size.py"
-SEED, CONFIRM = 0, 40
+PILOT, SEED, DATA_SETS = 200, 0, 60
+PAPER = fk.vmf.IdentityLaw(128, kappa=(100, 800))
+EVEN = fk.vmf.IdentityLaw(64, kappa=(60, 150))
+GROUPS = fk.vmf.IdentityLaw(64, groups={"a": {"kappa": (60, 150)}, "b": {"kappa": (50, 125)}})
+WORSE = 0.93  # times the concentrations of model A are those of model B
+GOALS = {
+    "band": dict(goal="relative_half_width", size=0.2, far=1e-3),
+    "models": dict(goal="difference", far=1e-2),
+    "groups": dict(goal="ratio", far=1e-2, by="group"),
+}
 
 
-def band() -> xr.Dataset:
-    """A narrow band of the FRR of new people."""
-    return plan(fk.vmf.IdentityLaw(128, kappa=(100, 800)), "relative_half_width", 0.2, far=1e-3)
+def exact(name: str) -> float:
+    """The FRR of the population of "band", the effect in that of the others."""
+    if name == "groups":
+        frr = GROUPS.population_roc(1e-2, by="group").frr_group.values[0]
+        return frr.max() / frr.min()
+    if name == "models":
+        second = fk.vmf.IdentityLaw(64, kappa=(60 * WORSE, 150 * WORSE))
+        return float((second.population_roc(1e-2).frr - EVEN.population_roc(1e-2).frr)[0])
+    return float(PAPER.population_roc(1e-3).frr[0])
 
 
-def models() -> xr.Dataset:
-    """Two encoders that the demo faces hold."""
-    faces = fk.open_faces(HERE / "demo_faces.npz").sel(model=["Ash", "Birch"])
-    return plan(faces, "difference", 0.01, far=1e-2)
+def faces(name: str, n_identities: int, per_identity: int, seed: int) -> xr.Dataset:
+    """New people of a plan's population, and images of them."""
+    law = {"band": PAPER, "models": EVEN, "groups": GROUPS}[name]
+    people = law.draw(n_identities, seed)
+    if name != "models":
+        return people.sample(per_identity, seed + 1)
+    second = people.correlated(centroid_correlation=0.95, concentration_factor=WORSE, seed=seed + 2)
+    return fk.vmf.sample_encoders({"A": people, "B": second}, per_identity, seed + 1, correlation=0.8)
 
 
-def plan(population, goal: str, size: float, **options) -> xr.Dataset:
-    """A plan with what was needed to make it."""
-    start, cpu = time.perf_counter(), time.process_time()
-    resampling = fk.Resampling("identity", n=200, seed=SEED)
-    found = fk.studies.sample_size(population, goal, size, resampling=resampling, confirm=CONFIRM, **options)
-    found.attrs |= {"seed": SEED, "replicates": 200, "version": fk.__version__, "xarray": xr.__version__}
-    found.attrs |= {"wall_seconds": round(time.perf_counter() - start), "cpu_seconds": round(time.process_time() - cpu)}
-    return found
+def outcome(name: str, data: xr.Dataset, seed: int) -> float:
+    """Half-width of the band as a share of FRR, or whether the effect is seen, in one data set."""
+    goal = GOALS[name]
+    draws = fk.Resampling("identity", n=200, seed=seed)
+    evaluation = fk.evaluate(fk.score_tensor(data), far=[goal["far"]], by=goal.get("by"), resampling=draws)
+    if name == "groups":
+        return float(fk.floor(evaluation, "frr_max_min").p[0]) <= 0.05
+    if name == "models":
+        difference = fk.compare(evaluation, "frr", models=("A", "B"))
+        return float(difference.upper[0]) < 0 or float(difference.lower[0]) > 0
+    band = fk.band(evaluation, "frr")
+    return float((band.upper - band.lower)[0]) / 2
+
+
+def confirmed(name: str, plan: xr.Dataset, data_sets: int) -> tuple[float, float]:
+    """Mean outcome at the recommended size (of a band: over the exact FRR), and its standard error."""
+    best = plan.isel(per_identity=int(plan.n_images.values.argmin()))
+    size = int(best.n_identities), int(best.per_identity)
+    seeds = range(1000, 1000 + 10 * data_sets, 10)
+    values = np.array([outcome(name, faces(name, *size, seed), seed) for seed in seeds], float)
+    values /= exact(name) if name == "band" else 1
+    return values.mean(), values.std(ddof=1) / np.sqrt(data_sets)
 
 
 def main() -> None:
     """Make the plans named, or all, and put them in the file; others stay as they are."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("plans", nargs="*", choices=[*GOALS, []])
+    parser.add_argument("--datasets", type=int, default=DATA_SETS)
+    parser.add_argument("--out", type=Path, default=PATH)
+    asked = parser.parse_args()
     warnings.simplefilter("ignore", fk.DataWarning)
-    path = HERE / "sample_size.nc"
-    plans = {"band": band, "models": models}
-    found = {}
-    if path.exists():
-        with xr.open_datatree(path, engine="h5netcdf") as kept:
-            found = {name: tree.to_dataset().load() for name, tree in kept.children.items()}
-    for name in sys.argv[1:] or plans:
-        found[name] = plans[name]()
-        found[name].attrs["command"] = f"{COMMAND} {name}"
-        print(name, found[name].attrs["answer"], found[name].attrs["wall_seconds"], "s", flush=True)
-        xr.DataTree.from_dict(found).to_netcdf(path, engine="h5netcdf", mode="w")
+    made = {}
+    if asked.out.exists():
+        with xr.open_datatree(asked.out, engine="h5netcdf") as kept:
+            made = {name: tree.to_dataset().load() for name, tree in kept.children.items()}
+    for name in asked.plans or GOALS:
+        wall, cpu = time.perf_counter(), time.process_time()
+        goal = {"size": None if name == "band" else exact(name)} | GOALS[name]
+        plan = fk.studies.sample_size(faces(name, PILOT, 10, SEED), **goal, progress=False)
+        value, error = confirmed(name, plan, asked.datasets)
+        plan = plan.assign(confirmed=value, confirmed_se=error)
+        plan.attrs |= {"command": f"{COMMAND} {name}", "seed": SEED, "data_sets": asked.datasets}
+        plan.attrs |= {"version": fk.__version__, "xarray": xr.__version__}
+        plan.attrs |= {"wall_seconds": round(time.perf_counter() - wall)}
+        plan.attrs |= {"cpu_seconds": round(time.process_time() - cpu)}
+        made[name] = plan
+        print(name, plan.attrs["answer"], f"Simulated there: {value:.3g} ({error:.2g})", plan.attrs["cpu_seconds"], "s")
+        xr.DataTree.from_dict(made).to_netcdf(asked.out, engine="h5netcdf", mode="w")
 
 
 if __name__ == "__main__":

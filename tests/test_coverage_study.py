@@ -14,9 +14,9 @@ import xarray as xr
 from scipy.stats import ks_2samp, norm, wasserstein_distance
 
 import frkit as fk
+from frkit.measures import measure
 from frkit.studies.collecting import Plan, collect
-from frkit.studies.coverage import read
-from frkit.studies.laws import FINE, kolmogorov, laws, wasserstein
+from frkit.studies.coverage import FINE, kolmogorov, laws, read, wasserstein
 from frkit.studies.store import Store
 
 FAR = [0.02, 0.1, 0.3]
@@ -39,7 +39,8 @@ def mixture():
 
 
 def plan(population, n_identities=None, schemes=("image",), far=FAR):
-    return Plan(population, n_identities, np.asarray(5), np.asarray(far), schemes, 20, 0)
+    how = dict(per_identity=np.asarray(5), far=np.asarray(far), schemes=schemes, replicates=20, seed=0)
+    return Plan(population=population, n_identities=n_identities, **how)
 
 
 # --- counting -----------------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ def simulated(centre=0.0, n_datasets=2000, n=400, sd=0.1, truth=0.5):
 
 def test_coverage_of_normal_errors_is_nominal_and_that_of_the_naive_bootstrap_as_computed():
     tree, truth = simulated(centre=-0.15)
-    study = read({"image": tree}, truth, ("recentered", "gaussian", "naive"), (0.5, 0.9), seed=0).isel(scheme=0)
+    study = read({"image": tree}, truth, ("recentered", "gaussian", "naive"), (0.5, 0.9), 0, "frr").isel(scheme=0)
     for method in ("recentered", "gaussian"):
         np.testing.assert_allclose(study.coverage.sel({"method": method})[:, 0], [0.5, 0.9], atol=4 * 0.011)
     # the naive interval is the normal one moved by 1.5 standard deviations
@@ -94,6 +95,38 @@ def test_coverage_of_normal_errors_is_nominal_and_that_of_the_naive_bootstrap_as
         assert float(found.coverage) == pytest.approx(norm.cdf(z + 1.5) - norm.cdf(1.5 - z), abs=4 * 0.011)
         assert float(found.miss_below) == pytest.approx(norm.sf(z - 1.5), abs=4 * 0.011)
         assert float(found.coverage + found.miss_below + found.miss_above) == pytest.approx(1)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_disparity_is_counted_as_by_a_loop_and_its_store_serves_other_measures(tmp_path, monkeypatch):
+    mix = fk.vmf.mixture(60, 12, seed=0, groups={"a": {"kappa": (10, 40)}, "b": {"kappa": (6, 30)}})
+    how = HOW | dict(schemes=("identity",), n_identities=24, by="group", n_datasets=4, store=tmp_path)
+    study = fk.studies.coverage(mix, "frr_max_min", methods=("pivotal",), **how).isel(scheme=0, method=0)
+    truth, held, unfair = measure("frr_max_min")(mix.population_roc(FAR, by="group")), 0, 0
+    design = Plan(
+        population=mix, n_identities=24, per_identity=np.asarray(5), far=None, schemes=(), replicates=20, seed=0
+    )
+    for number in range(4):
+        people = design.mixture(number)
+        assert np.unique(people.groups["group"], return_counts=True)[1].tolist() == [12, 12]
+        _, images, seed = design.seeds(number)
+        draws = fk.Resampling("identity", n=20, seed=seed, strata="group")
+        ev = fk.evaluate(fk.score_tensor(people.sample(5, seed=images)), far=FAR, by="group", resampling=draws)
+        ends = fk.band(ev, "frr_max_min", method="pivotal", level=0.9)
+        held += (ends.lower <= truth) & (truth <= ends.upper)
+        unfair += fk.floor(ev, "frr_max_min").p <= 0.05
+    np.testing.assert_allclose(study.coverage.sel(level=0.9), held / 4)
+    np.testing.assert_allclose(study.called_unfair, unfair / 4)
+    monkeypatch.setattr(Plan, "data_set", None)  # all further measures are read from the files
+    assert fk.studies.coverage(mix, "eer_group", **how).coverage.dims == ("scheme", "method", "level", "group")
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_indices_are_held_against_exact_distributions():
+    fair = fk.vmf.mixture(8, 12, kappa=(10, 40), seed=0).rotated_copies()
+    study = fk.studies.coverage(fair, "sfi_normal", by="group", n_datasets=3, **{**HOW, "schemes": ("image",)})
+    assert float(study.truth) == pytest.approx(1) and study.coverage.dims == ("scheme", "method", "level")
+    assert float(study.estimate[0]) < 1
 
 
 # --- laws ---------------------------------------------------------------------------------------------------
@@ -109,9 +142,9 @@ def test_distances_of_laws_agree_with_scipy():
 
 def test_equal_laws_lie_within_chance_and_shifted_ones_as_far_apart_as_the_shift():
     tree, truth = simulated(n_datasets=200)
-    same = laws(tree, truth, seed=0)
+    same = laws(tree, truth, 0, measure("frr"))
     assert float(same.kolmogorov[0]) < float(same.kolmogorov_chance[0]) < 0.13
-    moved = laws(tree, truth - 0.2, seed=0)
+    moved = laws(tree, truth - 0.2, 0, measure("frr"))
     assert float(moved.wasserstein[0]) == pytest.approx(0.2, abs=0.02)
     assert float(moved.kolmogorov[0]) > 3 * float(moved.kolmogorov_chance[0])
     gap = moved.law.sel(errors="actual") - moved.law.sel(errors="bootstrap")
@@ -220,7 +253,9 @@ def test_records_do_not_depend_on_the_number_of_data_sets(mixture):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"n_identities": 10}, "a Mixture has its own"),
+        ({"n_identities": 30}, "of 24 identities 30 cannot be drawn"),
+        ({"measure": "frr_max_min"}, "no exact value in this population without by="),
+        ({"measure": "best"}, "no measure is called 'best'"),
         ({"n_datasets": 1}, "at least 2, got 1"),
         ({"per_identity": 1}, "at least 2, one for all"),
         ({"per_identity": [5, 5]}, "each of 24 identities"),

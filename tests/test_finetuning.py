@@ -8,8 +8,7 @@ from scipy import optimize
 
 import frkit as fk
 from frkit.studies import Training, finetuning
-from frkit.studies.finetuning import _Who
-from frkit.studies.triplets import People, _hardest, apply_layer, train_layer, triplet_loss
+from frkit.studies.finetuning import People, _hardest, _Who, apply_layer, train_layer, triplet_loss
 
 QUICK = Training(steps=10)
 HOW = dict(by="group", models=2, subsets=10, fpr=0.1, training=QUICK, progress=False)

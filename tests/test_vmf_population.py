@@ -6,8 +6,9 @@ import pytest
 from benchmarks import vmf_monte_carlo
 from scipy import integrate, special
 
+import frkit as fk
 from frkit import InputError, vmf
-from frkit.vmf import quadrature, series
+from frkit.vmf import impostors, quadrature
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def small():
 
 @pytest.mark.parametrize(("dim", "kappa"), [(3, 2.0), (128, 100.0), (128, 800.0), (512, 4000.0)])
 def test_bessel_ratios_against_mpmath(dim, kappa):
-    found = series.bessel_ratios(np.array([kappa]), dim, 60)[0]
+    found = quadrature.bessel_ratios(np.array([kappa]), dim, 60)[0]
     for m in (0, 1, 17, 59):
         order = mpmath.mpf(dim) / 2 - 1
         exact = mpmath.besseli(order + m, kappa) / mpmath.besseli(order, kappa)
@@ -32,8 +33,8 @@ def test_pair_coefficients_against_mpmath():
     rng = np.random.default_rng(0)
     mean, kappa = rng.standard_normal((4, 12)), rng.uniform(5, 50, 4)
     mix = vmf.Mixture(mean, kappa)
-    found = series.pair_coefficients((mix.mean_directions, kappa, np.ones(4)), None, 20)[0]
-    ratios = series.bessel_ratios(kappa, 12, 20)
+    found = impostors.pair_coefficients((mix.mean_directions, kappa, np.ones(4)), None, 20)[0]
+    ratios = quadrature.bessel_ratios(kappa, 12, 20)
     for m in (1, 6, 19):
         terms = [
             ratios[k, m] * ratios[j, m] * _gegenbauer(m, 5, mix.mean_directions[k] @ mix.mean_directions[j])
@@ -49,7 +50,7 @@ def _gegenbauer(m, order, x):
 
 def test_survival_terms_against_mpmath():
     dim, t = 10, 0.3
-    terms = [float(term) for term in series.survival_terms(np.array(t), dim, 9)]
+    terms = [float(term) for term in impostors.survival_terms(np.array(t), dim, 9)]
     norm = mpmath.quad(lambda x: (1 - x * x) ** ((dim - 3) / 2), [-1, 1])
     for m in (0, 1, 5, 8):
         copies = 1 if m == 0 else mpmath.binomial(m + dim - 1, m) - mpmath.binomial(m + dim - 3, m - 2)
@@ -80,7 +81,7 @@ def test_genuine_scores_against_the_series():
     mean = np.tile(np.eye(24)[:1], (2, 1))
     for k in range(2):
         twin = (mean, kappa[[k, k]], np.ones(2))
-        accepted, bound = series.survival(t, 24, series.pair_coefficients(twin, None, 256))
+        accepted, bound = impostors.survival(t, 24, impostors.pair_coefficients(twin, None, 256))
         found = quadrature.GenuineScores(kappa[[k]], np.ones(1), 24).frr(t)
         np.testing.assert_allclose(found, 1 - accepted, atol=1e-12)
         assert np.all(bound < 1e-12)
@@ -161,6 +162,19 @@ def test_identities_of_weight_zero_do_not_count():
         mix.population_rates(0.1, by="group", weights=chosen)
 
 
+def test_weights_are_those_of_a_weighted_evaluation():
+    """FRR weighs an identity by p_k squared, as its genuine pairs are among all pairs (eq. 3 weighted)."""
+    mix = vmf.mixture(12, 8, kappa=(2, 40), groups={"a": {}, "b": {}}, seed=0)
+    weights = np.where(mix.concentrations < 20, 3.0, 1.0)
+    scores = fk.score_tensor(mix.sample(250, seed=1))
+    found = fk.evaluate(scores, far=[0.05], by="group", weighting=weights)["empirical"].isel(far_level=0)
+    exact = mix.population_roc(0.05, by="group", weights=weights).isel(far_level=0)
+    assert float(found.frr) == pytest.approx(float(exact.frr), abs=0.02)
+    np.testing.assert_allclose(found.frr_group, exact.frr_group, atol=0.02)
+    unsquared = mix.population_rates(exact.threshold.values, weights=np.sqrt(weights)).frr[0]
+    assert abs(float(unsquared) - float(exact.frr)) > 0.08
+
+
 def test_rotated_copies_have_equal_rates(small):
     twins = small.rotated_copies(("x", "y"), by="copy")
     rates = twins.population_rates([0.3, 0.5], by="copy")
@@ -191,11 +205,11 @@ def test_error_bound_holds_where_directions_are_close():
     mean[:, 0] += 6
     mix, n_terms = vmf.Mixture(mean, rng.uniform(100, 800, 60)), 200
     side = (mix.mean_directions, mix.concentrations, np.ones(60))
-    coefficients = series.pair_coefficients(side, None, n_terms)
+    coefficients = impostors.pair_coefficients(side, None, n_terms)
     t = np.linspace(-0.5, 0.8, 14)
-    far, bound = series.survival(t, 128, coefficients)
+    far, bound = impostors.survival(t, 128, coefficients)
     precise = np.array([_precise_coefficients(mix, n_terms), coefficients[1]])
-    assert np.all(np.abs(far - series.survival(t, 128, precise)[0]) <= bound)
+    assert np.all(np.abs(far - impostors.survival(t, 128, precise)[0]) <= bound)
 
 
 def _precise_coefficients(mix, n_terms):
@@ -203,7 +217,7 @@ def _precise_coefficients(mix, n_terms):
     directions = mix.mean_directions.astype(np.longdouble)
     rows, columns = np.triu_indices(len(directions), 1)
     cosine = (directions[:, None] * directions).sum(-1)[rows, columns]
-    ratios = series.bessel_ratios(mix.concentrations, mix.dim, n_terms)
+    ratios = quadrature.bessel_ratios(mix.concentrations, mix.dim, n_terms)
     before, now, found = np.zeros_like(cosine), np.ones_like(cosine), []
     for m in range(n_terms):
         found.append(np.mean(ratios[rows, m] * ratios[columns, m] * now))
@@ -237,9 +251,9 @@ def test_a_group_of_one_identity_is_named():
 def test_error_bound_covers_the_cut_tail(n_terms):
     mix, t = vmf.mixture(60, 128), np.linspace(-0.6, 0.8, 15)
     side = (mix.mean_directions, mix.concentrations, np.ones(60))
-    coefficients = series.pair_coefficients(side, None, 256)
-    far, bound = series.survival(t, 128, coefficients[:, :n_terms])
-    assert np.all(np.abs(far - series.survival(t, 128, coefficients)[0]) <= bound)
+    coefficients = impostors.pair_coefficients(side, None, 256)
+    far, bound = impostors.survival(t, 128, coefficients[:, :n_terms])
+    assert np.all(np.abs(far - impostors.survival(t, 128, coefficients)[0]) <= bound)
 
 
 def test_the_number_of_terms_is_found(monkeypatch):

@@ -199,3 +199,22 @@ def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, 
             for b in range(total.shape[0]):
                 total[b] += f0 * np.float64(v0[b] * w0[b])
             u += 1
+
+
+@njit(**COMPILE)
+def add_to_images(rows, cols, slots, gap_of_slot, groups, scales, sampled, sums) -> None:
+    """Add each pair to its two images, and to its two people where these are sampled (0 or above).
+
+    gap_of_slot: -1 for pairs that are not added. groups, scales, sampled: of rows and of columns.
+    sums: by row (gap, row, group of the partner), by column likewise, and by people (gap, person, person).
+    """
+    by_row, by_col, by_people = sums
+    for u in range(slots.shape[0]):
+        gap = gap_of_slot[np.uintp(slots[u])]
+        if gap >= 0:
+            g, r, c = np.uintp(gap), np.uintp(rows[u]), np.uintp(cols[u])
+            by_row[g, r, np.uintp(groups[1][c])] += scales[1][c]
+            by_col[g, c, np.uintp(groups[0][r])] += scales[0][r]
+            one, other = sampled[0][r], sampled[1][c]
+            if one >= 0 and other >= 0:
+                by_people[g, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1

@@ -84,14 +84,18 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
     mass = protocol.share**2 * (present if protocol.pooled else 1.0)
     per_pair = _up_to_a_factor(np.divide(mass, present, out=np.zeros(len(present)), where=present > 0))[identity]
     mean, share = _mean_count(protocol, row, col, copy), np.where(copy & protocol.symmetric, 0.5, 1.0)
-    mine, theirs = protocol.probe.group[row], protocol.reference.group[col]
-    group = np.where(mine == theirs, theirs, len(protocol.groups)).astype(np.int64)
     order = np.argsort(score)
-    plain = Pairs(score, row, col, group, _up_to_a_factor(per_pair * mean) * share)
+    plain = Pairs(score, row, col, common_group(protocol, row, col), _up_to_a_factor(per_pair * mean) * share)
     drawn = plain._replace(row=np.where(copy, np.int32(-1), row), factor=per_pair * share)
     data = _weighted(protocol, drawn.take(order), slice(None), complete)
     centre = _weighted(protocol, plain.take(order), slice(0, 1), False)
     return Weighted(data, centre, _rescaled(data, mean[order]) if protocol.diagonal else None)
+
+
+def common_group(protocol: Protocol, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+    """The group of both sides; none where they differ."""
+    mine, theirs = protocol.probe.group[row], protocol.reference.group[col]
+    return np.where(mine == theirs, theirs, len(protocol.groups)).astype(np.int64)
 
 
 def _mean_count(protocol: Protocol, row: np.ndarray, col: np.ndarray, copy: np.ndarray) -> np.ndarray:

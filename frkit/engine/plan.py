@@ -182,14 +182,13 @@ def even_plan(pilot: Pilot) -> Ladder:
 
 
 def finer_plan(ladder: Ladder, bins: np.ndarray, counts: np.ndarray, n_sums: int) -> Ladder | None:
-    """Narrower bins in place of these where their pairs (counts, by bin) are too many to be kept; None if they are few.
+    """Narrower bins in place of these, where too many pairs (counts, by bin) would have to be fetched; otherwise None.
 
     n_sums: sums in each bin.
     """
     n_bins = min(FINER_SUMS // n_sums, CELLS // 2)
-    if counts[bins[~ladder.keep[bins]]].sum() <= FETCHED_LIMIT or n_bins <= len(bins):
-        return None
-    return ladder.finer(bins, counts, n_bins)
+    few = ladder.keep[bins].all() or counts[bins].sum() <= FETCHED_LIMIT
+    return None if few or n_bins <= len(bins) else ladder.finer(bins, counts, n_bins)
 
 
 def _plan_without_zones(pilot: Pilot, n_pairs: int) -> Ladder:

@@ -8,6 +8,7 @@ import xarray as xr
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL
 from frkit.engine import crossings, lists, resolve
 from frkit.engine import plan as planning
+from frkit.engine.influence import INFLUENCE_DIMS, Gaps, curve, influence_sums
 from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
@@ -22,10 +23,12 @@ class Rates(NamedTuple):
     """Rates of one model, and the weights of pairs that further tallies build on.
 
     table: over (column, level, group); column 0 is the data, then come replicates, and last the V-statistic. What is
-    known of the data alone has no column. genuine: the genuine pairs. totals: impostor weight, (cell, column).
+    known of the data alone has no column. influence: what each image adds to the data's rates. genuine: the genuine
+    pairs. totals: impostor weight, (cell, column).
     """
 
     table: xr.Dataset
+    influence: xr.Dataset
     genuine: Weighted
     totals: np.ndarray
 
@@ -50,12 +53,30 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
     finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], found.counts, found.totals.size)
     if finer is not None and protocol.listed is None:  # too many pairs to keep
         ladder, found = finer, _sweep(scores, protocol, far, fixed, finer, bar)
-    bins, kept = found.bins[found.bins >= 0], found.kept
-    if not ladder.keep[bins].all():
-        absent = Request(protocol, ladder.keeping(bins[~ladder.keep[bins]]), adding=False)
-        kept = kept + sweep(scores, absent, progress=bar).lists["kept"]
-    impostors = resolve.cut_pairs(kept, ladder, protocol, bins, found.sums, found.totals)
-    return Rates(_table(protocol, found, impostors, far, fixed), found.genuine, found.totals)
+    bins = found.bins[found.bins >= 0]
+    if not ladder.keep[bins].all():  # swept again for the pairs of these bins, and for what lies between them
+        ladder = ladder.keeping(bins)
+        request = Request(protocol, ladder, adding=False, gaps=Gaps.between(ladder.keep, protocol))
+        tally = sweep(scores, request, progress=bar)
+        found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
+    impostors = resolve.cut_pairs(found.kept, ladder, protocol, bins, found.sums, found.totals)
+    table = _table(protocol, found, impostors, far, fixed)
+    return Rates(table, _influence(protocol, found, ladder, table), found.genuine, found.totals)
+
+
+def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Dataset) -> xr.Dataset:
+    """What each image adds to the data's error rates at every level, then at the EER of each group and of all."""
+    data = table.isel({COLUMN: 0})
+    eer = np.append(data.eer_group if len(protocol.groups) else (), data.eer)
+    places = np.append(data.eer_threshold_group if len(protocol.groups) else (), data.eer_threshold)
+    thresholds = np.append(data.threshold, places)
+    bins = np.append(found.level_bins[0], found.crossings[0].bins[0])
+    data_pairs, listed = found.genuine.data, protocol.listed is not None
+    sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds, bins)
+    sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
+    variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
+    attrs = {"complete": int(protocol.symmetric), "listed": int(listed), "levels": len(data.threshold)}
+    return xr.Dataset(variables, {"rate": ("point", np.append(data.far, eer))}, attrs)
 
 
 class _Found(NamedTuple):
@@ -63,6 +84,7 @@ class _Found(NamedTuple):
 
     sums: (bin, cell, column) impostor weight. counts: (bin,) impostor pairs. failed: comparisons of one identity.
     level_bins: (column, level). crossings: of data and replicates, and of the V-statistic. bins: all of these.
+    by_image: sums of the sweep by gap and image.
     """
 
     sums: np.ndarray
@@ -74,12 +96,14 @@ class _Found(NamedTuple):
     level_bins: np.ndarray
     crossings: list[crossings.Crossings]
     bins: np.ndarray
+    by_image: dict[str, np.ndarray]
 
 
 def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> _Found:
     """Bins added up, kept pairs, and genuine scores with their weights."""
     if protocol.listed is None:
-        request = Request(protocol, ladder, failing=not scores.attrs.get("symmetric"), asking=True)
+        gaps = Gaps.between(ladder.keep, protocol)
+        request = Request(protocol, ladder, failing=not protocol.symmetric, asking=True, gaps=gaps)
         tally = sweep(scores, request, progress=bar)
     else:
         tally = lists.tally_list(scores.values, protocol, ladder)
@@ -95,7 +119,8 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     found = [crossings.find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
     bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
     failed = int(np.isnan(score[: protocol.n_genuine]).sum())
-    return _Found(sums, totals, tally.sums["count"], tally.lists["kept"], genuine, failed, level_bins, found, bins)
+    count, kept = tally.sums["count"], tally.lists["kept"]
+    return _Found(sums, totals, count, kept, genuine, failed, level_bins, found, bins, by_image=tally.sums)
 
 
 def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:

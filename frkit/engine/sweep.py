@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.engine import blocks, kernels
+from frkit.engine.influence import Gaps
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 
@@ -48,7 +49,8 @@ class Request:
     """What a sweep is to bring back.
 
     adding: whether bins are added up (a second, targeted sweep only collects pairs). failing: whether
-    comparisons can be missing (NaN). asking: whether the scores of `protocol.asked` are wanted.
+    comparisons can be missing (NaN). asking: whether the scores of `protocol.asked` are wanted. gaps: how pairs are
+    added to their images, None if they are not.
     """
 
     protocol: Protocol
@@ -56,6 +58,7 @@ class Request:
     adding: bool = True
     failing: bool = False
     asking: bool = False
+    gaps: Gaps | None = None
 
 
 def sweep(scores: xr.DataArray, request, scan: Callable[..., Tally] | None = None, *, progress: bool = False) -> Tally:
@@ -108,6 +111,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
     sums = {"count": np.zeros(n_slots, np.int64)}
     sums |= {"weight": np.zeros((n_slots, protocol.n_columns))} if request.adding else {}
     sums |= {"missing": np.zeros((protocol.n_cells, protocol.n_columns))} if request.failing else {}
+    sums |= request.gaps.empty(len(request.gaps.top), request.failing) if request.gaps else {}
     kept, asked = [], []
     for block, (row0, col0, wanted) in zip(scores, places, strict=True):
         if wanted is not None:
@@ -115,7 +119,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
         for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
             kept.append(_scan_patch(patch, rows, cols, request, sums))
             if request.failing:
-                _add_missing(patch, rows, cols, protocol, sums["missing"])
+                _add_missing(patch, rows, cols, request, sums)
     sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells).sum(1)
     return Tally(sums, {"kept": [pairs for pairs in kept if len(pairs[0])], "asked": asked})
 
@@ -152,6 +156,9 @@ def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, s
     )
     if filed and request.adding:
         sums["count"] += add_filed(request.protocol, rows, cols, filed, sums["weight"])
+    if filed and request.gaps:
+        pairs = scratch.rows[:filed], scratch.cols[:filed], scratch.slots[:filed]
+        request.gaps.add_patch(pairs, rows, cols, sums)
     kept = scratch.kept[:n_kept]
     row, col = (part[kept].astype(np.int32) for part in (scratch.rows, scratch.cols))
     return row + rows.start, col + cols.start, scratch.score[:n_kept].astype(patch.dtype)
@@ -188,8 +195,9 @@ def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, 
     return sums
 
 
-def _add_missing(patch: np.ndarray, rows: slice, cols: slice, protocol: Protocol, missing: np.ndarray) -> None:
-    """Weight of the impostor comparisons that failed, by cell."""
+def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict) -> None:
+    """Weight of the impostor comparisons that failed, by cell and by image."""
+    protocol = request.protocol
     row, col = np.nonzero(np.isnan(patch))
     row, col = row + rows.start, col + cols.start
     cell, probe, reference = protocol.cells(row, col), protocol.probe, protocol.reference
@@ -198,7 +206,9 @@ def _add_missing(patch: np.ndarray, rows: slice, cols: slice, protocol: Protocol
         other &= col > row
     row, col = row[other], col[other]
     weight = probe.real_weight[row].astype(float) * reference.real_weight[col]
-    np.add.at(missing, cell[other], weight * protocol.factors(row, col)[:, None])
+    np.add.at(sums["missing"], cell[other], weight * protocol.factors(row, col)[:, None])
+    if request.gaps:
+        request.gaps.add_failed(row, col, sums)
 
 
 def scratch_space() -> threading.local:

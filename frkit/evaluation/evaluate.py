@@ -119,7 +119,8 @@ def evaluate(
             tables[place] = tables[place].merge(whole).assign_attrs(whole.attrs)
     failed = [table.attrs["failed"] for table in tables]
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
-    return tree(tables, scores[MODEL] if MODEL in scores.dims else None, made)
+    influence = [model.influence for model in rates]
+    return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
 
 
 @dataclass(frozen=True, eq=False)

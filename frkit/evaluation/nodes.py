@@ -44,10 +44,11 @@ SMALL_GROUPS = (
 OF_REPLICATES = ("frr_rescaled", "frr_group_rescaled", "far_data", "frr_data")
 
 
-def tree(tables: list[xr.Dataset], names: xr.DataArray | None, made: dict) -> xr.DataTree:
+def tree(tables: list[xr.Dataset], influence: list[xr.Dataset], names, made: dict) -> xr.DataTree:
     """The table of every model as one tree, with a warning where groups are too small for a rate.
 
-    names: of the models, or None for a single table without one. made: the provenance.
+    influence: what images add to each model's rates. names: of the models, or None for a single table without one.
+    made: the provenance.
     """
     table = tables[0]
     if names is not None:
@@ -64,11 +65,22 @@ def tree(tables: list[xr.Dataset], names: xr.DataArray | None, made: dict) -> xr
     if "scheme" in made:
         replicates = table.drop_vars(of_data).isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
         nodes["replicates"] = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
+    nodes["influence"] = _together(influence, names)
     for message in small_groups(nodes["empirical"]):
         warn(message)
     result = xr.DataTree.from_dict(nodes)
     result.attrs["provenance"] = json.dumps(made)
     return result
+
+
+def _together(influence: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dataset:
+    """What images add to the rates of every model; curves of fewer places repeat their last one."""
+    if names is None:
+        return influence[0]
+    most = max(one.sizes["place"] for one in influence)
+    same = [one.pad(place=(0, most - one.sizes["place"]), mode="edge") for one in influence]
+    model = names.rename(MODEL).variable.to_index_variable()
+    return xr.concat(same, dim=model, data_vars="all", combine_attrs="override")
 
 
 def small_groups(found: xr.Dataset) -> list[str]:

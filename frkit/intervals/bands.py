@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import REPLICATE, require
-from frkit.intervals.methods import AUTO, INTERVALS, choose, sup_t
+from frkit.intervals.methods import INTERVALS, WITHOUT_REPLICATES, choose, sup_t, target_of
 from frkit.intervals.reading import attributes, values_of, warn_of, with_fair, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
@@ -19,52 +19,52 @@ def band(
     measure: AnyMeasure,
     *,
     method: str | None = None,
+    target: str | None = None,
     level: float = 0.95,
     simultaneous: bool = False,
 ) -> xr.Dataset:
     """Put an interval around a measure, at every FAR level, group and model of the evaluation.
 
-    With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images):
-    recentered gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at
-    the mean and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the
-    log scale for ratios. Nothing is clipped: an end may lie below 0.
-    rescaled is for few images per identity, where schemes draw images: FRR* without the copies of an image (pairs
-    of a drawn image with itself), each identity's part divided by 1 - 1/n_k, so that its centre is θ itself; then
-    as recentered. Where replicates hold no copies it is the recentered interval.
-    corrected is for "frr" of the image scheme, at FAR levels or fixed thresholds: a normal interval on the root scale,
-    with the variance that counts of pairs give; see `frkit.intervals.methods`. Replicates spread too little with few
-    images per identity, and up to √3 too widely where pairs are nearly independent (many dimensions, low FAR, few
-    errors); this variance does neither. With two or three images per identity it can be too wide: nobody can tell
-    from so few whether it is the person or the image that is difficult.
-    auto recommends, and attrs["rule"] says why: pivotal for disparity measures; recentered where replicates hold no
-    copies of images (schemes that draw identities or pairs) and for what reads no FRR; corrected where it is known;
-    rescaled for any other measure of FAR and FRR, such as "frr_group", and for the two-level scheme.
+    Without a method the kit takes the one that held best in its coverage studies (notebook 4): "influence" for rates,
+    "inverted" for disparity measures of rates, and for whatever else replicates tell, "recentered" or "pivotal".
+
+    - influence: no replicates. From what each image adds to the error rates come their variances, with the noise of
+      single pairs counted once, the slope of the curve, and the ends of a shifted gamma law; a rate without an error
+      gets [0, upper]. Other measures of rates are drawn from the joint law of all rates.
+    - inverted: a disparity cannot fall below its fair value. Group rates are supposed λ times as far from each other
+      as they were seen, and those λ are accepted at which the measure that was seen is no rarity. It never passes the
+      fair value, and gives `p`, the p-value of fairness.
+    - With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images): recentered, the
+      paper's, gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at the mean
+      and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the log scale for
+      ratios.
 
     Parameters
     ----------
     evaluation : what `evaluate(..., resampling=...)` returned.
     measure : a registered name such as "frr", or a function Dataset -> DataArray.
-    method : "recentered", "naive", "gaussian", "pivotal", "rescaled", "corrected" or "auto"; None takes "pivotal" for
-        disparity measures and "recentered", the paper's, for all others.
+    method : one of the names above; None (or "auto") takes what held best, and attrs["rule"] says why.
+    target : "new people", or "these people" (new images of the people that are there), for methods without replicates;
+        None takes that of the scheme of the replicates, and new people where there are none. Other methods are about
+        what their scheme draws.
     level : nominal coverage, in (0, 1).
     simultaneous : True gives one band for the whole curve (sup-t): the truth lies inside at all resolved
-        levels at once with the nominal probability. Rates are then handled on the scale √(rate + 3/(8N)),
-        N pairs; ratios on the log scale; replicates around the centre.
+        levels at once with the nominal probability.
 
     Returns
     -------
-    xr.Dataset with `estimate`, `lower`, `upper`, `centre`, `n_nonfinite` (replicates that are not finite)
-    and, for curves, `resolved` (at least ten errors), over the measure's own dimensions. A disparity measure
+    xr.Dataset with `estimate`, `lower`, `upper`, where replicates are read `centre` and `n_nonfinite` (replicates that
+    are not finite), for inverted `p`, and, for curves, `resolved` (at least ten errors), over the measure's dimensions.
+    A disparity measure
     also has `includes_fair`: the band reaches the value of a fair model, or an end lies beyond it. Replicates that are
     NaN are left out of the interval with a warning; infinite ones count as larger than any number. The attrs
     name measure, method, level, scheme, n (replicates) and, in words, whose rates the band is about (target).
 
     Raises
     ------
-    InputError : no replicates in the evaluation; an unknown method or measure; a level outside (0, 1);
-        simultaneous=True for a measure that does not run over levels, or together with a method; method="rescaled"
-        for a measure of something else than FAR and FRR, or for an evaluation that was stored without what it needs;
-        method="corrected" where it is not known.
+    InputError : a method that reads replicates where there are none, or whose scheme cannot vary here; an unknown
+        method, target or measure; a level outside (0, 1); simultaneous=True for a measure that does not run over
+        levels, or together with a method; target="these people" for scores that are not a whole square.
 
     Warns
     -----
@@ -80,17 +80,19 @@ def band(
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> scores = fk.score_tensor(faces)
     >>> ev = fk.evaluate(scores, far=[0.1, 0.2], resampling=fk.Resampling("image", n=50))
-    >>> roc = fk.band(ev, "frr")
-    >>> roc.attrs["method"]
-    'recentered'
+    >>> fk.band(ev, "frr", target="new people").attrs["method"]
+    'influence'
+    >>> fk.band(ev, "frr", method="recentered").attrs["target"]
+    'these 20 identities, new images'
     """
     chosen = find_measure(measure)
     require(method is None or not simultaneous, "a simultaneous band has a method of its own: leave method out")
-    asked, (method, rule) = method, choose(method, evaluation, chosen)
-    result = (sup_t if simultaneous else INTERVALS[method])(evaluation, chosen, level)
+    method, rule = choose(method, evaluation, chosen)
+    target = target_of(evaluation, target)
+    result = (sup_t if simultaneous else INTERVALS[method])(evaluation, chosen, level, target)
     result = with_fair(with_resolved(result, evaluation), chosen)
-    result.attrs = attributes(evaluation, chosen, "sup-t" if simultaneous else method, level)
-    result.attrs |= {"rule": rule} if asked == AUTO else {}
+    of = target if method in WITHOUT_REPLICATES else None
+    result.attrs = attributes(evaluation, chosen, "sup-t" if simultaneous else method, level, of) | {"rule": rule}
     warn_of(evaluation, result)
     return result
 

@@ -1,13 +1,15 @@
 """Two models: the paired difference with its band, and zones in which a choice between them depends on the band."""
 
+from itertools import combinations
+
 import numpy as np
 import xarray as xr
 
-from frkit.base import MODEL, InputError, require
+from frkit.base import GROUP, MODEL, REPLICATE, InputError, require
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.methods import choose, interval, logarithm
+from frkit.intervals.methods import WITHOUT_REPLICATES, choose, drawn_measure, interval, logarithm, target_of
 from frkit.intervals.reading import Values, attributes, provenance, values_of, warn_of, with_resolved
-from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure
 from frkit.measures.registry import measure as find_measure
 
 
@@ -17,31 +19,37 @@ def compare(
     measure: AnyMeasure | None = None,
     *,
     models: tuple[str, str] | None = None,
+    groups: tuple[str, str] | str | None = None,
     method: str | None = None,
+    target: str | None = None,
     level: float = 0.95,
 ) -> xr.Dataset:
-    """Compare two models on the same images and the same resamples: the paired difference with its band.
+    """Compare two models on the same images, or two groups under one model: the difference with its band.
 
-    Pairing makes the band of the difference narrower than two separate bands suggest, because both models
-    meet the same easy and hard images in every resample. Differences are A - B; measures on the log scale are
+    Pairing makes the band of a difference narrower than two separate bands suggest, because both models meet the same
+    easy and hard images, and both groups the same threshold. Differences are A - B; measures on the log scale are
     compared as a ratio A / B, whose interval is built on the log scale.
 
     Parameters
     ----------
-    evaluation_a, evaluation_b : evaluations of the two models, with the same images, scheme, seed and n.
+    evaluation_a, evaluation_b : evaluations of the two models, with the same images and draws.
         Or give one evaluation that holds both: `compare(evaluation, measure, models=("A", "B"))`.
     measure : a registered name such as "frr", or a function Dataset -> DataArray.
     models : names of the two models inside one evaluation; with two evaluations, names for the picture.
-    method, level : as in `band`; "corrected" is not known for differences, and "auto" never takes it.
+    groups : names of two groups, for a measure that runs over them ("far_group"): `compare(evaluation, "frr_group",
+        groups=("female", "male"))`; "all" compares every pair of groups, over `contrast`.
+    method, target, level : as in `band`; without a method, measures of rates are drawn from their joint law, and
+        replicates tell of anything else.
 
     Returns
     -------
-    xr.Dataset as `band` returns it, of the difference (attrs["contrast"] = "difference", attrs["null"] = 0)
-    or of the ratio ("ratio", 1). `resolved` is true where it is true for both models.
+    xr.Dataset as `band` returns it, of the difference (attrs["contrast"] = "difference", attrs["null"] = 0) or of the
+    ratio ("ratio", 1), with `p`: two-sided, at least 1 / (n + 1) for n draws. With groups="all" `p_holm` allows for the
+    number of comparisons. `resolved` is true where it is true for both models.
 
     Raises
     ------
-    InputError : the evaluations are of other images, other draws or other levels; a model is not there.
+    InputError : the evaluations are of other images, other draws or other levels; a model or group is not there.
 
     Warns
     -----
@@ -49,41 +57,104 @@ def compare(
 
     References
     ----------
-    Conti & Clémençon (2024), section 4 (the comparison of Fig. 1, here with one band for the difference).
+    Conti & Clémençon (2024), section 4 (the comparison of Fig. 1, here with one band for the difference). Holm (1979).
 
     Examples
     --------
     >>> import frkit as fk
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
-    >>> how = dict(far=[0.1, 0.2], resampling=fk.Resampling("image", n=50))
-    >>> cosine = fk.evaluate(fk.score_tensor(faces), **how)
-    >>> euclid = fk.evaluate(fk.score_tensor(faces, similarity="euclidean"), **how)
+    >>> cosine = fk.evaluate(fk.score_tensor(faces), far=[0.1, 0.2])
+    >>> euclid = fk.evaluate(fk.score_tensor(faces, similarity="euclidean"), far=[0.1, 0.2])
     >>> bool(abs(fk.compare(cosine, euclid, "frr").estimate).max() < 1e-9)
     True
     """
+    if groups is not None:
+        require(measure is None and models is None, "groups= compares groups of one evaluation of one model")
+        return _group_contrasts(evaluation_a, evaluation_b, groups, method, target, level)
     a, b, measure = _two_sides(evaluation_a, evaluation_b, measure, models)
     chosen = find_measure(measure)
-    method, _ = choose(method, a, chosen, paired=True)
     _require_paired(a, b)
-    sides = zip(values_of(a, chosen, method), values_of(b, chosen, method), strict=True)
-    result = _contrast([_aligned(x, y) for x, y in sides], method, level, chosen.scale)
-    result = with_resolved(result, a, b)
     first, second = models or ("A", "B")
-    result.attrs |= {**attributes(a, chosen, method, level), "a": str(first), "b": str(second)}
+    sides = [_values(evaluation, chosen, method, target) for evaluation in (a, b)]
+    pairs = [_aligned(x, y) for x, y in zip(*(values for values, _ in sides), strict=True)]
+    result = with_resolved(_contrast(pairs, sides[0][1], level, chosen.scale), a, b)
+    result.attrs |= _said(a, chosen, sides[0][1], target, level) | {"a": str(first), "b": str(second)}
     warn_of(a, result)
     return result
 
 
+def _values(evaluation: xr.DataTree, chosen: Measure, method: str | None, target: str | None) -> tuple[Values, str]:
+    """Estimate, centre and draws of a measure, and the method: from the joint law, or from replicates."""
+    method, _ = choose(method, evaluation, chosen)
+    if method not in WITHOUT_REPLICATES:
+        return values_of(evaluation, chosen, method), method
+    estimate = chosen(evaluation["empirical"].to_dataset())
+    return Values(estimate, estimate, drawn_measure(evaluation, chosen, target_of(evaluation, target))), "influence"
+
+
+def _said(evaluation: xr.DataTree, chosen: Measure, method: str, target: str | None, level: float) -> dict:
+    of = target_of(evaluation, target) if method in WITHOUT_REPLICATES else None
+    return attributes(evaluation, chosen, method, level, of)
+
+
 def _contrast(pairs: list, method: str, level: float, scale: str) -> xr.Dataset:
-    """The interval of A - B, or of A / B for a measure on the log scale."""
+    """The interval of A - B, or of A / B for a measure on the log scale, and the p-value of no difference."""
+    ends = "recentered" if method in WITHOUT_REPLICATES else method
     if scale != LOG_SCALE:
-        result = interval(Values(*(x - y for x, y in pairs)), method, level, IDENTITY_SCALE)
-        return result.assign_attrs(contrast="difference", null=0)
+        values = Values(*(x - y for x, y in pairs))
+        result = interval(values, ends, level, IDENTITY_SCALE)
+        return result.assign(p=_p_value(values)).assign_attrs(contrast="difference", null=0)
     with np.errstate(invalid="ignore"):
-        logarithms = Values(*(logarithm(x) - logarithm(y) for x, y in pairs))
-    result = interval(logarithms, method, level, IDENTITY_SCALE)
+        values = Values(*(logarithm(x) - logarithm(y) for x, y in pairs))
+    result = interval(values, ends, level, IDENTITY_SCALE)
     ratios = {name: np.exp(result[name]) for name in ("estimate", "lower", "upper", "centre")}
-    return result.assign(ratios).assign_attrs(contrast="ratio", null=1)
+    return result.assign(ratios, p=_p_value(values)).assign_attrs(contrast="ratio", null=1)
+
+
+def _p_value(values: Values) -> xr.DataArray:
+    """Two-sided p-value of zero: how often the draws, moved to the estimate, lie beyond it."""
+    moved = values.estimate + (values.replicates - values.centre)
+    n = moved.sizes[REPLICATE]
+    tails = [(1 + (sign * moved <= 0).sum(REPLICATE)) / (n + 1) for sign in (1, -1)]
+    return np.minimum(2 * np.minimum(*tails), 1).where(values.estimate.notnull())
+
+
+def _group_contrasts(evaluation, measure, groups, method, target, level: float) -> xr.Dataset:
+    """The differences of two groups, or of all pairs of groups with Holm's correction."""
+    chosen = find_measure(measure)
+    values, method = _values(evaluation, chosen, method, target)
+    require(GROUP in values.estimate.dims, f"{chosen.name!r} does not run over groups; take 'far_group' or 'frr_group'")
+    known = values.estimate[GROUP].values.tolist()
+    pairs = list(combinations(known, 2)) if isinstance(groups, str) and groups == "all" else [tuple(groups)]
+    for name in {name for pair in pairs for name in pair}:
+        require(name in known, f"no group is called {name!r}; there are {', '.join(map(repr, known))}")
+    require(all(len(set(pair)) == 2 for pair in pairs), f"groups must name two groups, or 'all'; got {groups!r}")
+    found = []
+    for pair in pairs:
+        sides = [tuple(part.sel({GROUP: name}, drop=True) for name in pair) for part in values]
+        found.append(_contrast(sides, method, level, chosen.scale))
+    result = with_resolved(found[0] if len(found) == 1 else xr.concat(found, "contrast"), evaluation)
+    result.attrs = found[0].attrs | _said(evaluation, chosen, method, target, level)
+    if len(found) == 1:
+        result.attrs |= dict(zip("ab", pairs[0], strict=True))
+    else:
+        first, second = (list(side) for side in zip(*pairs, strict=True))
+        result = result.assign_coords(a=("contrast", first), b=("contrast", second)).assign(p_holm=_holm(result.p))
+    warn_of(evaluation, result)
+    return result
+
+
+def _holm(p: xr.DataArray) -> xr.DataArray:
+    """Holm's adjusted p-values over `contrast`: valid for all comparisons together."""
+    return xr.apply_ufunc(_holm_row, p, input_core_dims=[["contrast"]], output_core_dims=[["contrast"]], vectorize=True)
+
+
+def _holm_row(p: np.ndarray) -> np.ndarray:
+    order = np.argsort(p)
+    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    out = np.empty(len(p))
+    out[order] = np.minimum(adjusted, 1)
+    return out
 
 
 def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:

@@ -21,11 +21,14 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtri
 
-from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, InputError, require
-from frkit.intervals.reading import GENUINE_RATES, IMPOSTOR_RATES, Values, provenance, values_of, with_resolved
+from frkit.base import FAR_LEVEL, MODEL, REPLICATE, THRESHOLD_LEVEL, InputError, require
+from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.inversion import inverted
+from frkit.intervals.joint import RATES, draws, ends
+from frkit.intervals.reading import GENUINE_RATES, IMPOSTOR_RATES, Values, provenance, values_of
 from frkit.measures.registry import LOG_SCALE, Measure
 
-AUTO, CORRECTED = "auto", "corrected"
+AUTO = "auto"
 Ends = tuple[xr.DataArray, xr.DataArray]
 
 
@@ -123,14 +126,36 @@ def _row_quantiles(row: np.ndarray, at: tuple[float, float]) -> np.ndarray:
 # --- methods: functions of (evaluation, measure, level) that give the whole interval --------------------------
 
 
-def _from_replicates(method: str) -> Callable[[xr.DataTree, Measure, float], xr.Dataset]:
+def _from_replicates(method: str) -> Callable[[xr.DataTree, Measure, float, str], xr.Dataset]:
     """The method of an evaluation that takes its ends from replicates."""
-    return lambda evaluation, chosen, level: interval(
+    return lambda evaluation, chosen, level, _target: interval(
         values_of(evaluation, chosen, method), method, level, chosen.scale
     )
 
 
-def corrected(evaluation: xr.DataTree, chosen: Measure, level: float) -> xr.Dataset:
+def influence(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
+    """Ends of a rate from its own law; of any other measure of rates the quantiles of draws from their joint law."""
+    require(0 < level < 1, f"level must lie in (0, 1), got {level}")
+    data = evaluation["empirical"].to_dataset()
+    if chosen.name in data and chosen.name in RATES:
+        lower, upper = ends(evaluation, chosen.name, level, target)
+        return xr.Dataset({"estimate": data[chosen.name], "lower": lower, "upper": upper})
+    lower, upper = quantiles(drawn_measure(evaluation, chosen, target), _tails(level))
+    return xr.Dataset({"estimate": chosen(data), "lower": lower, "upper": upper})
+
+
+def drawn_measure(evaluation: xr.DataTree, chosen: Measure, target: str) -> xr.DataArray:
+    """A measure of draws of the rates from their joint law, with `replicate`."""
+    data = evaluation["empirical"].to_dataset()
+    drawn = draws(evaluation, tuple(name for name in RATES if name in data and name != "threshold"), target)
+    try:
+        return chosen(drawn)
+    except (KeyError, AttributeError, InputError) as error:
+        message = f"method='influence' is for measures of {', '.join(RATES)}; {chosen.name!r} reads something else"
+        raise InputError(message) from error
+
+
+def corrected(evaluation: xr.DataTree, chosen: Measure, level: float, _target: str = "") -> xr.Dataset:
     """Normal ends on the root scale, with the variance that counts of pairs give; an end may lie below 0."""
     values = values_of(evaluation, chosen)
     why_not = obstacle(evaluation, chosen.name)
@@ -169,19 +194,33 @@ def _ratio(wanted: xr.DataArray, had: xr.DataArray) -> xr.DataArray:
     return xr.where(had > 0, wanted / had.where(had > 0, 1), 0)
 
 
-INTERVALS = {name: _from_replicates(name) for name in FROM_REPLICATES} | {CORRECTED: corrected}
+INTERVALS = {name: _from_replicates(name) for name in FROM_REPLICATES}
+INTERVALS |= {"corrected": corrected, "influence": influence, "inverted": inverted}
 METHODS = (*INTERVALS, AUTO)
+WITHOUT_REPLICATES = ("influence", "inverted")
 
 
-def sup_t(evaluation: xr.DataTree, chosen: Measure, level: float) -> xr.Dataset:
-    """Simultaneous band: estimate ± c sd on a scale, c the quantile of the largest |z| over resolved levels."""
-    values = values_of(evaluation, chosen)
+def sup_t(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
+    """Simultaneous band: at all resolved levels at once, from the largest height along the curve.
+
+    Of a rate by its own laws; of anything else estimate ± c sd on a scale, c the quantile of the largest |z|.
+    """
+    data, known = evaluation["empirical"].to_dataset(), "influence" in evaluation.children
+    drawn = known and reads_rates(data, chosen)
+    estimate = chosen(data)
+    along = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in estimate.dims]
+    require(along, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}")
+    resolved = data["resolved"] if "resolved" in data else estimate.notnull()
+    if known and chosen.name in RATES and chosen.name != "threshold" and MODEL not in resolved.dims:
+        lower, upper = ends(evaluation, chosen.name, level, target, resolved.values)
+        return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper})
+    if drawn:
+        values = Values(estimate, estimate, drawn_measure(evaluation, chosen, target))
+    else:
+        values = values_of(evaluation, chosen)
     result = interval(values, "recentered", level, chosen.scale)
-    along = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in values.estimate.dims]
-    require(along, f"a simultaneous band runs over levels, but {chosen.name!r} has {values.estimate.dims}")
     there, back = _even_scale(evaluation, chosen)
     estimate, centre, replicates = map(there, values)
-    resolved = with_resolved(result, evaluation).get("resolved", estimate.notnull())
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = replicates - centre
         sd = gap.where(np.isfinite(gap)).std(REPLICATE, ddof=1)
@@ -212,34 +251,34 @@ def _even_scale(evaluation: xr.DataTree, chosen: Measure) -> tuple[Callable, Cal
 # --- which method is taken -----------------------------------------------------------------------------------
 
 
-def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure, *, paired: bool = False) -> tuple[str, str]:
-    """The method to use, and why; paired: for the difference of two evaluations, which has no corrected interval."""
+def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tuple[str, str]:
+    """The method to use, and why."""
     require(method is None or method in METHODS, f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    if method == AUTO:
-        return _recommended(evaluation, chosen, paired)
-    if method is None:
-        return ("recentered" if chosen.fair is None else "pivotal"), "the default of the measure"
-    require(
-        not paired or method != CORRECTED,
-        "method='corrected' is for the rates of one model; for a difference take method='auto' or 'rescaled'",
-    )
-    return method, "named"
+    if method not in (None, AUTO):
+        return method, "named"
+    children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
+    require("empirical" in children, "this is no evaluation: no node 'empirical'; pass what evaluate(...) returned")
+    data, known = evaluation["empirical"].to_dataset(), "influence" in children
+    if chosen.fair is None:
+        if known and chosen.name in RATES:
+            return "influence", "a rate, whose law is known from what each image adds to it"
+        return "recentered", f"{chosen.name!r} is no rate: replicates tell how it varies"
+    if known and reads_rates(data, chosen):
+        return "inverted", "a disparity of rates: a test of fairness and beyond, inverted"
+    return "pivotal", f"{chosen.name!r} reads more than FAR, FRR and EER: replicates tell how it varies"
 
 
-def _recommended(evaluation: xr.DataTree, chosen: Measure, paired: bool) -> tuple[str, str]:
-    """The rule of method="auto", in the words of `band`."""
-    if chosen.fair is not None:
-        return "pivotal", "a disparity measure"
-    known = provenance(evaluation)
-    if not known.get("copies", False):
-        return "recentered", f"replicates of the {known.get('scheme')} scheme hold no copies of images"
-    if not paired and not obstacle(evaluation, chosen.name):
-        few, _, many = known["images_per_identity"]
-        return CORRECTED, f"{chosen.name} with its variance over draws of images, {few:g} to {many:g} per identity"
-    if chosen.name in ("threshold", *IMPOSTOR_RATES):
-        return "recentered", f"{chosen.name} reads no FRR, which alone has copies of images"
+def reads_rates(data: xr.Dataset, chosen: Measure) -> bool:
+    """Whether a measure can be had from rates alone."""
     try:
-        values_of(evaluation, chosen, "rescaled")
-    except InputError:
-        return "recentered", f"{chosen.name} does not read FAR and FRR alone"
-    return "rescaled", f"{chosen.name} reads FAR and FRR, and its variance over draws of images is not known"
+        chosen(data[[name for name in RATES if name in data]])
+    except (KeyError, AttributeError, InputError):
+        return False
+    return True
+
+
+def target_of(evaluation: xr.DataTree, target: str | None) -> str:
+    """Whose rates an interval is about: as asked, or else as the scheme of the replicates has it, or new people."""
+    if target is not None:
+        return target
+    return THESE_PEOPLE if provenance(evaluation).get("scheme") == "image" else NEW_PEOPLE

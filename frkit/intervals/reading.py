@@ -8,6 +8,7 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, REPLICATE, InputError, require, warn
 from frkit.evaluation.nodes import small_groups
+from frkit.intervals.influence import THESE_PEOPLE
 from frkit.measures.registry import Measure
 from frkit.resampling import DIAGONAL_SCHEMES
 
@@ -100,10 +101,15 @@ def _rescaled(chosen: Measure, nodes: list[xr.Dataset]) -> Values:
         raise InputError(message) from error
 
 
-def attributes(evaluation: xr.DataTree, chosen: Measure, method: str, level: float | None) -> dict:
-    """What every interval says about itself."""
+def attributes(
+    evaluation: xr.DataTree, chosen: Measure, method: str, level: float | None, target: str | None = None
+) -> dict:
+    """What every interval says about itself; target: whose rates it is about, where no replicates are read."""
     known = provenance(evaluation)
-    attrs = {key: known[key] for key in ("scheme", "target", "n") if known.get(key) is not None}
+    attrs = {key: known[key] for key in ("scheme", "target", "n", "weighting") if known.get(key) is not None}
+    if target is not None:
+        these = f"these {known['n_identities']} people, new images"
+        attrs = {"target": these if target == THESE_PEOPLE else target, "weighting": known["weighting"]}
     attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method, "scale": chosen.scale}
     if chosen.fair is not None:
         attrs["fair"] = chosen.fair
@@ -126,7 +132,8 @@ def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
         return result
     above = result.estimate >= chosen.fair
     reaches = xr.where(above, result.lower <= chosen.fair, result.upper >= chosen.fair)
-    return result.assign(includes_fair=reaches & result.estimate.notnull())
+    known = result.estimate.notnull() & result.lower.notnull() & result.upper.notnull()
+    return result.assign(includes_fair=reaches.where(known))  # missing, not False, where an end cannot be had
 
 
 def warn_of(evaluation: xr.DataTree, result: xr.Dataset) -> None:
@@ -137,11 +144,11 @@ def warn_of(evaluation: xr.DataTree, result: xr.Dataset) -> None:
         messages += _level_cautions(data, result)
     if bool(result.estimate.isnull().any()):
         messages += small_groups(data)
-    most = int(result.n_nonfinite.max())
+    most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
     if most > 0:
         messages.append(
-            f"up to {most} of {result.attrs['n']} replicates of {result.attrs['measure']} are not finite: infinite "
-            "ones count as the largest, undefined ones (NaN) are left out; n_nonfinite says how many at each place"
+            f"up to {most} replicates of {result.attrs['measure']} are not finite: infinite ones count as the largest, "
+            "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
         )
     for message in messages:
         warn(message)

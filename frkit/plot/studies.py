@@ -170,8 +170,8 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Returns
     -------
-    Axes with the predicted curves, the simulated support points with two standard errors, the recommended sizes
-    (diamonds), the goal (dashed) and, where the plan holds it, the simulation at the recommended size (star).
+    Axes with the predicted curves, what was measured in the data with as many images (circles), the recommended sizes
+    (diamonds), the goal (dashed) and, where the plan holds it, a simulation at the recommended size (star).
 
     Raises
     ------
@@ -180,27 +180,26 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import frkit as fk
-    >>> law = fk.vmf.IdentityLaw(16, kappa=(20, 80))
-    >>> how = dict(far=0.05, per_identity=(3,), data_sets=5, support=(40, 80), progress=False)
-    >>> ax = fk.plot.sample_size(fk.studies.sample_size(law, "half_width", 0.02, **how))
+    >>> pilot = fk.vmf.IdentityLaw(16, kappa=(20, 80)).draw(60).sample(5)
+    >>> ax = fk.plot.sample_size(fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05, progress=False))
     >>> ax.get_xlabel()
-    'identities'
+    'people'
     """
     require("curve_value" in plan, "this is no plan: pass what studies.sample_size returned")
     ax, given = new_axes(ax), plan.attrs
     for number, colour in zip(plan.per_identity.values, cycle(COLOURS)):
         one = plan.sel(per_identity=number)
         ax.plot(one.curve_identities, one.curve_value, color=colour, label=f"{number} images per identity")
-        points = one.support_identities, one.support_value, 2 * one.support_se
-        ax.errorbar(*points, fmt="o", color=colour, mfc="white", capsize=3)
+        measured = plan.isel(part=plan.part_images.values == number)
+        ax.plot(measured.part_identities, measured.part_value, "o", color=colour, mfc="white")
         ax.plot(one.n_identities, one.predicted, "D", color=colour, markersize=8, zorder=4)
     ax.axhline(given["line"], color="#555555", linestyle="--", linewidth=1, label=f"goal: {given['line']:.3g}")
     if "confirmed" in plan:
         best = plan.isel(per_identity=plan.n_images.argmin("per_identity"))
         style = {"color": "black", "markersize": 11, "capsize": 3, "label": "simulated at the size recommended"}
         ax.errorbar(best.n_identities, plan.confirmed, 2 * plan.confirmed_se, fmt="*", zorder=5, **style)
-    ax.plot([], [], "o", color="#555555", mfc="white", label="simulated (± 2 standard errors)")
+    ax.plot([], [], "o", color="#555555", mfc="white", label="measured in the data given")
     ax.plot([], [], "D", color="#555555", label="recommended")
     ax.set_xscale("log")
     words = f"FAR {given['far']:g}, FRR {given['frr']:.3g}; {given['scheme']} scheme, about {given['target']}"
-    return finish(ax, "identities", given["value"].replace(", ", ",\n"), [words], **BELOW)
+    return finish(ax, "people", given["value"].replace(", ", ",\n"), [words], **BELOW)

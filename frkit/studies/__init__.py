@@ -1,16 +1,14 @@
 """The papers' experiments, each as one call that returns a labelled Dataset."""
 
 from frkit.studies.bias import bootstrap_bias
-from frkit.studies.consistency import consistency, sup_distance
+from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
 from frkit.studies.crossed import crossed_bias, crossed_faces, dominant_share, identity_encoder
 from frkit.studies.debiasing import biased_tasks, debiased, debiasing_table
 from frkit.studies.digits import coloured_digits, digit_bias, digit_encoder
-from frkit.studies.finetuning import finetuning
+from frkit.studies.finetuning import Training, finetuning
 from frkit.studies.rlb_tables import spurious, spurious_table, trial, true_bias
 from frkit.studies.sample_size import sample_size
-from frkit.studies.split import split
-from frkit.studies.triplets import Training
 
 __all__ = [
     "Training",

@@ -68,16 +68,12 @@ def bootstrap_bias(
     for number in tqdm(per_identity, desc="images per identity", disable=not progress, leave=False):
         faces = mixture.sample(per_identity=number, seed=seed)
         evaluation = evaluate(score_tensor(faces), far=far, resampling=Resampling("image", n=n, seed=seed))
-        one_size.append(_with_intervals(fan(evaluation), level))
+        curves = fan(evaluation)
+        values = Values(curves.estimate, curves.centre, curves.replicates)
+        both = [interval(values, method, level, "identity")[["lower", "upper"]] for method in INTERVALS]
+        one_size.append(curves.merge(xr.concat(both, dim=xr.Variable("interval", list(INTERVALS)))))
     numbers = xr.Variable("per_identity", np.asarray(per_identity, int))
     result = xr.concat(one_size, dim=numbers).assign(truth=mixture.population_roc(far).frr)
     words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {one_size[0].attrs['target']}"
     result.attrs = {**one_size[0].attrs, "level": level, "seed": seed, "words": words}
     return result
-
-
-def _with_intervals(found: xr.Dataset, level: float) -> xr.Dataset:
-    """The fan with its naive and its recentered interval."""
-    values = Values(found.estimate, found.centre, found.replicates)
-    both = [interval(values, method, level, "identity")[["lower", "upper"]] for method in INTERVALS]
-    return found.merge(xr.concat(both, dim=xr.Variable("interval", list(INTERVALS))))

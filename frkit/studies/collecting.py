@@ -18,23 +18,25 @@ from tqdm.auto import tqdm
 
 from frkit.base import DataWarning
 from frkit.evaluation.evaluate import Evaluator
+from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.store import Record, Store, recorded
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Plan:
     """What the data sets of a study are: data set d depends on this and on d alone.
 
-    population: a Mixture, whose identities are in every data set, or an IdentityLaw, of which every data set
-    draws n_identities anew.
+    population: its identities are in every data set, or with n_identities every data set draws so many of it.
+    far: FAR levels; None for whole distributions of scores, which `indices.evaluate` tallies.
     """
 
     population: object
     n_identities: int | None
     per_identity: np.ndarray
-    far: np.ndarray
+    far: np.ndarray | None
+    by: str | None = None
     schemes: tuple[str, ...]
     replicates: int
     seed: int
@@ -55,16 +57,24 @@ class Plan:
         images = self.seeds(number)[1]
         return score_tensor(self.mixture(number).sample(per_identity=self.per_identity, seed=images))
 
+    def resampling(self, scheme: str, seed: int) -> Resampling:
+        """Draws of people keep the sizes of groups, as the data sets do."""
+        return Resampling(scheme, n=self.replicates, seed=seed, strata=None if scheme == "image" else self.by)
+
     @cached_property
     def evaluators(self) -> dict[str, Evaluator]:
         """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
-        first = self.scores(0)
-        draws = (Resampling(scheme, n=self.replicates, seed=self.seeds(0)[2]) for scheme in self.schemes)
-        return {draw.scheme: Evaluator({"far": self.far, "resampling": draw}).prepared(first) for draw in draws}
+        first, seed = self.scores(0), self.seeds(0)[2]
+        kind = {"far": self.far, "by": self.by}
+        draws = {scheme: self.resampling(scheme, seed) for scheme in self.schemes}
+        return {name: Evaluator(kind | {"resampling": draw}).prepared(first) for name, draw in draws.items()}
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""
         scores, seed = self.scores(number), self.seeds(number)[2]
+        if self.far is None:
+            draws = [self.resampling(scheme, seed) for scheme in self.schemes]
+            return recorded({draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws})
         return recorded({scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()})
 
     def parameters(self) -> dict:
@@ -79,7 +89,8 @@ class Plan:
             "dim": first.dim,
             "concentrations": [float(first.concentrations.min()), float(first.concentrations.max())],
             "per_identity": self.per_identity.tolist(),
-            "far": self.far.tolist(),
+            "far": None if self.far is None else self.far.tolist(),
+            "by": self.by,
             "schemes": list(self.schemes),
             "replicates": self.replicates,
             "seed": self.seed,
@@ -94,7 +105,7 @@ def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) ->
     run = _on_cluster if _client() is not None else _on_threads
     with bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
-        if missing:
+        if missing and plan.far is not None:
             plan.evaluators  # noqa: B018, made before threads ask for them
         with closing(run(plan, missing)) as finished:
             for number, record in finished:

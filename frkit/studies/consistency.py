@@ -1,4 +1,4 @@
-"""Proposition 1: the empirical ROC comes closer to the true one, everywhere at once, as images are added."""
+"""Proposition 1: the empirical ROC comes closer to the true one as images are added; and halves of a data set."""
 
 import numpy as np
 import xarray as xr
@@ -62,8 +62,12 @@ def consistency(
     far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else np.asarray(far, float)
     require(seeds >= 1, f"seeds must be at least 1, got {seeds}")
     exact = hasattr(population, "population_roc")
+    require(
+        not exact or similarity == "cosine", f"the exact ROC of a mixture is that of the cosine, got {similarity!r}"
+    )
     sizes = _sizes(sizes, exact)
-    grow, truth = (_grown_samples, _exact) if exact else (_grown_parts, _full)
+    grow = _grown_samples if exact else _grown_parts
+    truth = population.population_roc(far).frr if exact else _roc(population, far, similarity)
     rows, counts = [], []
     with tqdm(total=seeds * len(sizes), desc="data sets", disable=not progress, leave=False) as bar:
         for seed in range(seeds):
@@ -77,7 +81,7 @@ def consistency(
     return xr.Dataset(
         {
             "frr": frr.transpose("seed", "size", ...),
-            "truth": truth(population, far, similarity),
+            "truth": truth,
             "n_images": ("size", counts[: len(sizes)]),
         },
         attrs={
@@ -123,7 +127,8 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     require(kept.sizes[FAR_LEVEL] > 0, f"no FAR level of this study lies between {low:g} and {high:g}")
     distance = abs(kept.frr - kept.truth).max(FAR_LEVEL)
     typical = np.sqrt((distance**2).mean("seed"))
-    rate = _rate(result)
+    n, full = result.n_images, result.attrs["n_full"]
+    rate = np.sqrt(1 / n - 1 / full) if full else 1 / np.sqrt(n)  # at which the distance should shrink
     constant = (typical * rate).sum("size") / (rate**2).sum("size")
     levels = kept[FAR_LEVEL].values
     what = "the exact truth of the mixture" if result.attrs["exact"] else "the full set of images"
@@ -142,6 +147,52 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     )
 
 
+def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
+    """Split faces in two parts that hold the same identities and the same number of images.
+
+    Identities with one image are dropped. An even number of images is halved at random; of an odd number, the
+    extra image goes to the first part, then to the second, and so on in turn.
+
+    Parameters
+    ----------
+    faces : faces Dataset, dims image and feature (and model, which both parts keep).
+    seed : non-negative integer; the same seed gives the same parts.
+
+    Returns
+    -------
+    two faces Datasets; images keep their order. An identity with three images or fewer may have one image in
+    a part, and then no genuine pair there.
+
+    Raises
+    ------
+    InputError : no identity has two images.
+
+    References
+    ----------
+    Conti & Clémençon (2024), appendix A.3.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=7)
+    >>> [part.sizes["image"] for part in fk.studies.split(faces, seed=0)]
+    [70, 70]
+    """
+    _, codes, counts = np.unique(faces[IDENTITY].values, return_inverse=True, return_counts=True)
+    require(bool((counts >= 2).any()), "no identity has two images: there is nothing to split")
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    first, extra_to_first = np.zeros(codes.size, bool), True
+    for code in np.flatnonzero(counts >= 2):
+        images = rng.permutation(np.flatnonzero(codes == code))
+        half = images.size // 2
+        if images.size % 2:
+            half += extra_to_first
+            extra_to_first = not extra_to_first
+        first[images[:half]] = True
+    kept = counts[codes] >= 2
+    return faces.isel({IMAGE: np.flatnonzero(first)}), faces.isel({IMAGE: np.flatnonzero(kept & ~first)})
+
+
 def _sizes(sizes: tuple | None, exact: bool) -> tuple:
     """The sizes asked for, ascending, or the usual ones."""
     if sizes is None:
@@ -158,7 +209,7 @@ def _sizes(sizes: tuple | None, exact: bool) -> tuple:
 def _grown_samples(mixture, sizes: tuple, seed: int) -> list[xr.Dataset]:
     """One sample of the largest size; the smaller ones are the first images of each identity."""
     faces = mixture.sample(per_identity=max(sizes), seed=seed)
-    rank = _rank_within_identity(faces[IDENTITY].values, np.arange(faces.sizes[IMAGE]))
+    rank = rank_within_identity(faces[IDENTITY].values, np.arange(faces.sizes[IMAGE]))
     return [faces.isel({IMAGE: np.flatnonzero(rank < size)}) for size in sizes]
 
 
@@ -166,13 +217,13 @@ def _grown_parts(faces: xr.Dataset, sizes: tuple, seed: int) -> list[xr.Dataset]
     """Random parts of the images of each identity, each part inside the next, two images at least."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     identity = faces[IDENTITY].values
-    rank = _rank_within_identity(identity, rng.permutation(identity.size))
+    rank = rank_within_identity(identity, rng.permutation(identity.size))
     _, codes, counts = np.unique(identity, return_inverse=True, return_counts=True)
     wanted = [np.maximum(2, np.rint(size * counts))[codes] for size in sizes]
     return [faces.isel({IMAGE: np.flatnonzero(rank < limit)}) for limit in wanted]
 
 
-def _rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray:
+def rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray:
     """For every image, how many images of its identity come before it in the given order."""
     rank = np.empty(identity.size, int)
     place = np.argsort(order)
@@ -184,25 +235,7 @@ def _rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray
 
 def _roc(faces: xr.Dataset, far: np.ndarray, similarity) -> xr.DataArray:
     """FRR at the FAR levels, without replicates."""
-    scores = score_tensor(faces, similarity=similarity)
-    return evaluate(scores, far=far)["empirical"].to_dataset().frr
-
-
-def _exact(mixture, far: np.ndarray, similarity) -> xr.DataArray:
-    """The exact FRR of the mixture."""
-    require(similarity == "cosine", f"the exact ROC of a mixture is that of the cosine, got {similarity!r}")
-    return mixture.population_roc(far).frr
-
-
-def _full(faces: xr.Dataset, far: np.ndarray, similarity) -> xr.DataArray:
-    """The empirical FRR of the full set, which stands in for the truth."""
-    return _roc(faces, far, similarity)
-
-
-def _rate(result: xr.Dataset) -> xr.DataArray:
-    """The rate at which the distance should shrink: 1/√n, or its finite-population form."""
-    n, full = result.n_images, result.attrs["n_full"]
-    return np.sqrt(1 / n - 1 / full) if full else 1 / np.sqrt(n)
+    return evaluate(score_tensor(faces, similarity=similarity), far=far)["empirical"].to_dataset().frr
 
 
 def _bound(curve: xr.DataArray, truth: xr.DataArray) -> xr.DataArray:

@@ -2,29 +2,37 @@
 
 import json
 import warnings
+from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import DataWarning, require
+from frkit.base import FAR_LEVEL, REPLICATE, DataWarning, InputError, require
 from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
-from frkit.intervals import METHODS, band
+from frkit.intervals import METHODS, band, floor
+from frkit.measures.registry import Measure
+from frkit.measures.registry import measure as find_measure
 from frkit.resampling import TARGETS, Resampling
 from frkit.studies.collecting import Plan, collect
-from frkit.studies.laws import laws
 from frkit.studies.store import DATA_SET, Store, stacked
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
-MEASURE = "frr"
+SIZE = 0.05  # of the floor as a test
+PROBABILITIES = np.linspace(0.005, 0.995, 100)
+FINE, DRAWS = 10, 200  # points of the pooled law per data set; simulated studies
+CHANCE = 0.95
 SCHEMES = tuple(scheme for scheme in TARGETS if scheme not in ("pair", "subset"))
 LONG_NAMES = {
     "coverage": "share of data sets whose interval holds the truth",
     "coverage_se": "Monte Carlo standard error of the coverage",
     "miss_below": "share of data sets whose whole interval lies below the truth",
     "miss_above": "share of data sets whose whole interval lies above the truth",
-    "width": "mean width of the interval (FRR)",
-    "truth": "exact FRR of the population",
+    "width": "mean width of the interval",
+    "estimate": "mean estimate",
+    "called_unfair": "share of data sets whose floor has p of at most .05",
+    "truth": "exact value in the population",
     "false_rejects": "rejected genuine pairs, mean over data sets",
     "resolved": "share of data sets in which the level has at least 10 errors of either kind",
 }
@@ -32,7 +40,9 @@ LONG_NAMES = {
 
 def coverage(
     population,
+    measure="frr",
     *,
+    by: str | None = None,
     n_datasets: int = 200,
     per_identity=10,
     n_identities: int | None = None,
@@ -45,22 +55,25 @@ def coverage(
     store=None,
     progress: bool = True,
 ) -> xr.Dataset:
-    """Count how often intervals for the ROC curve hold the exact truth, over many data sets of a population.
+    """Count how often intervals hold the exact truth, of the ROC curve or of any measure, over many data sets.
 
     All methods, levels and schemes read the same data sets, and all methods and levels of a scheme the same
     replicates, so that their differences carry little noise. Data sets are evaluated side by side, on threads or
     on the active distributed Client. The cautions of `band` about one data set are not given: they are what the study
     measures. The data sets and replicates of a study of 200 are the first of one of 1,000,
-    and the methods and levels are read afterwards: with a store, a study can be continued, enlarged, and read
+    and the measures, methods and levels are read afterwards: with a store, a study can be continued, enlarged, and read
     again by other methods.
 
     Parameters
     ----------
-    population : a vmf Mixture, whose identities stand in every data set; or a vmf IdentityLaw, of which every
-        data set draws `n_identities` new ones.
+    population : a vmf Mixture, whose identities stand in every data set; with `n_identities`, a vmf Mixture or
+        IdentityLaw of which every data set draws so many new ones (of each group its share).
+    measure : registered name or function, as in `band`: rates, disparities, EERs. SFI, CFI and DFI are evaluated by
+        `indices.evaluate`.
+    by : attribute of the population, for measures of groups. Schemes that draw people draw them within groups.
     n_datasets : number of data sets, at least 2.
     per_identity : images of each identity, at least 2: one number, or one for each identity.
-    n_identities : identities in a data set, for an IdentityLaw only.
+    n_identities : new identities in each data set; for an IdentityLaw always.
     far : FAR levels in (0, 1); 1e-6 to 1e-1 with 4 per decade when left out.
     schemes : of "image", "identity", "two-level", "double-or-nothing".
     methods : methods of `band`.
@@ -73,17 +86,19 @@ def coverage(
 
     Returns
     -------
-    xr.Dataset over (scheme, method, level, far_level): `coverage`, `coverage_se`, `miss_below`, `miss_above` (an
-    undefined interval counts as none of these), `width`. Over far_level: `truth`; and over (scheme, far_level):
-    `false_rejects` and `resolved`, and how far the law of θ* - θ~, pooled over data sets, is from that of θ^ - θ:
-    `kolmogorov`, `wasserstein` (unit of FRR), each with `_chance`, the 95 % point of what as many errors drawn from the
-    pooled law itself give; `law` holds quantiles of both over (errors, probability). Select a method by
-    `study.sel({"method": "naive"})`: xarray's own `sel(method=...)` means something else.
+    xr.Dataset over (scheme, method, level) and the measure's own dimensions: `coverage`, `coverage_se`, `miss_below`,
+    `miss_above` (an undefined interval counts as none of these), `width`. Over the measure's dimensions: `truth`; and
+    with scheme: the mean `estimate`, `false_rejects` and `resolved`, and of a disparity `called_unfair`, the share of
+    data sets in which the floor's p is at most .05. For a rate over far_level how far the law of θ* - θ~, pooled over
+    data sets, is from that of θ^ - θ: `kolmogorov`, `wasserstein` (unit of the rate), each with `_chance`, the 95 %
+    point of what as many errors drawn from the pooled law itself give; `law` holds quantiles of both over (errors,
+    probability). Select a method by `study.sel({"method": "naive"})`: xarray's own `sel(method=...)` means something
+    else.
 
     Raises
     ------
-    InputError : a number out of its range, an unknown scheme or method, n_identities missing or given in vain, or
-        a store that belongs to a study with other parameters.
+    InputError : a number out of its range, an unknown scheme, method or measure, one without an exact value in this
+        population, n_identities missing, or a store that belongs to a study with other parameters.
 
     References
     ----------
@@ -97,50 +112,78 @@ def coverage(
     >>> dict(study.coverage.sizes)
     {'scheme': 1, 'method': 3, 'level': 19, 'far_level': 2}
     """
-    far = far_levels(1e-6, 1e-1) if far is None else np.unique(np.asarray(far, float))
+    chosen = find_measure(measure)
     _check(population, n_datasets, per_identity, n_identities, schemes, methods, levels)
     Resampling(n=replicates, seed=seed)  # refuses what it cannot draw
-    plan = Plan(population, n_identities, np.asarray(per_identity), far, tuple(schemes), replicates, seed)
-    truth = population.population_roc(far).frr
+    levels_of_far = far_levels(1e-6, 1e-1) if far is None else np.unique(np.asarray(far, float))
+    plan = Plan(
+        population=population,
+        n_identities=n_identities,
+        per_identity=np.asarray(per_identity),
+        far=None if chosen.dealt else levels_of_far,
+        by=by,
+        schemes=tuple(schemes),
+        replicates=replicates,
+        seed=seed,
+    )
+    truth = exact(plan, chosen)
     keep = None if store is None else Store(store, plan.parameters())
-    evaluations = stacked(collect(plan, n_datasets, keep, progress), far)
-    result = read(evaluations, truth, methods, levels, seed)
+    evaluations = stacked(collect(plan, n_datasets, keep, progress))
+    result = read(evaluations, truth, methods, levels, seed, chosen)
     made = {name: value for name, value in plan.parameters().items() if name not in ("far", "schemes")}
     result.attrs = {"study": json.dumps(made | {"n_datasets": n_datasets, "versions": versions()})}
-    return result.assign_attrs(n_datasets=n_datasets, words=_words(plan, n_datasets))
-
-
-def _words(plan: Plan, n_datasets: int) -> str:
-    """The size of a study, for the caption of a figure."""
     people = f"{plan.mixture(0).n_identities:,} identities"
-    people = f"the same {people}" if plan.n_identities is None else f"{people}, new in each"
-    few, many = plan.per_identity.min(), plan.per_identity.max()
-    images = f"{few}" if few == many else f"{few} to {many}"
-    return f"{n_datasets} data sets of {people},\n{images} images of each; {plan.replicates} replicates"
+    people = f"the same {people}" if n_identities is None else f"{people}, new in each"
+    images = " to ".join(str(number) for number in np.unique([plan.per_identity.min(), plan.per_identity.max()]))
+    words = f"{n_datasets} data sets of {people},\n{images} images of each; {replicates} replicates"
+    return result.assign_attrs(n_datasets=n_datasets, measure=chosen.name, words=words)
 
 
-def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, levels, seed: int) -> xr.Dataset:
+def exact(plan: Plan, chosen: Measure) -> xr.DataArray:
+    """The measure of the population: from its exact rates, their equal errors, or whole distributions."""
+    population = plan.population
+    if chosen.dealt:
+        return chosen(population.population_distributions(int(plan.per_identity), by=plan.by))
+    sources = [partial(population.population_roc, plan.far)]
+    if hasattr(population, "population_summary"):
+        sources.append(population.population_summary)
+    for source in sources:
+        tallies = source(by=plan.by)
+        with suppress(AttributeError, KeyError, InputError):  # it reads what is not there
+            return chosen(tallies)
+    raise InputError(f"{chosen.name!r} has no exact value in this population{'' if plan.by else ' without by='}")
+
+
+def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, levels, seed: int, measure) -> xr.Dataset:
     """Apply every method at every level to stacked evaluations, by scheme, and count."""
+    chosen = find_measure(measure)
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # they say of one band what the study measures
-        counted = [_read_scheme(tree, truth, methods, levels) for tree in evaluations.values()]
-    apart = [laws(tree, truth, seed) for tree in evaluations.values()]
-    result = xr.concat([xr.merge(pair) for pair in zip(counted, apart, strict=True)], dim="scheme")
+        counted = [_read_scheme(tree, truth, methods, levels, chosen) for tree in evaluations.values()]
+    if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
+        apart = [laws(tree, truth, seed, chosen) for tree in evaluations.values()]
+        counted = [xr.merge(pair) for pair in zip(counted, apart, strict=True)]
+    result = xr.concat(counted, dim="scheme")
     result = result.assign_coords(names).assign(truth=truth).transpose("scheme", "method", "level", ...)
     for name, words in LONG_NAMES.items():
-        result[name].attrs = {"long_name": words}
+        if name in result:
+            result[name].attrs = {"long_name": words}
     return result
 
 
-def _read_scheme(tree: xr.DataTree, truth: xr.DataArray, methods, levels) -> xr.Dataset:
+def _read_scheme(tree: xr.DataTree, truth: xr.DataArray, methods, levels, chosen: Measure) -> xr.Dataset:
     """Counts of one scheme, over method and level."""
-    rows = [[_counted(band(tree, MEASURE, method=m, level=one), truth) for one in levels] for m in methods]
+    rows = [[_counted(band(tree, chosen, method=m, level=one), truth) for one in levels] for m in methods]
     result = xr.combine_nested(rows, concat_dim=["method", "level"])
-    share = result.coverage
-    result["coverage_se"] = np.sqrt(share * (1 - share) / tree["empirical"].sizes[DATA_SET])
-    found = tree["empirical"].to_dataset()
-    return result.assign({name: found[name].mean(DATA_SET) for name in ("false_rejects", "resolved")})
+    share, empirical = result.coverage, tree["empirical"].to_dataset()
+    result["coverage_se"] = np.sqrt(share * (1 - share) / empirical.sizes[DATA_SET])
+    result["estimate"] = chosen(empirical).mean(DATA_SET)
+    if chosen.fair is not None:
+        result["called_unfair"] = (floor(tree, chosen).p <= SIZE).mean(DATA_SET)
+    return result.assign(
+        {name: empirical[name].mean(DATA_SET) for name in ("false_rejects", "resolved") if name in empirical}
+    )
 
 
 def _counted(intervals: xr.Dataset, truth: xr.DataArray) -> xr.Dataset:
@@ -157,9 +200,8 @@ def _counted(intervals: xr.Dataset, truth: xr.DataArray) -> xr.Dataset:
 def _check(population, n_datasets, per_identity, n_identities, schemes, methods, levels) -> None:
     """Everything that can be wrong before the first data set is drawn."""
     require(hasattr(population, "population_roc"), "population must be a vmf Mixture or a vmf IdentityLaw")
-    fresh = hasattr(population, "draw")
-    require(not fresh or n_identities is not None, "an IdentityLaw needs n_identities=, the number in each data set")
-    require(fresh or n_identities is None, "n_identities= is for an IdentityLaw; a Mixture has its own identities")
+    fresh = n_identities is not None
+    require(fresh or hasattr(population, "sample"), "an IdentityLaw needs n_identities=, the number in each data set")
     require(n_datasets >= 2, f"n_datasets must be at least 2, got {n_datasets}")
     images, known = np.asarray(per_identity), n_identities if fresh else population.n_identities
     require(
@@ -173,3 +215,55 @@ def _check(population, n_datasets, per_identity, n_identities, schemes, methods,
         require(not unknown, f"unknown {what} {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
     for level in levels:
         require(0 < level < 1, f"levels must lie in (0, 1), got {level}")
+
+
+def laws(evaluation: xr.DataTree, truth: xr.DataArray, seed: int, chosen: Measure) -> xr.Dataset:
+    """Quantiles of θ* - θ~, pooled over data sets, and of θ^ - θ, and how far apart the two laws are."""
+    nodes = {name: chosen(evaluation[name].to_dataset()) for name in ("empirical", "vstatistic", "replicates")}
+    drawn = (nodes["replicates"] - nodes["vstatistic"]).transpose(FAR_LEVEL, DATA_SET, REPLICATE).values
+    pooled = np.sort(drawn.reshape(len(drawn), -1))
+    actual = np.sort((nodes["empirical"] - truth).transpose(FAR_LEVEL, DATA_SET).values)
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+    rows = [_compared(*pair, rng) for pair in zip(pooled, actual, strict=True)]
+    kolmogorov, wasserstein, k_chance, w_chance = np.transpose(rows)
+    quantiles = np.stack([np.quantile(law, PROBABILITIES, axis=1) for law in (pooled, actual)])
+    words = {"long_name": "quantiles of the error: θ* - θ~ of the bootstrap, θ^ - θ of the data sets"}
+    return xr.Dataset(
+        {
+            "kolmogorov": (FAR_LEVEL, kolmogorov),
+            "kolmogorov_chance": (FAR_LEVEL, k_chance),
+            "wasserstein": (FAR_LEVEL, wasserstein),
+            "wasserstein_chance": (FAR_LEVEL, w_chance),
+            "law": (("errors", "probability", FAR_LEVEL), quantiles, words),
+        },
+        coords={"errors": ["bootstrap", "actual"], "probability": PROBABILITIES, FAR_LEVEL: truth[FAR_LEVEL]},
+    )
+
+
+def _compared(pooled: np.ndarray, actual: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float, float]:
+    """Kolmogorov's and Wasserstein's distance of two sorted samples, and the 95 % point of what chance gives.
+
+    Chance: as many errors as there are data sets, drawn from the pooled law itself.
+    """
+    at = (np.arange(FINE * len(actual)) + 0.5) / (FINE * len(actual))
+    fine = np.quantile(pooled, at)
+    by_chance = np.sort(rng.choice(pooled, (DRAWS, len(actual))), axis=1)
+    return (
+        *(float(distance(fine, actual[None])[0]) for distance in (kolmogorov, wasserstein)),
+        *(float(np.quantile(distance(fine, by_chance), CHANCE)) for distance in (kolmogorov, wasserstein)),
+    )
+
+
+def kolmogorov(fine: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Largest difference of the distribution functions of a sorted law and of each sorted row of samples."""
+    n = samples.shape[1]
+    below, upto = (np.searchsorted(fine, samples, side=side) / len(fine) for side in ("left", "right"))
+    # at a value v the row's own function runs from the share below v to the share up to v
+    own_below = np.stack([np.searchsorted(row, row, side="left") for row in samples]) / n
+    own_upto = np.stack([np.searchsorted(row, row, side="right") for row in samples]) / n
+    return np.maximum(abs(below - own_below), abs(upto - own_upto)).max(1)
+
+
+def wasserstein(fine: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Mean distance of the quantiles of a sorted law and of each sorted row of samples, FINE points of it a value."""
+    return abs(np.repeat(samples, len(fine) // samples.shape[1], axis=1) - fine).mean(1)

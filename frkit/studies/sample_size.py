@@ -1,95 +1,107 @@
-"""How many identities, with how many images each, until a band is narrow enough or a difference is seen."""
+"""How many people, with how many images each, until a band is narrow enough or an effect is seen."""
 
+import warnings
+from typing import NamedTuple
+
+import numpy as np
 import xarray as xr
+from scipy.optimize import nnls
+from scipy.stats import norm
 from tqdm.auto import tqdm
 
-from frkit.base import require
-from frkit.resampling import Resampling
-from frkit.studies.people import people
-from frkit.studies.plan import GOALS, Plan
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    PROBE,
+    REFERENCE,
+    REPLICATE,
+    DataWarning,
+    listed,
+    require,
+)
+from frkit.evaluation.evaluate import evaluate
+from frkit.resampling import TARGETS, Resampling
+from frkit.scores.tensor import score_tensor
+from frkit.studies.consistency import rank_within_identity
 
-SCHEMES = ("image", "identity", "two-level", "double-or-nothing")
+GOALS = {
+    "half_width": "half the width of the band of FRR",
+    "relative_half_width": "half the width of the band of FRR, as a share of FRR",
+    "difference": "power to see the difference in FRR",
+    "ratio": "power to see the ratio between the groups' FRR",
+}
+TESTS = ("difference", "ratio")
+SCHEME, REPLICATES = "identity", 400
+FEWER_IMAGES, DRAWS = (2, 3, 5, 10, 20), 4  # images kept of each person, and how often they are drawn
+TERMS = ("people", "images", "pairs")
+ERRORS = 10  # expected of either kind, from which on a level is resolved
+FAR_OUT = 2  # times as many people as there are: from here on it is said
 
 
 def sample_size(
-    population,
+    data,
     goal: str,
     size: float | None = None,
     *,
     far: float = 1e-3,
-    per_identity: tuple[int, ...] = (3, 5, 10),
     by: str | None = None,
+    per_identity: tuple[int, ...] = (3, 5, 10),
     level: float = 0.95,
     power: float = 0.8,
-    resampling: Resampling | None = None,
-    support: tuple[int, ...] | None = None,
-    data_sets: int = 20,
-    confirm: int = 0,
+    seed: int = 0,
     progress: bool = True,
 ) -> xr.Dataset:
-    """Find the smallest number of identities that reaches a goal, for each number of images per identity.
+    """Find the smallest number of people that reaches a goal, from data of the kind that will be collected.
 
-    Data sets of two sizes are drawn and evaluated as real ones would be: `evaluate`, then `band`, `compare` or `floor`.
-    Squared half-widths (for tests: critical values, and variances of the margin by which an effect exceeds them) follow
+    The data tell how the variance of an estimate falls. People are drawn with replacement (identity scheme, models and
+    groups paired), once with all of their images and again with 2, 3, 5, ... images of each person, drawn at random.
+    FRR averages over K people what each of them, their n images and pairs of these contribute, hence
 
-        variance = (a + b / n + c / (n (n - 1))) / K        (K identities, n images each)
+        variance = (a + b / n + c / (n (n - 1))) / K
 
-    because FRR averages over K identities an identity's own rate (a), the rates of its images (b) and single pairs (c).
-    The three are fitted (not negative) and solved for K; the margin's variance is taken to be one share of the
-    squared critical value, whatever K and n. A difference is seen where its band excludes 0, a ratio where
-    its floor's p is at most 1 - level; both happen with the probability Phi((effect - critical) / sd of the margin).
+    whose a, b and c (not negative) are fitted to what was measured, and which is solved for K. Half a band is z sd; an
+    effect is seen with the probability Phi(|effect| / sd - z), z the normal quantile of the level, two-sided.
 
     Parameters
     ----------
-    population : law, Mixture or faces
-        New identities are drawn from a law (`vmf.IdentityLaw`, `vmf.Likeness`); in the likeness of a Mixture
-        (`vmf.Likeness`); or in the likeness of faces, fitted with `vmf.fit` in as many dimensions as their residuals
-        have, concentrations scaled until FRR at the level is that of the faces. For goal "difference": two mixtures of
-        the same identities {name: Mixture}, or faces with two models. Model A is then drawn as above, model B from A's
-        identities so that cosines between identities, concentrations and the images' noise correlate as in the two
-        (the noise of mixtures, which do not say: .9).
-        Real faces are no mixture: attrs["calibration"] is how many times as wide the band of the faces given is as that
-        of a data set of their size in their likeness. Half-widths are multiplied by it. Power is not corrected for the
-        misfit. Where the recommended size holds few errors, power comes out higher than predicted (.95 for .8
-        measured), because an estimate and its band grow together.
+    data : faces or score tensor
+        A pilot study, or a part of what there is: its people should be like the ones to come. For goal "difference" of
+        two models. From a law of identities draw a pilot: `law.draw(200).sample(5)`.
     goal, size : str, float
         "half_width": the band of FRR at the level has half this width, in units of FRR; "relative_half_width": as a
-        share of FRR; "difference": FRR of model B minus that of A (None: what it is in the population);
-        "ratio": FRR of the worst group over that of the others, which are made alike (above 1; needs `by`).
+        share of FRR; "difference": FRR of the second model minus that of the first; "ratio": FRR of the worst group
+        over that of the best (above 1; needs `by`). Size None, for the last two: what it is in the data.
     far : float
-        FAR level in (0, 1).
-    per_identity : tuple of int
-        Numbers n of images per identity to plan for, each at least 2.
+        FAR level in (0, 1); every model's threshold is set on the data themselves.
     by : str, optional
-        Attribute of the population, for goal "ratio".
+        Attribute of the people, for goal "ratio"; groups keep their shares.
+    per_identity : tuple of int
+        Numbers n of images per person to plan for, each at least 2.
     level, power : float
         Nominal coverage of bands (1 - size of tests); probability with which an effect is to be seen. In (0, 1).
-    resampling : Resampling, optional
-        Scheme, replicates and seed; default "identity" with 200. With "image" every data set has the same identities.
-    support : tuple of int, optional
-        Numbers of identities to simulate; default: as many as give 20 expected false rejects, and twice as many.
-    data_sets : int
-        Simulated for each n and each support size, at least 5.
-    confirm : int
-        Data sets to simulate at the recommended size (0: none).
+    seed : int
+        Of the people and images that are drawn.
     progress : bool
         Show a progress bar.
 
     Returns
     -------
     xr.Dataset
-        Over per_identity: `n_identities` (recommended), `n_images`, `predicted` (half-width, or power, there).
-        Over (per_identity, support): `support_identities`, `support_value` and `support_se` (half-width, or share of
-        data sets in which the effect was seen, with its standard error), `support_predicted`. Over (quantity, term):
-        `law`, the a, b, c of each quantity. Over (per_identity, curve): `curve_identities`, `curve_value`. With
-        `confirm`: `confirmed`, `confirmed_se`. attrs["answer"] says in a sentence which n needs the fewest images;
-        `frr` is the population's.
+        Over per_identity: `n_identities` (recommended: reaches the goal, and 10 errors of either kind are expected),
+        `n_images`, `predicted` (half-width, or power, there). Over (per_identity, curve): `curve_identities`,
+        `curve_value`. Over part of the data: `part_images` (of each person at most), `part_identities`, `part_value`
+        (half-width or power by the variance measured there), `part_predicted` (by the law). Over term: `law`, the a, b
+        and c. attrs["answer"] says in sentences which n needs the fewest images, and what limits the answer; `effect`
+        and `effect_se` (of a ratio: of its logarithm) are those of the data; `frr` is theirs too (of the first model).
 
     Raises
     ------
     InputError
         For an unknown goal, a size or level out of range, fewer than two images per identity, groups or models that
-        the population has not, or an FRR of 0.
+        the data have not, a list of pairs, or an FRR of 0.
 
     References
     ----------
@@ -98,45 +110,228 @@ def sample_size(
     Examples
     --------
     >>> import frkit as fk
-    >>> law = fk.vmf.IdentityLaw(16, kappa=(20, 80))
-    >>> how = dict(far=0.05, per_identity=(3,), data_sets=5, support=(40, 80), progress=False)
-    >>> plan = fk.studies.sample_size(law, "half_width", 0.02, **how)
+    >>> pilot = fk.vmf.IdentityLaw(16, kappa=(20, 80)).draw(60).sample(5)
+    >>> plan = fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05, progress=False)
     >>> plan.n_identities.dims
     ('per_identity',)
     """
-    resampling = resampling or Resampling("identity")
-    _check(goal, size, far, per_identity, level, power, resampling, data_sets, support)
-    who = people(population, far, goal, size, by if goal == "ratio" else None)
-    frr = float(who.frr() @ who.share)
-    size = who.difference if size is None else size
-    plan = Plan(who, goal, size, far, level, power, resampling, frr, float(min(who.share)))
-    points = [(n, k) for n in per_identity for k in (support or plan.support(n))]
-    with tqdm(total=len(points) * data_sets + confirm, desc="data sets", disable=not progress, leave=False) as bar:
-        runs = [plan.simulate(k, n, range(data_sets), bar) for n, k in points]
-        law = plan.fitted_law(points, runs)
-        if isinstance(population, xr.Dataset) and not plan.is_test:
-            plan = plan._replace(calibration=plan.against(population, law))
-            law = law * plan.calibration**2
-        result = plan.result(points, runs, law, per_identity)
-        if confirm:
-            n, k = plan.best(result)
-            value, error = plan.value(plan.simulate(k, n, range(data_sets, data_sets + confirm), bar))
-            result = result.assign(confirmed=value, confirmed_se=error)
-    return result.assign_attrs(answer=plan.answer(result))
+    _check(goal, size, far, per_identity, level, power)
+    identity = _labels(data, IDENTITY)
+    counts = np.unique(identity, return_counts=True)[1]
+    require(counts.max() > 1, "no person of these data has two images: there is no FRR to plan for")
+    draws = Resampling(SCHEME, n=REPLICATES, seed=seed)
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    parts = [counts.max()] + [n for n in FEWER_IMAGES if n < counts.max() for _ in range(DRAWS)]
+    contrast, variances = None, {}
+    for most in tqdm(parts, desc="parts of the data", disable=not progress, leave=False):
+        images = np.flatnonzero(rank_within_identity(identity, rng.permutation(identity.size)) < most)
+        rates, replicates = _evaluated(data, images, far, by, draws)
+        contrast = contrast or _contrast(goal, rates, data, by)  # the first part is the whole
+        value = (replicates[contrast.rate] * contrast.weights).sum(contrast.weights.dims, skipna=False)
+        variances.setdefault(int(most), []).append(float(value.var(REPLICATE, ddof=1)))
+    measured = {most: np.mean(variances[most]) for most in sorted(variances)}
+    plan = _Plan(contrast, contrast.effect if size is None else size, far, level, power, counts[counts > 1])
+    return plan.result(measured, per_identity, observed=size is None)
 
 
-def _check(goal, size, far, per_identity, level, power, resampling, data_sets, support) -> None:
-    require(goal in GOALS, f"goal must be one of {', '.join(GOALS)}, got {goal!r}")
-    require(size is not None or goal == "difference", f"goal {goal!r} needs a size: {GOALS[goal]}")
-    if goal == "ratio":
-        require(size > 1, f"size of goal 'ratio' must be above 1, got {size}")
-    elif goal != "difference":
-        require(size > 0, f"size must be positive, got {size}")
+def _check(goal, size, far, per_identity, level, power) -> None:
+    """Everything that can be wrong before the first evaluation."""
+    require(goal in GOALS, f"goal must be one of {listed(GOALS)}, got {goal!r}")
+    require(size is not None or goal in TESTS, f"goal {goal!r} needs a size: {GOALS[goal]}")
+    if size is not None:
+        require(goal != "ratio" or size > 1, f"size of goal 'ratio' must be above 1, got {size}")
+        require(size > 0 or (goal == "difference" and size < 0), f"size must be positive, got {size}")
     for name, value in (("far", far), ("level", level), ("power", power)):
         require(0 < value < 1, f"{name} must lie in (0, 1), got {value}")
-    require(
-        len(per_identity) > 0 and min(per_identity) >= 2, f"per_identity must hold numbers >= 2, got {per_identity}"
-    )
-    require(resampling.scheme in SCHEMES, f"the scheme must be one of {', '.join(SCHEMES)}, got {resampling.scheme!r}")
-    require(data_sets >= 5, f"data_sets must be at least 5, got {data_sets}")
-    require(support is None or min(support, default=0) >= 4, f"support must hold numbers >= 4, got {support}")
+    right = len(per_identity) > 0 and min(per_identity) >= 2
+    require(right, f"per_identity must hold numbers >= 2, got {per_identity}")
+
+
+def _labels(data, name: str) -> np.ndarray:
+    """Whom every image shows, or an attribute of it."""
+    known = isinstance(data, xr.Dataset | xr.DataArray) and bool({IMAGE, PROBE} & set(data.dims))
+    require(known, f"a plan is made from faces or from a score tensor of them, got {type(data).__name__}")
+    sides = [name] if IMAGE in data.dims else [f"{side}_{name}" for side in (PROBE, REFERENCE)]
+    require(set(sides) <= set(data.coords), f"by={name!r} is no attribute of these data")
+    labels = [data[side].values for side in sides]
+    require(np.array_equal(labels[0], labels[-1]), "a plan is made from all images against all; here probes differ")
+    return labels[0]
+
+
+def _evaluated(data, images: np.ndarray, far: float, by: str | None, draws: Resampling) -> list[xr.Dataset]:
+    """Rates of some of the images at the level, and their replicates."""
+    if IMAGE in data.dims:
+        scores = score_tensor(data.isel({IMAGE: images}))
+    else:
+        scores = data.isel({PROBE: images, REFERENCE: images})
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DataWarning
+        )  # parts of the data hold few errors; the answer speaks of the whole
+        tree = evaluate(scores, far=[far], by=by, resampling=draws)
+    return [tree[name].to_dataset().isel({FAR_LEVEL: 0}) for name in ("empirical", "replicates")]
+
+
+class _Contrast(NamedTuple):
+    """What is planned for as a weighted sum of rates: `rate` is their name. A ratio is linear in log around the data's.
+
+    rarest: share of genuine pairs that are rejected in the model or group that has the fewest.
+    """
+
+    goal: str
+    rate: str
+    weights: xr.DataArray
+    effect: float
+    frr: xr.DataArray
+    rarest: float
+    resolved: bool
+
+
+def _contrast(goal: str, rates: xr.Dataset, data, by: str | None) -> _Contrast:
+    """Weights of the rates, and the effect that the data show."""
+    models = rates[MODEL].values.tolist() if MODEL in rates.dims else []
+    if goal == "difference":
+        require(len(models) == 2, f"goal 'difference' takes two models, these data hold {len(models) or 1}")
+    else:
+        require(not models, f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)")
+    rate, frr, share = "frr", rates.frr, 1.0
+    if goal == "ratio":
+        require(by is not None, "goal 'ratio' compares groups: name an attribute of the people with by=")
+        rate, frr = "frr_group", rates.frr_group.sortby(rates.frr_group, ascending=False).isel({GROUP: [0, -1]})
+        share = np.mean(_labels(data, by).astype(str) == frr[GROUP].values[:, None], axis=1)
+    some = bool((frr > 0).all() & (frr < 1).all())
+    require(some, f"the FRR of these data is {frr.values}: no errors to plan from; take another FAR level")
+    effect, weights = np.nan, xr.ones_like(frr)
+    if goal == "relative_half_width":
+        weights = 1 / frr
+    elif goal == "difference":
+        weights = frr.copy(data=[-1.0, 1.0])
+        effect = float(frr @ weights)
+    elif goal == "ratio":
+        weights = frr.copy(data=[1.0, -1.0]) / frr
+        effect = float(frr[0] / frr[1])
+    return _Contrast(goal, rate, weights, effect, frr, float((frr * share).min()), bool(rates.resolved.all()))
+
+
+class _Plan(NamedTuple):
+    """A goal to be solved for; counts: images of the people of the data."""
+
+    contrast: _Contrast
+    size: float
+    far: float
+    level: float
+    power: float
+    counts: np.ndarray
+
+    @property
+    def is_test(self) -> bool:
+        return self.contrast.goal in TESTS
+
+    @property
+    def wished(self) -> float:
+        """The size on the scale of the contrast."""
+        return float(np.log(self.size) if self.contrast.goal == "ratio" else abs(self.size))
+
+    @property
+    def z(self) -> float:
+        return float(norm.ppf((1 + self.level) / 2))
+
+    def value(self, sd):
+        """Half-width as the goal counts it, or power, where an estimate has this standard deviation."""
+        return norm.cdf(self.wished / sd - self.z) if self.is_test else self.z * sd
+
+    def needed(self, variance: float, n: int, wished: float | None = None) -> int:
+        """The smallest number of people with n images and this variance a person that reaches the goal."""
+        sds = self.z + (norm.ppf(self.power) if self.is_test else 0)
+        by_goal = variance * (sds / (wished or self.wished)) ** 2
+        by_accepts, by_rejects = np.sqrt(2 * ERRORS / self.far) / n, ERRORS / (n * (n - 1) / 2 * self.contrast.rarest)
+        return int(np.ceil(max(by_goal, by_accepts, by_rejects)))
+
+    def result(self, measured: dict[int, float], per_identity: tuple, observed: bool) -> xr.Dataset:
+        """Everything as `sample_size` returns it, from the variances that were measured with so many images."""
+        people = len(self.counts)
+        design = np.array([np.mean([_terms(n) for n in np.minimum(self.counts, most)], axis=0) for most in measured])
+        variances = np.array(list(measured.values())) * people
+        law = nnls(design / variances[:, None], np.ones(len(variances)))[0]  # equal relative errors
+        numbers = np.array(per_identity)
+        one_person = np.array([law @ _terms(n) for n in numbers])
+        needed = np.array([self.needed(*pair) for pair in zip(one_person, numbers, strict=True)])
+        curve = np.unique(np.geomspace(min(needed.min(), people) / 2, max(needed.max(), people) * 2, 60).round())
+        plan = xr.Dataset(
+            {
+                "n_identities": ("per_identity", needed),
+                "n_images": ("per_identity", needed * numbers),
+                "predicted": ("per_identity", self.value(np.sqrt(one_person / needed))),
+                "curve_value": (("per_identity", "curve"), self.value(np.sqrt(one_person[:, None] / curve))),
+                "curve_identities": ("curve", curve.astype(int)),
+                "part_images": ("part", list(measured)),
+                "part_identities": ("part", np.full(len(variances), people)),
+                "part_value": ("part", self.value(np.sqrt(variances / people))),
+                "part_predicted": ("part", self.value(np.sqrt(design @ law / people))),
+                "law": ("term", law),
+            },
+            {"per_identity": numbers, "term": list(TERMS)},
+        )
+        goal, error = self.contrast.goal, float(np.sqrt(variances[-1] / people))
+        value, line = ("power", self.power) if self.is_test else (GOALS[goal], self.size)
+        plan.attrs = {
+            "goal": goal,
+            "size": self.size,
+            "far": self.far,
+            "level": self.level,
+            "value": value,
+            "line": line,
+        }
+        plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0]), "scheme": SCHEME, "target": TARGETS[SCHEME]}
+        plan.attrs |= {"effect": self.contrast.effect, "effect_se": error}
+        plan.attrs["answer"] = " ".join([self.answer(plan), *self.cautions(plan, law, error, observed)])
+        return plan
+
+    def answer(self, plan: xr.Dataset) -> str:
+        """What is recommended, in a sentence."""
+        (n, k), percent = _best(plan), f"{self.level:.0%}"
+        what = {
+            "half_width": f"bring the half-width of the {percent} band of FRR to {self.size:g}",
+            "relative_half_width": f"bring the half-width of the {percent} band to {self.size:.0%} of FRR",
+            "difference": f"see a difference of {self.size:.3g} in FRR with a power of {self.power:.0%}",
+            "ratio": f"see a ratio of {self.size:.3g} between the groups' FRR with a power of {self.power:.0%}",
+        }[self.contrast.goal]
+        rates = " and ".join(f"{frr:.3g}" for frr in self.contrast.frr.values.flat)
+        text = f"At FAR {self.far:g} (FRR {rates}), about {k:,} people with {n} images each ({k * n:,} images) {what}"
+        if plan.sizes["per_identity"] == 1:
+            return f"{text}."
+        every = zip(plan.per_identity.values, plan.n_identities.values, strict=True)
+        return f"{text}; people needed by images per person: {' or '.join(f'{k:,} with {n}' for n, k in every)}."
+
+    def cautions(self, plan: xr.Dataset, law: np.ndarray, error: float, observed: bool) -> list[str]:
+        """What limits the answer."""
+        people, (n, k) = len(self.counts), _best(plan)
+        words = [f"This holds for new people like the {people:,} whose variance was measured."]
+        if observed:
+            log = " in its logarithm" if self.contrast.goal == "ratio" else ""
+            words.append(f"The effect is the one observed, with a standard error of {error:.2g}{log}.")
+            if (left := self.wished - error) > 0:
+                words.append(f"Were it one smaller, {self.needed(law @ _terms(n), n, left):,} people would be needed.")
+        if self.contrast.goal == "ratio":
+            first, last = self.contrast.frr[GROUP].values
+            words.append(f"The groups are those with the highest and the lowest FRR here, {first} and {last}.")
+        if k > FAR_OUT * people:
+            words.append(f"That is {k / people:.1f} times as many people as there are here.")
+        if (most := plan.per_identity.values.max()) > self.counts.max():
+            words.append(f"No person here has {most} images: what more than {self.counts.max()} are worth is a guess.")
+        if not self.contrast.resolved:
+            words.append(
+                f"These data hold fewer than {ERRORS} errors of a kind at this level: the plan is a rough one."
+            )
+        return words
+
+
+def _best(plan: xr.Dataset) -> tuple[int, int]:
+    """Images per person and people of the plan that needs the fewest images."""
+    best = plan.isel(per_identity=int(plan.n_images.values.argmin()))
+    return int(best.per_identity), int(best.n_identities)
+
+
+def _terms(n: int) -> np.ndarray:
+    """The shares of the person's, the images' and the pairs' variance in that of FRR."""
+    return np.array([1.0, 1 / n, 1 / (n * (n - 1))])

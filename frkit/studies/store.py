@@ -3,33 +3,38 @@
 import json
 import os
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, InputError, require
+from frkit.base import InputError, require
 
 DATA_SET = "data_set"
 PARAMETERS = "study.json"
 HEADER = "header"
 
-Record = dict[str, np.ndarray]  # "scheme/node/variable" -> values; "header": dimensions and provenance in JSON
+Record = dict[str, np.ndarray]  # "scheme/node/variable" -> values; "header": all else in JSON
 
 
 def recorded(evaluations: dict[str, xr.DataTree]) -> Record:
     """The numbers of one data set's evaluations, by scheme."""
-    record, dims = {}, {}
+    record, dims, coords, attrs = {}, {}, {}, {}
     for scheme, tree in evaluations.items():
+        attrs[scheme] = dict(tree.attrs)
         for node, child in tree.children.items():
+            attrs[f"{scheme}/{node}"] = dict(child.attrs)
+            coords |= {name: values.values.tolist() for name, values in child.indexes.items()}
             for name, values in child.data_vars.items():
                 key = f"{scheme}/{node}/{name}"
                 record[key], dims[key] = values.values, list(values.dims)
-    provenance = {scheme: tree.attrs["provenance"] for scheme, tree in evaluations.items()}
-    return record | {HEADER: np.array(json.dumps({"dims": dims, "provenance": provenance}))}
+    return record | {HEADER: np.array(json.dumps({"dims": dims, "coords": coords, "attrs": attrs}))}
 
 
-def stacked(records: list[Record], far: np.ndarray) -> dict[str, xr.DataTree]:
+def stacked(records: list[Record]) -> dict[str, xr.DataTree]:
     """All data sets as one evaluation by scheme: every variable with `data_set` in front."""
     header = json.loads(str(records[0][HEADER]))
     nodes: dict[str, dict] = {}
@@ -39,10 +44,12 @@ def stacked(records: list[Record], far: np.ndarray) -> dict[str, xr.DataTree]:
         nodes.setdefault(scheme, {}).setdefault(node, {})[name] = ((DATA_SET, *dims), values)
     trees = {}
     for scheme, by_node in nodes.items():
-        trees[scheme] = xr.DataTree.from_dict(
-            {node: xr.Dataset(variables, {FAR_LEVEL: far}) for node, variables in by_node.items()}
-        )
-        trees[scheme].attrs["provenance"] = header["provenance"][scheme]
+        tree = {}
+        for node, variables in by_node.items():
+            found = xr.Dataset(variables, attrs=header["attrs"][f"{scheme}/{node}"])
+            tree[node] = found.assign_coords({name: header["coords"][name] for name in found.dims if name != DATA_SET})
+        trees[scheme] = xr.DataTree.from_dict(tree)
+        trees[scheme].attrs = header["attrs"][scheme]
     return trees
 
 
@@ -58,13 +65,26 @@ class Store:
         require(not self.folder.is_file(), f"store={str(folder)!r} is a file; give a folder")
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / PARAMETERS
-        if path.exists():
-            _check_parameters(path, parameters)
-        else:
+        if not path.exists():
             strangers = [entry.name for entry in self.folder.iterdir()]
             words = f"store={str(folder)!r} holds other files ({', '.join(strangers[:3])}); give a new folder"
             require(not strangers, words)
-            _write_whole(path, json.dumps(parameters, indent=1).encode())
+            with _renamed_when_whole(path) as file:
+                file.write(json.dumps(parameters, indent=1).encode())
+        try:
+            kept = json.loads(path.read_text())
+        except ValueError as error:
+            raise InputError(f"{path} cannot be read ({error}); give another store") from error
+        words = [
+            f"{name} {json.dumps(kept.get(name))[:60]} there, {json.dumps(parameters[name])[:60]} here"
+            for name in parameters
+            if kept.get(name) != parameters[name]
+        ]
+        require(
+            not words,
+            f"store={str(folder)!r} belongs to a study with other parameters ({'; '.join(words)}); give another "
+            "folder, or the same parameters",
+        )
 
     def path(self, number: int) -> Path:
         """The file of one data set."""
@@ -72,21 +92,20 @@ class Store:
 
     def finished(self, n_datasets: int) -> dict[int, Record]:
         """The data sets among the first n that are here already."""
-        there = (number for number in range(n_datasets) if self.path(number).exists())
-        return {number: _read(self.path(number)) for number in there}
+        return {number: _read(self.path(number)) for number in range(n_datasets) if self.path(number).exists()}
 
     def write(self, number: int, record: Record) -> Record:
         """Keep one finished data set, and give it back."""
-        part = self.path(number).with_suffix(f".{os.getpid()}.part")
-        with open(part, "wb") as file:
+        with _renamed_when_whole(self.path(number)) as file:
             np.savez(file, **record)
-        os.replace(part, self.path(number))
         return record
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+@contextmanager
+def _renamed_when_whole(path: Path) -> Iterator[BinaryIO]:
     part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_bytes(content)
+    with open(part, "wb") as file:
+        yield file
     os.replace(part, path)
 
 
@@ -96,23 +115,3 @@ def _read(path: Path) -> Record:
             return dict(file)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} cannot be read ({error}); delete it, and its data set is computed again") from error
-
-
-def _check_parameters(path: Path, parameters: dict) -> None:
-    """Refuse a store that was made by another study."""
-    try:
-        stored = json.loads(path.read_text())
-    except ValueError as error:
-        raise InputError(f"{path} cannot be read ({error}); give another store") from error
-    other = [name for name in parameters if stored.get(name) != parameters[name]]
-    words = "; ".join(f"{name} {_short(stored.get(name))} there, {_short(parameters[name])} here" for name in other)
-    require(
-        not other,
-        f"store={str(path.parent)!r} belongs to a study with other parameters ({words}); give another folder, or "
-        "the same parameters",
-    )
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -2,9 +2,7 @@
 
 from frkit.vmf.fitting import fit
 from frkit.vmf.law import IdentityLaw
-from frkit.vmf.likeness import Likeness
-from frkit.vmf.mixture import Mixture, mixture
+from frkit.vmf.mixture import Mixture, mixture, subspace_mixture
 from frkit.vmf.sampling import sample_encoders
-from frkit.vmf.subspaces import subspace_mixture
 
-__all__ = ["IdentityLaw", "Likeness", "Mixture", "fit", "mixture", "sample_encoders", "subspace_mixture"]
+__all__ = ["IdentityLaw", "Mixture", "fit", "mixture", "sample_encoders", "subspace_mixture"]

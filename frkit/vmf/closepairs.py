@@ -19,8 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.polynomial import legendre
 
-from frkit.vmf.quadrature import log_mean_exp, log_uniform
-from frkit.vmf.series import bessel_ratios
+from frkit.vmf.quadrature import bessel_ratios, log_mean_exp, log_uniform
 
 ORDER = 16
 SAFETY = 30

@@ -6,7 +6,7 @@ import xarray as xr
 from frkit.base import GROUP, SCORE_BIN, require
 from frkit.vmf.impostors import ImpostorScores, SeriesError
 from frkit.vmf.population import answered
-from frkit.vmf.series import bessel_ratios
+from frkit.vmf.quadrature import bessel_ratios
 
 LARGEST_MASS_ERROR = 1e-9  # of a bin: the error that the impostor series may have
 
@@ -70,7 +70,7 @@ def _of_groups(mix, found, per_identity: int, edges: np.ndarray) -> xr.Dataset:
     for name in moments[0]:
         data[f"{name}_group"] = np.array([one[name] for one in moments])
     data = {name: (GROUP, values.astype(float)) for name, values in data.items()}
-    genuine = [_masses(one.frr(edges[1:-1])) for one in found.group_genuine]
+    genuine = [_masses(one.frr(edges[1:-1])) for one in found.genuine[1:]]
     impostor = [_impostor_masses(found.cells[g, g], edges) for g in range(len(members))]
     data["genuine_histogram_group"] = ((SCORE_BIN, GROUP), np.transpose(genuine))
     data["impostor_histogram_group"] = ((SCORE_BIN, GROUP), np.transpose(impostor))

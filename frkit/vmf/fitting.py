@@ -8,8 +8,7 @@ from scipy.optimize import elementwise
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, warn
 from frkit.vmf.mixture import Mixture
-from frkit.vmf.quadrature import log_mean_exp
-from frkit.vmf.series import bessel_ratios, mean_resultants
+from frkit.vmf.quadrature import bessel_ratios, log_mean_exp, mean_resultants
 
 METHODS = ("shrunk", "marginal", "likelihood")
 COPIES = 1 - 1e-6  # mean genuine score above which images are copies of one another, as far as float32 can tell
@@ -74,7 +73,12 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     require(method in METHODS, f"method must be one of {listed(METHODS)}, got {method!r}")
     points, names, codes = _points(faces)
     sums = _Sums.of(points, codes, len(names))
-    _check_copies(sums, names)
+    copies = names[sums.score > COPIES]
+    require(
+        copies.size == 0,
+        f"the images of {listed(copies)} are copies of one another, so no concentration is large enough; "
+        "drop the copies",
+    )
     own = {
         "likelihood": solve_concentrations(sums.resultant, sums.dim),
         "marginal": solve_concentrations(np.sqrt(sums.score.clip(0)), sums.dim),
@@ -135,15 +139,6 @@ def _points(faces: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return points[order], names, codes[order]
 
 
-def _check_copies(sums: _Sums, names: np.ndarray) -> None:
-    copies = names[sums.score > COPIES]
-    require(
-        copies.size == 0,
-        f"the images of {listed(copies)} are copies of one another, so no concentration is large enough; "
-        "drop the copies",
-    )
-
-
 def _groups(faces: xr.Dataset) -> dict:
     """Attributes (K,) of the identities; those that vary within one are left out with a warning."""
     _, first, codes = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
@@ -179,7 +174,11 @@ def _population(sums: _Sums, marginal: np.ndarray) -> tuple[float, float, tuple]
     mean, spread = rough.mean(), max(rough.std(), precision)
     low, high = rough.min() - 1 - 3 * spread, rough.max() + 1 + 3 * spread
     grid = np.linspace(low, high, int(np.clip((high - low) / (GRID_STEP * precision), 101, LARGEST_GRID)))
-    likelihood = _likelihood(sums, grid)
+    # the likelihood (K, grid) with the mean direction integrated out, 1 at its largest
+    kappa, length = np.exp(grid), np.linalg.norm(sums.total, axis=1)
+    alone = sums.count[:, None] * log_mean_exp(kappa, sums.dim)
+    log_likelihood = np.stack([log_mean_exp(kappa * size, sums.dim) for size in length]) - alone
+    likelihood = np.exp(log_likelihood - log_likelihood.max(1, keepdims=True))
     for _ in range(EM_STEPS):
         before = mean, spread
         weight = likelihood * np.exp(-0.5 * ((grid - mean) / spread) ** 2)
@@ -192,14 +191,6 @@ def _population(sums: _Sums, marginal: np.ndarray) -> tuple[float, float, tuple]
     return float(mean), float(spread), (centre, width)
 
 
-def _likelihood(sums: _Sums, grid: np.ndarray) -> np.ndarray:
-    """Likelihood (K, grid) of log kappa with the mean direction integrated out, 1 at its largest."""
-    kappa, length = np.exp(grid), np.linalg.norm(sums.total, axis=1)
-    one_image = log_mean_exp(kappa, sums.dim)
-    value = np.stack([log_mean_exp(kappa * size, sums.dim) for size in length]) - sums.count[:, None] * one_image
-    return np.exp(value - value.max(1, keepdims=True))
-
-
 def _misfit(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) -> dict:
     """What the data say of the model, for the attrs of `fitted`."""
     several = sums.count[codes] > 1
@@ -207,14 +198,11 @@ def _misfit(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) ->
     residual = (points - (points * mean).sum(1)[:, None] * mean)[several]
     residual /= np.linalg.norm(residual, axis=1)[:, None]
     parts = np.split(residual, np.flatnonzero(np.diff(codes[several])) + 1)
-    return {"residual_dimension": _dimension(parts), "score_sd_ratio": _score_sd_ratio(points, codes, mix, sums)}
-
-
-def _dimension(parts: list) -> float:
-    """1 over the mean squared cosine of residuals of different identities: directions that share their variance."""
-    square = lambda rows: np.sum((rows.T @ rows) ** 2)  # noqa: E731
-    others = sum(map(len, parts)) ** 2 - sum(len(part) ** 2 for part in parts)
-    return float(others / (square(np.concatenate(parts)) - sum(map(square, parts)))) if others else np.nan
+    # 1 over the mean squared cosine of residuals of different identities: directions that share their variance
+    square = [np.sum((part.T @ part) ** 2) for part in (residual, *parts)]
+    others = len(residual) ** 2 - sum(len(part) ** 2 for part in parts)
+    dimension = float(others / (square[0] - sum(square[1:]))) if others else np.nan
+    return {"residual_dimension": dimension, "score_sd_ratio": _score_sd_ratio(points, codes, mix, sums)}
 
 
 def _score_sd_ratio(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) -> float:

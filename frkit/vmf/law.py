@@ -8,8 +8,8 @@ import xarray as xr
 from scipy.special import betainc, betaincinv
 
 from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require
-from frkit.vmf.mixture import Mixture, interval, mixture
-from frkit.vmf.population import checked_far, checked_thresholds
+from frkit.vmf.mixture import Mixture, checked_groups, interval, mixture
+from frkit.vmf.population import checked_levels
 from frkit.vmf.quadrature import GenuineScores, panel_rule
 
 PANELS_PER_WIDTH = 4  # panels in the spread sqrt(2 / p) of log kappa over which FRR goes from 0 to 1
@@ -51,14 +51,8 @@ class IdentityLaw:
     def __init__(self, dim: int = 128, kappa=(100, 800), groups: Mapping | None = None):
         require(dim == int(dim) and dim >= 3, f"dim must be an integer of at least 3, got {dim}")
         self.dim, self.kappa, self.groups = int(dim), interval(kappa), groups
-        options = {"": {}} if groups is None else {str(name): dict(given) for name, given in groups.items()}
-        for name, given in options.items():
-            unknown = set(given) - {"share", "kappa"}
-            require(
-                not unknown,
-                f"group {name!r}: {sorted(unknown)} is no option of a law of uniform directions; use share and kappa, "
-                "or draw one large vmf.mixture, which knows cohesion, and take its rates",
-            )
+        # no cohesion: draw one large vmf.mixture, which knows it, and take its rates
+        options = {"": {}} if groups is None else checked_groups(groups, ("share", "kappa"))
         share = np.array([given.get("share", 1) for given in options.values()], float)
         require(bool(np.all(share > 0)), f"shares must be positive, got {share.tolist()}")
         self._names, self._share = list(options), share / share.sum()
@@ -108,7 +102,7 @@ class IdentityLaw:
         ----------
         Conti & Clemencon 2024, eq. 2-3.
         """
-        threshold = checked_thresholds(threshold)
+        threshold = checked_levels(threshold, "threshold", -1)
         far = betainc(self.dim / 2 - 0.5, self.dim / 2 - 0.5, (1 - threshold) / 2)
         return self._dataset(threshold, far, THRESHOLD_LEVEL, threshold, by)
 
@@ -135,7 +129,7 @@ class IdentityLaw:
         ----------
         Conti & Clemencon 2024, eq. 2-4.
         """
-        far = checked_far(far)
+        far = checked_levels(far, "far", 0)
         threshold = 1 - 2 * betaincinv(self.dim / 2 - 0.5, self.dim / 2 - 0.5, far)
         return self._dataset(threshold, far, FAR_LEVEL, far, by)
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
-import xarray as xr
 
 from frkit.base import InputError, require
 from frkit.vmf import distributions, population, sampling
@@ -46,9 +45,16 @@ class Mixture:
         bad = np.flatnonzero(~(np.isfinite(length) & (length > 0)))
         require(bad.size == 0, f"mean_directions: rows {bad[:5].tolist()} are zero or not finite; give directions")
         self.mean_directions = directions / length[:, None]
-        self.concentrations = _concentrations(concentrations, len(directions))
+        self.concentrations = np.array(concentrations, np.float64)
+        got = self.concentrations.shape
+        require(got == (len(directions),), f"concentrations must have shape ({len(directions)},), got {got}")
+        bad = np.flatnonzero(~(np.isfinite(self.concentrations) & (self.concentrations > 0)))
+        require(bad.size == 0, f"concentrations must be positive and finite; rows {bad[:5].tolist()} are not")
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
-        self.groups = {name: _labels(name, labels, len(directions)) for name, labels in groups.items()}
+        self.groups = {name: np.array(labels).astype(str) for name, labels in groups.items()}
+        for name, labels in self.groups.items():
+            right = labels.shape == (len(directions),)
+            require(right, f"groups[{name!r}] must have shape ({len(directions)},), got {labels.shape}")
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
         self._populations = {}
@@ -82,27 +88,26 @@ class Mixture:
         return self.groups[by]
 
     @cached_property
-    def _radial(self) -> RadialInverse:
+    def radial(self) -> RadialInverse:
         """How radial parts are drawn; kept, because a study draws many samples."""
         return RadialInverse(self.concentrations, self.dim)
 
-    def sample(self, per_identity=10, seed=1) -> xr.Dataset:
-        """Draw images: a faces Dataset with `per_identity` (a number or an array (K,)) images of each.
-
-        The draws follow the von Mises-Fisher distribution itself (not a normalised Gaussian); the same seed
-        gives the same images.
+    def draw(self, n_identities: int, seed=0) -> "Mixture":
+        """Draw some of these identities, each at most once: of every group (crossed, of several attributes) its share.
 
         Raises
         ------
         InputError
-            Where a number of images is not a positive integer or the array has another length.
-
-        Examples
-        --------
-        >>> mixture(20, dim=16, kappa=(50, 100)).sample(per_identity=3, seed=1).sizes["image"]
-        60
+            Where there are fewer identities, or a group would keep fewer than two.
         """
-        return sampling.sample(self, per_identity, seed)
+        require(n_identities <= self.n_identities, f"of {self.n_identities} identities {n_identities} cannot be drawn")
+        columns = np.stack([np.zeros(self.n_identities, str), *self.groups.values()])
+        group, counts = np.unique(columns, axis=1, return_inverse=True, return_counts=True)[1:]
+        rng, sizes = np.random.default_rng(seed), group_sizes(n_identities, counts)
+        some = [rng.choice(np.flatnonzero(group == g), size, replace=False) for g, size in enumerate(sizes)]
+        who = np.concatenate(some)
+        groups = {name: labels[who] for name, labels in self.groups.items()}
+        return Mixture(self.mean_directions[who], self.concentrations[who], groups)
 
     def correlated(self, *, centroid_correlation=0.95, concentration_factor=1.0, seed=0) -> "Mixture":
         """A second encoder of the same identities: itself a mixture, with an exact truth of its own.
@@ -141,21 +146,11 @@ class Mixture:
         directions = np.concatenate([self.mean_directions @ turn for turn in turns])
         return Mixture(directions, np.tile(self.concentrations, len(names)), groups)
 
-    def population_rates(self, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
-        """Exact FAR and FRR at thresholds; see `frkit.vmf.population.rates`."""
-        return population.rates(self, threshold, by=by, weights=weights, cross=cross)
-
-    def population_roc(self, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
-        """Exact thresholds, FAR and FRR at FAR levels; see `frkit.vmf.population.roc`."""
-        return population.roc(self, far, by=by, weights=weights, cross=cross)
-
-    def population_summary(self, *, by=None, weights=None) -> xr.Dataset:
-        """Exact EER with its threshold and exact AUC; see `frkit.vmf.population.summary`."""
-        return population.summary(self, by=by, weights=weights)
-
-    def population_distributions(self, per_identity: int, *, by: str, bins: int = 100) -> xr.Dataset:
-        """Exact moments and histograms of each group's cosines; see `frkit.vmf.distributions.distributions`."""
-        return distributions.distributions(self, per_identity, by=by, bins=bins)
+    sample = sampling.sample
+    population_rates = population.rates
+    population_roc = population.roc
+    population_summary = population.summary
+    population_distributions = distributions.distributions
 
 
 def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -> Mixture:
@@ -189,10 +184,7 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     <vMF mixture: 100 identities, dim 32, kappa 106.8 to 799.7, group: a, b>
     """
     grouped = groups is not None
-    groups = {str(name): dict(options) for name, options in groups.items()} if grouped else {"": {}}
-    for name, options in groups.items():
-        unknown = set(options) - {"share", "kappa", "cohesion"}
-        require(not unknown, f"group {name!r}: unknown options {sorted(unknown)}; use share, kappa, cohesion")
+    groups = checked_groups(groups, ("share", "kappa", "cohesion")) if grouped else {"": {}}
     sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
     rng = np.random.default_rng(seed)
     directions, concentrations = [], []
@@ -211,7 +203,85 @@ def _directions(size: int, dim: int, cohesion: float, rng) -> np.ndarray:
         return points
     axis, radial = rng.standard_normal((1, dim)), rng.standard_normal(size)
     axis /= np.linalg.norm(axis)
-    return sampling.place(axis, np.array([float(cohesion)]), np.zeros(size, int), radial, points)
+    inverse = RadialInverse(np.array([float(cohesion)]), dim)
+    return sampling.place(axis, inverse, np.zeros(size, int), radial, points)
+
+
+def subspace_mixture(
+    groups: Mapping[str, Mapping],
+    *,
+    n_identities: int = 400,
+    dim: int = 64,
+    common: int = 16,
+    own: int = 8,
+    own_share: float = 0.5,
+    seed: int = 0,
+) -> Mixture:
+    """A mixture in which every group tells its people apart by common directions and by some of its own.
+
+    The mean direction of an identity has the share `own_share` of its squared length in the subspace of its group,
+    the rest in a subspace that all groups use. Images scatter in all directions, so a subspace that a group does
+    not use holds nothing but noise for it: a layer that is tuned to one group damps the subspaces of the others.
+
+    Parameters
+    ----------
+    groups : group name to options: `share` of the identities (default: equal shares) and `kappa`, a
+        concentration or (low, high) (default: (40, 120)).
+    n_identities : number of identities, at least two in each group.
+    dim : dimension of the embeddings.
+    common, own : dimensions of the common subspace and of each group's own; together at most `dim`.
+    own_share : in [0, 1].
+    seed : seed of directions and concentrations.
+
+    Returns
+    -------
+    Mixture with the attribute "group"; its group rates are exact, as for every mixture.
+
+    Raises
+    ------
+    InputError : subspaces that do not fit into `dim`, an unknown option, a share outside [0, 1], tiny groups.
+
+    References
+    ----------
+    A synthetic stand-in for the data of DeAlcala et al. (2023), section IV-A.
+
+    Examples
+    --------
+    >>> from frkit.vmf import subspace_mixture
+    >>> subspace_mixture({"a": {}, "b": {"kappa": 60}}, n_identities=20, dim=32, common=8, own=4)
+    <vMF mixture: 20 identities, dim 32, kappa 45.03 to 117, group: a, b>
+    """
+    used = common + own * len(groups)
+    require(min(common, own) >= 1, f"subspaces need a dimension of at least 1, got common={common}, own={own}")
+    require(used <= dim, f"{common} common and {len(groups)} x {own} own dimensions make {used}, more than dim={dim}")
+    require(0 <= own_share <= 1, f"own_share must lie in [0, 1], got {own_share}")
+    groups = checked_groups(groups, ("share", "kappa"))
+    sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
+    rng = np.random.default_rng(seed)
+    directions = np.zeros((n_identities, dim))
+    directions[:, :common] = np.sqrt(1 - own_share) * _unit(rng, n_identities, common)
+    concentrations, first = [], 0
+    for place, (options, size) in enumerate(zip(groups.values(), sizes)):
+        own_columns = slice(common + place * own, common + (place + 1) * own)
+        directions[first : first + size, own_columns] = np.sqrt(own_share) * _unit(rng, size, own)
+        concentrations.append(rng.uniform(*interval(options.get("kappa", (40, 120))), size))
+        first += size
+    return Mixture(directions, np.concatenate(concentrations), np.repeat(list(groups), sizes))
+
+
+def _unit(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
+    """Directions uniform on the sphere."""
+    points = rng.standard_normal((n, dim))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def checked_groups(groups: Mapping, known: tuple[str, ...]) -> dict[str, dict]:
+    """Options by group name; raises InputError for one that is not known."""
+    groups = {str(name): dict(options) for name, options in groups.items()}
+    for name, options in groups.items():
+        unknown = sorted(set(options) - set(known))
+        require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(known)}")
+    return groups
 
 
 def group_sizes(n_identities: int, shares: list) -> np.ndarray:
@@ -230,17 +300,3 @@ def interval(kappa) -> tuple[float, float]:
     low, high = np.broadcast_to(np.asarray(kappa, np.float64), 2)
     require(0 < low <= high, f"kappa must be a positive number or (low, high) with 0 < low <= high, got {kappa}")
     return low, high
-
-
-def _concentrations(values, size: int) -> np.ndarray:
-    values = np.array(values, np.float64)
-    require(values.shape == (size,), f"concentrations must have shape ({size},), got {values.shape}")
-    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
-    require(bad.size == 0, f"concentrations must be positive and finite; rows {bad[:5].tolist()} are not")
-    return values
-
-
-def _labels(name: str, labels, size: int) -> np.ndarray:
-    labels = np.array(labels).astype(str)
-    require(labels.shape == (size,), f"groups[{name!r}] must have shape ({size},), got {labels.shape}")
-    return labels

@@ -1,9 +1,9 @@
 """Exact population rates of a mixture: FAR from the impostor scores' series, FRR from the genuine density.
 
 Rates weigh identities as Conti & Clemencon do (2024, eq. 2-3): FAR is the mean over identity pairs k < l and
-FRR the mean over identities, or weighted by p_k p_l and p_k. No image is drawn, so the values carry no
-sampling noise; each FAR comes with a bound on its error. Where the bound is not small, the pairs that are to blame are
-integrated one by one; where it still is not, the functions raise instead of answering.
+FRR the mean over identities, or weighted by p_k p_l and p_k squared, as `evaluate` does it. No image is drawn, so the
+values carry no sampling noise; each FAR comes with a bound on its error. Where the bound is not small, the pairs that
+are to blame are integrated one by one; where it still is not, the functions raise instead of answering.
 """
 
 from functools import cached_property
@@ -52,10 +52,10 @@ def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
     Examples
     --------
     >>> from frkit.vmf import mixture
-    >>> rates(mixture(50, dim=32), [0.3, 0.5]).far.dims
+    >>> mixture(50, dim=32).population_rates([0.3, 0.5]).far.dims
     ('threshold_level',)
     """
-    threshold = checked_thresholds(threshold)
+    threshold = checked_levels(threshold, "threshold", -1)
     return answered(mix, by, weights, lambda found: _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross))
 
 
@@ -87,10 +87,10 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     Examples
     --------
     >>> from frkit.vmf import mixture
-    >>> roc(mixture(50, dim=32), [1e-3, 1e-2]).frr.dims
+    >>> mixture(50, dim=32).population_roc([1e-3, 1e-2]).frr.dims
     ('far_level',)
     """
-    far = checked_far(far)
+    far = checked_levels(far, "far", 0)
     return answered(
         mix, by, weights, lambda found: _dataset(found, found.total.threshold_at(far), FAR_LEVEL, far, cross)
     )
@@ -117,90 +117,21 @@ def summary(mix, *, by=None, weights=None) -> xr.Dataset:
     Examples
     --------
     >>> from frkit.vmf import mixture
-    >>> 0.99 < float(summary(mixture(50, dim=64)).auc) < 1
+    >>> 0.99 < float(mixture(50, dim=64).population_summary().auc) < 1
     True
     """
-    return answered(mix, by, weights, _all_summaries)
+    return answered(mix, by, weights, _summaries)
 
 
-def _all_summaries(found: "_Population") -> xr.Dataset:
-    names = ("eer", "eer_threshold", "auc")
-    data = dict(zip(names, _summary(found.total, found.genuine)))
-    if found.by is None:
-        return xr.Dataset(data)
-    each = [_summary(found.cells[g, g], genuine) for g, genuine in enumerate(found.group_genuine)]
-    data |= {f"{name}_group": (GROUP, np.array(values)) for name, values in zip(names, zip(*each))}
-    return xr.Dataset(data, coords={GROUP: found.groups})
+def checked_levels(values, name: str, least: int) -> np.ndarray:
+    """Levels (n,) in (least, 1), or InputError."""
+    values = np.atleast_1d(np.asarray(values, np.float64))
+    inside = bool(np.all((values > least) & (values < 1)))
+    require(values.ndim == 1 and inside, f"{name} must hold numbers in ({least}, 1), got {values}")
+    return values
 
 
-def thresholds(mix, far) -> np.ndarray:
-    """The thresholds of `roc` alone, shape (far_level,), in a fraction of its time."""
-    far = checked_far(far)
-
-    def found(population: _Population) -> np.ndarray:
-        threshold = population.total.threshold_at(far)
-        population.total.far(threshold, "all pairs")  # raises where it cannot be trusted
-        return threshold
-
-    return answered(mix, None, None, found)
-
-
-def checked_thresholds(threshold) -> np.ndarray:
-    """Thresholds (threshold_level,) in (-1, 1), or InputError."""
-    threshold = np.atleast_1d(np.asarray(threshold, np.float64))
-    inside = bool(np.all((threshold > -1) & (threshold < 1)))
-    require(threshold.ndim == 1 and inside, f"threshold must hold numbers in (-1, 1), got {threshold}")
-    return threshold
-
-
-def checked_far(far) -> np.ndarray:
-    """FAR levels (far_level,) in (0, 1), or InputError."""
-    far = np.atleast_1d(np.asarray(far, np.float64))
-    require(far.ndim == 1 and bool(np.all((far > 0) & (far < 1))), f"far must hold numbers in (0, 1), got {far}")
-    return far
-
-
-class _Population:
-    """What the rates of one mixture are made of: series per cell of groups, genuine scores per group."""
-
-    def __init__(self, mix, by, weights, one_by_one):
-        labels = np.zeros(mix.n_identities, str) if by is None else mix.labels(by)
-        self.dim, self.by = mix.dim, by
-        self.groups, number = np.unique(labels, return_inverse=True)
-        sizes = np.bincount(number[weights > 0], minlength=len(self.groups))
-        lonely = self.groups[sizes < 2].tolist()
-        require(
-            not lonely,
-            f"by={by!r}: groups {lonely} have fewer than two identities of positive weight; merge them",
-        )
-        members = [np.flatnonzero((number == g) & (weights > 0)) for g in range(len(self.groups))]
-        sides = [(mix.mean_directions[m], mix.concentrations[m], weights[m]) for m in members]
-        self.cells, self.total = impostor_scores(sides, one_by_one)
-        self._whole = (mix.concentrations, weights)
-        self._parts = [] if by is None else [side[1:] for side in sides]
-
-    @cached_property
-    def genuine(self) -> GenuineScores:
-        """Genuine scores of all identities."""
-        return _genuine(*self._whole, self.dim)
-
-    @cached_property
-    def group_genuine(self) -> list[GenuineScores]:
-        """Genuine scores of every group."""
-        return [_genuine(*part, self.dim) for part in self._parts]
-
-
-def _genuine(concentrations: np.ndarray, weights: np.ndarray, dim: int) -> GenuineScores:
-    found = GenuineScores(concentrations, weights, dim)
-    require(
-        abs(found.below[-1] - 1) < 1e-9,
-        f"the genuine density integrates to {found.below[-1]:.12g}, not 1: these concentrations "
-        "and this dimension are beyond what FRR can be computed for; use smaller concentrations",
-    )
-    return found
-
-
-def answered(mix, by, weights, compute) -> xr.Dataset | np.ndarray:
+def answered(mix, by, weights, compute) -> xr.Dataset:
     """What `compute` makes of the population: by the series alone, or with single pairs integrated where that fails."""
     try:
         return compute(_population(mix, by, weights, False))
@@ -208,7 +139,7 @@ def answered(mix, by, weights, compute) -> xr.Dataset | np.ndarray:
         return compute(_population(mix, by, weights, True))
 
 
-def _population(mix, by, weights, one_by_one: bool) -> _Population:
+def _population(mix, by, weights, one_by_one: bool) -> "_Population":
     """The population of a mixture by an attribute; those of equal weights are kept with the mixture."""
     if weights is not None:
         weights = np.asarray(weights, np.float64)
@@ -220,32 +151,58 @@ def _population(mix, by, weights, one_by_one: bool) -> _Population:
     return mix._populations[by, one_by_one]
 
 
+class _Population:
+    """Impostor scores of every cell of groups and of all pairs; `impostors` and `genuine` are of all, then by group."""
+
+    def __init__(self, mix, by, weights, one_by_one):
+        labels = np.zeros(mix.n_identities, str) if by is None else mix.labels(by)
+        self.dim, self.by = mix.dim, by
+        self.groups, number = np.unique(labels, return_inverse=True)
+        members = [np.flatnonzero((number == g) & (weights > 0)) for g in range(len(self.groups))]
+        lonely = [name for name, some in zip(self.groups.tolist(), members) if len(some) < 2]
+        require(not lonely, f"by={by!r}: groups {lonely} have fewer than two identities of positive weight; merge them")
+        sides = [(mix.mean_directions[m], mix.concentrations[m], weights[m]) for m in members]
+        self.cells, self.total = impostor_scores(sides, one_by_one)
+        self.impostors, self.names = [self.total], ["all pairs"]
+        self._weighted = [(mix.concentrations, weights)]
+        if by is not None:
+            self.impostors += [self.cells[g, g] for g in range(len(members))]
+            self.names += [f"group '{name}'" for name in self.groups]
+            self._weighted += [side[1:] for side in sides]
+
+    @cached_property
+    def genuine(self) -> list[GenuineScores]:
+        """An identity's genuine pairs weigh p_k squared, as `evaluate` weighs them."""
+        found = [GenuineScores(kappa, weights**2, self.dim) for kappa, weights in self._weighted]
+        for scores in found:
+            require(
+                abs(scores.below[-1] - 1) < 1e-9,
+                f"the genuine density integrates to {scores.below[-1]:.12g}, not 1: these concentrations "
+                "and this dimension are beyond what FRR can be computed for; use smaller concentrations",
+            )
+        return found
+
+
 def _dataset(found: _Population, threshold: np.ndarray, level: str, levels: np.ndarray, cross: bool) -> xr.Dataset:
     """Rates at thresholds with their labels."""
-    far, error = found.total.far(threshold, "all pairs")
-    values = {"threshold": threshold, "far": far, "frr": found.genuine.frr(threshold), "error_bound": error}
-    data = {name: (level, value) for name, value in values.items()}
-    coords = {level: levels}
+    far, error = np.moveaxis([some.far(threshold, name) for some, name in zip(found.impostors, found.names)], 0, -1)
+    frr = np.transpose([genuine.frr(threshold) for genuine in found.genuine])
+    rates, coords = {"far": far, "frr": frr, "error_bound": error}, {level: levels}
+    data = {"threshold": (level, threshold)} | {name: (level, values[:, 0]) for name, values in rates.items()}
     if found.by is not None:
-        data |= _group_rates(found, threshold, level)
+        data |= {f"{name}_group": ((level, GROUP), values[:, 1:]) for name, values in rates.items()}
         coords[GROUP] = found.groups
     if cross:
         require(found.by is not None, "cross=True needs by=, the attribute whose groups are compared")
-        data |= _cross_rates(found, threshold, level)
+        far, error = _cross_rates(found, threshold)
+        dims = (level, GROUP, REFERENCE_GROUP)
+        data |= {"far_cross": (dims, far), "error_bound_cross": (dims, error)}
         coords[REFERENCE_GROUP] = found.groups
     return xr.Dataset(data, coords=coords, attrs={"source": "exact von Mises-Fisher population rates"})
 
 
-def _group_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
-    of = [f"group '{name}'" for name in found.groups]
-    pairs = [found.cells[g, g].far(threshold, of[g]) for g in range(len(of))]
-    far, error = np.transpose(pairs, (1, 2, 0))
-    frr = np.transpose([genuine.frr(threshold) for genuine in found.group_genuine])
-    dims = (level, GROUP)
-    return {"far_group": (dims, far), "frr_group": (dims, frr), "error_bound_group": (dims, error)}
-
-
-def _cross_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
+def _cross_rates(found: _Population, threshold: np.ndarray) -> np.ndarray:
+    """FAR between groups and its error bound, (2, threshold, group, group)."""
     pairs = [
         [
             found.cells[min(g, h), max(g, h)].far(threshold, f"groups '{a}' and '{b}'")
@@ -253,9 +210,18 @@ def _cross_rates(found: _Population, threshold: np.ndarray, level: str) -> dict:
         ]
         for g, a in enumerate(found.groups)
     ]
-    far, error = np.transpose(pairs, (2, 3, 0, 1))
-    dims = (level, GROUP, REFERENCE_GROUP)
-    return {"far_cross": (dims, far), "error_bound_cross": (dims, error)}
+    return np.transpose(pairs, (2, 3, 0, 1))
+
+
+def _summaries(found: _Population) -> xr.Dataset:
+    """EER, its threshold, and AUC of all, and by group."""
+    names = ("eer", "eer_threshold", "auc")
+    whole, *groups = (_summary(*scores) for scores in zip(found.impostors, found.genuine))
+    data, coords = dict(zip(names, whole)), {}
+    if groups:
+        data |= {f"{name}_group": (GROUP, np.array(values)) for name, values in zip(names, zip(*groups))}
+        coords[GROUP] = found.groups
+    return xr.Dataset(data, coords)
 
 
 def _summary(impostor: ImpostorScores, genuine: GenuineScores) -> tuple[float, float, float]:

@@ -13,6 +13,7 @@ from scipy.special import ive
 
 ORDER = 10
 NEWTON_STEPS = 8
+FORGETTING = 45  # each step shrinks the error of the start by exp(-2 order / kappa): together by exp(-45)
 
 
 def log_mean_exp(radius: np.ndarray, dim: int) -> np.ndarray:
@@ -24,6 +25,28 @@ def log_mean_exp(radius: np.ndarray, dim: int) -> np.ndarray:
     tiny = scaled < 1e-290
     log_bessel[tiny] = _log_bessel_large_order(order, radius[tiny])
     return math.lgamma(order + 1) + order * np.log(2 / radius) + log_bessel
+
+
+def bessel_ratios(concentration: np.ndarray, dim: int, n_terms: int) -> np.ndarray:
+    """A_m(kappa) = I_{p/2-1+m}(kappa) / I_{p/2-1}(kappa) (kappa, m), by a backward continued fraction.
+
+    It starts far enough above the last term for what is wrong with its start to be forgotten.
+    """
+    order = np.longdouble(dim) / 2 - 1
+    kappa = np.asarray(concentration, np.longdouble)
+    start = 200 + math.ceil(math.sqrt(n_terms**2 + FORGETTING * float(kappa.max())))
+    ratio = kappa / (order + start + np.sqrt((order + start) ** 2 + kappa**2))
+    ratios = np.ones((kappa.size, n_terms), np.longdouble)
+    for m in range(start - 1, -1, -1):
+        ratio = 1 / (2 * (order + m + 1) / kappa + ratio)
+        if m + 1 < n_terms:
+            ratios[:, m + 1] = ratio
+    return np.cumprod(ratios, axis=1).astype(np.float64)
+
+
+def mean_resultants(concentration: np.ndarray, dim: int) -> np.ndarray:
+    """A_1(kappa), the length of the mean of vMF(mu, kappa), for concentrations (K,)."""
+    return bessel_ratios(concentration, dim, 2)[:, 1]
 
 
 def _log_bessel_large_order(order: float, x: np.ndarray) -> np.ndarray:

@@ -20,9 +20,23 @@ BLOCK = 8192
 
 
 def sample(mix, per_identity=10, seed=1) -> xr.Dataset:
-    """Draw a faces Dataset from one mixture: see `Mixture.sample`."""
-    identity = _image_identities(mix, per_identity)
-    return _label(mix, identity, _embed(mix, identity, [(np.random.default_rng(seed), 1.0)]))
+    """Draw images: a faces Dataset with `per_identity` (a number or an array (K,)) images of each.
+
+    The draws follow the von Mises-Fisher distribution itself (not a normalised Gaussian); the same seed
+    gives the same images.
+
+    Raises
+    ------
+    InputError
+        Where a number of images is not a positive integer or the array has another length.
+
+    Examples
+    --------
+    >>> from frkit.vmf import mixture
+    >>> mixture(20, dim=16, kappa=(50, 100)).sample(per_identity=3, seed=1).sizes["image"]
+    60
+    """
+    return _faces(mix, per_identity, [(np.random.default_rng(seed), 1.0)])
 
 
 def sample_encoders(encoders: Mapping, per_identity=10, seed=1, *, correlation=0.9) -> xr.Dataset:
@@ -59,28 +73,28 @@ def sample_encoders(encoders: Mapping, per_identity=10, seed=1, *, correlation=0
     >>> dict(sample_encoders({"good": good, "bad": bad}, 3).sizes)["model"]
     2
     """
-    _check_same_identities(encoders)
+    require(len(encoders) > 0, "encoders: give at least one mixture, as {'name': mixture}")
+    first = next(iter(encoders.values()))
     shares = correlation if isinstance(correlation, Mapping) else dict.fromkeys(encoders, correlation)
     own_seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
     stacked = {}
     for (name, mix), own_seed in zip(encoders.items(), own_seeds[1:]):
+        same = mix.n_identities == first.n_identities and mix.groups.keys() == first.groups.keys()
+        same = same and all(np.array_equal(mix.groups[key], first.groups[key]) for key in first.groups)
+        require(same, f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated")
+        require(mix.dim == first.dim, f"encoder {name!r} has dimension {mix.dim}, the first has {first.dim}")
         share = float(shares[name])
         require(0 <= share <= 1, f"correlation of {name!r} must lie in [0, 1], got {share}")
         sources = [(np.random.default_rng(own_seeds[0]), share), (np.random.default_rng(own_seed), 1 - share)]
-        identity = _image_identities(mix, per_identity)
-        stacked[name] = _label(mix, identity, _embed(mix, identity, sources))
+        stacked[name] = _faces(mix, per_identity, sources)
     return stack_models(stacked)
 
 
-def place(directions, concentrations, identity, radial, tangent) -> np.ndarray:
+def place(directions: np.ndarray, inverse: RadialInverse, identity: np.ndarray, radial, tangent) -> np.ndarray:
     """Points (n, p) of vMF distributions from standard Gaussian numbers `radial` (n,) and `tangent` (n, p).
 
-    identity (n,) numbers the row of `directions` (K, p) and `concentrations` (K,) that a point belongs to.
+    identity (n,) numbers the row of `directions` (K, p), and of the concentrations of `inverse`, of every point.
     """
-    return _place(directions, RadialInverse(concentrations, directions.shape[1]), identity, radial, tangent)
-
-
-def _place(directions, inverse, identity, radial, tangent) -> np.ndarray:
     z = inverse(ndtr(radial), identity)
     mean = directions[identity]
     points = np.einsum("ip,ip->i", tangent, mean)[:, None] * mean
@@ -91,40 +105,20 @@ def _place(directions, inverse, identity, radial, tangent) -> np.ndarray:
     return points
 
 
-def _embed(mix, identity: np.ndarray, sources: list) -> np.ndarray:
-    """float32 embeddings (n, p); `sources` are pairs of a generator and its share of the noise's variance."""
-    inverse = mix._radial
-    embedding = np.empty((identity.size, mix.dim), np.float32)
-    for start in range(0, identity.size, BLOCK):
-        part = identity[start : start + BLOCK]
-        noise = sum(np.sqrt(share) * rng.standard_normal((part.size, mix.dim + 1)) for rng, share in sources)
-        embedding[start : start + BLOCK] = _place(mix.mean_directions, inverse, part, noise[:, 0], noise[:, 1:])
-    return embedding
-
-
-def _image_identities(mix, per_identity) -> np.ndarray:
-    """Number of the identity of every image, from a number of images or one number for each identity."""
+def _faces(mix, per_identity, sources: list) -> xr.Dataset:
+    """Faces of a mixture; `sources` are pairs of a generator and its share of the noise's variance."""
     counts = np.asarray(per_identity)
     require(
         counts.shape in ((), (mix.n_identities,)),
         f"per_identity must be one number or have shape ({mix.n_identities},), got shape {counts.shape}",
     )
-    require(
-        bool(np.issubdtype(counts.dtype, np.integer) and np.all(counts >= 1)),
-        f"per_identity must hold integers of at least 1, got {per_identity}",
-    )
-    return np.repeat(np.arange(mix.n_identities), counts)
-
-
-def _label(mix, identity: np.ndarray, embedding: np.ndarray) -> xr.Dataset:
+    whole = bool(np.issubdtype(counts.dtype, np.integer) and np.all(counts >= 1))
+    require(whole, f"per_identity must hold integers of at least 1, got {per_identity}")
+    identity = np.repeat(np.arange(mix.n_identities), counts)
+    embedding = np.empty((identity.size, mix.dim), np.float32)
+    for start in range(0, identity.size, BLOCK):  # so that the noise of many images is never whole in memory
+        part = identity[start : start + BLOCK]
+        noise = sum(np.sqrt(share) * rng.standard_normal((part.size, mix.dim + 1)) for rng, share in sources)
+        points = place(mix.mean_directions, mix.radial, part, noise[:, 0], noise[:, 1:])
+        embedding[start : start + BLOCK] = points
     return faces(embedding, mix.identity[identity], **{name: of[identity] for name, of in mix.groups.items()})
-
-
-def _check_same_identities(encoders: Mapping) -> None:
-    require(len(encoders) > 0, "encoders: give at least one mixture, as {'name': mixture}")
-    first, *others = encoders.values()
-    for name, mix in list(encoders.items())[1:]:
-        same = mix.n_identities == first.n_identities and mix.groups.keys() == first.groups.keys()
-        same = same and all(np.array_equal(mix.groups[key], first.groups[key]) for key in first.groups)
-        require(same, f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated")
-        require(mix.dim == first.dim, f"encoder {name!r} has dimension {mix.dim}, the first has {first.dim}")

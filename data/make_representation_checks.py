@@ -1,4 +1,4 @@
-"""Held-out mutual information against known truths: python tests/benchmarks/representation.py [STUDY ...]
+"""Held-out mutual information against known truths: python data/make_representation_checks.py [STUDY ...]
 
 Studies, whose rows go to data/representation_checks.csv one by one (those that are there are not made again):
 `truths` (known classes at n = 5000, d = 512), `sizes` (n and d), `detection` (how often the smallest detectable value
@@ -20,7 +20,7 @@ import frkit as fk
 from frkit.representation.rlb import detectable_information
 from frkit.representation.truth import true_information
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "data/representation_checks.csv"
 LFW = ROOT.parent / "shared/data/lfw158_facenet.npz"
 SEX, FOUR = (0.61384, 0.38616), (0.25,) * 4
@@ -133,7 +133,7 @@ def store(found: dict) -> None:
     table = pd.concat([stored(), pd.DataFrame([found])]) if TABLE.is_file() else pd.DataFrame([found])
     table = table.sort_values("study", kind="stable")
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn"))
-    head = f"# python tests/benchmarks/representation.py {' '.join(STUDIES)}\n# seeds are the runs; {versions}\n"
+    head = f"# python data/make_representation_checks.py {' '.join(STUDIES)}\n# seeds are the runs; {versions}\n"
     TABLE.write_text(head + table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
 
 

@@ -1,0 +1,124 @@
+"""Coverage of intervals of disparities and of fairness indices: python data/make_measures_coverage.py [name]
+
+fairness  data/fairness_coverage.csv: max over geometric mean and max over min of group FRR and FAR, in mixtures with a
+          known disparity between two groups and in rotated copies, whose groups are exactly equal; the same 120 people
+          in new images (image scheme), and 120 new ones of 3,600 (identity scheme). 200 data sets: some 15 minutes.
+indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or new ones of 1,500 (identity and
+          two-level scheme), and of the canonical scores, whose pairs are independent (pair scheme). 60 data sets: some
+          10 minutes.
+
+Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo standard error of the
+share of data sets whose 95 % interval holds the exact truth; for the floor it is the share with p <= .05. With --store
+FOLDER finished data sets are kept there, and an interrupted run goes on from them.
+"""
+
+import argparse
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+import frkit as fk
+from frkit.studies.coverage import read
+from frkit.studies.store import recorded, stacked
+
+HERE = Path(__file__).parent
+LEVEL, REPLICATES = 0.95, 200
+DISPARITIES = ("frr_max_geomean", "far_max_geomean", "frr_max_min", "far_max_min")
+INDICES = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
+KINDS = ("unfair", "fair")
+
+
+def table(studies: dict[str, xr.Dataset]) -> pd.DataFrame:
+    """Rows of one setting, from its studies by measure."""
+    rows = []
+    for name, study in studies.items():
+        one = study.isel(scheme=0, level=0, drop=True).reset_coords(drop=True)
+        held = one[["coverage", "width", "truth", "estimate"]].to_dataframe().reset_index()
+        floor = one[["called_unfair", "truth", "estimate"]].expand_dims(method=["floor"]).to_dataframe().reset_index()
+        both = pd.concat([held.rename(columns={"coverage": "share"}), floor.rename(columns={"called_unfair": "share"})])
+        rows.append(both.assign(measure=name, datasets=study.attrs["n_datasets"]))
+    found = pd.concat(rows).rename(columns={"far_level": "far", "estimate": "mean_estimate"})
+    return found.assign(mc_error=np.sqrt(found.share * (1 - found.share) / found.datasets))
+
+
+def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
+    """Disparities of group rates."""
+    unfair = {"A": {"kappa": (60, 240)}, "B": {"kappa": (45, 200), "cohesion": 16}}
+    tables = []
+    for scheme, people in (("image", 120), ("identity", 3600)):
+        fair = fk.vmf.mixture(people // 2, 64, kappa=(50, 220), seed=0).rotated_copies()
+        for kind, mixture in zip(KINDS, (fk.vmf.mixture(people, 64, seed=0, groups=unfair), fair), strict=True):
+            how = dict(n_datasets=n_datasets, n_identities=None if scheme == "image" else 120, schemes=(scheme,))
+            how |= dict(far=fk.far_levels(1e-3, 1e-2, per_decade=2), methods=("recentered", "naive", "pivotal"))
+            how |= dict(by="group", levels=(LEVEL,), replicates=REPLICATES, store=store / f"{scheme} {kind}")
+            studies = {name: fk.studies.coverage(mixture, name, **how) for name in DISPARITIES}
+            tables.append(table(studies).assign(scheme=scheme, population=kind))
+    columns = ["scheme", "population", "measure", "far", "method", "truth", "mean_estimate", "share", "mc_error"]
+    return pd.concat(tables)[[*columns, "width", "datasets"]]
+
+
+def indices(n_datasets: int, store: Path) -> pd.DataFrame:
+    """SFI, CFI and DFI of mixtures and of the canonical scores."""
+    unfair = {"a": {"share": 1}, "b": {"share": 2, "cohesion": 15}, "c": {"share": 3, "kappa": (10, 30)}}
+    tables = []
+    for scheme, people in (("image", 60), ("identity", 1500), ("two-level", 1500)):
+        fair = fk.vmf.mixture(people // 3, 32, kappa=(20, 60), seed=0).rotated_copies(("a", "b", "c"))
+        differing = fk.vmf.mixture(people, 32, kappa=(20, 60), seed=0, groups=unfair)
+        for kind, mixture in zip(KINDS, (differing, fair), strict=True):
+            how = dict(n_datasets=n_datasets, n_identities=None if scheme == "image" else 60, schemes=(scheme,))
+            how |= dict(by="group", per_identity=8, methods=("pivotal", "recentered"), levels=(LEVEL,))
+            how |= dict(replicates=REPLICATES, store=store / f"{scheme} {kind}")
+            studies = {name: fk.studies.coverage(mixture, name, **how) for name in INDICES}
+            tables.append(table(studies).assign(setting=f"{scheme} {kind}"))
+    tables += [table(canonical(kind, n_datasets)).assign(setting=f"pair {kind}") for kind in KINDS]
+    columns = ["setting", "index", "method", "truth", "mean_estimate", "share", "mc_error", "width", "datasets"]
+    return pd.concat(tables).rename(columns={"measure": "index"})[columns]
+
+
+def canonical(kind: str, n_datasets: int) -> dict[str, xr.Dataset]:
+    """Studies of independent pairs: three equal groups, or groups that differ in every way, of unequal sizes."""
+    what = dict(kind=kind, index="dfi", sizes=(1000,) * 3 if kind == "fair" else (200, 1000, 2000))
+    exact, records = fk.indices.canonical_population(**what), []
+    for seed in range(n_datasets):
+        draws = fk.Resampling("pair", n=REPLICATES, seed=seed)
+        scores = fk.canonical_scores(**what, seed=seed)
+        found = fk.indices.evaluate(scores, by="group", score_map="identity", resampling=draws)
+        records.append(recorded({"pair": found}))
+    studies = {}
+    for name in INDICES:
+        truth = fk.measures.measure(name)(exact)
+        study = read(stacked(records), truth, ("pivotal", "recentered"), (LEVEL,), 0, name)
+        studies[name] = study.assign_attrs(n_datasets=n_datasets)
+    return studies
+
+
+STUDIES = {"fairness": (fairness, 200), "indices": (indices, 60)}
+
+
+def main() -> None:
+    """Compute what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("studies", nargs="*", choices=[*STUDIES, []])
+    parser.add_argument("--datasets", type=int, help="of each setting, where not as many as are stored")
+    parser.add_argument("--store", type=Path, help="folder for finished data sets")
+    parser.add_argument("--out", type=Path, default=HERE, help="folder of the tables")
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore", fk.DataWarning)
+    for name in asked.studies or STUDIES:
+        study, usual = STUDIES[name]
+        n_datasets = asked.datasets or usual
+        with tempfile.TemporaryDirectory() as passing:
+            found = study(n_datasets, (asked.store or Path(passing)) / name)
+        versions = f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
+        with open(asked.out / f"{name}_coverage.csv", "w", encoding="utf-8") as file:
+            file.write(f"# python data/make_measures_coverage.py {name} --datasets {n_datasets}\n# {versions}\n")
+            found.round(4).to_csv(file, index=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,332 @@
+"""What each image adds to the error rates: weights of its accepted pairs, added up while the scores are swept.
+
+Thresholds are not known during the sweep. Bins whose pairs are kept lie near the thresholds; the other bins fall into
+gaps between these, and each gap's pairs are added up as one. The kept pairs are added once the thresholds are known.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from frkit.engine.kernels import add_to_images, bins_of
+from frkit.engine.pairs import Genuine, common_group
+from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol, Side
+
+MOST_SAMPLED = 400  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
+RANKS = 60  # places of the curve inside the last bin
+FEW_ACCEPTED = 50  # accepted pairs among them, below which single pairs are taken to be nearly independent
+ROWS, COLS, PEOPLE = "by_row", "by_col", "by_people"
+FAILED_ROWS, FAILED_COLS = "failed_by_row", "failed_by_col"
+INFLUENCE_DIMS = {
+    "accepted": ("point", "entry", "partner"),
+    "compared": ("entry", "partner"),
+    "rejected": ("point", "entry"),
+    "genuine": ("entry",),
+    "identity": ("entry",),
+    "group": ("entry",),
+    "pair_weight": ("person",),
+    "square": ("partner", "partner_b"),
+    "blocks": ("point", "partner", "partner_b"),
+    "cells": ("partner", "partner_b"),
+    "curve_threshold": ("place",),
+    "curve_far": ("place", "far_of"),
+    "curve_frr": ("place", "frr_of"),
+}
+GRAIN = 2.0**28  # scales are multiples of its inverse, so that sums of them are exact in any order
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """How a sweep adds pairs to their images.
+
+    of_slot: the gap of each (bin, cell), from the top down, -1 where pairs are kept; top: (gap,) its highest bin.
+    groups, scales, sampled: of the images on both sides; sampled is the place of an image's person among the sampled
+    people, or -1. n_groups: with "in no group". n_sampled: sampled people.
+    """
+
+    of_slot: np.ndarray
+    top: np.ndarray
+    groups: tuple[np.ndarray, np.ndarray]
+    scales: tuple[np.ndarray, np.ndarray]
+    sampled: tuple[np.ndarray, np.ndarray]
+    n_groups: int
+    n_sampled: int
+
+    @classmethod
+    def between(cls, keep: np.ndarray, protocol: Protocol) -> "Gaps":
+        """The gaps that the kept bins leave; keep: (bin,)."""
+        sides, place = (protocol.probe, protocol.reference), sampled_people(protocol)
+        down = keep[::-1]
+        begins = ~down & np.append(True, down[:-1])  # from the top, a gap begins at a bin that follows a kept one
+        gap = np.where(down, -1, np.cumsum(begins) - 1)[::-1].astype(np.int32)
+        return cls(
+            np.repeat(gap, protocol.n_cells),
+            len(keep) - 1 - np.flatnonzero(begins),
+            tuple(side.group for side in sides),
+            tuple(rounded(side) for side in sides),
+            tuple(place[side.person] for side in sides),
+            len(protocol.cell_of),
+            int(place.max()) + 1,
+        )
+
+    def empty(self, n: int, failing: bool = False) -> dict[str, np.ndarray]:
+        """Sums of nothing, for n gaps or thresholds, by name; failing: with those of failed comparisons."""
+        rows, cols = (np.zeros((n, len(side), self.n_groups)) for side in self.groups)
+        sums = {ROWS: rows, COLS: cols, PEOPLE: np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)}
+        failed = {FAILED_ROWS: np.zeros(rows.shape[1:]), FAILED_COLS: np.zeros(cols.shape[1:])}
+        return sums | (failed if failing else {})
+
+    def add_failed(self, row: np.ndarray, col: np.ndarray, sums: dict) -> None:
+        """Add failed comparisons to their images."""
+        np.add.at(sums[FAILED_ROWS], (row, self.groups[1][col]), self.scales[1][col])
+        np.add.at(sums[FAILED_COLS], (col, self.groups[0][row]), self.scales[0][row])
+
+    def add_patch(self, pairs: tuple, rows: slice, cols: slice, sums: dict) -> None:
+        """Add the filed pairs (rows, columns, slots) of a patch."""
+        codes = tuple((code[0][rows], code[1][cols]) for code in (self.groups, self.scales, self.sampled))
+        add_to_images(*pairs, self.of_slot, *codes, (sums[ROWS][:, rows], sums[COLS][:, cols], sums[PEOPLE]))
+
+    def at_thresholds(self, thresholds: np.ndarray, bins: np.ndarray, swept: dict, kept: list) -> dict[str, np.ndarray]:
+        """Sums over all pairs above each threshold; bins: those of the thresholds, all of them kept.
+
+        swept: sums by gap. kept: (rows, columns, scores) of the kept pairs.
+        """
+        order = np.argsort(-thresholds)
+        sums = self.empty(len(thresholds))
+        codes, into = (self.groups, self.scales, self.sampled), (sums[ROWS], sums[COLS], sums[PEOPLE])
+        place_of = np.append(np.arange(len(thresholds)), -1).astype(np.int32)
+        for row, col, score in kept:  # each goes to the first of the falling thresholds that it exceeds
+            place = np.searchsorted(-thresholds[order], -score, side="right").astype(np.int32)
+            add_to_images(row, col, place, place_of, *codes, into)
+        for gap, highest in enumerate(self.top):
+            below = np.flatnonzero(bins[order] < highest)
+            if below.size:
+                for name, part in sums.items():
+                    part[below[0]] += swept[name][gap]
+        back = np.argsort(order)
+        return {name: np.cumsum(part, axis=0)[back] for name, part in sums.items()}
+
+
+def rounded(side: Side) -> np.ndarray:
+    """The scale of each image's pairs, rounded so that sums do not depend on their order."""
+    return np.round(side.scale / side.scale.max() * GRAIN) / GRAIN
+
+
+def n_people(protocol: Protocol) -> int:
+    """Number of people."""
+    return 1 + max(int(side.person.max()) for side in (protocol.probe, protocol.reference))
+
+
+def sampled_people(protocol: Protocol) -> np.ndarray:
+    """(person,) place among the sampled people, or -1; always the same people."""
+    n = n_people(protocol)
+    chosen = np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLED])
+    place = np.full(n, -1, np.int32)
+    place[chosen] = np.arange(len(chosen))
+    return place
+
+
+def entries(protocol: Protocol) -> pd.MultiIndex:
+    """What is told apart: (image, group). In a list an image can stand under several labels."""
+    people, (row, col) = protocol.people, (part[: protocol.n_genuine] for part in protocol.asked)
+    of_pair = common_group(protocol, row, col)
+    parts = (
+        (people.probe, protocol.probe.group),
+        (people.reference, protocol.reference.group),
+        (people.probe[row], of_pair),
+        (people.reference[col], of_pair),
+    )
+    images, groups = (np.concatenate(part).astype(int) for part in zip(*parts, strict=True))
+    return pd.MultiIndex.from_arrays([images, groups]).unique().sort_values()
+
+
+def influence_sums(
+    protocol: Protocol,
+    ladder: Ladder,
+    swept: dict[str, np.ndarray],
+    kept: list,
+    genuine: Genuine,
+    thresholds: np.ndarray,
+    bins: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """All that laws of rates are read from, by name; see `frkit.intervals.influence.Sums`.
+
+    swept: sums by gap, and those of the failed comparisons. kept: (row, column, score) of the kept impostor pairs.
+    thresholds, bins: (point,) where the sums are wanted; all these bins are kept.
+    """
+    genuine = genuine.pairs.take(genuine.pairs.row >= 0)
+    thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
+    above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
+    listed = None if protocol.listed is None else (kept[0][2], *kept[0][:2])
+    index = entries(protocol)
+    people, n_groups = protocol.people, len(protocol.cell_of)
+    sides = (protocol.probe, people.probe), (protocol.reference, people.reference)
+    place = [index.get_indexer(pd.MultiIndex.from_arrays([images, side.group.astype(int)])) for side, images in sides]
+    scales = [rounded(side) for side, _ in sides]
+    if listed is None:
+        compared = compared_weights(protocol, scales, swept)
+    else:
+        compared = _listed_weights(protocol, listed, scales)
+    accepted = np.zeros((len(thresholds), len(index), n_groups))
+    every = np.zeros((len(index), n_groups))
+    for part, whole, at, scale in zip((above[ROWS], above[COLS]), compared, place, scales, strict=True):
+        np.add.at(accepted, (slice(None), at), part * scale[:, None])
+        np.add.at(every, at, whole * scale[:, None])
+    rejected = np.zeros((len(thresholds), len(index)))
+    pairs = np.zeros(len(index))
+    for images, side in ((people.probe, genuine.row), (people.reference, genuine.col)):
+        at = index.get_indexer(pd.MultiIndex.from_arrays([images[side], genuine.cell]))
+        pairs += np.bincount(at, minlength=len(index))
+        for level, threshold in enumerate(thresholds):
+            rejected[level] += np.bincount(at[genuine.score <= threshold], minlength=len(index))
+    identity = people.identity_code[index.get_level_values(0)]
+    pair_weight = np.zeros(len(protocol.share))
+    pair_weight[protocol.reference.identity[genuine.col]] = genuine.factor
+    sums = {"accepted": accepted, "compared": every, "rejected": rejected, "genuine": pairs}
+    sums |= {"identity": identity, "group": index.get_level_values(1).to_numpy(), "pair_weight": pair_weight}
+    sums["cells"] = protocol.cell_of
+    if listed is None:
+        square, blocks = _blocks(protocol, above[PEOPLE], scales)
+    else:
+        square, blocks = _blocks_of_list(protocol, listed, scales, thresholds)
+    return sums | {"square": square, "blocks": blocks}
+
+
+def compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.ndarray]:
+    """Scale of all impostors of each image, (image, group), on both sides of a tensor, but for failed comparisons."""
+    n, n_groups, sides = n_people(protocol), len(protocol.cell_of), (protocol.probe, protocol.reference)
+    found = []
+    for mine, other, scale in ((sides[0], sides[1], scales[1]), (sides[1], sides[0], scales[0])):
+        by_person = np.zeros((n, n_groups))
+        np.add.at(by_person, (other.person, other.group), scale)
+        weight = by_person.sum(0) - by_person[mine.person]
+        found.append(weight * (protocol.cell_of[mine.group] >= 0))
+    if protocol.symmetric:  # the sweep saw each pair once, from one of its sides: both sides together are all
+        found = [found[0], np.zeros_like(found[1])]
+    return [part - swept.get(name, 0) for part, name in zip(found, (FAILED_ROWS, FAILED_COLS), strict=True)]
+
+
+def _listed_weights(protocol: Protocol, listed: tuple, scales: list) -> list[np.ndarray]:
+    """The same for the impostor pairs of a list."""
+    _, row, col = listed
+    shape = len(protocol.cell_of)
+    found = [np.zeros((len(side.person), shape)) for side in (protocol.probe, protocol.reference)]
+    np.add.at(found[0], (row, protocol.reference.group[col]), scales[1][col])
+    np.add.at(found[1], (col, protocol.probe.group[row]), scales[0][row])
+    return found
+
+
+def _blocks(protocol: Protocol, counts: np.ndarray, scales: list) -> tuple[np.ndarray, np.ndarray]:
+    """Squared weights of pairs (group, group), and of pairs of people beyond their mean (level, group, group).
+
+    counts: (level, person, person) accepted pairs of sampled people. Their squares stand for those of all people.
+    """
+    n, n_groups = n_people(protocol), len(protocol.cell_of)
+    place = sampled_people(protocol)
+    sides = (protocol.probe, scales[0]), (protocol.reference, scales[1])
+    once, twice, images = ([np.zeros((n, n_groups)) for _ in sides] for _ in range(3))
+    for number, (side, scale) in enumerate(sides):
+        for total, power in ((once, scale), (twice, scale**2), (images, np.ones(len(scale)))):
+            np.add.at(total[number], (side.person, side.group), power)
+    square = _between(twice[0], twice[1], protocol.symmetric)
+    whole = _between(once[0] ** 2, once[1] ** 2, protocol.symmetric)  # squared weights of pairs of people
+    if not protocol.symmetric:  # whose pairs stand on both sides of the diagonal
+        whole += 2 * _between(once[0] * once[1], once[0] * once[1], symmetric=True)
+    chosen = np.flatnonzero(place >= 0)
+    group = np.stack(images).sum(0)[chosen].argmax(1)
+    weight, many = (_of_pairs([part.sum(1)[chosen] for part in parts], protocol.symmetric) for parts in (once, images))
+    upper = np.triu(np.ones(weight.shape, bool), 1) & (protocol.cell_of[group][:, group] >= 0)
+    onto = np.eye(n_groups)[group]
+    blocks = np.zeros((len(counts), n_groups, n_groups))
+    for level, found in enumerate(counts.astype(float)):
+        share = np.divide(found, many, out=np.zeros(found.shape), where=upper & (many > 0)) * upper
+        mass = _folded(onto, upper * weight**2)
+        mean = _folded(onto, upper * weight * share) / np.maximum(_folded(onto, upper * weight), 1e-300)
+        excess = _folded(onto, upper * (weight * (share - mean[group][:, group])) ** 2)
+        single = mean * (1 - mean) * square  # as if pairs of two people were independent
+        events = _folded(onto, upper * found)
+        trust = 1.0 if len(chosen) == n else events / (events + FEW_ACCEPTED)  # all people: nothing is guessed
+        seen = np.divide(excess, mass, out=np.zeros_like(excess), where=mass > 0) * whole
+        blocks[level] = single + trust * np.maximum(seen - single, 0)
+    return square, blocks
+
+
+def _of_pairs(sides: list[np.ndarray], symmetric: bool) -> np.ndarray:
+    """(person, person) products of what either has on the two sides."""
+    product = sides[0][:, None] * sides[1]
+    return product if symmetric else product + product.T
+
+
+def _between(probe: np.ndarray, reference: np.ndarray, symmetric: bool) -> np.ndarray:
+    """Sums over pairs of two people, (group, group) without order, of products of (person, group)."""
+    total = probe.sum(0)[:, None] * reference.sum(0) - probe.T @ reference
+    both = total + total.T if not symmetric else total.copy()
+    both[np.diag_indices(len(both))] = np.diag(total) * (0.5 if symmetric else 1.0)
+    return both
+
+
+def _folded(onto: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(person, person) above the diagonal to (group, group) without order."""
+    total = onto.T @ values @ onto
+    both = total + total.T
+    both[np.diag_indices(len(both))] = np.diag(total)
+    return both
+
+
+def _blocks_of_list(protocol: Protocol, listed: tuple, scales: list, thresholds: np.ndarray) -> tuple:
+    """As `_blocks`, from the pairs of a list one by one."""
+    score, row, col = listed
+    n_groups, probe, reference = len(protocol.cell_of), protocol.probe, protocol.reference
+    weight = scales[0][row] * scales[1][col]
+    people = np.sort([probe.person[row], reference.person[col]], axis=0)
+    groups = np.sort([probe.group[row], reference.group[col]], axis=0).astype(int)
+    block, first = pd.factorize(pd.MultiIndex.from_arrays([*people, *groups]))
+    cell_of_block = np.array([first.get_level_values(2), first.get_level_values(3)])
+    square = np.zeros((n_groups, n_groups))
+    np.add.at(square, tuple(groups), weight**2)
+    blocks = np.zeros((len(thresholds), n_groups, n_groups))
+    whole = np.bincount(block, weight)
+    total = np.zeros_like(square)
+    np.add.at(total, tuple(cell_of_block), whole)
+    for level, threshold in enumerate(thresholds):
+        found = np.bincount(block, weight * (score > threshold))
+        rate = np.zeros_like(square)
+        np.add.at(rate, tuple(cell_of_block), found)
+        rate = np.divide(rate, total, out=np.zeros_like(rate), where=total > 0)
+        np.add.at(blocks[level], tuple(cell_of_block), (found - rate[tuple(cell_of_block)] * whole) ** 2)
+    return tuple(np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks))
+
+
+def curve(
+    protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine
+) -> dict[str, np.ndarray]:
+    """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
+
+    sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
+    (place, group and last all); the slopes of all rates are read from these.
+    """
+    thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
+    thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
+    accepted = np.cumsum(sums[::-1], axis=0)[::-1]
+    row, col, score = (np.concatenate(parts) for parts in zip(*kept, strict=True)) if kept else np.empty((3, 0))
+    low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
+    inside = np.flatnonzero(bins_of(score, low, scale, bin_of_cell) == ladder.n_bins - 1)
+    inside = inside[np.argsort(-score[inside])]
+    if len(inside):
+        row, col = row[inside].astype(int), col[inside].astype(int)
+        running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
+        ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
+        thresholds = np.append(thresholds, score[inside[ranks]])
+        accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
+    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
+    lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
+    lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
+    far = np.column_stack([_ratio(accepted, totals), accepted.sum(1) / totals.sum()])
+    frr = np.column_stack([_ratio(lost, weight.sum(0)), lost.sum(1) / weight.sum()])
+    return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
