@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from frkit.faces.files import need, not_read, reading
+from frkit.faces.files import check_in_child, need, not_read, reading
 
 _WHY = "a MATLAB string array, struct or object; save strings as cellstr(...) and fields as variables"
 
@@ -14,6 +14,9 @@ def read_mat(path: Path) -> dict[str, np.ndarray]:
     with path.open("rb") as file:
         head = file.read(520)
     hdf5 = b"\x89HDF\r\n\x1a\n" in (head[:8], head[512:])  # version 7.3 puts 512 bytes of its own in front
+    if hdf5:
+        need("h5py", "reading MATLAB 7.3 files")
+    check_in_child(path)
     with reading("the MATLAB file"):
         columns = _read_hdf5(path) if hdf5 else _read_v5(path)
     not_read([repr(name) for name, value in columns.items() if value is None], _WHY)
@@ -48,7 +51,8 @@ def _cell(item):
 
 
 def _read_hdf5(path: Path) -> dict[str, np.ndarray | None]:
-    h5py = need("h5py", "reading MATLAB 7.3 files")
+    import h5py
+
     with h5py.File(path, "r") as file:
         return {name: _h5_column(file, file[name]) for name in file if not name.startswith("#")}
 
