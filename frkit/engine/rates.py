@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affordable
 from frkit.engine import crossings, lists, resolve
 from frkit.engine import plan as planning
 from frkit.engine.influence import INFLUENCE_DIMS, Gaps, curve, influence_sums
@@ -111,6 +111,9 @@ class _Found(NamedTuple):
 
 def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> _Found:
     """Bins added up, kept pairs, and genuine scores with their weights."""
+    n_sums = ladder.n_bins * protocol.n_cells * protocol.n_columns
+    what = f"{protocol.n_columns:,} columns (the data and replicates) of {protocol.n_cells:,} pairs of groups"
+    affordable(8 * int(n_sums), f"{what}; take fewer groups or replicates")
     if protocol.listed is None:
         gaps = Gaps.between(ladder.keep, protocol)
         request = Request(protocol, ladder, failing=not protocol.symmetric, asking=True, gaps=gaps)

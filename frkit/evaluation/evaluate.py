@@ -16,6 +16,7 @@ from frkit.faces.labels import attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
+MOST_BINS = 100_000  # of a histogram
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
 
@@ -250,10 +251,10 @@ def asked_levels(far, threshold) -> tuple[np.ndarray, np.ndarray]:
 def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     """Number of bins, 0 for none, and their range where one is given."""
     bins, bounds = histogram if isinstance(histogram, (tuple, list)) else (0 if histogram is None else histogram, None)
-    whole = isinstance(bins, (int, np.integer)) and bins >= (0 if histogram is None else 1)
+    whole = isinstance(bins, (int, np.integer)) and (0 if histogram is None else 1) <= bins <= MOST_BINS
     require(
         whole and (bounds is None or bounds[0] < bounds[1]),
-        f"histogram must be a number of bins, or (bins, (low, high)) with low < high; got {histogram!r}",
+        f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low < high; got {histogram!r}",
     )
     return bins, bounds
 

@@ -9,6 +9,8 @@ from frkit.base import InputError, require
 from frkit.vmf import distributions, population, sampling
 from frkit.vmf.quadrature import RadialInverse
 
+LARGEST = 1e7  # concentration; beyond it series would take for ever, and no two images could be told apart
+
 
 class Mixture:
     """A population of faces: images of identity k follow a von Mises-Fisher distribution on the unit sphere.
@@ -48,8 +50,9 @@ class Mixture:
         self.concentrations = np.array(concentrations, np.float64)
         got = self.concentrations.shape
         require(got == (len(directions),), f"concentrations must have shape ({len(directions)},), got {got}")
-        bad = np.flatnonzero(~(np.isfinite(self.concentrations) & (self.concentrations > 0)))
-        require(bad.size == 0, f"concentrations must be positive and finite; rows {bad[:5].tolist()} are not")
+        bad = np.flatnonzero(~((self.concentrations > 0) & (self.concentrations <= LARGEST)))
+        words = f"concentrations must be positive and finite, at most {LARGEST:g}; rows {bad[:5].tolist()} are not"
+        require(bad.size == 0, words)
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
         self.groups = {name: np.array(labels).astype(str) for name, labels in groups.items()}
         for name, labels in self.groups.items():
