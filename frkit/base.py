@@ -1,5 +1,6 @@
 """The ground floor: all names of dimensions and variables that rooms share, and the one voice of errors."""
 
+import numbers
 import sys
 import warnings
 
@@ -34,6 +35,12 @@ def affordable(n_bytes: float, what: str) -> None:
     """
     size, limit = n_bytes / 1e9, MEMORY_LIMIT / 1e9
     require(n_bytes <= MEMORY_LIMIT, f"this would take {size:.3g} GB of memory, the limit is {limit:.3g} GB: {what}")
+
+
+def require_whole(name: str, value: int, least: int) -> None:
+    """Raise InputError unless the value is a whole number, and not below the least one."""
+    whole = isinstance(value, numbers.Integral) and value >= least
+    require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 def warn(message: str) -> None:

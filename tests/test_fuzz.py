@@ -1,4 +1,4 @@
-"""Damaged files end in an InputError that names the file, whatever is wrong with them: never in another error, and soon.
+"""Damaged files are read or end in an InputError that names the file: never in another error, and soon.
 
 FRKIT_FUZZ=2000 python -m pytest tests/test_fuzz.py makes so many mutations per loader in place of a few.
 """
@@ -197,7 +197,7 @@ def mutated(data, rng):
 
 
 def outcome(load, path):
-    """"read", "refused", or the error that should not have been raised."""
+    """What became of it: "read", "refused", or the error that should not have been raised."""
     began = time.monotonic()
     try:
         with warnings.catch_warnings():
@@ -206,7 +206,7 @@ def outcome(load, path):
         found = "read"
     except InputError as error:
         found = "refused" if error.args[0].strip() else "refused without a word"
-    except Exception as error:  # noqa: BLE001, which is what is looked for
+    except Exception as error:
         found = f"{type(error).__name__}: {error}"
     return found if time.monotonic() - began < SLOW else f"{found}, after {time.monotonic() - began:.0f} s"
 

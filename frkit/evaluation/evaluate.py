@@ -254,7 +254,8 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     whole = isinstance(bins, (int, np.integer)) and (0 if histogram is None else 1) <= bins <= MOST_BINS
     require(
         whole and (bounds is None or bounds[0] < bounds[1]),
-        f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low < high; got {histogram!r}",
+        f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low < high; "
+        f"got {histogram!r}",
     )
     return bins, bounds
 
