@@ -26,7 +26,6 @@ _KINDS = {
     ".zarr.zip": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf",
 }  # fmt: skip
 _UNPACKED, _RATIO = 200_000_000, 100  # bytes that any file may unpack to, and how often its own size
-_CRASHED = "the library that reads it crashes over it: the file is damaged; write it again, or as .npz"
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 
 
@@ -85,11 +84,13 @@ def check_in_child(path: Path) -> None:
     one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
         child = subprocess.run(command, capture_output=True, timeout=60 + 10 * seconds, env=one_thread)
+    except OSError:  # no process can be started here
+        return
     except subprocess.TimeoutExpired:
         raise InputError(f"it takes more than {seconds} s to read: the file is damaged; write it again") from None
     wrong = child.stdout.decode("utf-8", "replace")
+    wrong = wrong or child.returncode and f"its library crashes or hangs (exit code {child.returncode})"
     require(not wrong, f"cannot be read: {wrong}; the file may be damaged or not what its name says: write it again")
-    require(child.returncode == 0, f"cannot be read (exit code {child.returncode}): {_CRASHED}")
 
 
 def need(module: str, purpose: str, package: str | None = None) -> ModuleType:
