@@ -66,8 +66,9 @@ def open_text(path: Path) -> TextIO:
     packed = path.name.lower().endswith(".gz")
     if packed and path.stat().st_size > 8:
         with open(path, "rb") as file:
+            is_gzip = file.read(2) == b"\x1f\x8b"
             file.seek(-4, 2)  # where the size of what is packed stands
-            check_unpacked(int.from_bytes(file.read(4), "little"), path)
+            check_unpacked(int.from_bytes(file.read(4), "little") * is_gzip, path)
     opener = gzip.open if packed else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
