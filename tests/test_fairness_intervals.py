@@ -115,14 +115,13 @@ def test_intervals_equal_the_twin(name, method, evaluation, rates):
 
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
 @pytest.mark.parametrize("name", BY_HAND)
-def test_the_default_is_pivotal_on_the_measures_scale(name, evaluation, rates):
-    band = fk.band(evaluation, name, level=0.8).isel(far_level=LEVEL)
+def test_pivotal_intervals_lie_on_the_measures_scale(name, evaluation, rates):
+    band = fk.band(evaluation, name, method="pivotal", level=0.8).isel(far_level=LEVEL)
     values = by_hand(name, rates)
     if measure(name).scale == "log":
         values = log(values[0]), log(values[1]), [log(value) for value in values[2]]
     ends = interval_by_hand(*values, "pivotal", 0.8)
     expected = [exp(end) for end in ends] if measure(name).scale == "log" else ends
-    assert band.attrs["method"] == "pivotal"
     np.testing.assert_allclose([band.lower, band.upper], expected, rtol=1e-9)
 
 
@@ -135,7 +134,7 @@ def test_uncertainty_equals_the_twin(name, evaluation, rates):
 
 @pytest.mark.parametrize("name", [name for name in BY_HAND if name.startswith("far_")])
 def test_far_measures_are_their_own_centre(name, evaluation):
-    band = fk.band(evaluation, name)
+    band = fk.band(evaluation, name, method="recentered")
     np.testing.assert_array_equal(band.centre, band.estimate)
 
 
@@ -202,7 +201,7 @@ def test_a_floor_that_equals_the_estimate_reaches_it(name, data):
 def test_a_replicate_without_errors_counts_as_infinitely_unfair():
     replicates = FAIR_NOISE * [0.1, 0.3]
     replicates[0, 0] = 0
-    with pytest.warns(fk.DataWarning, match="up to 1 of 4 replicates of frr_max_min are not finite"):
+    with pytest.warns(fk.DataWarning, match="up to 1 replicates of frr_max_min are not finite"):
         floor = fk.floor(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_min").isel(far_level=0)
     assert (int(floor.n_nonfinite), float(floor.p), float(floor.limit)) == (1, 0.25, inf)
 
@@ -266,12 +265,9 @@ def test_a_group_too_small_is_named_and_stays():
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
         ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by="gender", resampling=fk.Resampling(n=4))
     assert ev["empirical"].group.values.tolist() == ["a", "b", "c"]
-    with (
-        pytest.warns(fk.DataWarning, match="no FAR for 'c'.*two identities"),
-        pytest.warns(fk.DataWarning, match="up to 4 of 4 replicates"),
-    ):
+    with pytest.warns(fk.DataWarning, match="no FAR for 'c'.*two identities"):
         band = fk.band(ev, "far_max_min")
-    assert isnan(float(band.estimate[0]))
+    assert all(isnan(float(band[name][0])) for name in ("estimate", "lower", "upper", "p", "includes_fair"))
 
 
 def test_crossed_attributes_are_groups_like_any_other():

@@ -108,7 +108,7 @@ def _contrast(pairs: list, method: str, level: float, scale: str) -> xr.Dataset:
         values = Values(*(logarithm(x) - logarithm(y) for x, y in pairs))
     result = interval(values, ends, level, IDENTITY_SCALE)
     ratios = {name: np.exp(result[name]) for name in ("estimate", "lower", "upper", "centre")}
-    return result.assign(ratios, p=_p_value(values)).assign_attrs(contrast="ratio", null=1)
+    return result.assign(ratios | {"p": _p_value(values)}).assign_attrs(contrast="ratio", null=1)
 
 
 def _p_value(values: Values) -> xr.DataArray:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, require
+from frkit.base import InputError, listed, require
 
 DATA_SET = "data_set"
 PARAMETERS = "study.json"
@@ -24,35 +24,23 @@ Record = dict[str, np.ndarray]  # "scheme/node/variable" -> values; "header": al
 
 def recorded(evaluations: dict[str, xr.DataTree]) -> Record:
     """The numbers of one data set's evaluations, by scheme."""
-    record, dims, coords, attrs = {}, {}, {}, {}
-    for scheme, tree in evaluations.items():
-        attrs[scheme] = dict(tree.attrs)
-        for node, child in tree.children.items():
-            attrs[f"{scheme}/{node}"] = dict(child.attrs)
-            coords |= {name: values.values.tolist() for name, values in child.indexes.items()}
-            for name, values in child.data_vars.items():
-                key = f"{scheme}/{node}/{name}"
-                record[key], dims[key] = values.values, list(values.dims)
-    return record | {HEADER: np.array(json.dumps({"dims": dims, "coords": coords, "attrs": attrs}))}
+    record, header = {}, {}
+    for path, node in xr.DataTree(children=evaluations).to_dict(relative=True).items():
+        record |= {f"{path}/{name}": values.values for name, values in node.data_vars.items()}
+        coords = {name: values.values.tolist() for name, values in node.indexes.items()}
+        dims = {name: values.dims for name, values in node.data_vars.items()}
+        header[path] = {"dims": dims, "coords": coords, "attrs": node.attrs}
+    return record | {HEADER: np.array(json.dumps(header))}
 
 
 def stacked(records: list[Record]) -> dict[str, xr.DataTree]:
     """All data sets as one evaluation by scheme: every variable with `data_set` in front."""
-    header = json.loads(str(records[0][HEADER]))
-    nodes: dict[str, dict] = {}
-    for key, dims in header["dims"].items():
-        scheme, node, name = key.split("/")
-        values = np.stack([record[key] for record in records])
-        nodes.setdefault(scheme, {}).setdefault(node, {})[name] = ((DATA_SET, *dims), values)
-    trees = {}
-    for scheme, by_node in nodes.items():
-        tree = {}
-        for node, variables in by_node.items():
-            found = xr.Dataset(variables, attrs=header["attrs"][f"{scheme}/{node}"])
-            tree[node] = found.assign_coords({name: header["coords"][name] for name in found.dims if name != DATA_SET})
-        trees[scheme] = xr.DataTree.from_dict(tree)
-        trees[scheme].attrs = header["attrs"][scheme]
-    return trees
+    nodes = {}
+    for path, node in json.loads(str(records[0][HEADER])).items():
+        values = {name: np.stack([record[f"{path}/{name}"] for record in records]) for name in node["dims"]}
+        variables = {name: ((DATA_SET, *dims), values[name]) for name, dims in node["dims"].items()}
+        nodes[path] = xr.Dataset(variables, node["coords"], node["attrs"])
+    return dict(xr.DataTree.from_dict(nodes).children)
 
 
 class Store:
@@ -74,24 +62,14 @@ class Store:
         path = self.folder / PARAMETERS
         if not path.exists():
             strangers = [entry.name for entry in self.folder.iterdir() if entry.suffix != ".part"]
-            words = f"store={str(folder)!r} holds other files ({', '.join(strangers[:3])}); give a new folder"
-            require(not strangers, words)
+            require(not strangers, f"store={str(folder)!r} holds other files ({listed(strangers)}); give a new folder")
             with _renamed_when_whole(path) as file:
                 file.write(json.dumps(parameters, indent=1).encode())
-        try:
-            kept = json.loads(path.read_text())
-        except ValueError as error:
-            raise InputError(f"{path} cannot be read ({error}); give another store") from error
-        words = [
-            f"{name} {json.dumps(kept.get(name))[:60]} there, {json.dumps(parameters[name])[:60]} here"
-            for name in parameters
-            if kept.get(name) != parameters[name]
-        ]
-        require(
-            not words,
-            f"store={str(folder)!r} belongs to a study with other parameters ({'; '.join(words)}); give another "
-            "folder, or the same parameters",
-        )
+        kept = json.loads(path.read_text())
+        other = [name for name, value in parameters.items() if kept.get(name) != value]
+        both = [(name, json.dumps(kept.get(name))[:60], json.dumps(parameters[name])[:60]) for name in other]
+        words = "; ".join(f"{name} {there} there, {here} here" for name, there, here in both)
+        require(not other, f"store={str(folder)!r} belongs to a study with other parameters ({words}); give another")
 
     def path(self, number: int) -> Path:
         """The file of one data set."""
