@@ -12,6 +12,7 @@ PERSON = "person"
 PAIR, GENUINE = "pair", "genuine"
 THRESHOLD_LEVEL, REFERENCE_GROUP, SCORE_BIN = "threshold_level", "reference_group", "score_bin"
 UNKNOWN = "unknown"
+MEMORY_LIMIT = 8_000_000_000  # bytes that one table of numbers may take
 
 
 class InputError(ValueError):
@@ -61,6 +62,15 @@ def real_numbers(name: str, values) -> np.ndarray:
         raise InputError(f"{name} must be numbers, in rows of one length; got {str(values)[:60]}") from None
     require(array.dtype.kind in "fiub", f"{name} must be numbers, real ones, got {array.dtype}: {str(values)[:60]}")
     return np.ma.filled(array, np.nan)
+
+
+def affordable(n_bytes: float, what: str) -> None:
+    """Raise InputError where a table of numbers would take too much memory; `what` says what it holds, and the remedy.
+
+    Python integers, lest the product of sizes runs over.
+    """
+    size, limit = n_bytes / 1e9, MEMORY_LIMIT / 1e9
+    require(n_bytes <= MEMORY_LIMIT, f"this would take {size:.3g} GB of memory, the limit is {limit:.3g} GB: {what}")
 
 
 def warn(message: str) -> None:

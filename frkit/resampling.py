@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, require, require_one_of, require_whole
+from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, affordable, require, require_one_of, require_whole
 from frkit.faces.labels import clean_labels, complete_labels
 
 # scheme -> whose rates the interval is about
@@ -112,6 +112,7 @@ class Resampling:
         given = {IMAGE: image, "strata": strata, PERSON: person}
         image, strata, person = (v if v is None else clean_labels(v, n, name)[0] for name, v in given.items())
         names, code = np.unique(identity, return_inverse=True)
+        affordable(2 * self.n * (n + len(names)), f"{self.n:,} replicates of {n:,} images; take fewer replicates")
         image = np.char.zfill(np.arange(n).astype(str), 12) if image is None else image
         unit = _units(code, len(names), person)
         draw = _Draw(self, code, np.lexsort((image, code)), unit, _stratum_of_units(unit, code, strata))

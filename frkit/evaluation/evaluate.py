@@ -31,6 +31,7 @@ from frkit.scores.tensor import CHUNK
 
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
 WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
+MOST_BINS = 100_000  # of a histogram
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
 
@@ -297,8 +298,12 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     bins, bounds = histogram if two else (histogram, None)
     ends = real_numbers("histogram", (0, 1) if bounds is None else bounds)
     require(
-        isinstance(bins, (int, np.integer)) and bins >= 1 and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
-        f"histogram must be a number of bins, or (bins, (low, high)) with low < high; got {histogram!r}",
+        isinstance(bins, (int, np.integer))
+        and 1 <= bins <= MOST_BINS
+        and ends.shape == (2,)
+        and ends[0] < ends[1] < np.inf,
+        f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low < high; "
+        f"got {histogram!r}",
     )
     return int(bins), bounds
 

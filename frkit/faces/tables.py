@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, require
-from frkit.faces.files import file_kind, need, reading
+from frkit.faces.files import check_unpacked, file_kind, need, reading
 
 _NEVER = "[\n\r\0]"  # in no cell: a quote was left open, or the file is no text
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
@@ -64,7 +64,13 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
 
 def open_text(path: Path) -> TextIO:
     """Open a text file, plain or .gz."""
-    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    packed = path.name.lower().endswith(".gz")
+    if packed and path.stat().st_size > 8:
+        with open(path, "rb") as file:
+            is_gzip = file.read(2) == b"\x1f\x8b"
+            file.seek(-4, 2)  # where the size of what is packed stands
+            check_unpacked(int.from_bytes(file.read(4), "little") * is_gzip, path)
+    opener = gzip.open if packed else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
@@ -102,8 +108,10 @@ def read_frame(path: Path) -> pd.DataFrame:
     """Read a whole table with a header: text, or a Parquet as it is (its rows are counted from 1)."""
     kind = file_kind(path)
     if kind == "parquet":
-        need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
+        pq = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
         with reading("the Parquet table"):
+            facts = pq.read_metadata(path)
+            check_unpacked(4 * facts.num_rows * facts.num_columns, path)
             table = pd.read_parquet(path, engine="pyarrow")
         table = table.reset_index(drop=table.index.name is None)
         table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)

@@ -10,6 +10,8 @@ from frkit.faces.labels import clean_labels
 from frkit.vmf import distributions, population, sampling
 from frkit.vmf.quadrature import RadialInverse
 
+LARGEST = 1e7  # concentration; beyond it series would take for ever, and no two images could be told apart
+
 
 class Mixture:
     """A population of faces: images of identity k follow a von Mises-Fisher distribution on the unit sphere.
@@ -52,6 +54,8 @@ class Mixture:
         for name, sizes in (("lengths of mean_directions", length), ("concentrations", self.concentrations)):
             bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
             require(bad.size == 0, f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so")
+        largest = self.concentrations.max()
+        require(largest <= LARGEST, f"concentrations must be at most {LARGEST:g}, got {largest:g}")
         self.mean_directions = directions / length[:, None]
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
