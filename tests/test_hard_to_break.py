@@ -1,6 +1,5 @@
 """No silent wrong number: what is refused says which argument is wrong, what is accepted gives the right number."""
 
-
 import warnings
 
 import dask.array as da
@@ -219,8 +218,9 @@ MARKED = {
 @pytest.mark.parametrize("name", MARKED)
 def test_failed_comparisons_are_left_out(name, form):
     values, options = MARKED[name]
-    np.testing.assert_array_equal(np.isnan(np.asarray(getattr(form(values, **options), "score", form(values, **options))
-                                                      ).ravel()), FAILED.ravel())
+    np.testing.assert_array_equal(
+        np.isnan(np.asarray(getattr(form(values, **options), "score", form(values, **options))).ravel()), FAILED.ravel()
+    )
     assert_same(form(values, **options), form(HOLED.astype(values.dtype)))
 
 

@@ -21,8 +21,7 @@ from frkit.engine import rates
 from frkit.evaluation.evaluate import Evaluator
 from frkit.intervals.compare import _holm_row
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Law
-from frkit.intervals.joint import draws, rates_of
-from frkit.intervals.methods import drawn_measure
+from frkit.intervals.joint import drawn_values, draws, rates_of
 from frkit.measures import measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -164,14 +163,6 @@ def test_variances_of_rates_at_a_fixed_threshold(sizes, target):
         assert far == pytest.approx(far_variance(matrix, identity, threshold, target), rel=1e-6)
         if target == NEW_PEOPLE:
             assert frr == pytest.approx(frr_variance_of_people(matrix, identity, threshold), rel=1e-6)
-
-
-def test_variances_over_draws_of_images_are_those_of_the_replicates_of_frr():
-    """FRR at a fixed threshold over new images: the same estimate as `frr_variance`, but for the lowered square."""
-    mix = fk.vmf.mixture(40, 16, kappa=(8, 30), seed=5)
-    ev = fk.evaluate(fk.score_tensor(mix.sample(8, seed=6)), threshold=[0.5], resampling=fk.Resampling("image", n=5))
-    counted = float(ev["empirical"].frr_variance[0])
-    assert counted < law_at(ev, THESE_PEOPLE).covariance[1, 1] < 1.3 * counted
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -348,7 +339,7 @@ def test_the_contrast_of_two_groups_by_hand(grouped):
     """The difference of two columns of the draws, recentred on the estimate."""
     found = fk.compare(grouped, "frr_group", groups=("a", "b"), target=NEW_PEOPLE)
     rates = grouped["empirical"].frr_group
-    drawn = drawn_measure(grouped, measure("frr_group"), NEW_PEOPLE)
+    drawn = drawn_values(grouped, measure("frr_group"), NEW_PEOPLE).replicates
     estimate = (rates.sel(group="a") - rates.sel(group="b")).values
     np.testing.assert_allclose(found.estimate, estimate)
     np.testing.assert_array_equal(found.lower <= found.estimate, True)

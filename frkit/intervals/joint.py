@@ -60,9 +60,10 @@ class Rates:
 
     @cached_property
     def masks(self) -> np.ndarray:
-        """(rate, group, group) which pairs of groups enter each FAR: all, then each cell."""
+        """(rate, group, group) which pairs of groups enter each FAR: all, then each cell of groups that have a name."""
         cells = self.node.cells.values
-        return np.stack([cells >= 0, *(cells == cell for cell in range(cells.max() + 1))]).astype(float)
+        named = range(cells[:-1, :-1].max(initial=-1) + 1)  # the last code is "in no group"
+        return np.stack([cells >= 0, *(cells == cell for cell in named)]).astype(float)
 
     @cached_property
     def memberships(self) -> np.ndarray:
@@ -74,7 +75,7 @@ class Rates:
     def curves(self) -> np.ndarray:
         """All rates along the curve, (place, rate), from the lowest threshold up."""
         far, frr = self.node.curve_far.values, self.node.curve_frr.values  # those of all are the last
-        return np.column_stack([far[:, -1], far[:, :-1], frr[:, -1], frr[:, : len(self.groups)]])
+        return np.column_stack([far[:, -1], far[:, : len(self.masks) - 1], frr[:, -1], frr[:, : len(self.groups)]])
 
     @cached_property
     def standing(self) -> "Rates":
@@ -114,7 +115,7 @@ class Rates:
         if name == "eer_group":
             return np.array([self._equal_errors(g, 1 + g) for g in groups], object)
         entries = {"far": 0, "threshold": 0, "far_group": 1 + groups, "frr": frr, "frr_group": frr + 1 + groups}
-        entries["far_cross"] = 1 + self.node.cells.values[:-1, :-1]  # the last code is "in no group"
+        entries["far_cross"] = 1 + self.node.cells.values[:-1, :-1]
         entry = np.asarray(entries[name])
         laws = self.standing.laws if name == "far" else self.laws
         found = [Place(law, int(at)) for law in laws for at in entry.ravel()]
