@@ -12,7 +12,7 @@ import pandas as pd
 from frkit.engine.kernels import add_to_images, bins_of
 from frkit.engine.pairs import Genuine, common_group
 from frkit.engine.plan import Ladder
-from frkit.engine.protocol import Protocol, Side
+from frkit.engine.protocol import Protocol
 
 MOST_SAMPLED = 400  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
 RANKS = 60  # places of the curve inside the last bin
@@ -65,7 +65,7 @@ class Gaps:
             np.repeat(gap, protocol.n_cells),
             len(keep) - 1 - np.flatnonzero(begins),
             tuple(side.group for side in sides),
-            tuple(rounded(side) for side in sides),
+            tuple(rounded(side.scale) for side in sides),
             tuple(place[side.person] for side in sides),
             len(protocol.cell_of),
             int(place.max()) + 1,
@@ -109,9 +109,9 @@ class Gaps:
         return {name: np.cumsum(part, axis=0)[back] for name, part in sums.items()}
 
 
-def rounded(side: Side) -> np.ndarray:
-    """The scale of each image's pairs, rounded so that sums do not depend on their order."""
-    return np.round(side.scale / side.scale.max() * GRAIN) / GRAIN
+def rounded(scale: np.ndarray) -> np.ndarray:
+    """Scales of images' pairs, or of pairs, rounded so that sums do not depend on their order."""
+    return np.round(scale / scale.max(initial=0.0) * GRAIN) / GRAIN
 
 
 def n_people(protocol: Protocol) -> int:
@@ -158,22 +158,24 @@ def influence_sums(
     """
     genuine = genuine.pairs.take(genuine.pairs.row >= 0)
     thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
-    above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
-    listed = None if protocol.listed is None else (kept[0][2], *kept[0][:2])
     index = entries(protocol)
     people, n_groups = protocol.people, len(protocol.cell_of)
     sides = (protocol.probe, people.probe), (protocol.reference, people.reference)
     place = [index.get_indexer(pd.MultiIndex.from_arrays([images, side.group.astype(int)])) for side, images in sides]
-    scales = [rounded(side) for side, _ in sides]
-    if listed is None:
+    accepted, every = np.zeros((len(thresholds), len(index), n_groups)), np.zeros((len(index), n_groups))
+    if protocol.listed is None:
+        above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
+        scales = [rounded(side.scale) for side, _ in sides]
         compared = compared_weights(protocol, scales, swept)
+        for part, whole, at, scale in zip((above[ROWS], above[COLS]), compared, place, scales, strict=True):
+            np.add.at(accepted, (slice(None), at), part * scale[:, None])
+            np.add.at(every, at, whole * scale[:, None])
+        square, blocks = _blocks(protocol, above[PEOPLE], scales)
     else:
-        compared = _listed_weights(protocol, listed, scales)
-    accepted = np.zeros((len(thresholds), len(index), n_groups))
-    every = np.zeros((len(index), n_groups))
-    for part, whole, at, scale in zip((above[ROWS], above[COLS]), compared, place, scales, strict=True):
-        np.add.at(accepted, (slice(None), at), part * scale[:, None])
-        np.add.at(every, at, whole * scale[:, None])
+        ((row, col, score),) = kept
+        listed = score, row, col, rounded(protocol.factors(row, col))
+        _add_listed(protocol, listed, place, thresholds, accepted, every)
+        square, blocks = _blocks_of_list(protocol, listed, thresholds)
     rejected = np.zeros((len(thresholds), len(index)))
     pairs = np.zeros(len(index))
     for images, side in ((people.probe, genuine.row), (people.reference, genuine.col)):
@@ -187,10 +189,6 @@ def influence_sums(
     sums = {"accepted": accepted, "compared": every, "rejected": rejected, "genuine": pairs}
     sums |= {"identity": identity, "group": index.get_level_values(1).to_numpy(), "pair_weight": pair_weight}
     sums["cells"] = protocol.cell_of
-    if listed is None:
-        square, blocks = _blocks(protocol, above[PEOPLE], scales)
-    else:
-        square, blocks = _blocks_of_list(protocol, listed, scales, thresholds)
     return sums | {"square": square, "blocks": blocks}
 
 
@@ -208,14 +206,21 @@ def compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.n
     return [part - swept.get(name, 0) for part, name in zip(found, (FAILED_ROWS, FAILED_COLS), strict=True)]
 
 
-def _listed_weights(protocol: Protocol, listed: tuple, scales: list) -> list[np.ndarray]:
-    """The same for the impostor pairs of a list."""
-    _, row, col = listed
-    shape = len(protocol.cell_of)
-    found = [np.zeros((len(side.person), shape)) for side in (protocol.probe, protocol.reference)]
-    np.add.at(found[0], (row, protocol.reference.group[col]), scales[1][col])
-    np.add.at(found[1], (col, protocol.probe.group[row]), scales[0][row])
-    return found
+def _add_listed(protocol: Protocol, listed: tuple, place: list, thresholds: np.ndarray, accepted, every) -> None:
+    """Add the impostor pairs of a list to their images: all of them, and those above each threshold.
+
+    place: entry of each row, and of each column. accepted: (level, entry, group). every: (entry, group).
+    """
+    score, row, col, weight = listed
+    order = np.argsort(-thresholds)
+    first = np.searchsorted(-thresholds[order], -score, side="right")  # of the falling thresholds that it exceeds
+    right = first < len(thresholds)
+    into = np.zeros_like(accepted)
+    sides = (place[0][row], protocol.reference.group[col]), (place[1][col], protocol.probe.group[row])
+    for entry, other in sides:
+        np.add.at(every, (entry, other), weight)
+        np.add.at(into, (first[right], entry[right], other[right]), weight[right])
+    accepted[order] = np.cumsum(into, axis=0)
 
 
 def _blocks(protocol: Protocol, counts: np.ndarray, scales: list) -> tuple[np.ndarray, np.ndarray]:
@@ -275,11 +280,10 @@ def _folded(onto: np.ndarray, values: np.ndarray) -> np.ndarray:
     return both
 
 
-def _blocks_of_list(protocol: Protocol, listed: tuple, scales: list, thresholds: np.ndarray) -> tuple:
+def _blocks_of_list(protocol: Protocol, listed: tuple, thresholds: np.ndarray) -> tuple:
     """As `_blocks`, from the pairs of a list one by one."""
-    score, row, col = listed
+    score, row, col, weight = listed
     n_groups, probe, reference = len(protocol.cell_of), protocol.probe, protocol.reference
-    weight = scales[0][row] * scales[1][col]
     people = np.sort([probe.person[row], reference.person[col]], axis=0)
     groups = np.sort([probe.group[row], reference.group[col]], axis=0).astype(int)
     block, first = pd.factorize(pd.MultiIndex.from_arrays([*people, *groups]))

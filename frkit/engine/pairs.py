@@ -76,7 +76,7 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
     n, (row, col) = protocol.n_genuine, protocol.asked
     if self_score is not None:
         score = np.append(score[:n], np.full(len(row) - n, self_score, score.dtype))
-    identity, copy, here = protocol.reference.identity[col], np.arange(len(row)) >= n, ~np.isnan(score)
+    identity, copy, here = protocol.owner, np.arange(len(row)) >= n, ~np.isnan(score)
     complete = protocol.symmetric and bool(here[:n].all())
     present = np.bincount(identity[:n][here[:n]], minlength=len(protocol.share))
     here &= ~copy | (present[identity] > 0)

@@ -23,12 +23,12 @@ class Rates(NamedTuple):
     """Rates of one model, and the weights of pairs that further tallies build on.
 
     table: over (column, level, group); column 0 is the data, then come replicates, and last the V-statistic. What is
-    known of the data alone has no column. influence: what each image adds to the data's rates. genuine: the genuine
-    pairs. totals: impostor weight, (cell, column).
+    known of the data alone has no column. influence: what each image adds to the data's rates; None where images are
+    not known. genuine: the genuine pairs. totals: impostor weight, (cell, column).
     """
 
     table: xr.Dataset
-    influence: xr.Dataset
+    influence: xr.Dataset | None
     genuine: Weighted
     totals: np.ndarray
 
@@ -58,7 +58,9 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     impostors = resolve.cut_pairs(found.kept, ladder, protocol, bins, found.sums, found.totals)
     table = _table(protocol, found, impostors, far, fixed)
-    return Rates(table, _influence(protocol, found, ladder, table), found.genuine, found.totals)
+    alone = protocol.listed is not None and protocol.listed.one_by_one
+    influence = None if alone else _influence(protocol, found, ladder, table)
+    return Rates(table, influence, found.genuine, found.totals)
 
 
 def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Dataset) -> xr.Dataset:

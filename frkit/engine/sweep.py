@@ -19,6 +19,7 @@ from frkit.engine.protocol import Protocol
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
 PATCH = 512  # rows and columns that are scanned at once
+CHUNK = 20_000  # listed pairs whose weights in all columns are held at once
 WHOLE = slice(None)
 _SCRATCH = threading.local()
 
@@ -191,7 +192,13 @@ def add_to_slots(protocol: Protocol, slot, row, col, sums: np.ndarray, sides=(WH
 def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> np.ndarray:
     """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
     sums = np.zeros((n_slots, protocol.n_columns))
-    add_to_slots(protocol, slot, row, col, sums)
+    if protocol.between is None:
+        add_to_slots(protocol, slot, row, col, sums)
+        return sums
+    for begin in range(0, len(slot), CHUNK):  # of a list whose pairs have weights of their own
+        part = slice(begin, begin + CHUNK)
+        weight = protocol.probe.real_weight[row[part]].astype(float) * protocol.reference.real_weight[col[part]]
+        np.add.at(sums, slot[part], weight * protocol.factors(row[part], col[part])[:, None])
     return sums
 
 

@@ -26,7 +26,7 @@ def evaluate(
     threshold=None,
     by: str | list[str] | None = None,
     resampling: Resampling | None = None,
-    weighting="identity",
+    weighting=None,
     impostors: str = "all",
     varying: str = "error",
     histogram=None,
@@ -53,10 +53,12 @@ def evaluate(
         Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
     resampling : Resampling, optional
         Without it there are no replicates.
-    weighting : "identity", "pair", or p_k per identity
+    weighting : "identity", "pair", or p_k per identity, optional
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array (identities
-        sorted by name) gives p_k of section 2.1. In a pair list n_k counts the images of an identity that the list
-        names (on each side apart, where no image stands on both); without image names it is "pair" in any case.
+        sorted by name) gives p_k of section 2.1. By default "identity" where all images meet all images (a tensor, a
+        matrix), and "pair" for a list, which is no sample of all pairs of two people and is read so by every paper on
+        such a list. "identity" of a list: FAR is the mean over the pairs of people that the list names of the share of
+        their listed pairs that are accepted, FRR the mean over people with a listed genuine pair.
     impostors : {"all", "same-group"}
         Which impostor pairs enter the global FAR.
     varying : {"error", "split", "first", "most frequent"}

@@ -44,10 +44,10 @@ SMALL_GROUPS = (
 OF_REPLICATES = ("frr_rescaled", "frr_group_rescaled", "far_data", "frr_data")
 
 
-def tree(tables: list[xr.Dataset], influence: list[xr.Dataset], names, made: dict) -> xr.DataTree:
+def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, made: dict) -> xr.DataTree:
     """The table of every model as one tree, with a warning where groups are too small for a rate.
 
-    influence: what images add to each model's rates. names: of the models, or None for a single table without one.
+    influence: what images add to each model's rates, where images are known. names: of the models, or None for a single table without one.
     made: the provenance.
     """
     table = tables[0]
@@ -65,7 +65,8 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset], names, made: dic
     if "scheme" in made:
         replicates = table.drop_vars(of_data).isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
         nodes["replicates"] = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
-    nodes["influence"] = _together(influence, names)
+    if influence[0] is not None:
+        nodes["influence"] = _together(influence, names)
     for message in small_groups(nodes["empirical"]):
         warn(message)
     result = xr.DataTree.from_dict(nodes)
@@ -116,7 +117,7 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
         }
     )
     known = drawn | {
-        "weighting": "pair" if protocol.pooled else weighting if isinstance(weighting, str) else "p_k",
+        "weighting": "pair" if protocol.pooled else "identity" if weighting is None else weighting if isinstance(weighting, str) else "p_k",
         "impostors": impostors,
         "by": by if by is None or isinstance(by, str) else list(by),
         "similarity": scores.attrs.get("similarity", "given"),

@@ -14,7 +14,7 @@ OWN = "frkit_own"
 
 
 def threshold_for_all_groups(
-    scores: xr.DataArray, far, *, by, weighting="identity", varying: str = "error"
+    scores: xr.DataArray, far, *, by, weighting=None, varying: str = "error"
 ) -> xr.Dataset:
     """Find the smallest threshold at which the FAR of every group keeps to a level.
 
@@ -71,7 +71,7 @@ def threshold_for_all_groups(
     one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
     who = people(one, by, varying)
     require(len(who.groups) > 0, "a threshold for all groups needs groups: name an attribute with by=")
-    if not isinstance(weighting, (str, Mapping)):
+    if not (weighting is None or isinstance(weighting, (str, Mapping))):
         weighting = dict(zip(np.unique(who.identity).tolist(), np.asarray(weighting, float).tolist(), strict=True))
     scores = _relabelled(scores, who)
     found = [_of_group(scores, who, name, far, weighting) for name in who.groups]
