@@ -152,3 +152,60 @@ def test_scores_are_not_changed_and_not_kept(scores):
     fk.evaluate(scores, far=[0.1])
     xr.testing.assert_identical(scores.compute(), before.compute())
     assert scores.chunks == before.chunks
+
+
+# --- levels in the order given, thresholds for each model --------------------------------------------------
+
+
+def two_encoders():
+    a = fk.vmf.mixture(12, 16, kappa=(3, 9), seed=0, groups={"f": {}, "m": {"cohesion": 4}}).sample(6, seed=1)
+    rng = np.random.default_rng(3)
+    b = a.assign(embedding=a.embedding + 0.3 * rng.normal(size=a.embedding.shape).astype(np.float32))
+    return fk.score_tensor(fk.stack_models({"A": a, "B": b}))
+
+
+def test_levels_come_back_in_the_order_given():
+    scores = two_encoders()
+    up, down = (fk.evaluate(scores, far=far, by="group") for far in ([0.01, 0.03, 0.1], [0.1, 0.01, 0.03]))
+    assert down["empirical"].far_level.values.tolist() == [0.1, 0.01, 0.03]
+    for node in ("empirical", "vstatistic"):
+        xr.testing.assert_identical(up[node].to_dataset().sel(far_level=[0.1, 0.01, 0.03]), down[node].to_dataset())
+    bands = [fk.band(ev, "frr_group") for ev in (up, down)]
+    xr.testing.assert_allclose(bands[0].upper.sel(far_level=[0.1, 0.01, 0.03]), bands[1].upper)
+    fixed = [fk.evaluate(scores, threshold=t, by="group")["empirical"].to_dataset() for t in ([0.3, 0.5], [0.5, 0.3])]
+    xr.testing.assert_identical(fixed[0].sel(threshold_level=[0.5, 0.3]), fixed[1])
+    with pytest.raises(fk.InputError, match="a level twice"):
+        fk.evaluate(scores, far=[0.1, 0.01, 0.1])
+
+
+def test_every_model_has_thresholds_of_its_own():
+    scores, other = two_encoders(), two_encoders().isel(probe=slice(24, 72), reference=slice(24, 72))
+    found = fk.threshold_for_all_groups(other, [0.1, 0.02], by="group")
+    ev = fk.evaluate(scores, threshold=found.threshold, by="group", resampling=fk.Resampling(n=3))
+    assert ev["empirical"].threshold_level.values.tolist() == [0.1, 0.02]
+    np.testing.assert_array_equal(ev["empirical"].threshold, found.threshold)
+    for name in ("A", "B"):
+        alone = fk.evaluate(
+            scores.sel(model=name), threshold=found.threshold.sel(model=name), by="group", resampling=fk.Resampling(n=3)
+        )
+        for node in ("empirical", "replicates"):
+            for rate in ("far", "frr", "frr_group", "far_cross"):
+                np.testing.assert_array_equal(ev[node][rate].sel(model=name), alone[node][rate])
+    rows = {name: found.threshold.sel(model=name).values for name in ("B", "A")}
+    again = fk.evaluate(scores, threshold=rows, by="group")
+    np.testing.assert_array_equal(again["empirical"].frr, ev["empirical"].frr)
+    assert fk.compare(ev, "frr", models=("A", "B"), target="new people").estimate.sizes == {"threshold_level": 2}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        ({"A": [0.1]}, "rows for the models 'A'.*'A', 'B'"),
+        ({"A": [0.1], "B": [0.1, 0.2]}, r"as many values for every model; got \[1, 2\]"),
+        (xr.DataArray([[0.1], [np.nan]], {"model": ["A", "B"]}, ("model", "far_level")), "finite"),
+        (xr.DataArray(np.ones((2, 1, 1)), {"model": ["A", "B"]}, ("model", "a", "b")), "one other dim"),
+    ],
+)
+def test_thresholds_that_fit_no_model(threshold, words):
+    with pytest.raises(fk.InputError, match=words):
+        fk.evaluate(two_encoders(), threshold=threshold)

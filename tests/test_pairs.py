@@ -226,7 +226,10 @@ def test_a_list_pools_its_pairs_unless_people_are_asked_for():
     np.testing.assert_allclose(rates["identity"], [(1 / 2 + 1 + 1) / 3, (1 / 3 + 1) / 2])
 
 
-@pytest.mark.parametrize("options", [{}, {"weighting": "identity"}, {"varying": "first"}, {"varying": "split"}], ids=str)
+WAYS = [{}, {"weighting": "identity"}, {"varying": "first"}, {"varying": "split"}]
+
+
+@pytest.mark.parametrize("options", WAYS, ids=str)
 def test_no_scheme_changes_an_estimate(options):
     rng, n = np.random.default_rng(0), 300
     who = rng.integers(0, 10, (2, n))

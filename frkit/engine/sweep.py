@@ -104,8 +104,8 @@ def _asked_by_block(asked: tuple, rows: np.ndarray, cols: np.ndarray) -> dict:
 def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Tally:
     """The tally of some blocks of scores; places: (first row, first column, pairs asked for) of each.
 
-    Sums: "weight" (slot, column) of impostor pairs, "missing" (cell, column) of failed comparisons, "count" (bin,) of
-    impostor pairs. Lists: "kept" (row, column, score), "asked" (places, scores).
+    Sums: "weight" (slot, column) of impostor pairs, "missing" (cell, column) of failed comparisons, "count" (bin, cell)
+    of impostor pairs. Lists: "kept" (row, column, score), "asked" (places, scores).
     """
     protocol, ladder = request.protocol, request.ladder
     n_slots = ladder.n_bins * protocol.n_cells
@@ -121,7 +121,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
             kept.append(_scan_patch(patch, rows, cols, request, sums))
             if request.failing:
                 _add_missing(patch, rows, cols, request, sums)
-    sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells).sum(1)
+    sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells)
     return Tally(sums, {"kept": [pairs for pairs in kept if len(pairs[0])], "asked": asked})
 
 

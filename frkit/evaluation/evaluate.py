@@ -1,12 +1,25 @@
 """`evaluate`: from a score tensor to a labelled tree of rates, for the data, their V-statistic and replicates."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, require, warn
+from frkit.base import (
+    GENUINE,
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PERSON,
+    PROBE,
+    REFERENCE,
+    THRESHOLD_LEVEL,
+    listed,
+    require,
+    warn,
+)
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
@@ -47,8 +60,11 @@ def evaluate(
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that keeps to it (D.1).
         Default: 1e-5 to 0.1, four a decade, unless `threshold` is given.
-    threshold : sequence of float, optional
-        Fixed thresholds in place of FAR levels.
+    threshold : sequence of float, mapping or xr.DataArray, optional
+        Fixed thresholds in place of FAR levels, the same for all models; or a row for each model: a mapping of model to
+        thresholds, or a DataArray over `model` and one other dim, such as the `threshold` that
+        `threshold_for_all_groups` returns, or one tuned on other data. Levels come back in the order given; the
+        coordinate threshold_level holds the thresholds or, of a row for each model, the DataArray's own labels.
     by : str or list of str, optional
         Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
     resampling : Resampling, optional
@@ -77,7 +93,8 @@ def evaluate(
         `replicates`. Variables: `threshold`, `far`, `frr` over far_level (or threshold_level); `far_group`,
         `frr_group` over (far_level, group); `far_cross` over (far_level, group, reference_group); `eer`,
         `eer_threshold`, and per group `eer_group`, `eer_threshold_group`. `empirical` also has raw counts
-        `false_accepts`, `false_rejects` and `resolved` (both at least 10). The image scheme on a square
+        `false_accepts`, `false_rejects` and `resolved` (both at least 10), the same with `_group`, and
+        `false_accepts_cross` and `resolved_cross` between groups. The image scheme on a square
         of scores adds `frr_variance` and `far_variance` (at the threshold, over draws of images) to it, and `far_data`
         and `frr_data` (rates of the data at the replicate's threshold) to `replicates`. A histogram adds
         `auc`, from 1,000 bins or more (its attribute `error_bound`: how far from the exact AUC it can be), and for kind
@@ -105,15 +122,18 @@ def evaluate(
     >>> dict(ev["replicates"].frr.sizes)
     {'replicate': 10, 'far_level': 2}
     """
-    levels = asked_levels(far, threshold)
     bins, bounds = _asked_bins(histogram)
     scores = checked_scores(scores)
+    levels = asked_levels(far, threshold, scores)
     known = _known(scores, levels, (by, varying, weighting, impostors, resampling), _kept)
     protocol, bar = known.protocol, scores.size > LONG_SWEEP if progress is None else progress
     models = _models(scores)
-    rates = [tally_rates(model, protocol, *levels, plan, bar) for model, plan in zip(models, known.plans, strict=True)]
-    _warn(protocol, resampling, levels[0])
+    each = zip(models, levels.fixed, known.plans, strict=True)
+    rates = [tally_rates(model, protocol, levels.far, fixed, plan, bar) for model, fixed, plan in each]
+    _warn(protocol, resampling, levels.far)
     tables = [model.table for model in rates]
+    if levels.labels is not None:
+        tables = [table.assign_coords({THRESHOLD_LEVEL: levels.labels}) for table in tables]
     if bins:
         bounds = bounds or score_bounds(scores)
         for place, model in enumerate(models):
@@ -142,7 +162,8 @@ class Evaluator:
         """The same, which keeps labels, draws and plan of these scores for later ones of about the same kind."""
         asked = evaluate.__kwdefaults__ | self.options
         of_people = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
-        known = _known(checked_scores(scores), asked_levels(asked["far"], asked["threshold"]), of_people)
+        scores = checked_scores(scores)
+        known = _known(scores, asked_levels(asked["far"], asked["threshold"], scores), of_people)
         return replace(self, kept=known)
 
     def __call__(self, scores: xr.DataArray, *, seed: int | None = None) -> xr.DataTree:
@@ -154,6 +175,14 @@ class Evaluator:
         return evaluate(scores, **options, _kept=self.kept)
 
 
+class Levels(NamedTuple):
+    """FAR levels, (level,), or fixed thresholds, (model, level): one of the two is empty; labels of the latter."""
+
+    far: np.ndarray
+    fixed: np.ndarray
+    labels: np.ndarray | None
+
+
 class Kept(NamedTuple):
     """What evaluations of one kind share: labels of the scores, the codes and draws for them, a plan for each model."""
 
@@ -162,7 +191,7 @@ class Kept(NamedTuple):
     plans: list[Ladder]
 
 
-def _known(scores: xr.DataArray, levels: tuple, options: tuple, kept: Kept | None = None) -> Kept:
+def _known(scores: xr.DataArray, levels: Levels, options: tuple, kept: Kept | None = None) -> Kept:
     """Codes, draws and plans: those that are kept, as far as they fit these scores."""
     by, *_, resampling = options
     names = [IDENTITY, PERSON, *(() if by is None else attributes_of(by))]
@@ -176,7 +205,8 @@ def _known(scores: xr.DataArray, levels: tuple, options: tuple, kept: Kept | Non
     protocol = kept.protocol if same else make_protocol(models[0], *options)
     if kept is not None and len(kept.plans) == len(models):
         return Kept(labels, protocol, kept.plans)
-    return Kept(labels, protocol, [plan_rates(model, protocol, *levels) for model in models])
+    each = zip(models, levels.fixed, strict=True)
+    return Kept(labels, protocol, [plan_rates(model, protocol, levels.far, fixed) for model, fixed in each])
 
 
 def _models(scores: xr.DataArray) -> list[xr.DataArray]:
@@ -233,20 +263,46 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     return levels
 
 
-def asked_levels(far, threshold) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct FAR levels or fixed thresholds, ascending: one of the two is empty."""
+def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
+    """FAR levels or fixed thresholds for the models of these scores, in the order given."""
     require(far is None or threshold is None, "give far= or threshold=, not both")
+    models = scores[MODEL].values.tolist() if MODEL in scores.dims else None
     if threshold is not None:
-        fixed = np.atleast_1d(np.asarray(threshold, float))
+        fixed, labels = _rows_of_models(threshold, models)
         require(
-            fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)),
-            f"threshold must be finite numbers, got {threshold!r}",
+            fixed.ndim == 2 and fixed.size > 0 and bool(np.all(np.isfinite(fixed))),
+            f"threshold must be finite numbers, as many for every model; got {threshold!r}",
         )
-        return np.empty(0), np.unique(fixed)
+        return Levels(np.empty(0), fixed, labels)
     levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(np.asarray(far, float))
     inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
     require(inside, f"far must lie in (0, 1), got {far!r}")
-    return np.unique(levels), np.empty(0)
+    require(len(np.unique(levels)) == len(levels), f"far names a level twice; each level once: got {far!r}")
+    return Levels(levels, np.empty((len(models or [""]), 0)), None)
+
+
+def _rows_of_models(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Thresholds (model, level), and labels of the levels where every model has its own."""
+    n_models = len(models or [""])
+    by_model = isinstance(threshold, Mapping) or isinstance(threshold, xr.DataArray) and MODEL in threshold.dims
+    if not by_model:
+        return np.tile(np.atleast_1d(np.asarray(threshold, float)), (n_models, *[1] * max(np.ndim(threshold), 1))), None
+    known = list(threshold) if isinstance(threshold, Mapping) else threshold[MODEL].values.tolist()
+    require(
+        models is not None and set(models) <= set(known),
+        f"threshold has rows for the models {listed(known)}, but the scores are of {listed(models or ['one model'])}; "
+        "give one row for each, or thresholds for all",
+    )
+    if isinstance(threshold, Mapping):
+        rows = [np.atleast_1d(np.asarray(threshold[name], float)) for name in models]
+        even = all(row.shape == rows[0].shape for row in rows)
+        require(even, f"threshold must hold as many values for every model; got {[len(row) for row in rows]}")
+        return np.stack(rows), np.arange(len(rows[0]))
+    rows = threshold.sel({MODEL: models}).transpose(MODEL, ...)
+    require(rows.ndim <= 2, f"threshold must run over {MODEL!r} and one other dim, got {rows.dims}")
+    rows = rows if rows.ndim == 2 else rows.expand_dims(THRESHOLD_LEVEL, -1)
+    level = rows.dims[1]
+    return rows.values.astype(float), rows[level].values if level in rows.coords else np.arange(rows.shape[1])
 
 
 def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:

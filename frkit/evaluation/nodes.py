@@ -34,6 +34,11 @@ LONG_NAMES = {
     "false_accepts": "accepted impostor pairs, each counted once",
     "false_rejects": "rejected genuine pairs, each counted once",
     "resolved": "at least 10 errors of either kind",
+    "false_accepts_group": "accepted impostor pairs within the group, each counted once",
+    "false_rejects_group": "rejected genuine pairs of the group, each counted once",
+    "false_accepts_cross": "accepted impostor pairs between two groups, each counted once",
+    "resolved_group": "at least 10 errors of either kind within the group",
+    "resolved_cross": "at least 10 accepted impostor pairs between the two groups",
 }
 SMALL_GROUPS = (
     ("far_group", "FAR", "it takes two identities in the group"),
@@ -47,7 +52,8 @@ OF_REPLICATES = ("frr_rescaled", "frr_group_rescaled", "far_data", "frr_data")
 def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, made: dict) -> xr.DataTree:
     """The table of every model as one tree, with a warning where groups are too small for a rate.
 
-    influence: what images add to each model's rates, where images are known. names: of the models, or None for a single table without one.
+    influence: what images add to each model's rates, where images are known. names: of the models, or None for a single
+    table without one.
     made: the provenance.
     """
     table = tables[0]
@@ -104,6 +110,7 @@ def versions() -> dict[str, str]:
 def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]) -> dict:
     """What made these numbers, as JSON can hold it."""
     images = np.bincount(protocol.people.identity_code)
+    shared = weighting is None or isinstance(weighting, str)
     drawn = (
         {}
         if resampling is None
@@ -117,7 +124,7 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
         }
     )
     known = drawn | {
-        "weighting": "pair" if protocol.pooled else "identity" if weighting is None else weighting if isinstance(weighting, str) else "p_k",
+        "weighting": "pair" if protocol.pooled else "identity" if shared else "p_k",
         "impostors": impostors,
         "by": by if by is None or isinstance(by, str) else list(by),
         "similarity": scores.attrs.get("similarity", "given"),

@@ -13,9 +13,7 @@ from frkit.scores.groups import People, people
 OWN = "frkit_own"
 
 
-def threshold_for_all_groups(
-    scores: xr.DataArray, far, *, by, weighting=None, varying: str = "error"
-) -> xr.Dataset:
+def threshold_for_all_groups(scores: xr.DataArray, far, *, by, weighting=None, varying: str = "error") -> xr.Dataset:
     """Find the smallest threshold at which the FAR of every group keeps to a level.
 
     It is the largest of the groups' own thresholds FAR_a^{-1}(α), each the smallest observed impostor score of the
@@ -58,7 +56,7 @@ def threshold_for_all_groups(
     >>> mix = fk.vmf.mixture(20, 16, seed=0, groups={"a": {}, "b": {"cohesion": 9}})
     >>> scores = fk.score_tensor(mix.sample(4, seed=1))
     >>> found = fk.threshold_for_all_groups(scores, [0.1], by="group")
-    >>> ev = fk.evaluate(scores, threshold=found.threshold.values, by="group")
+    >>> ev = fk.evaluate(scores, threshold=found.threshold, by="group")
     >>> bool((ev["empirical"].far_group <= 0.1).all())
     True
     """

@@ -77,7 +77,7 @@ def compare(
     first, second = models or ("A", "B")
     sides = [_values(evaluation, chosen, method, target) for evaluation in (a, b)]
     pairs = [_aligned(x, y) for x, y in zip(*(values for values, _ in sides), strict=True)]
-    result = with_resolved(_contrast(pairs, sides[0][1], level, chosen.scale), a, b)
+    result = with_resolved(_contrast(pairs, sides[0][1], level, chosen.scale), chosen, a, b)
     result.attrs |= _said(a, chosen, sides[0][1], target, level) | {"a": str(first), "b": str(second)}
     warn_of(a, result)
     return result
@@ -133,7 +133,7 @@ def _group_contrasts(evaluation, measure, groups, method, target, level: float) 
     for pair in pairs:
         sides = [tuple(part.sel({GROUP: name}, drop=True) for name in pair) for part in values]
         found.append(_contrast(sides, method, level, chosen.scale))
-    result = with_resolved(found[0] if len(found) == 1 else xr.concat(found, "contrast"), evaluation)
+    result = with_resolved(found[0] if len(found) == 1 else xr.concat(found, "contrast"), chosen, evaluation)
     result.attrs = found[0].attrs | _said(evaluation, chosen, method, target, level)
     if len(found) == 1:
         result.attrs |= dict(zip("ab", pairs[0], strict=True))

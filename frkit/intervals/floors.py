@@ -89,7 +89,7 @@ def floor(evaluation: xr.DataTree, measure: AnyMeasure, *, level: float = 0.95) 
         estimate, replicates = (chosen(evaluation[node].to_dataset()) for node in ("empirical", DEALT))
     else:
         estimate, replicates = values_of(evaluation, chosen).estimate, _of_fair(evaluation, chosen)
-    result = with_resolved(_against(estimate, replicates, chosen.fair, level), evaluation)
+    result = with_resolved(against(estimate, replicates, chosen.fair, level), chosen, evaluation)
     result.attrs = attributes(evaluation, chosen, "fair floor", level)
     drawn = "image" if result.attrs.get("scheme") == "image" else "identity"
     result.attrs["size"] = SIZES[evaluation[DEALT].attrs["dealt"] if chosen.dealt else drawn]
@@ -133,14 +133,15 @@ def _common(rates: xr.DataArray) -> xr.DataArray:
     return rates.mean([dim for dim in rates.dims if str(dim).endswith(GROUP)])
 
 
-def _against(estimate: xr.DataArray, replicates: xr.DataArray, fair: float, level: float) -> xr.Dataset:
+def against(estimate: xr.DataArray, replicates: xr.DataArray, fair: float, level: float) -> xr.Dataset:
     """Quantiles of the floor, counted away from the fair value, and how much of it reaches the estimate."""
     away = -1.0 if float((replicates - fair).where(np.isfinite(replicates)).sum()) < 0 else 1.0
     distance = away * (replicates - fair)
     median, limit = (fair + away * end for end in quantiles(distance, (0.5, level)))
     known = distance.notnull()
     reached = ((distance >= away * (estimate - fair) - TIE) & known).sum(REPLICATE)
-    p = (reached / known.sum(REPLICATE).where(lambda n: n > 0)).where(estimate.notnull())
+    n = known.sum(REPLICATE)
+    p = ((1 + reached) / (1 + n)).where(estimate.notnull() & (n > 0))
     n_nonfinite = (~np.isfinite(replicates)).sum(REPLICATE)
     return xr.Dataset({"estimate": estimate, "median": median, "limit": limit, "p": p, "n_nonfinite": n_nonfinite})
 
@@ -171,19 +172,26 @@ def grouped_people(who: People) -> tuple[np.ndarray, np.ndarray]:
 class PeopleDealt:
     """Deals in the form of a resampling scheme: replicate d K + g holds the people of group g in deal d, once.
 
-    owner: the person of each image, (image,). dealt: the group of each person in each deal, (deal, person).
+    owner: the person of each image, (image,). dealt: the group of each person in each deal, (deal, person). together:
+    the groups of each of K replicates, where these are not the groups one by one.
     """
 
     owner: np.ndarray
     dealt: np.ndarray
     seed: int
+    together: tuple[tuple[int, ...], ...] | None = None
     scheme: ClassVar[str] = "deal"
     strata: ClassVar[None] = None
 
     @property
     def n(self) -> int:
         """Replicates."""
-        return len(self.dealt) * (int(self.dealt.max()) + 1)
+        return len(self.dealt) * len(self.groups)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The groups of each replicate of a deal."""
+        return self.together or tuple((group,) for group in range(int(self.dealt.max()) + 1))
 
     def target(self, _n_identities: int) -> str:
         """What these replicates are about, in words."""
@@ -192,7 +200,8 @@ class PeopleDealt:
     def weights(self, identity, image=None, strata=None, person=None) -> xr.Dataset:
         """Counts of every replicate, as `Resampling.weights` gives them, for the same images in the same order."""
         names, first = np.unique(identity, return_index=True)
-        held = self.dealt[:, None, self.owner[first]] == np.arange(self.dealt.max() + 1)[:, None]
+        group = self.dealt[:, self.owner[first]]
+        held = np.stack([np.isin(group, groups) for groups in self.groups], 1)
         counts = held.reshape(self.n, len(names)).astype(np.uint16)
         images = np.ones((self.n, len(identity)), np.uint16)
         dims = {"identity_count": ((REPLICATE, IDENTITY), counts), "image_count": ((REPLICATE, IMAGE), images)}

@@ -10,11 +10,10 @@ p-value of fairness.
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, InputError, require
+from frkit.base import GROUP, REPLICATE, require
 from frkit.intervals.joint import draws
-from frkit.measures.registry import Measure
+from frkit.measures.registry import Measure, rates_read
 
-GROUP_RATES = ("far_group", "frr_group", "far_cross", "eer_group")
 STRETCH = "stretch"
 STEPS = xr.DataArray(np.linspace(0, 1, 61), dims=STRETCH)
 SPREADS = 5.0  # standard deviations of the groups' log rates, by which the ray reaches beyond the estimate
@@ -25,7 +24,7 @@ N_DRAWS = 1_000
 def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
     """Estimate and ends of a disparity measure, and the p-value of fairness."""
     data = evaluation["empirical"].to_dataset()
-    names = _read_by(chosen, data)
+    names = rates_read(chosen, data)
     require(len(names) > 0, "a disparity measure needs groups: evaluate with by='the name of an attribute'")
     drawn = draws(evaluation, names, target, N_DRAWS)
     rates = {name: data[name].where(data[name] > 0, drawn[name].mean(REPLICATE)) for name in names}
@@ -54,17 +53,6 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
 
 def _group_dims(rate: xr.DataArray) -> list:
     return [dim for dim in rate.dims if str(dim).endswith(GROUP)]
-
-
-def _read_by(chosen: Measure, data: xr.Dataset) -> tuple[str, ...]:
-    """The group rates without which the measure cannot be had."""
-    needed = []
-    for name in (name for name in GROUP_RATES if name in data):
-        try:
-            chosen(data.drop_vars(name))
-        except (KeyError, AttributeError, InputError):
-            needed.append(name)
-    return tuple(needed)
 
 
 def _stretches(away: dict, errors: dict) -> xr.DataArray:

@@ -71,9 +71,7 @@ class Rates:
     def law(self, point: int, setter: int = 0) -> Law:
         """The joint law at a point; setter: which FAR sets the threshold (0: of all; 1 + g: of group g)."""
         node = self.node
-        sums = Sums(
-            *(node[name].values[point] if "point" in node[name].dims else node[name].values for name in SUMS)
-        )
+        sums = Sums(*(node[name].values[point] if "point" in node[name].dims else node[name].values for name in SUMS))
         order = [setter, *(place for place in range(len(self.masks)) if place != setter)]
         fixed = self.fixed and point < node.attrs["levels"]
         alpha = float(node.rate[point])

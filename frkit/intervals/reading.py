@@ -6,15 +6,21 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, REPLICATE, InputError, require, warn
+from frkit.base import FAR_LEVEL, GROUP, REPLICATE, InputError, require, warn
+from frkit.engine.rates import RESOLVED
 from frkit.evaluation.nodes import small_groups
 from frkit.intervals.influence import THESE_PEOPLE
-from frkit.measures.registry import Measure
+from frkit.measures.registry import Measure, rates_read
 from frkit.resampling import DIAGONAL_SCHEMES
 
 FEW_IMAGES = 5
 TELLING_IMAGES = 4  # of one identity make two pairs that share no image
 GENUINE_RATES, IMPOSTOR_RATES = ("frr", "frr_group"), ("far", "far_group", "far_cross")
+ERRORS_OF = {
+    "far_group": "false_accepts_group",
+    "frr_group": "false_rejects_group",
+    "far_cross": "false_accepts_cross",
+}
 RATES = (*GENUINE_RATES, *IMPOSTOR_RATES, "threshold")
 FOR_FEW_IMAGES = ("rescaled", "corrected")
 PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
@@ -116,14 +122,26 @@ def attributes(
     return attrs if level is None else {**attrs, "level": level}
 
 
-def with_resolved(result: xr.Dataset, *evaluations: xr.DataTree) -> xr.Dataset:
-    """Add `resolved` where it has the dimensions of the curve."""
+def with_resolved(result: xr.Dataset, chosen: Measure, *evaluations: xr.DataTree) -> xr.Dataset:
+    """Add `resolved`, of the groups that the measure reads, where it has the dimensions of the result."""
     for evaluation in evaluations:
-        data = evaluation["empirical"].to_dataset()
-        if "resolved" not in data or not set(data.resolved.dims) <= set(result.estimate.dims):
+        resolved = resolved_of(evaluation["empirical"].to_dataset(), chosen, result.estimate.dims)
+        if resolved is None or not set(resolved.dims) <= set(result.estimate.dims):
             return result
-        result = result.assign(resolved=data.resolved & result.get("resolved", True))
+        result = result.assign(resolved=resolved & result.get("resolved", True))
     return result
+
+
+def resolved_of(data: xr.Dataset, chosen: Measure, dims: tuple) -> xr.DataArray | None:
+    """Where a measure rests on ten errors at least: of all pairs, and of every group whose rates it reads."""
+    if "resolved" not in data:
+        return None
+    resolved = data.resolved
+    for name, errors in ERRORS_OF.items():
+        if errors in data and name in rates_read(chosen, data):
+            own = data[errors] >= RESOLVED
+            resolved = resolved & own.all([dim for dim in own.dims if str(dim).endswith(GROUP) and dim not in dims])
+    return resolved
 
 
 def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
