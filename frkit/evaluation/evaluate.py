@@ -23,12 +23,13 @@ from frkit.base import (
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import plan_rates, tally_rates
+from frkit.engine.rates import COLUMN, plan_rates, tally_rates
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
+FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
 
@@ -111,8 +112,8 @@ def evaluate(
     Warns
     -----
     DataWarning
-        For groups too small for a rate, FAR levels below the weight of one pair, and the image scheme with few
-        images per identity.
+        For groups too small for a rate, FAR levels below the weight of one pair, the image scheme where much of the
+        weight of FRR lies with people of few images, and an EER above one half (distances taken for scores).
 
     Examples
     --------
@@ -130,8 +131,9 @@ def evaluate(
     models = _models(scores)
     each = zip(models, levels.fixed, known.plans, strict=True)
     rates = [tally_rates(model, protocol, levels.far, fixed, plan, bar) for model, fixed, plan in each]
-    _warn(protocol, resampling, levels.far)
     tables = [model.table for model in rates]
+    named = [f" (model {name!r})" for name in scores[MODEL].values.tolist()] if MODEL in scores.dims else [""]
+    _warn(protocol, resampling, levels.far, tables, named)
     if levels.labels is not None:
         tables = [table.assign_coords({THRESHOLD_LEVEL: levels.labels}) for table in tables]
     if bins:
@@ -316,26 +318,48 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     return bins, bounds
 
 
-def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray) -> None:
+def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, names: list) -> None:
     """Say what these data and options cannot tell."""
-    median = float(np.median(np.bincount(protocol.people.identity_code)))
-    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
-    n_impostors = n_impostors if protocol.listed is None else len(protocol.listed.impostor)
-    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
+    drawn = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+    share, few, many = _few_images(protocol)
+    if drawn and share >= FEW_SHARE:
         warn(
-            f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
-            "below 5 images per identity (.59-.89 at nominal .95 with 2-3); read its intervals as too narrow"
+            f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images ({few} of {many} "
+            f"people): intervals from replicates of the {resampling.scheme} scheme are too narrow then (they cover .46 "
+            "to .89 at nominal .95 with 2 or 3 images). Name no method in fk.band, which then reads no replicates of "
+            "rates, or draw people, Resampling('identity')"
         )
-    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not protocol.diagonal:
+    if drawn and not protocol.diagonal:
         warn(
             "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
             f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
             "cannot vary; scheme 'identity' says more here"
         )
-    smallest = 1 / max(n_impostors, 1)
-    low = levels[levels < smallest]
-    if low.size:
-        warn(
-            f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
-            f"{smallest:.2g}): the threshold there is the largest impostor score, whose bootstrap is not valid"
-        )
+    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
+    smallest = 1 / max(n_impostors if protocol.listed is None else len(protocol.listed.impostor), 1)
+    for name, table in zip(names, tables, strict=True):
+        data = table.isel({COLUMN: 0})
+        low = levels[(levels < smallest) | (data.far.values <= 0)] if levels.size else levels
+        if low.size:
+            warn(
+                f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
+                f"{smallest:.2g}){name}: the threshold there is the largest impostor score, whose bootstrap is not "
+                "valid; take levels above, or compare more images"
+            )
+        if data.eer > 0.5:
+            warn(
+                f"the EER{name} is {float(data.eer):.2f}: strangers score higher than images of one person. If larger "
+                "scores mean less alike (distances), turn their sign"
+            )
+
+
+def _few_images(protocol: Protocol) -> tuple[float, int, int]:
+    """Share of FRR's weight that lies with people of few images, how many these are, and of how many."""
+    if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
+        return 0.0, 0, 0  # nobody's images are known
+    owner = protocol.owner[: protocol.n_genuine]
+    pairs = np.bincount(owner, minlength=len(protocol.share))
+    weight = protocol.share**2 * (pairs if protocol.pooled else pairs > 0)
+    images = np.bincount(protocol.people.identity_code, minlength=len(pairs))
+    few = (images < FEW_IMAGES) & (pairs > 0)
+    return float(weight[few].sum() / weight.sum()), int(few.sum()), int(np.count_nonzero(pairs))

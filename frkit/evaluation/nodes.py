@@ -1,5 +1,6 @@
 """The nodes of an evaluation: slices of the table of rates, with names, and what made them."""
 
+import hashlib
 import json
 from functools import cache
 from importlib.metadata import version
@@ -120,6 +121,7 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
             "seed": resampling.seed,
             "strata": resampling.strata,
             "copies": protocol.diagonal,
+            "varies": bool(np.any(protocol.image_count[1:] != 1) or np.any(protocol.identity_count[1:] != 1)),
             "target": resampling.target(len(np.unique(protocol.people.person))),
         }
     )
@@ -134,9 +136,21 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
         "failed_genuine_comparisons": failed,
         "versions": versions(),
         "fingerprint": protocol.fingerprint,
+        "labels": _digests(scores),
+        "images": scores.attrs.get("images"),
     }
     facts = {} if protocol.listed is None else protocol.listed.facts
     return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}
+
+
+def _digests(scores: xr.DataArray) -> dict[str, str]:
+    """What the labels of images or pairs leave of themselves, by name."""
+    found = {}
+    for name in sorted(str(name) for name in scores.coords if MODEL not in scores[name].dims and name != MODEL):
+        labels = scores[name].values.astype(str)
+        width = max(1, int(np.char.str_len(labels).max(initial=1)))  # the same bytes however wide they are stored
+        found[name] = hashlib.sha256(np.ascontiguousarray(labels.astype(f"U{width}"))).hexdigest()[:16]
+    return found
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -22,6 +22,7 @@ from frkit.base import (
 from frkit.faces.checks import checked_embedding
 from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
 
+NUMBERED = "numbered"  # mark of image names that nobody gave: they do not tell these images from others
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
     | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
@@ -77,7 +78,7 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     _check_identities(identity, "")
     labels, identity, person = _apply_rules(labels, rules, identity)
     _check_identities(identity, " after splitting" if person is not None else "")
-    coords = {IMAGE: names, IDENTITY: (IMAGE, identity)}
+    coords = {IMAGE: (IMAGE, names, {NUMBERED: 1} if image is None else {}), IDENTITY: (IMAGE, identity)}
     coords |= {} if model is None else {MODEL: model_names(model, len(values))}
     coords |= {} if person is None else {PERSON: (IMAGE, person)}
     for name in attributes:

@@ -93,7 +93,7 @@ def band(
     result = with_fair(with_resolved(result, chosen, evaluation), chosen)
     of = target if method in WITHOUT_REPLICATES else None
     result.attrs = attributes(evaluation, chosen, "sup-t" if simultaneous else method, level, of) | {"rule": rule}
-    warn_of(evaluation, result)
+    warn_of(evaluation, chosen, result)
     return result
 
 

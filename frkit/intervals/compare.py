@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, MODEL, REPLICATE, InputError, require
+from frkit.base import GROUP, MODEL, REPLICATE, InputError, listed, require
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.methods import WITHOUT_REPLICATES, choose, drawn_measure, interval, logarithm, target_of
 from frkit.intervals.reading import Values, attributes, provenance, values_of, warn_of, with_resolved
@@ -79,7 +79,7 @@ def compare(
     pairs = [_aligned(x, y) for x, y in zip(*(values for values, _ in sides), strict=True)]
     result = with_resolved(_contrast(pairs, sides[0][1], level, chosen.scale), chosen, a, b)
     result.attrs |= _said(a, chosen, sides[0][1], target, level) | {"a": str(first), "b": str(second)}
-    warn_of(a, result)
+    warn_of(evaluation_a, chosen, result)
     return result
 
 
@@ -140,7 +140,7 @@ def _group_contrasts(evaluation, measure, groups, method, target, level: float) 
     else:
         first, second = (list(side) for side in zip(*pairs, strict=True))
         result = result.assign_coords(a=("contrast", first), b=("contrast", second)).assign(p_holm=_holm(result.p))
-    warn_of(evaluation, result)
+    warn_of(evaluation, chosen, result)
     return result
 
 
@@ -183,6 +183,20 @@ def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
             f"{first.get(key)!r} and {second.get(key)!r}. Evaluate both models on the same images with the "
             "same Resampling(scheme, n, seed)",
         )
+    labels, others = (known.get("labels", {}) for known in (first, second))
+    differ = [name for name in labels if name in others and labels[name] != others[name]]
+    require(
+        not differ,
+        f"a paired comparison needs the same images, but {listed(differ)} of the two evaluations' images or pairs "
+        "differ: evaluate both models on the same images, in the same order",
+    )
+    images = {known.get("images") for known in (first, second)}
+    require(
+        len(images) == 1,
+        "a paired comparison needs the same images, but these have no names and other embeddings: nothing says that "
+        "image 0 of one is image 0 of the other. Name them, fk.faces(..., image=names), stack both models with "
+        "fk.stack_models, or evaluate the same faces",
+    )
 
 
 def _aligned(first, second) -> tuple:

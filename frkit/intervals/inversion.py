@@ -34,11 +34,13 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     stretches = _stretches(away, errors)
     plain = data.drop_vars([name for name in data.data_vars if GROUP in data[name].dims and name not in names])
     seen = chosen(plain.assign(rates))
-    stretched = {name: np.exp(middle[name] + stretches * away[name]) for name in names}
+    stretched = {name: np.exp(middle[name] + stretches * away[name]).clip(max=1) for name in names}
     truth = chosen(plain.assign(stretched))
     # noise of counts grows with the root of the rate: where a rate is supposed lower than seen, its log varies more
     grown = {name: np.sqrt(rates[name] / stretched[name]).clip(0.5, 2.0) for name in names}
-    noisy = chosen(plain.assign({name: stretched[name] * np.exp(errors[name] * grown[name]) for name in names}))
+    noisy = chosen(
+        plain.assign({name: (stretched[name] * np.exp(errors[name] * grown[name])).clip(max=1) for name in names})
+    )
     side = np.sign(float((noisy - chosen.fair).isel({STRETCH: 0}).sum())) or 1.0
     as_far = (side * (noisy - seen) >= -TIE).mean(REPLICATE)
     as_near = (side * (noisy - seen) <= TIE).mean(REPLICATE)

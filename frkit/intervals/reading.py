@@ -1,19 +1,29 @@
 """What an interval needs to know of an evaluation: a measure on its nodes, its provenance, its cautions."""
 
 import json
+import weakref
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, REPLICATE, InputError, require, warn
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    REFERENCE_GROUP,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    InputError,
+    listed,
+    require,
+    warn,
+)
 from frkit.engine.rates import RESOLVED
 from frkit.evaluation.nodes import small_groups
 from frkit.intervals.influence import THESE_PEOPLE
 from frkit.measures.registry import Measure, rates_read
 from frkit.resampling import DIAGONAL_SCHEMES
 
-FEW_IMAGES = 5
 TELLING_IMAGES = 4  # of one identity make two pairs that share no image
 GENUINE_RATES, IMPOSTOR_RATES = ("frr", "frr_group"), ("far", "far_group", "far_cross")
 ERRORS_OF = {
@@ -21,6 +31,7 @@ ERRORS_OF = {
     "frr_group": "false_rejects_group",
     "far_cross": "false_accepts_cross",
 }
+_SAID: dict[int, set[str]] = {}  # of each evaluation that is there, what was said
 RATES = (*GENUINE_RATES, *IMPOSTOR_RATES, "threshold")
 FOR_FEW_IMAGES = ("rescaled", "corrected")
 PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
@@ -72,6 +83,13 @@ def values_of(evaluation: xr.DataTree, chosen: Measure, method: str | None = Non
     )
     nodes = [evaluation[name].to_dataset() for name in ("empirical", "vstatistic", "replicates")]
     known = provenance(evaluation)
+    require(
+        known.get("varies", True),
+        f"scheme {known.get('scheme')!r} cannot vary these data: there is nothing to draw from but one image of each "
+        f"person on each side, or one person in each stratum, so that all {known.get('n')} replicates are the data and "
+        "every interval from them would have width zero; draw people with Resampling('identity', n=...), without "
+        "strata, or name no method, which needs no replicates",
+    )
     copies = known.get("copies", known.get("scheme") in DIAGONAL_SCHEMES)
     values = _rescaled(chosen, nodes) if method == "rescaled" and copies else Values(*map(chosen, nodes))
     n = values.replicates.sizes.get(REPLICATE, 0)
@@ -154,12 +172,10 @@ def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
     return result.assign(includes_fair=reaches.where(known))  # missing, not False, where an end cannot be had
 
 
-def warn_of(evaluation: xr.DataTree, result: xr.Dataset) -> None:
-    """Say everything that makes this band mean less than its level says."""
+def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> None:
+    """Say everything that makes this interval mean less than its level says, each thing once for an evaluation."""
     data = evaluation["empirical"].to_dataset()
-    messages = _scheme_cautions(provenance(evaluation), result.attrs)
-    if FAR_LEVEL in result.dims:
-        messages += _level_cautions(data, result)
+    messages = _scheme_cautions(provenance(evaluation), result.attrs) + _error_cautions(data, chosen, result)
     if bool(result.estimate.isnull().any()):
         messages += small_groups(data)
     most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
@@ -168,19 +184,20 @@ def warn_of(evaluation: xr.DataTree, result: xr.Dataset) -> None:
             f"up to {most} replicates of {result.attrs['measure']} are not finite: infinite ones count as the largest, "
             "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
         )
+    if id(evaluation) not in _SAID:
+        _SAID[id(evaluation)] = set()
+        weakref.finalize(evaluation, _SAID.pop, id(evaluation), None).atexit = False
+    said = _SAID[id(evaluation)]
     for message in messages:
-        warn(message)
+        if message not in said:
+            said.add(message)
+            warn(message)
 
 
 def _scheme_cautions(known: dict, attrs: dict) -> list[str]:
     """What the scheme cannot do for this measure and this method."""
     messages, scheme, method = [], known.get("scheme"), attrs["method"]
-    _, median, most = known.get("images_per_identity", (np.inf, np.inf, np.inf))
-    if scheme == "image" and median < FEW_IMAGES and method not in FOR_FEW_IMAGES:
-        messages.append(
-            f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
-            "less than its level says (.59 to .89 at .95 with 2 or 3 images); method='auto' takes this into account"
-        )
+    *_, most = known.get("images_per_identity", (np.inf, np.inf, np.inf))
     if method == "corrected" and most < TELLING_IMAGES:
         messages.append(
             f"no identity has more than {most:g} images, so that a difficult person looks like a difficult image: the "
@@ -194,25 +211,38 @@ def _scheme_cautions(known: dict, attrs: dict) -> list[str]:
     return messages
 
 
-def _level_cautions(data: xr.Dataset, result: xr.Dataset) -> list[str]:
-    """Levels at which the data cannot say much."""
+def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> list[str]:
+    """Levels, groups and models with too few errors to say much."""
     messages = []
-    maximum = _levels_where(data.far <= 0) if "far" in data and FAR_LEVEL in data.far.dims else ""
-    if maximum:
+    if chosen.fair is not None:
+        for name in set(rates_read(chosen, data)) & set(ERRORS_OF):
+            where = _where(data[name] == 0)
+            if where:
+                messages.append(
+                    f"no error in {name} {where}: a ratio to that rate is infinite or undefined there, and "
+                    f"{chosen.name} rests on a rate nobody has seen; method='inverted' counts half an error in its "
+                    "place. Read it at levels at which every group has errors, or merge groups"
+                )
+    resolved = resolved_of(data, chosen, result.estimate.dims)
+    where = "" if resolved is None or "resolved" not in result else _where(~resolved)
+    if where:
         messages.append(
-            f"FAR {maximum} lies below the resolution of the data: the threshold there is the largest "
-            "impostor score, and the bootstrap of a maximum is not valid"
+            f"fewer than ten errors {where}: marked as not resolved and drawn grey; take more pairs, or other levels"
         )
-    unresolved = _levels_where(~result.resolved) if "resolved" in result else ""
-    if unresolved:
-        messages.append(f"fewer than ten errors at FAR {unresolved}: marked as not resolved and drawn grey")
     return messages
 
 
-def _levels_where(condition: xr.DataArray) -> str:
-    """The range of FAR levels at which a condition holds for any model, in words."""
-    held = condition.any([dim for dim in condition.dims if dim != FAR_LEVEL])
-    levels = held[FAR_LEVEL].values[held.values]
-    if levels.size == 0:
+def _where(condition: xr.DataArray) -> str:
+    """The levels, groups and models at which a condition holds, in words; empty where it holds nowhere."""
+    if not bool(condition.any()):
         return ""
-    return f"{levels[0]:.3g}" if levels.size == 1 else f"{levels.min():.3g} to {levels.max():.3g}"
+    words = []
+    for dim in condition.dims:
+        held = condition.any([other for other in condition.dims if other != dim])
+        names = held[dim].values[held.values]
+        if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
+            many = f"{names.min():.3g} to {names.max():.3g}" if len(names) > 1 else f"{names[0]:.3g}"
+            words.insert(0, f"at {'FAR' if dim == FAR_LEVEL else 'threshold'} {many}")
+        elif dim != REFERENCE_GROUP:
+            words.append(f"of {dim} {listed(names)}")
+    return " ".join(words)

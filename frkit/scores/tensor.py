@@ -1,5 +1,6 @@
 """Lazy score tensors: building one computes nothing, and none is ever whole in memory."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -9,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FEATURE, IMAGE, MODEL, PROBE, REFERENCE, require
+from frkit.faces.dataset import NUMBERED
 
 CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
 TILE = 512  # a larger block is filled by products of this size
@@ -185,6 +187,8 @@ def score_tensor(
     source = ScoreArray(embedding.values, similarity)
     attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
     attrs |= {"symmetric": int(symmetric), "long_name": "similarity score"}
+    if faces[IMAGE].attrs.get(NUMBERED):  # what tells these images from others that are numbered too
+        attrs["images"] = hashlib.sha256(np.ascontiguousarray(source.embedding)).hexdigest()[:16]
     if isinstance(similarity, str):
         attrs["self_score"] = SIMILARITIES[similarity][2]
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE}
