@@ -24,8 +24,8 @@ DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/fairness_coverage.csv
     "image": "as a test at 5 % has size 0 to .03 for new images of these people, but no test for new people",
-    "identity": "as a test at 5 % has size 0 to .14: too liberal where errors lie with few people; fk.permutation_test is "
-    "exact",
+    "identity": "as a test at 5 % has size 0 to .14 (too liberal where errors lie with few people): "
+    "fk.permutation_test is exact",
     "people": "deals people to groups at random: as a test exact where people could change groups",
     "scores": "deals scores to groups at random: as a test liberal where pairs share people",
 }
