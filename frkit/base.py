@@ -1,5 +1,6 @@
 """The ground floor: all names of dimensions and variables that rooms share, and the one voice of errors."""
 
+import numbers
 import sys
 import warnings
 
@@ -24,6 +25,12 @@ def require(condition: bool, message: str) -> None:
     """Raise InputError with the message unless the condition holds."""
     if not condition:
         raise InputError(message)
+
+
+def require_whole(name: str, value: int, least: int) -> None:
+    """Raise InputError unless the value is a whole number, and not below the least one."""
+    whole = isinstance(value, numbers.Integral) and value >= least
+    require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 def warn(message: str) -> None:

@@ -110,7 +110,7 @@ BAD_LABELS = {
     "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
     "reserved beginning": ({"probe_age": ["f"] * 5}, "'probe_age' has a name"),
     "slash": ({"a/b": ["f"] * 5}, "'a/b' has a name"),
-    "rule unknown": ({"varying": "median"}, "varying must be one of 'error', 'keep'.* got 'median'"),
+    "rule unknown": ({"age": ["20"] * 5, "varying": "median"}, "varying must be one of 'error', 'keep'.* got 'median'"),
     "rule unknown for one": ({"age": ["20"] * 5, "varying": {"age": "median"}}, "got 'median'"),
     "rule for nothing": ({"varying": {"age": "split"}}, "varying names 'age', but the attributes are none"),
     "rule a list": ({"varying": ["split"]}, "a rule or a mapping"),
@@ -201,8 +201,8 @@ def test_stacking_equals_a_cube_given_at_once():
 
 BAD_STACKS = {
     "nothing": (lambda a, b: {}, "needs a mapping"),
-    "no faces": (lambda a, b: {"A": a, "B": b.embedding}, "model 'B' is not a faces Dataset"),
-    "stacked": (lambda a, b: {"A": stack_models({"A": a, "B": b})}, "'A' has dims"),
+    "no faces": (lambda a, b: {"A": a, "B": b.embedding}, "model 'B' must be a faces Dataset"),
+    "stacked": (lambda a, b: {"A": stack_models({"A": a, "B": b})}, "'A' holds several models already"),
     "images": (lambda a, b: {"A": a, "B": b.isel(image=slice(0, 4))}, "same images, only one has 'z'"),
     "attributes": (lambda a, b: {"A": a, "B": b.drop_vars("age")}, "same attributes, only one has 'age'"),
     "labels": (lambda a, b: {"A": a, "B": b.assign_coords(identity=("image", ["anna"] * 5))},

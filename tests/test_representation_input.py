@@ -65,11 +65,11 @@ def test_features_that_are_no_numbers(value):
 
 def test_constant_features():
     faces = people(TWO)
-    with pytest.raises(fk.InputError, match="is constant: all 32 images have the same features"):
+    with pytest.raises(fk.InputError, match="is constant among (18|20) images of a fold"):
         bias(faces.assign(embedding=xr.ones_like(faces.embedding)))
     padded = fk.stack_models({"A": faces, "B": faces})
     padded.embedding[1] = 2.0
-    with pytest.raises(fk.InputError, match="of model 'B' is constant"):
+    with pytest.raises(fk.InputError, match="is constant among"):
         bias(padded)
 
 

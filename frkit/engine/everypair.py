@@ -7,7 +7,7 @@ import numpy as np
 
 from frkit.engine import kernels, lists
 from frkit.engine.protocol import Protocol
-from frkit.engine.sweep import Tally, add_filed, codes_of_patch, patches, scratch_space, slot_sums
+from frkit.engine.sweep import Tally, add_sorted, codes_of_patch, patches, scratch_space, slot_sums, sort_filed
 
 CHUNK = 8192  # pairs of a list whose weights are written out at once
 
@@ -40,7 +40,7 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, binned: np.nd
     groups, values = codes[2], np.zeros(patch.shape)
     filed = kernels.file_in_bins(patch, *codes, wanted.edges, (scratch.rows, scratch.cols, scratch.slots, values))
     if filed:
-        add_filed(protocol, rows, cols, filed, binned)
+        add_sorted(protocol, *sort_filed(filed, len(binned)), binned, (rows, cols))
     weights = [side.real_weight[at].astype(float) * protocol.scales(side)[at, None] for side, at in sides]
     for power in range(2):
         for h in np.unique(groups[1]):

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from frkit.engine.kernels import add_to_images, bins_of
-from frkit.engine.pairs import Genuine, common_group
+from frkit.engine.kernels import add_to_images, bins_of, file_by_threshold, sort_by_slot
+from frkit.engine.pairs import Genuine, Pairs, common_group
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 
-MOST_SAMPLED = 400  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
+MOST_SAMPLED = 200  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
 RANKS = 60  # places of the curve inside the last bin
 FEW_ACCEPTED = 50  # accepted pairs among them, below which single pairs are taken to be nearly independent
 ROWS, COLS, PEOPLE = "by_row", "by_col", "by_people"
@@ -43,7 +43,8 @@ class Gaps:
 
     of_slot: the gap of each (bin, cell), from the top down, -1 where pairs are kept; top: (gap,) its highest bin.
     groups, scales, sampled: of the images on both sides; sampled is the place of an image's person among the sampled
-    people, or -1. n_groups: with "in no group". n_sampled: sampled people.
+    people, or -1. n_groups: with "in no group". n_sampled: sampled people. symmetric: both sides are the same images.
+    kind: of the sums; counts of whole weights are exact in float32.
     """
 
     of_slot: np.ndarray
@@ -53,6 +54,8 @@ class Gaps:
     sampled: tuple[np.ndarray, np.ndarray]
     n_groups: int
     n_sampled: int
+    symmetric: bool
+    kind: type
 
     @classmethod
     def between(cls, keep: np.ndarray, protocol: Protocol) -> "Gaps":
@@ -69,24 +72,37 @@ class Gaps:
             tuple(place[side.person] for side in sides),
             len(protocol.cell_of),
             int(place.max()) + 1,
+            protocol.symmetric,
+            np.float32 if protocol.whole_run else np.float64,
         )
 
     def empty(self, n: int, failing: bool = False) -> dict[str, np.ndarray]:
-        """Sums of nothing, for n gaps or thresholds, by name; failing: with those of failed comparisons."""
-        rows, cols = (np.zeros((n, len(side), self.n_groups)) for side in self.groups)
-        sums = {ROWS: rows, COLS: cols, PEOPLE: np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)}
-        failed = {FAILED_ROWS: np.zeros(rows.shape[1:]), FAILED_COLS: np.zeros(cols.shape[1:])}
-        return sums | (failed if failing else {})
+        """Sums of nothing, for n gaps or thresholds, by name; failing: with those of failed comparisons.
+
+        Where both sides are the same images, one sum holds what rows and columns add.
+        """
+        shapes = {ROWS: len(self.groups[0])} | ({} if self.symmetric else {COLS: len(self.groups[1])})
+        sums = {name: np.zeros((n, images, self.n_groups), self.kind) for name, images in shapes.items()}
+        sums[PEOPLE] = np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)
+        if failing:
+            sides = zip((FAILED_ROWS, FAILED_COLS), self.groups, strict=True)
+            sums |= {name: np.zeros((len(side), self.n_groups)) for name, side in sides}
+        return sums
 
     def add_failed(self, row: np.ndarray, col: np.ndarray, sums: dict) -> None:
         """Add failed comparisons to their images."""
         np.add.at(sums[FAILED_ROWS], (row, self.groups[1][col]), self.scales[1][col])
         np.add.at(sums[FAILED_COLS], (col, self.groups[0][row]), self.scales[0][row])
 
-    def add_patch(self, pairs: tuple, rows: slice, cols: slice, sums: dict) -> None:
-        """Add the filed pairs (rows, columns, slots) of a patch."""
-        codes = tuple((code[0][rows], code[1][cols]) for code in (self.groups, self.scales, self.sampled))
-        add_to_images(*pairs, self.of_slot, *codes, (sums[ROWS][:, rows], sums[COLS][:, cols], sums[PEOPLE]))
+    def add_sorted(self, start: np.ndarray, pairs: tuple, sums: dict, sides: tuple[slice, slice]) -> None:
+        """Add pairs (rows, columns) that stand sorted by slot; sides: the part of the tensor they lie in."""
+        self._add(start, pairs, self.of_slot, sums, sides)
+
+    def _add(self, start, pairs: tuple, gap_of_slot: np.ndarray, sums: dict, sides: tuple[slice, slice]) -> None:
+        rows, cols = sides
+        codes = ((code[0][rows], code[1][cols]) for code in (self.groups, self.scales, self.sampled))
+        into = sums[ROWS][:, rows], sums[ROWS if self.symmetric else COLS][:, cols], sums[PEOPLE]
+        add_to_images(start, *pairs, gap_of_slot, *codes, into)
 
     def at_thresholds(self, thresholds: np.ndarray, bins: np.ndarray, swept: dict, kept: list) -> dict[str, np.ndarray]:
         """Sums over all pairs above each threshold; bins: those of the thresholds, all of them kept.
@@ -94,19 +110,20 @@ class Gaps:
         swept: sums by gap. kept: (rows, columns, scores) of the kept pairs.
         """
         order = np.argsort(-thresholds)
-        sums = self.empty(len(thresholds))
-        codes, into = (self.groups, self.scales, self.sampled), (sums[ROWS], sums[COLS], sums[PEOPLE])
-        place_of = np.append(np.arange(len(thresholds)), -1).astype(np.int32)
+        n, sums = len(thresholds), self.empty(len(thresholds))
         for row, col, score in kept:  # each goes to the first of the falling thresholds that it exceeds
-            place = np.searchsorted(-thresholds[order], -score, side="right").astype(np.int32)
-            add_to_images(row, col, place, place_of, *codes, into)
+            place, *pairs = np.empty((3, len(row)), np.int32)
+            start = np.empty(n + 2, np.int64)
+            file_by_threshold(score, thresholds[order[::-1]], place)
+            sort_by_slot(row, col, place, start, *pairs)
+            self._add(start[:-1], tuple(pairs), np.arange(n, dtype=np.int32), sums, (slice(None), slice(None)))
         for gap, highest in enumerate(self.top):
             below = np.flatnonzero(bins[order] < highest)
             if below.size:
                 for name, part in sums.items():
                     part[below[0]] += swept[name][gap]
         back = np.argsort(order)
-        return {name: np.cumsum(part, axis=0)[back] for name, part in sums.items()}
+        return {name: np.cumsum(part, axis=0, out=part)[back] for name, part in sums.items()}
 
 
 def rounded(scale: np.ndarray) -> np.ndarray:
@@ -128,20 +145,6 @@ def sampled_people(protocol: Protocol) -> np.ndarray:
     return place
 
 
-def entries(protocol: Protocol) -> pd.MultiIndex:
-    """What is told apart: (image, group). In a list an image can stand under several labels."""
-    people, (row, col) = protocol.people, (part[: protocol.n_genuine] for part in protocol.asked)
-    of_pair = common_group(protocol, row, col)
-    parts = (
-        (people.probe, protocol.probe.group),
-        (people.reference, protocol.reference.group),
-        (people.probe[row], of_pair),
-        (people.reference[col], of_pair),
-    )
-    images, groups = (np.concatenate(part).astype(int) for part in zip(*parts, strict=True))
-    return pd.MultiIndex.from_arrays([images, groups]).unique().sort_values()
-
-
 def influence_sums(
     protocol: Protocol,
     ladder: Ladder,
@@ -153,46 +156,96 @@ def influence_sums(
 ) -> dict[str, np.ndarray]:
     """All that laws of rates are read from, by name; see `frkit.intervals.influence.Sums`.
 
-    swept: sums by gap, and those of the failed comparisons. kept: (row, column, score) of the kept impostor pairs.
-    thresholds, bins: (point,) where the sums are wanted; all these bins are kept.
+    An entry is an image under a label: in a list an image can stand under several. swept: sums by gap, and those of the
+    failed comparisons. kept: (row, column, score) of the kept impostor pairs. thresholds, bins: (point,) where the sums
+    are wanted; all these bins are kept.
     """
-    genuine = genuine.pairs.take(genuine.pairs.row >= 0)
-    thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
-    index = entries(protocol)
     people, n_groups = protocol.people, len(protocol.cell_of)
-    sides = (protocol.probe, people.probe), (protocol.reference, people.reference)
-    place = [index.get_indexer(pd.MultiIndex.from_arrays([images, side.group.astype(int)])) for side, images in sides]
-    accepted, every = np.zeros((len(thresholds), len(index), n_groups)), np.zeros((len(index), n_groups))
+    thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
+    if protocol.listed is not None and protocol.listed.one_by_one:
+        return _of_pairs_alone(protocol, kept[0], genuine.pairs, thresholds)
+    pairs = genuine.pairs.take(genuine.pairs.row >= 0)
+    row, col = (part[: protocol.n_genuine] for part in protocol.asked)
+    asked_group = common_group(protocol, row, col)
+    on_sides = [people.probe * n_groups + protocol.probe.group, people.reference * n_groups + protocol.reference.group]
+    asked = [people.probe[row] * n_groups + asked_group, people.reference[col] * n_groups + asked_group]
+    entries = np.unique(np.concatenate(on_sides + asked))
+    accepted, every = np.zeros((len(thresholds), len(entries), n_groups)), np.zeros((len(entries), n_groups))
+    where = [np.searchsorted(entries, codes) for codes in on_sides]  # distinct on each side
     if protocol.listed is None:
         above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
-        scales = [rounded(side.scale) for side, _ in sides]
-        compared = compared_weights(protocol, scales, swept)
-        for part, whole, at, scale in zip((above[ROWS], above[COLS]), compared, place, scales, strict=True):
-            np.add.at(accepted, (slice(None), at), part * scale[:, None])
-            np.add.at(every, at, whole * scale[:, None])
+        scales = [rounded(side.scale) for side in (protocol.probe, protocol.reference)]
+        compared = _compared_weights(protocol, scales, swept)
+        for name, whole, place, scale in zip((ROWS, COLS), compared, where, scales, strict=True):
+            every[place] += whole * scale[:, None]
+            if name in above:
+                accepted[:, place] += above[name] * scale[:, None]
         square, blocks = _blocks(protocol, above[PEOPLE], scales)
     else:
-        ((row, col, score),) = kept
-        listed = score, row, col, rounded(protocol.factors(row, col))
-        _add_listed(protocol, listed, place, thresholds, accepted, every)
+        ((of_row, of_col, score),) = kept
+        listed = score, of_row, of_col, rounded(protocol.factors(of_row, of_col))
+        _add_listed(protocol, listed, where, thresholds, accepted, every)
         square, blocks = _blocks_of_list(protocol, listed, thresholds)
-    rejected = np.zeros((len(thresholds), len(index)))
-    pairs = np.zeros(len(index))
-    for images, side in ((people.probe, genuine.row), (people.reference, genuine.col)):
-        at = index.get_indexer(pd.MultiIndex.from_arrays([images[side], genuine.cell]))
-        pairs += np.bincount(at, minlength=len(index))
-        for level, threshold in enumerate(thresholds):
-            rejected[level] += np.bincount(at[genuine.score <= threshold], minlength=len(index))
-    identity = people.identity_code[index.get_level_values(0)]
+    group = pairs.cell  # of both sides
+    places = [np.searchsorted(entries, people.probe[pairs.row] * n_groups + group)]
+    places += [np.searchsorted(entries, people.reference[pairs.col] * n_groups + group)]
+    rising = np.argsort(thresholds)
+    first = np.searchsorted(thresholds[rising], pairs.score, side="left")  # the lowest threshold that rejects the pair
+    shape = len(thresholds) + 1, len(entries)
+    rejected = sum(np.bincount(first * shape[1] + at, minlength=shape[0] * shape[1]) for at in places).reshape(shape)
     pair_weight = np.zeros(len(protocol.share))
-    pair_weight[protocol.reference.identity[genuine.col]] = genuine.factor
-    sums = {"accepted": accepted, "compared": every, "rejected": rejected, "genuine": pairs}
-    sums |= {"identity": identity, "group": index.get_level_values(1).to_numpy(), "pair_weight": pair_weight}
-    sums["cells"] = protocol.cell_of
-    return sums | {"square": square, "blocks": blocks}
+    pair_weight[protocol.reference.identity[pairs.col]] = pairs.factor
+    return {
+        "accepted": accepted.astype(np.float32),
+        "compared": every,
+        "rejected": np.cumsum(rejected, axis=0)[:-1][np.argsort(rising)].astype(np.float32),
+        "genuine": np.bincount(np.concatenate(places), minlength=len(entries)),
+        "identity": people.identity_code[entries // n_groups],
+        "group": entries % n_groups,
+        "pair_weight": pair_weight,
+        "square": square,
+        "blocks": blocks,
+        "cells": protocol.cell_of,
+    }
 
 
-def compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.ndarray]:
+def _of_pairs_alone(
+    protocol: Protocol, impostor: tuple, genuine: Pairs, thresholds: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The same where nothing is known of the people: each genuine pair is a person of its own with two images, each
+    impostor pair one of two people that stand in no other pair."""
+    row, col, score = impostor
+    n, n_groups = len(row), len(protocol.cell_of)
+    sides = [protocol.probe.group[row].astype(int), protocol.reference.group[col].astype(int)]
+    compared = np.zeros((2 * n + 2 * len(genuine.score), n_groups))
+    compared[np.arange(2 * n), np.concatenate(sides[::-1])] = 1
+    exceeds = np.tile(score > thresholds[:, None], 2)
+    rejected = np.tile(genuine.score <= thresholds[:, None], 2)
+    square = np.zeros((n_groups, n_groups))
+    np.add.at(square, tuple(np.sort(sides, axis=0)), 1)
+    square = np.maximum(square, square.T)
+    blocks = np.empty((len(thresholds), n_groups, n_groups))
+    for level, accepted in enumerate(exceeds[:, :n]):
+        found = np.zeros_like(square)
+        np.add.at(found, tuple(np.sort(sides, axis=0)), accepted)
+        rate = _ratio(np.maximum(found, found.T), square)
+        blocks[level] = square * rate * (1 - rate)
+    persons = np.arange(2 * n + len(genuine.score))
+    return {
+        "accepted": (np.pad(exceeds, ((0, 0), (0, 2 * len(genuine.score))))[:, :, None] * compared).astype(np.float32),
+        "compared": compared,
+        "rejected": np.pad(rejected, ((0, 0), (2 * n, 0))).astype(np.float32),
+        "genuine": np.repeat([0, 1], [2 * n, 2 * len(genuine.score)]),
+        "identity": np.append(persons, persons[2 * n :]),
+        "group": np.concatenate([*sides, genuine.cell, genuine.cell]),
+        "pair_weight": np.ones(len(persons)),
+        "square": square,
+        "blocks": blocks,
+        "cells": protocol.cell_of,
+    }
+
+
+def _compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.ndarray]:
     """Scale of all impostors of each image, (image, group), on both sides of a tensor, but for failed comparisons."""
     n, n_groups, sides = n_people(protocol), len(protocol.cell_of), (protocol.probe, protocol.reference)
     found = []

@@ -202,19 +202,34 @@ def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, 
 
 
 @njit(**COMPILE)
-def add_to_images(rows, cols, slots, gap_of_slot, groups, scales, sampled, sums) -> None:
+def file_by_threshold(score, rising, places) -> None:
+    """For each score the place of the highest of the rising thresholds that it exceeds, counted from the highest down;
+    the number of thresholds where it exceeds none."""
+    n = rising.shape[0]
+    for u in range(score.shape[0]):
+        exceeded = 0
+        while exceeded < n and score[u] > rising[exceeded]:
+            exceeded += 1
+        places[u] = n - exceeded
+
+
+@njit(**COMPILE)
+def add_to_images(start, rows, cols, gap_of_slot, groups, scales, sampled, sums) -> None:
     """Add each pair to its two images, and to its two people where these are sampled (0 or above).
 
-    gap_of_slot: -1 for pairs that are not added. groups, scales, sampled: of rows and of columns.
-    sums: by row (gap, row, group of the partner), by column likewise, and by people (gap, person, person).
+    The pairs of slot s stand in start[s] : start[s + 1]; gap_of_slot is -1 for pairs that are not added. groups,
+    scales, sampled: of rows and of columns. sums: by row (gap, row, group of the partner), by column likewise, and by
+    people (gap, person, person).
     """
-    by_row, by_col, by_people = sums
-    for u in range(slots.shape[0]):
-        gap = gap_of_slot[np.uintp(slots[u])]
-        if gap >= 0:
-            g, r, c = np.uintp(gap), np.uintp(rows[u]), np.uintp(cols[u])
-            by_row[g, r, np.uintp(groups[1][c])] += scales[1][c]
-            by_col[g, c, np.uintp(groups[0][r])] += scales[0][r]
+    for s in range(start.shape[0] - 1):
+        gap = gap_of_slot[s]
+        if gap < 0:
+            continue
+        by_row, by_col, by_people = sums[0][gap], sums[1][gap], sums[2][gap]
+        for u in range(start[s], start[s + 1]):
+            r, c = np.uintp(rows[u]), np.uintp(cols[u])
+            by_row[r, np.uintp(groups[1][c])] += scales[1][c]
+            by_col[c, np.uintp(groups[0][r])] += scales[0][r]
             one, other = sampled[0][r], sampled[1][c]
             if one >= 0 and other >= 0:
-                by_people[g, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
+                by_people[np.uintp(min(one, other)), np.uintp(max(one, other))] += 1

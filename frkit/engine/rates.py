@@ -58,7 +58,8 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     impostors = resolve.cut_pairs(found.kept, ladder, protocol, bins, found.sums, found.totals)
     table = _table(protocol, found, impostors, far, fixed)
-    alone = protocol.listed is not None and protocol.listed.one_by_one
+    places = protocol.listed
+    alone = places is not None and places.one_by_one and places.identity is not None  # pairs forget people
     influence = None if alone else _influence(protocol, found, ladder, table)
     return Rates(table, influence, found.genuine, found.totals)
 

@@ -155,45 +155,44 @@ def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, s
         request.ladder.arrays(patch.dtype),
         (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above, scratch.score),
     )
-    if filed and request.adding:
-        sums["count"] += add_filed(request.protocol, rows, cols, filed, sums["weight"])
-    if filed and request.gaps:
-        pairs = scratch.rows[:filed], scratch.cols[:filed], scratch.slots[:filed]
-        request.gaps.add_patch(pairs, rows, cols, sums)
+    if filed:
+        start, pairs = sort_filed(filed, len(sums["count"]))
+        if request.adding:
+            sums["count"] += np.diff(start)
+            add_sorted(request.protocol, start, pairs, sums["weight"], (rows, cols))
+        if request.gaps:
+            request.gaps.add_sorted(start, pairs, sums, (rows, cols))
     kept = scratch.kept[:n_kept]
     row, col = (part[kept].astype(np.int32) for part in (scratch.rows, scratch.cols))
     return row + rows.start, col + cols.start, scratch.score[:n_kept].astype(patch.dtype)
 
 
-def add_filed(protocol: Protocol, rows: slice, cols: slice, filed: int, sums: np.ndarray) -> np.ndarray:
-    """Add the pairs of a patch that were filed in this thread's work space; returns how many each slot has."""
-    scratch = scratch_space()
-    pairs = scratch.slots[:filed], scratch.rows[:filed], scratch.cols[:filed]
-    return add_to_slots(protocol, *pairs, sums, (rows, cols), (scratch.by_row, scratch.by_col))
+def sort_filed(filed: int, n_slots: int) -> tuple[np.ndarray, tuple]:
+    """Where each slot's pairs begin among the pairs filed in this thread's work space, and their rows and columns."""
+    scratch, start = scratch_space(), np.empty(n_slots + 1, np.int64)
+    pairs = scratch.rows[:filed], scratch.cols[:filed], scratch.slots[:filed]
+    kernels.sort_by_slot(*pairs, start, scratch.by_row, scratch.by_col)
+    return start, (scratch.by_row, scratch.by_col)
 
 
-def add_to_slots(protocol: Protocol, slot, row, col, sums: np.ndarray, sides=(WHOLE, WHOLE), space=None) -> np.ndarray:
-    """Add the weight of pairs to their slots, (slot, column); returns how many pairs each slot has.
-
-    row, col: places within these parts of the sides. space: for as many rows and columns, sorted by slot.
-    """
+def add_sorted(protocol: Protocol, start, pairs: tuple, sums: np.ndarray, sides=(WHOLE, WHOLE)) -> None:
+    """Add the weight of sorted pairs (rows, columns within these parts of the sides) to their slots, (slot, column)."""
     probe, reference, (rows, cols) = protocol.probe, protocol.reference, sides
-    start, (by_row, by_col) = np.empty(len(sums) + 1, np.int64), space or np.empty((2, len(slot)), np.int32)
-    kernels.sort_by_slot(row, col, slot, start, by_row, by_col)
     if protocol.whole_run:
         weights = probe.weight[rows], reference.weight[cols], protocol.whole_run
-        kernels.add_whole(start, by_row, by_col, *weights, sums)
+        kernels.add_whole(start, *pairs, *weights, sums)
     else:
         weights = probe.real_weight[rows], reference.real_weight[cols], probe.scale[rows], reference.scale[cols]
-        kernels.add_scaled(start, by_row, by_col, *weights, sums)
-    return np.diff(start)
+        kernels.add_scaled(start, *pairs, *weights, sums)
 
 
 def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> np.ndarray:
     """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
     sums = np.zeros((n_slots, protocol.n_columns))
     if protocol.between is None:
-        add_to_slots(protocol, slot, row, col, sums)
+        start, pairs = np.empty(n_slots + 1, np.int64), np.empty((2, len(slot)), np.int32)
+        kernels.sort_by_slot(row, col, slot, start, *pairs)
+        add_sorted(protocol, start, tuple(pairs), sums)
         return sums
     for begin in range(0, len(slot), CHUNK):  # of a list whose pairs have weights of their own
         part = slice(begin, begin + CHUNK)

@@ -11,13 +11,5 @@ from frkit.explore.explorers import (
     roc,
 )
 
-__all__ = [
-    "bootstrap_bias",
-    "consistency",
-    "coverage",
-    "fairness",
-    "fairness_indices",
-    "n_sigma",
-    "representation_bias",
-    "roc",
-]
+__all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "fairness_indices", "n_sigma"]
+__all__ += ["representation_bias", "roc"]

@@ -1,8 +1,20 @@
 """Checks of embedding matrices: every message names the row and says what to do."""
 
 import numpy as np
+import xarray as xr
 
-from frkit.base import InputError, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, require
+
+
+def check_faces(faces, name: str = "faces") -> None:
+    """Refuse what is no Dataset with embeddings and identities of images; there may be several models."""
+    good = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
+    require(good, f"{name} must be a faces Dataset; make it with frkit.faces or frkit.open_faces")
+    dims = faces["embedding"].dims
+    require(
+        set(dims) - {MODEL} == {IMAGE, FEATURE},
+        f"the embedding of {name} must have dims (image, feature) or (model, image, feature), got {dims}",
+    )
 
 
 def checked_embedding(embedding, model) -> np.ndarray:
@@ -67,8 +79,8 @@ def _check_norms(values: np.ndarray, model) -> None:
     if not bad.any():
         return
     index = np.unravel_index(np.argmax(bad), bad.shape)
-    beyond = f"has norm {np.sqrt(square[index]):.3g}, whose square float32 cannot hold"
-    what = beyond if values[index].any() else "is a zero vector"
+    norm = np.sqrt(square[index])
+    what = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
     raise InputError(
         f"embedding at {_place(index, model)} {what} ({int(bad.sum())} such row(s)); an image without a "
         "direction cannot be compared: remove or recompute it, or rescale the embedding"

@@ -19,8 +19,8 @@ from frkit.base import (
     listed,
     require,
 )
-from frkit.faces.checks import checked_embedding
-from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
+from frkit.faces.checks import check_faces, checked_embedding
+from frkit.faces.labels import clean_labels, complete_labels, image_names, model_names, resolve_varying
 
 NUMBERED = "numbered"  # mark of image names that nobody gave: they do not tell these images from others
 RESERVED = frozenset(
@@ -75,9 +75,17 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     identity = complete_labels(identity, n_images, IDENTITY)
     names = np.arange(n_images).astype(str) if image is None else image_names(image, n_images)
     labels, rules = _attributes(attributes, varying, n_images)
-    _check_identities(identity, "")
-    labels, identity, person = _apply_rules(labels, rules, identity)
-    _check_identities(identity, " after splitting" if person is not None else "")
+    person = None
+    for name in sorted(labels, key=lambda name: rules[name] == "split"):  # last: other rules see whole identities
+        labels[name], identity, person = resolve_varying(labels[name], identity, rules[name], name, person)
+    people, counts = np.unique(identity, return_counts=True)
+    when = "" if person is None else " after splitting"
+    require(len(people) >= 2, f"at least two identities are needed{when}, got {len(people)}: {listed(people)}")
+    require(
+        counts.max() >= 2,
+        f"no identity has two images{when} ({len(people)} identities, one image each), so no genuine pair; "
+        "check that identity holds people, not image names",
+    )
     coords = {IMAGE: (IMAGE, names, {NUMBERED: 1} if image is None else {}), IDENTITY: (IMAGE, identity)}
     coords |= {} if model is None else {MODEL: model_names(model, len(values))}
     coords |= {} if person is None else {PERSON: (IMAGE, person)}
@@ -95,37 +103,12 @@ def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
             f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it (reserved: "
             f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
         )
-    labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
-    return labels, _rules(varying, labels)
-
-
-def _rules(varying, names) -> dict:
-    rules = {} if isinstance(varying, str) else varying
+    rules = dict.fromkeys(attributes, varying) if isinstance(varying, str) else varying
     require(isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}")
-    extra = [name for name in rules if name not in names]
-    require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(names) or 'none'}")
-    rules = {name: varying if isinstance(varying, str) else rules.get(name, "error") for name in names}
-    for name in [varying] if isinstance(varying, str) else rules.values():
-        require(name in VARYING_RULES, f"varying must be one of {listed(VARYING_RULES)}, got {name!r}")
-    return rules
-
-
-def _apply_rules(labels: dict, rules: dict, identity: np.ndarray) -> tuple:
-    """Apply each attribute's rule; splits come last, so that the other rules see whole identities."""
-    labels, person = dict(labels), None
-    for name in sorted(labels, key=lambda name: rules[name] == "split"):
-        labels[name], identity, person = resolve_varying(labels[name], identity, rules[name], name, person)
-    return labels, identity, person
-
-
-def _check_identities(identity: np.ndarray, when: str) -> None:
-    words, counts = np.unique(identity, return_counts=True)
-    require(len(words) >= 2, f"at least two identities are needed{when}, got {len(words)}: {listed(words)}")
-    require(
-        counts.max() >= 2,
-        f"no identity has two images{when} ({len(words)} identities, one image each), so no genuine pair; "
-        "check that identity holds people, not image names",
-    )
+    extra = [name for name in rules if name not in attributes]
+    require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(attributes) or 'none'}")
+    labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
+    return labels, dict.fromkeys(attributes, "error") | rules
 
 
 def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
@@ -159,7 +142,8 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     """
     require(isinstance(models, Mapping) and models, "stack_models needs a mapping of model name to faces")
     for name, one in models.items():
-        _check_single(one, name)
+        check_faces(one, f"model {name!r}")
+        require(MODEL not in one.dims, f"model {name!r} holds several models already; stack single ones")
     (first_name, first), *others = models.items()
     aligned = [first] + [_aligned(other, name, first, first_name) for name, other in others]
     width = max(one.sizes[FEATURE] for one in aligned)
@@ -168,13 +152,6 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
         row[:, : one.sizes[FEATURE]] = one["embedding"].transpose(IMAGE, FEATURE)
     coords = {MODEL: model_names(list(models), len(models)), **first.coords}
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE), stacked)}, coords=coords)
-
-
-def _check_single(one, name: str) -> None:
-    good = isinstance(one, xr.Dataset) and "embedding" in one and IDENTITY in one.coords
-    require(good, f"model {name!r} is not a faces Dataset; make it with frkit.faces or frkit.open_faces")
-    dims = one["embedding"].dims
-    require(set(dims) == {IMAGE, FEATURE}, f"model {name!r} has dims {dims}; it must have (image, feature)")
 
 
 def _aligned(other: xr.Dataset, name: str, first: xr.Dataset, first_name: str) -> xr.Dataset:

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import xarray as xr
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, listed, require, warn
+from frkit.base import FEATURE, IMAGE, MODEL, InputError, listed, require, warn
 
 PICKLED = (
     "can only be read by unpickling, which may run any code, so frkit refuses; "
@@ -72,9 +72,8 @@ def file_kind(path: Path) -> str:
     require(path.exists(), "there is no such file")
     name = path.name.lower()
     require(not name.endswith(_PICKLES), f"a {path.suffix} file {PICKLED}")
-    kind = next((_KINDS[end] for end in sorted(_KINDS, key=len, reverse=True) if name.endswith(end)), None)
-    if kind is None and path.is_dir():
-        kind = "zarr"
+    ends = [end for end in _KINDS if name.endswith(end)]
+    kind = _KINDS[max(ends, key=len)] if ends else "zarr" if path.is_dir() else None
     require(kind is not None, f"unknown format; frkit reads {', '.join(_KINDS)}")
     return kind
 
@@ -112,7 +111,6 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
         f"embedding must have dims (image, feature) or (model, image, feature), got {dims}; rename them",
     )
     columns = {str(name): ds[name].values for name in ds.variables if ds[name].dims in ((IMAGE,), (MODEL,))}
-    require(IDENTITY in columns, f"no coordinate 'identity'; the variables are {listed(ds.variables, 12)}")
     kept = [name for name in columns if ds[name].attrs.get("varying") == "keep"]
     embedding = ds["embedding"].transpose(..., IMAGE, FEATURE).values
     return columns | {"embedding": embedding, "image_attributes": np.array(kept, str)}
@@ -120,11 +118,10 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
 
 def _load_zarr(path: Path) -> xr.Dataset:
     zarr = need("zarr", "reading Zarr", "frkit[zarr]")
-    folder = path.is_dir()
-    require(folder or zipfile.is_zipfile(path), "cannot be read as Zarr: it is neither a directory nor a zip")
+    require(path.is_dir() or zipfile.is_zipfile(path), "cannot be read as Zarr: it is neither a directory nor a zip")
     with reading("the Zarr store"):
-        stores = zarr.storage
-        with stores.LocalStore(path, read_only=True) if folder else stores.ZipStore(path, mode="r") as store:
+        open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
+        with open_store(path, read_only=True) as store:
             for name, array in zarr.open_group(store, mode="r").arrays():
                 # Zarr 2 may hold arrays that only pickle can decode: the metadata tell before any value is read
                 codecs = [getattr(array.metadata, kind, None) for kind in ("filters", "compressor", "codecs")]

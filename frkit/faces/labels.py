@@ -1,7 +1,5 @@
 """Labels of images: cleaned text, and what to do where an attribute varies within an identity."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
@@ -105,13 +103,13 @@ def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
 def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
     """Names of images, none of which may be missing or stand twice."""
     names = complete_labels(values, n, name)
-    again = names[pd.Series(names).duplicated().to_numpy()]
-    if len(again):
-        rows = np.flatnonzero(names == again[0])
-        raise InputError(
-            f"{name} names must be distinct: {str(again[0])!r} stands in rows {_rows(rows)} "
-            f"({len(again)} name(s) too many in all); give each image its own, or leave {name}= out"
-        )
+    again = names[pd.Series(names).duplicated()]
+    rows = np.flatnonzero(np.isin(names, again[:1]))
+    require(
+        len(again) == 0,
+        f"{name} names must be distinct: {listed(again[:1])} stands in rows {_rows(rows)} "
+        f"({len(again)} name(s) too many in all); give each image its own, or leave {name}= out",
+    )
     return names
 
 
@@ -141,16 +139,6 @@ def crossed(labels: list[np.ndarray]) -> np.ndarray:
         flat = np.char.add(np.char.add(flat, CROSSED), more)
     unknown = np.any([part == UNKNOWN for part in labels], axis=0)
     return np.where(unknown, UNKNOWN, flat)
-
-
-class _Pairs(NamedTuple):
-    """The distinct (identity, label) pairs, in the order in which they first occur."""
-
-    of_image: np.ndarray  # per image: its pair
-    owner: np.ndarray  # per pair: code of its identity
-    label: np.ndarray  # per pair
-    count: np.ndarray  # per pair: images
-    first: np.ndarray  # per pair: row of its first image
 
 
 def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tuple:
@@ -200,56 +188,37 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     person = None if person is None else np.asarray(person, str)
     if rule == "keep":
         return labels, identity, person
-    pairs = _label_pairs(labels, identity)
-    varies = np.bincount(pairs.owner) > 1
-    if not varies.any():
+    images = pd.DataFrame({"identity": identity, "label": labels}, dtype=object)
+    pairs = images.drop_duplicates()  # the index holds the row of the first image
+    pairs = pairs[pairs.identity.duplicated(keep=False)]  # of identities within which the label varies
+    if pairs.empty:
         return labels, identity, person
     if rule == "error":
-        raise InputError(_varying_message(pairs, varies, identity, name))
+        own = pairs[pairs.identity == pairs.identity.iloc[0]].label
+        seen = ", ".join(f"{label} (row {row})" for row, label in own[:4].items())
+        raise InputError(
+            f"attribute {name!r} varies within {pairs.identity.nunique()} of {images.identity.nunique()} identities; "
+            f"the first is {pairs.identity.iloc[0]!r}: {seen}. Say what to do: varying='split' (one "
+            "sub-identity per value), 'first' or 'most frequent' (one label each; fills in unknown ones), "
+            "'keep' (the label belongs to the image), or leave the attribute out"
+        )
     if rule == "split":
-        return labels, _split(pairs, varies, identity), identity if person is None else person
-    return _chosen(pairs, rule)[pairs.owner[pairs.of_image]], identity, person
+        return labels, _split(images, pairs), identity if person is None else person
+    count = images.groupby(["identity", "label"])["label"].transform("size") if rule == "most frequent" else 0
+    ranked = images.assign(unknown=labels == UNKNOWN, rank=-count).sort_values(["unknown", "rank"], kind="stable")
+    best = ranked.drop_duplicates("identity").set_index("identity").label
+    return images.identity.map(best).to_numpy(str), identity, person
 
 
-def _label_pairs(labels: np.ndarray, identity: np.ndarray) -> _Pairs:
-    identity_code = pd.factorize(identity.astype(object))[0]
-    label_code, words = pd.factorize(labels.astype(object))
-    pair_code, pairs = pd.factorize(identity_code.astype(np.int64) * max(len(words), 1) + label_code)
-    owner, word = np.divmod(pairs, max(len(words), 1))
-    first = np.full(len(pairs), len(labels))
-    np.minimum.at(first, pair_code, np.arange(len(labels)))
-    return _Pairs(pair_code, owner, np.asarray(words, str)[word], np.bincount(pair_code), first)
-
-
-def _chosen(pairs: _Pairs, rule: str) -> np.ndarray:
-    """One label per identity code: known before unknown, then by count if asked, then by first occurrence."""
-    count = -pairs.count if rule == "most frequent" else np.zeros_like(pairs.count)
-    order = np.lexsort((pairs.first, count, pairs.label == UNKNOWN, pairs.owner))
-    best = np.unique(pairs.owner[order], return_index=True)[1]
-    return pairs.label[order[best]]
-
-
-def _split(pairs: _Pairs, varies: np.ndarray, identity: np.ndarray) -> np.ndarray:
+def _split(images: pd.DataFrame, pairs: pd.DataFrame) -> np.ndarray:
     """Identities named after their labels, where these vary."""
-    whole = identity[pairs.first]
-    parts = np.strings.add(np.strings.add(whole, "|"), pairs.label)
-    names = np.where(varies[pairs.owner], parts, whole)
-    taken = names[pd.Series(names).duplicated().to_numpy()]
+    parts = images.identity + "|" + images.label
+    names = images.identity.mask(images.identity.isin(pairs.identity), parts)
+    taken = names[~images.duplicated()]
+    taken = taken[taken.duplicated()]
     require(
-        len(taken) == 0,
+        taken.empty,
         f"splitting makes names that are taken already: {listed(taken)}; rename these identities, "
         "or use no '|' in identities and labels",
     )
-    return names[pairs.of_image]
-
-
-def _varying_message(pairs: _Pairs, varies: np.ndarray, identity: np.ndarray, name: str) -> str:
-    who = np.flatnonzero(varies)[0]
-    mine = np.flatnonzero(pairs.owner == who)
-    seen = ", ".join(f"{pairs.label[k]!s} (row {pairs.first[k]})" for k in mine[:4])
-    return (
-        f"attribute {name!r} varies within {varies.sum()} of {len(varies)} identities; the first is "
-        f"{str(identity[pairs.first[mine[0]]])!r}: {seen}. Say what to do: varying='split' (one "
-        "sub-identity per value), 'first' or 'most frequent' (one label each; fills in unknown ones), "
-        "'keep' (the label belongs to the image), or leave the attribute out"
-    )
+    return names.to_numpy(str)

@@ -74,8 +74,13 @@ def open_faces(
         columns = read_columns(path, embedding)
         table = _labels_beside(path) if labels is None and file_kind(path) == "npy" else labels
         if table is not None:
-            columns = _joined(columns, Path(table))
-        wanted = embedding if isinstance(embedding, str) else None
+            with named(table):
+                more = read_columns(Path(table), embedding=False)
+            twice = sorted(set(columns) & set(more))
+            require(not twice, f"{listed(twice)} stand both in the file and in {table}; leave them in one")
+            columns |= more
+        prefix = file_kind(path) in ("text", "parquet") and "embedding" in columns  # of columns that are one by now
+        wanted = embedding if isinstance(embedding, str) and not prefix else None
         values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
         return _as_faces(columns, values, (identity, image), attributes, varying)
 
@@ -107,37 +112,28 @@ def _labels_beside(path: Path) -> Path:
     return found[0]
 
 
-def _joined(columns: dict, table: Path) -> dict:
-    with named(table):
-        more = read_columns(table, embedding=False)
-    twice = sorted(set(columns) & set(more))
-    require(not twice, f"{listed(twice)} stand both in the file and in {table}; leave them in one")
-    return columns | more
-
-
 def take_column(columns: dict, what: str, wanted: str | None, aliases, optional: bool = False) -> np.ndarray | None:
     """Remove a column from the dict and return it: the wanted one, the one named so, or the only alias."""
-    if wanted is not None and not (what == "embedding" and what in columns and wanted not in columns):
-        require(wanted in columns, f"no {what} {wanted!r}; there is {listed(columns, 12)}")
-        return columns.pop(wanted)
-    if what in columns:
-        return columns.pop(what)
     found = [name for name in columns if name.lower() in (what, *aliases)]
     found = [name for name in found if np.ndim(columns[name]) == 1] if optional else found
+    if wanted is not None or what in columns:
+        found = [wanted or what]
     if optional and not found:
         return None
-    require(len(found) > 0, f"no {what}; say {what}='name'; there is {listed(columns, 12)}")
+    there = bool(found) and found[0] in columns
+    require(there, f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}")
     require(len(found) == 1, f"{listed(found)} could all be the {what}; say {what}='name'")
     return columns.pop(found[0])
 
 
 def _as_faces(columns: dict, values, names: tuple, attributes, varying) -> xr.Dataset:
     """Sort the columns into their roles and build the Dataset."""
-    n_dims = np.ndim(values) if isinstance(values, np.ndarray) else 2
-    model = columns.pop(MODEL, None) if n_dims == 3 else None
+    shape = np.shape(values) if isinstance(values, np.ndarray) else ()
+    model = columns.pop(MODEL, None) if len(shape) == 3 else None
     who = take_column(columns, IDENTITY, names[0], IDENTITY_NAMES)
     n_images = len(who) if np.ndim(who) else 0
-    _check_not_transposed(values, n_images)
+    turned = len(shape) == 2 and shape[0] != n_images and shape[1] == n_images
+    require(not turned, f"embedding {shape} has a column, not a row, for each of the images; transpose it")
     image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES, optional=True)
     person = columns.pop(PERSON, None)
     kept = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
@@ -150,12 +146,6 @@ def _as_faces(columns: dict, values, names: tuple, attributes, varying) -> xr.Da
     person = clean_labels(person, n_images, PERSON)[0]  # who each image shows, put back after an earlier split
     resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
     return ds.assign_coords({PERSON: (IMAGE, person)})
-
-
-def _check_not_transposed(values, n_images: int) -> None:
-    shape = np.shape(values) if isinstance(values, np.ndarray) else ()
-    turned = len(shape) == 2 and shape[0] != n_images and shape[1] == n_images
-    require(not turned, f"embedding {shape} has a column, not a row, for each of the images; transpose it")
 
 
 def _chosen(columns: dict, n_images: int, attributes) -> dict:

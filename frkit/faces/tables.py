@@ -44,16 +44,18 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
     empty = True
     with reading("the table"), open_text(path) as lines:
         if fields is None:
-            rows = _between_marks(lines, _delimiter(path, lines))
+            first = lines.readline()
+            lines.seek(0)
+            mark = "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), ",")
+            rows = _between_marks(lines, mark)
             names = next(rows, (0, []))[1]
             fewest, form = len(names), f"the first line has {len(names)} cells"
         else:
-            rows = ((number, line.split()) for number, line in enumerate(lines, 1))
+            rows = ((number, line.split()) for number, line in enumerate(lines, 1) if not line.isspace())
             names = fields.replace("[", "").replace("]", "").split()
             fewest, form = len(fields.partition("[")[0].split()), f"a line is: {form or ' '.join(names)}"
         require(len(names) > 0, "the file is empty")
-        rows = _as_long(rows, fewest, len(names), form)
-        while len(table := _next_piece(rows, names)):
+        while len(table := _next_piece(rows, names, fewest, form)):
             empty = False
             yield table.mask(table.isin(MISSING_CELLS), "")
     require(not empty, "there is a header but no row" if fields is None else "the file is empty")
@@ -65,12 +67,6 @@ def open_text(path: Path) -> TextIO:
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
-def _delimiter(path: Path, lines: TextIO) -> str:
-    first = lines.readline()
-    lines.seek(0)
-    return "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), ",")
-
-
 def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
     """Rows with a cell that is not blank, each with the number of its last line."""
     reader = csv.reader(lines, delimiter=mark, strict=True)
@@ -80,23 +76,15 @@ def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, cells
 
 
-def _as_long(rows, fewest: int, most: int, form: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are not blank, each as long as there are names."""
-    for number, row in rows:
-        if len(row) == most:
-            yield number, row
-        elif row:
-            if not fewest <= len(row) <= most:
-                raise InputError(f"line {number} has {len(row)} cells; {form}")
-            yield number, row + [""] * (most - len(row))
-
-
-def _next_piece(rows, names: list[str]) -> pd.DataFrame:
+def _next_piece(rows, names: list[str], fewest: int, form: str) -> pd.DataFrame:
     """Some more rows; their cells go into one flat list, because a list for each row keeps the collector busy."""
     numbers, cells = [], []
     for number, row in islice(rows, max(1, _PIECE // len(names))):
+        if not fewest <= len(row) <= len(names):
+            raise InputError(f"line {number} has {len(row)} cells; {form}")
         numbers.append(number)
         cells += row
+        cells += [""] * (len(names) - len(row))
     table = np.array(cells, object).reshape(-1, len(names))
     return pd.DataFrame(table, index=numbers, columns=names, dtype=object)
 

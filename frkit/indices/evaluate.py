@@ -3,10 +3,9 @@
 import json
 from collections.abc import Callable
 
-import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, listed, require, warn
+from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, listed, require, require_whole, warn
 from frkit.evaluation.evaluate import evaluate as evaluate_scores
 from frkit.indices.deals import deal_pairs, deal_people
 from frkit.indices.maps import map_name, unit_scores
@@ -73,27 +72,14 @@ def evaluate(
     >>> bool(fk.floor(ev, "sfi_normal").p < 0.05)
     True
     """
-    require(isinstance(bins, (int, np.integer)) and bins >= 2, f"bins must be a whole number from 2, got {bins!r}")
+    require_whole("bins", bins, 2)
     deals = (0 if resampling is None else resampling.n) if deals is None else deals
-    whole = isinstance(deals, (int, np.integer)) and (deals == 0 or deals >= 2)
-    require(whole, f"deals must be 0 (no floor) or at least 2, got {deals!r}")
+    require_whole("deals", deals, 0)
+    require(deals != 1, "deals must be 0 (no floor) or at least 2, got 1")
     mapped = unit_scores(scores, score_map)
     how = dict(threshold=[ANY_THRESHOLD], weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress)
     found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
-    _check_groups(found["empirical"].to_dataset())
-    if deals:
-        seed = 0 if resampling is None else resampling.seed
-        if PAIR in mapped.dims:
-            dealt = deal_pairs(mapped, by, deals, seed, bins, found["empirical"].images_group)
-        else:
-            dealt = deal_people(mapped, by, varying, deals, seed, **how)
-        units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
-        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
-    return found
-
-
-def _check_groups(tallies: xr.Dataset) -> None:
-    """Two groups, and pairs of both kinds in each."""
+    tallies = found["empirical"].to_dataset()
     names = tallies[GROUP].values
     require(len(names) > 1, f"fairness between groups needs two groups or more, got {listed(names)} only")
     for kind, need in MISSING.items():
@@ -104,6 +90,15 @@ def _check_groups(tallies: xr.Dataset) -> None:
             f"group(s) {listed(none)} have no {kind} pair within the group, which takes {need}: merge these groups "
             "with others, or leave them out",
         )
+    if deals:
+        seed = 0 if resampling is None else resampling.seed
+        if PAIR in mapped.dims:
+            dealt = deal_pairs(mapped, by, deals, seed, bins, tallies.images_group)
+        else:
+            dealt = deal_people(mapped, by, varying, deals, seed, **how)
+        units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
+        found[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
+    return found
 
 
 def fairness_indices(
@@ -217,7 +212,14 @@ def summary(
     parts |= {"weights": group_weights(tallies, **options), "images": tallies.images_group}
     for kind in MISSING:
         parts |= {f"{kind}_{name}": tallies[f"{kind}_{name}_group"] for name in ("mean", "sd", "histogram", "pairs")}
-    _warn_of_bins(tallies)
+    dims = [dim for dim in tallies.genuine_pairs_group.dims if dim != GROUP]
+    many = (tallies.genuine_pairs_group + tallies.impostor_pairs_group).min(dims)
+    few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]  # sample size decides their DFI
+    if len(few):
+        warn(
+            f"fewer than {PER_BIN} scores for each of {tallies.sizes[SCORE_BIN]} bins in {listed(few)}: DFI is then "
+            "lower than it should be, also for a fair system; read it beside its floor, or take fewer bins"
+        )
     found = xr.Dataset(parts)
     for make, more in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
         every = [make(variant, **options, **more) for variant in VARIANTS]
@@ -241,15 +243,3 @@ def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: 
             row |= {f"{name}_floor": fair["median"], f"{name}_floor_limit": fair.limit, f"{name}_p": fair.p}
         rows.append(xr.Dataset(row))
     return xr.concat(rows, xr.DataArray(list(VARIANTS), dims="variant", name="variant"))
-
-
-def _warn_of_bins(tallies: xr.Dataset) -> None:
-    """Groups whose DFI is a matter of their size."""
-    many = tallies.genuine_pairs_group + tallies.impostor_pairs_group
-    many = many.min([dim for dim in many.dims if dim != GROUP])
-    few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]
-    if len(few):
-        warn(
-            f"fewer than {PER_BIN} scores for each of {tallies.sizes['score_bin']} bins in {listed(few)}: DFI is then "
-            "lower than it should be, also for a fair system; read it beside its floor, or take fewer bins"
-        )

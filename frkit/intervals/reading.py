@@ -20,7 +20,7 @@ from frkit.base import (
 )
 from frkit.engine.rates import RESOLVED
 from frkit.evaluation.nodes import small_groups
-from frkit.intervals.influence import THESE_PEOPLE
+from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import Measure, rates_read
 from frkit.resampling import DIAGONAL_SCHEMES
 
@@ -132,8 +132,10 @@ def attributes(
     known = provenance(evaluation)
     attrs = {key: known[key] for key in ("scheme", "target", "n", "weighting") if known.get(key) is not None}
     if target is not None:
-        these = f"these {known['n_identities']} people, new images"
-        attrs = {"target": these if target == THESE_PEOPLE else target, "weighting": known["weighting"]}
+        people = known.get("n_identities")
+        new = NEW_PEOPLE if people else "new pairs that share nobody (too narrow where they do)"
+        these = f"these {people} people, new images"
+        attrs = {"target": these if target == THESE_PEOPLE else new, "weighting": known["weighting"]}
     attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method, "scale": chosen.scale}
     if chosen.fair is not None:
         attrs["fair"] = chosen.fair

@@ -188,7 +188,5 @@ enter(
     ),
     Measure("eer_spread", _of_one("eer_group", spread), fair=0.0, label="standard deviation of the EER over groups"),
     Measure("auc_spread", _of_one("auc_group", spread), fair=0.0, label="standard deviation of the AUC over groups"),
-    fdr(),
-    ir(),
-    garbe(),
+    *(make() for make in (fdr, ir, garbe)),
 )

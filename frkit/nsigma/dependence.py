@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from frkit.base import MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, require
+from frkit.base import MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, require, require_whole
 from frkit.evaluation.evaluate import checked_scores
 from frkit.intervals.floors import deal, grouped_people
 from frkit.nsigma.statistics import compared, n_sigma, with_risk
@@ -135,9 +135,8 @@ def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: i
     require(
         PAIR not in scores.dims, "a list of pairs cannot be dealt to groups: most lists hold no pairs across groups"
     )
-    require(isinstance(deals, int | np.integer) and deals >= 1, f"deals must be a whole number above 0, got {deals!r}")
-    whole = isinstance(seed, int | np.integer) and seed >= 0
-    require(whole, f"seed must be a whole number of at least 0, got {seed!r}")
+    require_whole("deals", deals, 1)
+    require_whole("seed", seed, 0)
     who = people(scores.isel({MODEL: 0}) if MODEL in scores.dims else scores, by, "error")
     owner, code = grouped_people(who)
     each = []

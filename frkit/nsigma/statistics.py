@@ -8,7 +8,7 @@ import xarray as xr
 from scipy import stats
 
 from frkit.base import GROUP, listed, require, warn
-from frkit.nsigma.subsets import BATCH, SUBSET, SubsetRates
+from frkit.nsigma.subsets import BATCH, SUBSET, subset_rates
 
 RISK_LEVELS = {"minimal": 0.0, "limited": 1.0, "high": 2.0, "unacceptable": 3.0}
 LONG_NAMES = {
@@ -95,8 +95,8 @@ def n_sigma(
     >>> found.n_absolute.sel(group="easy").item(), found.risk.sel(group="hard").item()
     (0.0, 'unacceptable')
     """
-    drawn = SubsetRates(by, subsets, subset_size, batches, fpr, threshold, varying)
-    return summarise(drawn(scores, seed), reference=reference, risk_levels=risk_levels)
+    how = dict(subsets=subsets, subset_size=subset_size, batches=batches, fpr=fpr, threshold=threshold, varying=varying)
+    return summarise(subset_rates(scores, by=by, seed=seed, **how), reference=reference, risk_levels=risk_levels)
 
 
 def summarise(
@@ -262,15 +262,11 @@ def _distances(mean: xr.DataArray, sd: xr.DataArray, n: int, chosen: xr.DataArra
             "where a group's mean is the same; take harder data, more people, or another reference"
         )
     with np.errstate(divide="ignore", invalid="ignore"):
+        both = of_mean, of_sd, n, mean, sd, n
         n_signed = ((of_mean - mean) / of_sd).where(others, 0.0)
-        t, p = xr.apply_ufunc(_welch, of_mean, of_sd, n, mean, sd, n, output_core_dims=[[], []])
+        t, p = xr.apply_ufunc(stats.ttest_ind_from_stats, *both, kwargs={"equal_var": False}, output_core_dims=[[], []])
     welch = {"welch_t": t.where(others, 0.0), "p_value": p.where(others, 1.0)}
     return welch | {"n_signed": n_signed, "n_absolute": abs(n_signed)}
-
-
-def _welch(*moments) -> tuple[np.ndarray, np.ndarray]:
-    """t and p of (mean, sd, number) of the one and of the other, with Welch-Satterthwaite degrees of freedom."""
-    return tuple(stats.ttest_ind_from_stats(*moments, equal_var=False))
 
 
 def _others(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:

@@ -1,7 +1,7 @@
 """EER and TPR of many subsets of every group: one sweep over the scores within each group."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import dask.array as da
 import numpy as np
@@ -22,14 +22,14 @@ from frkit.base import (
     InputError,
     listed,
     require,
+    require_whole,
 )
-from frkit.evaluation.evaluate import Evaluator, checked_scores
+from frkit.evaluation.evaluate import checked_scores, evaluate
 from frkit.faces.labels import attributes_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import check_attributes, labels_of_sides, people
 
 BATCH, SUBSET = "batch", "subset"
-SIDES = (PROBE, REFERENCE)
 WITHOUT_NAN = ("cosine", "euclidean")  # similarities that embeddings always have
 LONG_NAMES = {
     "eer": "equal error rate of a subset",
@@ -42,7 +42,18 @@ LONG_NAMES = {
 }
 
 
-def subset_rates(scores: xr.DataArray, *, by: str | list[str], seed: int = 0, **options) -> xr.Dataset:
+def subset_rates(
+    scores: xr.DataArray,
+    *,
+    by: str | list[str],
+    subsets: int = 100,
+    subset_size: int | None = None,
+    batches: int = 1,
+    seed: int = 0,
+    fpr: float = 0.01,
+    threshold=None,
+    varying: str = "error",
+) -> xr.Dataset:
     """Draw subsets of the people of every group, and compute the EER and the TPR of each subset.
 
     The people of a subset are drawn with replacement from those of the group; a person drawn twice counts twice
@@ -52,8 +63,7 @@ def subset_rates(scores: xr.DataArray, *, by: str | list[str], seed: int = 0, **
 
     Parameters
     ----------
-    scores, by, seed : as in `n_sigma`.
-    **options : `subsets`, `subset_size`, `batches`, `fpr`, `threshold` and `varying`, as in `n_sigma`.
+    scores, ..., varying : as in `n_sigma`.
 
     Returns
     -------
@@ -77,80 +87,50 @@ def subset_rates(scores: xr.DataArray, *, by: str | list[str], seed: int = 0, **
     >>> dict(rates.eer.sizes)
     {'batch': 2, 'subset': 10, 'group': 2}
     """
-    return SubsetRates(by, **options)(scores, seed)
-
-
-@dataclass(eq=False)
-class SubsetRates:
-    """`subset_rates` of one kind, for one score tensor after the other: `drawn(scores, seed)`.
-
-    by, ..., varying: as in `n_sigma`. kept: what has been prepared for each group's scores, by `prepare`.
-    """
-
-    by: str | list[str]
-    subsets: int = 100
-    subset_size: int | None = None
-    batches: int = 1
-    fpr: float = 0.01
-    threshold: object = None
-    varying: str = "error"
-    kept: dict = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _check_whole("subsets", self.subsets, 2)
-        _check_whole("batches", self.batches, 1)
-        require(0 < self.fpr < 1, f"fpr must lie in (0, 1), got {self.fpr!r}")
-
-    def prepare(self, scores: xr.DataArray) -> None:
-        """Plan the sweeps of further scores of the same people by these: no result depends on it."""
-        for group, part in within_groups(scores, self.by, self.varying).items():
-            self.kept[group] = [kind.prepared(part) for kind in self._kinds()]
-
-    def __call__(self, scores: xr.DataArray, seed: int) -> xr.Dataset:
-        _check_whole("seed", seed, 0)
-        parts = within_groups(scores, self.by, self.varying)
-        sides = {group: [part[f"{side}_{IDENTITY}"].values for side in SIDES] for group, part in parts.items()}
-        n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}
-        _check_size(self.subset_size, n_people)
-        rates = [self._rates_of(part, group, group_seed(seed, group)) for group, part in parts.items()]
-        result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
-        result["n_people"] = (GROUP, list(n_people.values()))
-        places = pd.MultiIndex.from_product([range(self.batches), range(self.subsets)], names=[BATCH, SUBSET])
-        result = result.assign_coords(xr.Coordinates.from_pandas_multiindex(places, REPLICATE)).unstack(REPLICATE)
-        result = result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
-        for name, variable in result.data_vars.items():
-            variable.attrs = {"long_name": LONG_NAMES[name]}
-        result.attrs = {"by": " & ".join(attributes_of(self.by)), "fpr": float(self.fpr), "seed": int(seed)}
-        result.attrs |= {"subset_size": self.subset_size or "as many as the group has"}
-        return result
-
-    def _kinds(self) -> list[Evaluator]:
-        """At the FPR, and at thresholds where there are any; their replicates are the subsets."""
-        draws = Resampling("subset", n=self.subsets * self.batches, subset_size=self.subset_size)
-        options = {"resampling": draws, "weighting": "pair"}
-        fixed = [] if self.threshold is None else [Evaluator({"threshold": self.threshold} | options)]
-        return [Evaluator({"far": [self.fpr]} | options), *fixed]
-
-    def _rates_of(self, part: xr.DataArray, group: str, seed: int) -> xr.Dataset:
-        """EER and TPR of one group's subsets, over ([model,] replicate)."""
+    for name, value, least in (("subsets", subsets, 2), ("batches", batches, 1), ("seed", seed, 0)):
+        require_whole(name, value, least)
+    require(0 < fpr < 1, f"fpr must lie in (0, 1), got {fpr!r}")
+    parts = within_groups(scores, by, varying)
+    sides = {group: [part[f"{side}_{IDENTITY}"].values for side in (PROBE, REFERENCE)] for group, part in parts.items()}
+    n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}
+    _check_size(subset_size, n_people)
+    draws = Resampling("subset", n=subsets * batches, subset_size=subset_size)
+    rates = []
+    for group, part in parts.items():
+        own = replace(draws, seed=group_seed(seed, group))
         try:
-            at_fpr, *fixed = (kind(part, seed=seed) for kind in self.kept.get(group) or self._kinds())
+            rates.append(_rates_of(part, own, fpr, threshold))
         except InputError as error:
             raise InputError(f"group {group!r}: {error}") from error
-        nodes = (at_fpr[node].to_dataset() for node in ("empirical", "replicates"))
-        whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
-        result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
-        if fixed:
-            result["fmr"], result["fnmr"] = fixed[0]["replicates"].far, fixed[0]["replicates"].frr
-        empty = (result.eer.isnull() | result.tpr.isnull()).any([dim for dim in result.eer.dims if dim != REPLICATE])
-        lost = np.flatnonzero(empty.values)
-        more = "more people" if self.subset_size is None else f"a subset_size above {self.subset_size}"
-        require(
-            lost.size == 0,
-            f"group {group!r}: {lost.size} of {empty.size} subsets have no genuine or no impostor pair (subset "
-            f"{listed(lost, 3)}); the group needs {more}, or more people with two images",
-        )
-        return result
+    result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
+    result["n_people"] = (GROUP, list(n_people.values()))
+    places = pd.MultiIndex.from_product([range(batches), range(subsets)], names=[BATCH, SUBSET])
+    result = result.assign_coords(xr.Coordinates.from_pandas_multiindex(places, REPLICATE)).unstack(REPLICATE)
+    result = result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
+    for name, variable in result.data_vars.items():
+        variable.attrs = {"long_name": LONG_NAMES[name]}
+    attrs = {"by": " & ".join(attributes_of(by)), "fpr": float(fpr), "seed": int(seed)}
+    return result.assign_attrs(attrs | {"subset_size": subset_size or "as many as the group has"})
+
+
+def _rates_of(part: xr.DataArray, draws: Resampling, fpr: float, threshold) -> xr.Dataset:
+    """EER and TPR of one group's subsets, over ([model,] replicate); with thresholds also the rates there."""
+    found = evaluate(part, far=[fpr], resampling=draws, weighting="pair")
+    nodes = (found[node].to_dataset() for node in ("empirical", "replicates"))
+    whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
+    result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
+    if threshold is not None:
+        fixed = evaluate(part, threshold=threshold, resampling=draws, weighting="pair")["replicates"]
+        result["fmr"], result["fnmr"] = fixed.far, fixed.frr
+    empty = (result.eer.isnull() | result.tpr.isnull()).any([dim for dim in result.eer.dims if dim != REPLICATE])
+    lost = np.flatnonzero(empty.values)
+    more = "more people" if draws.subset_size is None else f"a subset_size above {draws.subset_size}"
+    require(
+        lost.size == 0,
+        f"{lost.size} of {empty.size} subsets have no genuine or no impostor pair (subset {listed(lost, 3)}); "
+        f"the group needs {more}, or more people with two images",
+    )
+    return result
 
 
 def group_seed(seed: int, group: str) -> int:
@@ -159,19 +139,11 @@ def group_seed(seed: int, group: str) -> int:
     return int(np.random.SeedSequence([seed, *words]).generate_state(1, np.uint64)[0])
 
 
-def _check_whole(name: str, value: int, least: int) -> None:
-    whole = isinstance(value, int | np.integer) and value >= least
-    require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
-
-
 def _check_size(subset_size: int | None, sizes: dict[str, int]) -> None:
     smallest = min(sizes, key=sizes.get)
     require(sizes[smallest] >= 2, f"group {smallest!r} has one person: an impostor pair takes two")
-    if subset_size is None:
-        return
-    whole = isinstance(subset_size, (int, np.integer)) and 2 <= subset_size <= sizes[smallest]
     require(
-        whole,
+        subset_size is None or isinstance(subset_size, (int, np.integer)) and 2 <= subset_size <= sizes[smallest],
         f"subset_size must be a whole number from 2 to {sizes[smallest]}, the people of the smallest group "
         f"({smallest!r}): larger subsets only repeat people and make σ too small; got {subset_size!r}",
     )

@@ -41,7 +41,7 @@ def parity_gaps(truth, predicted, group) -> xr.Dataset:
     >>> gaps.demographic_parity.values.tolist(), gaps.equalized_odds.values.tolist()
     ([0.5, 0.5], [1.0, 1.0])
     """
-    truth, predicted, group, labels = _checked(truth, predicted, group)
+    truth, predicted, group, labels = checked_labels(truth, predicted, group)
     true = pd.DataFrame(truth[:, None] == labels, columns=labels)
     said = pd.DataFrame(predicted[:, None] == labels, columns=labels, dtype=float)
     rates = [images.groupby(group).mean() for images in (said, said.where(true), said.where(~true))]
@@ -89,7 +89,7 @@ def cohort_spread(truth, predicted, group, *, score=None) -> xr.Dataset:
     >>> found.value.sel(metric="accuracy").values.tolist()
     [1.0, 0.5]
     """
-    truth, predicted, group, labels = _checked(truth, predicted, group)
+    truth, predicted, group, labels = checked_labels(truth, predicted, group)
     score = None if score is None else _score(score, truth.size, labels.size)
     cohorts = {name: group == name for name in np.unique(group)}
     overall, *values = (
@@ -157,24 +157,19 @@ def bias_amplification(train_truth, train_group, predicted, group) -> xr.Dataset
     return xr.Dataset({"train": train, "test": test, **found}, attrs=rule if never.any() else {})
 
 
-def _checked(truth, predicted, group) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def checked_labels(truth, predicted, group) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The three as arrays of equal length, and the labels that there are: two at least, and two groups."""
     truth, predicted, group = np.asarray(truth), np.asarray(predicted), np.asarray(group)
     shapes = {"truth": truth.shape, "predicted": predicted.shape, "group": group.shape}
     flat = truth.ndim == 1 and truth.size > 0 and len(set(shapes.values())) == 1
     require(flat, f"labels must be flat and of equal length, got shapes {shapes}")
-    check_kinds(truth, predicted)
-    _two_or_more(np.unique(group), "group")
-    return truth, predicted, group, _two_or_more(np.union1d(truth, predicted), "label")
-
-
-def check_kinds(truth: np.ndarray, predicted: np.ndarray) -> None:
-    """Refuse labels that can never be equal, such as 1 and "1"."""
     require(
         (truth.dtype.kind in "biuf") == (predicted.dtype.kind in "biuf"),
         f"true and predicted labels are of different kinds, {truth.dtype} and {predicted.dtype}, so none would be "
         "right; convert one with .astype(...)",
     )
+    _two_or_more(np.unique(group), "group")
+    return truth, predicted, group, _two_or_more(np.union1d(truth, predicted), "label")
 
 
 def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:

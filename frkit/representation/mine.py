@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frkit.base import require
+from frkit.base import require, require_whole
 
 CHECK = 25  # iterations between two looks at the validation people
 BLOCK = 4096  # images whose T is computed at once
@@ -59,9 +59,8 @@ class Critic:
     smoothing: float = 0.01
 
     def __post_init__(self) -> None:
-        require(self.mapping >= 0, f"mapping must be a width, or 0 for no mapping layers, got {self.mapping}")
-        for name in ("hidden", "iterations", "batch"):
-            require(getattr(self, name) >= 1, f"{name} must be at least 1, got {getattr(self, name)}")
+        for name, least in (("mapping", 0), ("hidden", 1), ("iterations", 1), ("batch", 1)):
+            require_whole(name, getattr(self, name), least)
         require(self.patience is None or self.patience >= 1, f"patience must be positive or None, got {self.patience}")
         require(self.learning_rate > 0, f"learning_rate must be positive, got {self.learning_rate}")
         require(0 < self.smoothing <= 1, f"smoothing must lie in (0, 1], got {self.smoothing}")
@@ -90,7 +89,11 @@ def read(x: np.ndarray, z: np.ndarray, shares: np.ndarray, fold: Fold, critic: C
 
     x: (n, d) float32; z: (n,) classes; shares: (K,) of the classes among all rows.
     """
-    centre, scale = _standard(x[fold.train])
+    train = x[fold.train]
+    centre = train.mean(0, dtype=np.float64).astype(np.float32)
+    # one scale for all features, so that the encoder's geometry stays
+    scale = np.float32(np.sqrt(np.mean(np.square(train - centre), dtype=np.float64)))
+    require(scale > 0, f"embedding is constant among {len(train)} images of a fold, so there is nothing to learn")
     train, validation, test = ((x[rows] - centre) / scale for rows in fold[:3])
     z_train, z_validation, shares_32 = z[fold.train], z[fold.validation], shares.astype(np.float32)
     rng = np.random.Generator(np.random.SFC64(fold.seed))
@@ -114,14 +117,6 @@ def read(x: np.ndarray, z: np.ndarray, shares: np.ndarray, fold: Fold, critic: C
         step += n_steps
     in_sample = donsker_varadhan(outputs(parameters, train), z_train, shares)[0]
     return Reading(outputs(kept, test), in_sample, kept_at, np.array(curve))
-
-
-def _standard(x: np.ndarray) -> tuple[np.ndarray, np.float32]:
-    """Mean of each feature and one scale for all, so that the encoder's geometry stays."""
-    centre = x.mean(0, dtype=np.float64).astype(np.float32)
-    scale = np.float32(np.sqrt(np.mean(np.square(x - centre), dtype=np.float64)))
-    require(scale > 0, f"embedding is constant among {len(x)} images of a fold, so there is nothing to learn")
-    return centre, scale
 
 
 def outputs(parameters: dict, x: np.ndarray) -> np.ndarray:

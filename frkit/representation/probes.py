@@ -52,7 +52,7 @@ def probe(
     Raises
     ------
     InputError : an attribute with one class, or with fewer people than folds in a class, or one that varies within
-        an identity; folds below 3; features that are constant or not finite.
+        an identity; folds below 3; features that are not finite.
 
     References
     ----------

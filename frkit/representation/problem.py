@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, warn
-from frkit.faces.checks import check_finite
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, require_whole, warn
+from frkit.faces.checks import check_faces, check_finite
 from frkit.faces.labels import CROSSED, crossed, resolve_varying
 
 UNITS = ("identity", "image")
@@ -39,26 +39,14 @@ def entropy(shares: np.ndarray) -> float:
 
 def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]:
     """The checked embedding (image, feature) of each encoder, and the encoders' names where there are several."""
-    good = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
-    require(good, "faces must be a faces Dataset; make it with frkit.faces or frkit.open_faces")
+    check_faces(faces)
     embedding = faces["embedding"]
     names = faces[MODEL].variable if MODEL in embedding.dims else None
-    require(
-        set(embedding.dims) - {MODEL} == {IMAGE, FEATURE},
-        f"embedding must have dims (image, feature) or (model, image, feature), got {embedding.dims}",
-    )
     values = embedding.transpose(..., IMAGE, FEATURE).values
     with np.errstate(over="ignore"):
         rounded = np.ascontiguousarray(values, dtype=np.float32)
     check_finite(rounded, values, None if names is None else names.values)
-    encoders = [rounded] if names is None else list(rounded)
-    for k, x in enumerate(encoders):
-        where = "" if names is None else f" of model {str(names.values[k])!r}"
-        require(
-            bool((x != x[0]).any()),
-            f"embedding{where} is constant: all {len(x)} images have the same features, so there is nothing to read",
-        )
-    return encoders, names
+    return [rounded] if names is None else list(rounded), names
 
 
 def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) -> Problem:
@@ -88,10 +76,7 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
 
 def _check(found: Problem, by: str, folds: int) -> None:
     """Two classes at least, and of each at least one person (or image) for every fold."""
-    require(
-        isinstance(folds, (int, np.integer)) and folds >= FEWEST_FOLDS,
-        f"folds must be a whole number of at least {FEWEST_FOLDS} (training, validation, test), got {folds!r}",
-    )
+    require_whole("folds", folds, FEWEST_FOLDS)
     require(
         len(found.classes) >= 2,
         f"attribute {found.name!r} has {len(found.classes)} class(es), {listed(found.classes) or 'none'}; "

@@ -121,8 +121,6 @@ def convergence(
     attribute: str | tuple[str, ...],
     *,
     folds: int = 5,
-    by: str = "identity",
-    varying: str = "error",
     critic: Critic | None = None,
     progress: bool = True,
 ) -> xr.Dataset:
@@ -130,7 +128,7 @@ def convergence(
 
     Parameters
     ----------
-    faces, folds, by, varying, progress
+    faces, folds, progress
         As in `representation_bias`; one seed.
     attribute : str or tuple of str
         One attribute, or several crossed.
@@ -161,9 +159,9 @@ def convergence(
     3
     """
     encoders, names = embeddings(faces)
-    one = problem(faces, attribute, by=by, folds=folds, varying=varying)
+    one = problem(faces, attribute, by="identity", folds=folds, varying="error")
     critic = replace(critic or Critic(), patience=None)
-    readings = _run(encoders, [one], [splits(one, by, folds, [0])], critic, progress)
+    readings = _run(encoders, [one], [splits(one, "identity", folds, [0])], critic, progress)
     curves = np.array([[reading.curve for reading in of_encoder] for of_encoder in readings])
     dims = (MODEL, "fold", "step")
     found = xr.Dataset(

@@ -74,8 +74,11 @@ class Plan:
         scores, seed = self.scores(number), self.seeds(number)[2]
         if self.far is None:
             draws = [self.resampling(scheme, seed) for scheme in self.schemes]
-            return recorded({draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws})
-        return recorded({scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()})
+            found = {draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws}
+        else:
+            found = {scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()}
+        # what each image adds is as large as the data, and along another curve in each data set
+        return recorded({scheme: tree.drop_nodes("influence") for scheme, tree in found.items()})
 
     def parameters(self) -> dict:
         """All that the data sets depend on, as JSON can hold it."""

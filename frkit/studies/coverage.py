@@ -12,6 +12,7 @@ from frkit.base import FAR_LEVEL, REPLICATE, DataWarning, InputError, require
 from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, floor
+from frkit.intervals.methods import WITHOUT_REPLICATES
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import TARGETS, Resampling
@@ -24,6 +25,7 @@ PROBABILITIES = np.linspace(0.005, 0.995, 100)
 FINE, DRAWS = 10, 200  # points of the pooled law per data set; simulated studies
 CHANCE = 0.95
 SCHEMES = tuple(scheme for scheme in TARGETS if scheme not in ("pair", "subset"))
+WITH_REPLICATES = tuple(method for method in METHODS if method not in WITHOUT_REPLICATES)
 LONG_NAMES = {
     "coverage": "share of data sets whose interval holds the truth",
     "coverage_se": "Monte Carlo standard error of the coverage",
@@ -76,7 +78,7 @@ def coverage(
     n_identities : new identities in each data set; for an IdentityLaw always.
     far : FAR levels in (0, 1); 1e-6 to 1e-1 with 4 per decade when left out.
     schemes : of "image", "identity", "two-level", "double-or-nothing".
-    methods : methods of `band`.
+    methods : methods of `band` that read replicates.
     levels : nominal coverages, each in (0, 1); .05 to .95 by default, as in the paper's Table 1.
     replicates : number of replicates, at least 2.
     seed : seed of everything that is drawn; data set d depends on the seed and d only.
@@ -209,7 +211,7 @@ def _check(population, n_datasets, per_identity, n_identities, schemes, methods,
         f"per_identity must be whole numbers of at least 2, one for all or one for each of {known} identities; got "
         f"{per_identity}",
     )
-    for what, given, known in (("scheme", schemes, SCHEMES), ("method", methods, METHODS)):
+    for what, given, known in (("scheme", schemes, SCHEMES), ("method", methods, WITH_REPLICATES)):
         require(not isinstance(given, str) and len(given) > 0, f"{what}s must be a sequence of names, got {given!r}")
         unknown = [name for name in given if name not in known]
         require(not unknown, f"unknown {what} {', '.join(map(repr, unknown))}; known: {', '.join(known)}")

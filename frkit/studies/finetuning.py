@@ -11,7 +11,7 @@ from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require
 from frkit.faces.dataset import stack_models
 from frkit.faces.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
-from frkit.nsigma.subsets import BATCH, SubsetRates
+from frkit.nsigma.subsets import BATCH, subset_rates
 from frkit.representation.mine import Adam
 from frkit.scores.tensor import score_tensor
 
@@ -120,16 +120,14 @@ def finetuning(
     train, tested = who.halves(np.random.default_rng(halves))
     held_out = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
     kinds = {ALL: np.concatenate(list(train.values())), **train}
-    drawn = SubsetRates(by, subsets, subset_size, 1, fpr, None, "error")
+    subset = dict(by=by, subsets=subsets, subset_size=subset_size, fpr=fpr)
     rates, losses = [], []
     for child in tqdm(batches, desc="batches of models", disable=not progress, leave=False):
         seeds = child.spawn(len(kinds))
         trained = [_trained(who, kind, one, how) for kind, one in zip(kinds.values(), seeds, strict=True)]
         tuned = {name: _tuned(held_out, layer) for name, (layer, _) in zip(kinds, trained, strict=True)}
         scores = score_tensor(stack_models({UNTUNED: held_out, **tuned}))
-        if not rates:
-            drawn.prepare(scores)
-        rates.append(drawn(scores, int(child.generate_state(1)[0])))
+        rates.append(subset_rates(scores, seed=int(child.generate_state(1)[0]), **subset))
         losses.append([loss for _, loss in trained])
     found = summarise(_joined(rates), reference=reference)
     return found.assign(loss=((BATCH, TRAINED, "step"), losses)).assign_coords({TRAINED: list(kinds)})
