@@ -65,9 +65,9 @@ def outcome(name: str, data: xr.Dataset, seed: int) -> float:
     if name == "groups":
         return float(fk.floor(evaluation, "frr_max_min").p[0]) <= 0.05
     if name == "models":
-        difference = fk.compare(evaluation, "frr", models=("A", "B"))
+        difference = fk.compare(evaluation, "frr", models=("A", "B"), method="recentered")
         return float(difference.upper[0]) < 0 or float(difference.lower[0]) > 0
-    band = fk.band(evaluation, "frr")
+    band = fk.band(evaluation, "frr", method="recentered")
     return float((band.upper - band.lower)[0]) / 2
 
 

@@ -67,6 +67,25 @@ def test_the_study_counts_what_a_loop_counts(mixture):
             np.testing.assert_allclose(found.coverage_se, np.sqrt(held / 6 * (1 - held / 6) / 6))
 
 
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize(("people", "target"), [(None, "these people"), (24, "new people")])
+def test_methods_without_replicates_take_the_target_of_the_study(mixture, tmp_path, people, target):
+    """Data sets stored before influences were asked for are evaluated again."""
+    population = mixture if people is None else LAW
+    how = dict(n_identities=people, n_datasets=2, per_identity=5, far=[0.1], levels=(0.9,), replicates=5)
+    before = fk.studies.coverage(population, methods=("naive",), store=tmp_path, progress=False, **how)
+    study = fk.studies.coverage(population, methods=("naive", "influence"), store=tmp_path, progress=False, **how)
+    np.testing.assert_array_equal(study.width.isel(method=0), before.width.isel(method=0))
+    widths = []
+    for number in range(2):
+        draw = plan(population, people, far=[0.1])
+        ev = fk.evaluate(draw.scores(number), far=[0.1])
+        ends = fk.band(ev, "frr", target=target, level=0.9)
+        widths.append(float((ends.upper - ends.lower)[0]))
+    assert study.attrs["target"] == target
+    np.testing.assert_allclose(study.width.sel({"method": "influence"}).item(), np.mean(widths), rtol=2e-3)  # slopes by its plan
+
+
 def simulated(centre=0.0, n_datasets=2000, n=400, sd=0.1, truth=0.5):
     """Evaluations whose estimates are normal around the truth, and replicates normal around their centre."""
     rng = np.random.default_rng(1)

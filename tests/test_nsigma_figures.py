@@ -91,7 +91,7 @@ def test_distributions_show_means_and_intervals(scores, result, ax):
     bundles = [part.get_segments() for part in ax.collections if part.get_linewidth()[0] == 0.4]
     sticks = np.concatenate(bundles)[:, 0, 1]
     np.testing.assert_allclose(np.sort(sticks), np.sort(one.eer, axis=None))
-    assert "new identities" in ax.get_legend().get_texts()[1].get_text()
+    assert "new people" in ax.get_legend().get_texts()[1].get_text()
 
 
 @pytest.mark.parametrize("variable", ["p_value", "n_absolute", "eer_sd", "sp"])

@@ -52,7 +52,7 @@ def test_known_rates(rfw):
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_group_rates_with_intervals(rfw):
     ev = evaluated(rfw, "identity")
-    band = fk.band(ev, "far_group").isel(far_level=0)
+    band = fk.band(ev, "far_group", method="recentered").isel(far_level=0)
     assert band.attrs["target"] == "new identities"
     np.testing.assert_array_equal(band.estimate.values.round(3), KNOWN)
     assert ((band.lower > 0) & (band.lower < band.estimate) & (band.estimate < band.upper)).all()
@@ -67,7 +67,7 @@ def test_the_pair_bootstrap_is_too_narrow(rfw):
             rfw = rfw.drop_vars([name for name in rfw.coords if name.startswith(("probe", "reference"))])
         by = "ethnicity" if scheme == "identity" else None
         ev = fk.evaluate(rfw, far=[1e-2], by=by, weighting="pair", resampling=fk.Resampling(scheme, n=200))
-        band = fk.band(ev, "frr")
+        band = fk.band(ev, "frr", method="recentered")
         widths[scheme] = float((band.upper - band.lower)[0])
     assert widths["pair"] < 0.75 * widths["identity"]
 

@@ -48,8 +48,22 @@ def test_a_simultaneous_band_by_hand():
 def test_a_simultaneous_band_is_wider(evaluation):
     for name in ("frr", "frr_max_min", "frr_gini"):
         at_once = fk.band(evaluation, name, simultaneous=True)
-        assert bool((at_once.critical > 1.96).all())
+        one_by_one = fk.band(evaluation, name, method="influence")
         assert at_once.estimate.dims == ("far_level",)
+        if name == "frr":
+            assert bool((at_once.upper > one_by_one.upper).all() and (at_once.lower <= one_by_one.lower).all())
+        else:
+            assert bool((at_once.critical > 1.96).all())
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+def test_a_simultaneous_band_of_two_models_is_that_of_each():
+    faces = people([6] * 10, groups=["f", "m"])
+    scores = fk.score_tensor(fk.stack_models({"a": faces, "b": faces.assign(embedding=faces.embedding**3)}))
+    both = fk.band(fk.evaluate(scores, far=(0.1, 0.25)), "frr", simultaneous=True)
+    for model in ("a", "b"):
+        one = fk.band(fk.evaluate(scores.sel(model=model), far=(0.1, 0.25)), "frr", simultaneous=True)
+        np.testing.assert_allclose(both.sel(model=model)["upper"], one["upper"], rtol=1e-9)
 
 
 def test_a_simultaneous_band_needs_levels_and_takes_no_method(evaluation):

@@ -1,4 +1,4 @@
-"""Scored pairs, sorted: genuine pairs with their weights in every replicate, in the V-statistic, and without copies."""
+"""Scored pairs, sorted: genuine pairs with their weights in every replicate and in the V-statistic."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -55,17 +55,10 @@ class Genuine:
 
 
 class Weighted(NamedTuple):
-    """The same genuine pairs with three kinds of weights.
-
-    data: in the data and every replicate. centre: in the V-statistic (eq. 19). rescaled: in every replicate, without
-    copies of an image, each pair divided by its mean count over resamples, 1 - 1/n_k, while the totals are those of
-    the identities as drawn, so that at any threshold the mean over all draws of images is the FRR of the data; None
-    where replicates hold no copies.
-    """
+    """The same genuine pairs with their weights in the data and every replicate, and in the V-statistic (eq. 19)."""
 
     data: Genuine
     centre: Genuine
-    rescaled: Genuine | None
 
 
 def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | None = None) -> Weighted:
@@ -89,7 +82,7 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
     drawn = plain._replace(row=np.where(copy, np.int32(-1), row), factor=per_pair * share)
     data = _weighted(protocol, drawn.take(order), slice(None), complete)
     centre = _weighted(protocol, plain.take(order), slice(0, 1), False)
-    return Weighted(data, centre, _rescaled(data, mean[order]) if protocol.diagonal else None)
+    return Weighted(data, centre)
 
 
 def common_group(protocol: Protocol, row: np.ndarray, col: np.ndarray) -> np.ndarray:
@@ -128,16 +121,6 @@ def _weighted(protocol: Protocol, pairs: Pairs, columns: slice, complete: bool) 
     every = range(len(identity_count))
     totals = [np.bincount(pairs.cell, genuine.weights(column), minlength=n_groups) for column in every]
     return replace(genuine, totals=np.stack(totals, 1))
-
-
-def _rescaled(data: Genuine, mean: np.ndarray) -> Genuine:
-    """The pairs without copies, over their mean count; the totals know nothing of the draws of images."""
-    tiny = np.finfo(float).tiny
-    weight = np.where(data.pairs.row >= 0, data.pairs.factor / np.maximum(mean, tiny), 0.0)
-    even = _up_to_a_factor(weight)
-    common = even.max(initial=0) / max(weight.max(initial=0), tiny)
-    totals = _whole_totals(data, len(data.totals)) * common
-    return replace(data, pairs=data.pairs._replace(factor=even), totals=totals)
 
 
 def _whole_totals(genuine: Genuine, n_groups: int) -> np.ndarray:

@@ -13,7 +13,6 @@ from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import Request, sweep
-from frkit.engine.variance import spread_of
 
 COLUMN = "column"
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
@@ -75,8 +74,9 @@ def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Da
     sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds, bins)
     sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
+    variables["rate"] = ("point", np.append(data.far, eer))
     attrs = {"complete": int(protocol.symmetric), "listed": int(listed), "levels": len(data.threshold)}
-    return xr.Dataset(variables, {"rate": ("point", np.append(data.far, eer))}, attrs)
+    return xr.Dataset(variables, attrs=attrs)
 
 
 class _Found(NamedTuple):
@@ -146,14 +146,6 @@ def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far,
     if np.all(protocol.cell_of >= 0):
         cross = far_cell[..., protocol.cell_of[:-1, :-1]]  # the last code is "in no group"
         table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))
-    if pairs.rescaled is not None:
-        rescaled, rescaled_group = (with_centre(part) for part in _frr(pairs.rescaled, thresholds))
-        table |= {"frr_rescaled": (line, rescaled), "frr_group_rescaled": (by_group, rescaled_group)}
-    only_images = protocol.diagonal and np.all(protocol.identity_count == 1)
-    if only_images and protocol.symmetric and protocol.n_columns > 2:
-        at_data, at_columns = spread_of(protocol, impostors, pairs.data, thresholds, far_of_all, fixed.size > 0)
-        table |= {f"{rate}_variance": (level, values) for rate, values in at_data.items()}
-        table |= {f"{rate}_data": (line, with_centre(values)) for rate, values in at_columns.items()}
     coords = {level: fixed if fixed.size else far, GROUP: protocol.groups}
     coords |= {REFERENCE_GROUP: protocol.groups} if "far_cross" in table else {}
     return labelled(table, coords, failed=found.failed)

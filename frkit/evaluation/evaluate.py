@@ -69,7 +69,7 @@ def evaluate(
     by : str or list of str, optional
         Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
     resampling : Resampling, optional
-        Without it there are no replicates.
+        Without it there are no replicates; `band` and `compare` need none for rates and what is made of them.
     weighting : "identity", "pair", or p_k per identity, optional
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array (identities
         sorted by name) gives p_k of section 2.1. By default "identity" where all images meet all images (a tensor, a
@@ -90,14 +90,13 @@ def evaluate(
     Returns
     -------
     xr.DataTree
-        Nodes `empirical`, `vstatistic` (the centre of the replicates, eq. 19) and, with resampling,
+        Nodes `empirical`, `vstatistic` (the centre of the replicates, eq. 19), `influence` and, with resampling,
         `replicates`. Variables: `threshold`, `far`, `frr` over far_level (or threshold_level); `far_group`,
         `frr_group` over (far_level, group); `far_cross` over (far_level, group, reference_group); `eer`,
         `eer_threshold`, and per group `eer_group`, `eer_threshold_group`. `empirical` also has raw counts
         `false_accepts`, `false_rejects` and `resolved` (both at least 10), the same with `_group`, and
-        `false_accepts_cross` and `resolved_cross` between groups. The image scheme on a square
-        of scores adds `frr_variance` and `far_variance` (at the threshold, over draws of images) to it, and `far_data`
-        and `frr_data` (rates of the data at the replicate's threshold) to `replicates`. A histogram adds
+        `false_accepts_cross` and `resolved_cross` between groups. `influence` holds what each image adds to
+        the error rates, from which intervals come without replicates. A histogram adds
         `auc`, from 1,000 bins or more (its attribute `error_bound`: how far from the exact AUC it can be), and for kind
         in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with
         weighting "pair" also `<kind>_pairs` (how many), and `images`; all of them also with `_group`. Further dims:
@@ -154,7 +153,9 @@ class Evaluator:
     `prepared` looks at some scores once and keeps what further evaluations have in common: the plan of the sweep, and
     the draws for these images. That pays for many small data sets. No result depends on it: what a plan does not cover
     is swept again. (Where n_k are unequal, sums are rounded in an order that follows the plan: rates then differ by
-    about 1e-15 from those of `evaluate`.) Any number of threads may call it at once.
+    about 1e-15 from those of `evaluate`. Slopes of the curve, which the node influence is read with, are taken between
+    the bins of the plan: ends of intervals then differ by about a thousandth of their width.) Any number of threads may
+    call it at once.
     """
 
     options: dict

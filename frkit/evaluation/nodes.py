@@ -17,12 +17,6 @@ LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
     "far": "false acceptance rate",
     "frr": "false rejection rate",
-    "frr_rescaled": "false rejection rate without copies of an image, over 1 - 1/n_k",
-    "frr_group_rescaled": "false rejection rate of the group without copies of an image, over 1 - 1/n_k",
-    "far_variance": "variance of FAR at its threshold over draws of the images",
-    "frr_variance": "variance of FRR at its threshold over draws of the images",
-    "far_data": "false acceptance rate of the data at the replicate's threshold",
-    "frr_data": "false rejection rate of the data at the replicate's threshold",
     "far_group": "false acceptance rate within the group",
     "frr_group": "false rejection rate of the group",
     "far_cross": "false acceptance rate between two groups",
@@ -47,9 +41,6 @@ SMALL_GROUPS = (
 )
 
 
-OF_REPLICATES = ("frr_rescaled", "frr_group_rescaled", "far_data", "frr_data")
-
-
 def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, made: dict) -> xr.DataTree:
     """The table of every model as one tree, with a warning where groups are too small for a rate.
 
@@ -65,10 +56,8 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, ma
         if name.startswith("auc"):
             table[name].attrs["error_bound"] = max(one.attrs["auc_error"] for one in tables)
     table = table.drop_attrs(deep=False)
-    drawn = [name for name in OF_REPLICATES if name in table]
     of_data = [name for name in table.data_vars if COLUMN not in table[name].dims]
-    nodes = {"empirical": table.drop_vars(drawn).isel({COLUMN: 0})}
-    nodes["vstatistic"] = table.drop_vars(drawn + of_data).isel({COLUMN: -1})
+    nodes = {"empirical": table.isel({COLUMN: 0}), "vstatistic": table.drop_vars(of_data).isel({COLUMN: -1})}
     if "scheme" in made:
         replicates = table.drop_vars(of_data).isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
         nodes["replicates"] = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})

@@ -13,13 +13,13 @@ from frkit import indices, nsigma, plot, studies
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, require
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.panel import MARK, Panel, far_names, far_range, labelled, menu, number, say, several, slider, tick
-from frkit.intervals import METHODS, band, decision_zones, floor, provenance
+from frkit.intervals import band, decision_zones, floor, provenance
 from frkit.measures import measure, names
 from frkit.resampling import TARGETS, Resampling
 from frkit.vmf import mixture
 
 LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
-NEEDED = {"rescaled": ("replicates", "frr_rescaled"), "corrected": ("empirical", "frr_variance")}
+OF_REPLICATES = ("recentered", "naive", "gaussian", "pivotal")
 SIZES = {
     "n_identities": ("identities K", 20, 1000, 20),
     "per_identity": ("images per identity n_k", 2, 20, 1),
@@ -43,7 +43,8 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
 
     Parameters
     ----------
-    evaluation : what `evaluate(..., resampling=...)` returned, or several of them by name.
+    evaluation : what `evaluate` returned, or several of them by name; with replicates in all of them more methods can
+        be chosen.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
 
     Raises
     ------
-    InputError : an evaluation without FAR levels or without replicates.
+    InputError : an evaluation without FAR levels, or nothing to make intervals of.
 
     References
     ----------
@@ -73,10 +74,12 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
         require(FAR_LEVEL in coords, "explore.roc needs an evaluation at FAR levels: evaluate(..., far=...)")
         for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
             choices[", ".join(part for part in (name, model) if part) or "empirical curve"] = (name, model)
-    resampled = [one for one in evaluations.values() if "replicates" in one]
-    lost = {method for method, (node, name) in NEEDED.items() if any(name not in one[node] for one in resampled)}
+    without = all("influence" in one.children for one in evaluations.values())
+    resampled = all("replicates" in one.children for one in evaluations.values())
+    methods = ("influence",) * without + OF_REPLICATES * resampled
+    require(len(methods) > 0, "explore.roc needs replicates: evaluate(..., resampling=...)")
     controls = {
-        "method": menu("interval", options=[method for method in METHODS if method not in lost]),
+        "method": menu("interval", options=methods),
         "level": number("nominal level", **LEVEL),
         "far": far_range(next(iter(evaluations.values()))["empirical"].coords[FAR_LEVEL].values),
         "curves": several("curves", list(choices.items()), list(choices.values())),
@@ -270,7 +273,7 @@ def coverage(study: xr.Dataset) -> widgets.VBox:
 def fairness(
     evaluation: xr.DataTree | dict[str, xr.DataTree], scores: xr.DataArray | None = None, *, varying: str = "error"
 ) -> widgets.VBox:
-    """Explore disparity measures with their bands and floors.
+    """Explore disparity measures with their bands, and with their floors, which follow the number of replicates.
 
     Parameters
     ----------

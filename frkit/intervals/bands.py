@@ -25,8 +25,9 @@ def band(
 ) -> xr.Dataset:
     """Put an interval around a measure, at every FAR level, group and model of the evaluation.
 
-    Without a method the kit takes the one that held best in its coverage studies (notebook 4): "influence" for rates,
-    "inverted" for disparity measures of rates, and for whatever else replicates tell, "recentered" or "pivotal".
+    Without a method the kit takes the one that held best in its coverage studies (notebook 4): "influence" for rates
+    and what is made of them, "inverted" for disparity measures of rates, and for whatever else replicates tell
+    "recentered", or "pivotal" for a disparity.
 
     - influence: no replicates. From what each image adds to the error rates come their variances, with the noise of
       single pairs counted once, the slope of the curve, and the ends of a shifted gamma law; a rate without an error
@@ -41,9 +42,9 @@ def band(
 
     Parameters
     ----------
-    evaluation : what `evaluate(..., resampling=...)` returned.
+    evaluation : what `evaluate(...)` returned.
     measure : a registered name such as "frr", or a function Dataset -> DataArray.
-    method : one of the names above; None (or "auto") takes what held best, and attrs["rule"] says why.
+    method : one of the names above; None takes what held best, and attrs["rule"] says why.
     target : "new people", or "these people" (new images of the people that are there), for methods without replicates;
         None takes that of the scheme of the replicates, and new people where there are none. Other methods are about
         what their scheme draws.
@@ -55,16 +56,16 @@ def band(
     -------
     xr.Dataset with `estimate`, `lower`, `upper`, where replicates are read `centre` and `n_nonfinite` (replicates that
     are not finite), for inverted `p`, and, for curves, `resolved` (at least ten errors), over the measure's dimensions.
-    A disparity measure
-    also has `includes_fair`: the band reaches the value of a fair model, or an end lies beyond it. Replicates that are
-    NaN are left out of the interval with a warning; infinite ones count as larger than any number. The attrs
-    name measure, method, level, scheme, n (replicates) and, in words, whose rates the band is about (target).
+    A disparity measure also has `includes_fair`: the band reaches the value of a fair model, or an end lies beyond it;
+    missing where an end is. Replicates that are NaN are left out of the interval with a warning; infinite ones count as
+    larger than any number. The attrs name measure, method, level, in words whose rates the band is about (target), and
+    scheme and n of the replicates that were read.
 
     Raises
     ------
-    InputError : a method that reads replicates where there are none, or whose scheme cannot vary here; an unknown
-        method, target or measure; a level outside (0, 1); simultaneous=True for a measure that does not run over
-        levels, or together with a method; target="these people" for scores that are not a whole square.
+    InputError : a method that reads replicates where there are none; an unknown method, target or measure; a level
+        outside (0, 1); simultaneous=True for a measure that does not run over levels, or together with a method;
+        target="these people" for scores that are not a whole square.
 
     Warns
     -----
@@ -89,7 +90,10 @@ def band(
     require(method is None or not simultaneous, "a simultaneous band has a method of its own: leave method out")
     method, rule = choose(method, evaluation, chosen)
     target = target_of(evaluation, target)
-    result = (sup_t if simultaneous else INTERVALS[method])(evaluation, chosen, level, target)
+    if simultaneous:
+        result = sup_t(evaluation, chosen, method, level, target)
+    else:
+        result = INTERVALS[method](evaluation, chosen, level, target)
     result = with_fair(with_resolved(result, chosen, evaluation), chosen)
     of = target if method in WITHOUT_REPLICATES else None
     result.attrs = attributes(evaluation, chosen, "sup-t" if simultaneous else method, level, of) | {"rule": rule}

@@ -7,10 +7,12 @@ import xarray as xr
 
 from frkit.base import GROUP, MODEL, REPLICATE, InputError, listed, require
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.methods import WITHOUT_REPLICATES, choose, drawn_measure, interval, logarithm, target_of
-from frkit.intervals.reading import Values, attributes, provenance, values_of, warn_of, with_resolved
+from frkit.intervals.methods import WITHOUT_REPLICATES, choose, interval, logarithm, target_of, values_by
+from frkit.intervals.reading import Values, attributes, provenance, warn_of, with_resolved
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure
 from frkit.measures.registry import measure as find_measure
+
+CONTRAST = "contrast"
 
 
 def compare(
@@ -70,45 +72,41 @@ def compare(
     """
     if groups is not None:
         require(measure is None and models is None, "groups= compares groups of one evaluation of one model")
-        return _group_contrasts(evaluation_a, evaluation_b, groups, method, target, level)
-    a, b, measure = _two_sides(evaluation_a, evaluation_b, measure, models)
+        evaluations, measure = (evaluation_a,), evaluation_b
+    else:
+        *evaluations, measure = _two_sides(evaluation_a, evaluation_b, measure, models)
+        _require_paired(*evaluations)
     chosen = find_measure(measure)
-    _require_paired(a, b)
-    first, second = models or ("A", "B")
-    sides = [_values(evaluation, chosen, method, target) for evaluation in (a, b)]
-    pairs = [_aligned(x, y) for x, y in zip(*(values for values, _ in sides), strict=True)]
-    result = with_resolved(_contrast(pairs, sides[0][1], level, chosen.scale), chosen, a, b)
-    result.attrs |= _said(a, chosen, sides[0][1], target, level) | {"a": str(first), "b": str(second)}
+    method, _ = choose(method, evaluations[0], chosen)
+    target = target_of(evaluations[0], target)
+    method, target = ("influence", target) if method in WITHOUT_REPLICATES else (method, None)
+    values = [values_by(method, evaluation, chosen, target) for evaluation in evaluations]
+    if groups is not None:
+        result = _group_contrasts(values[0], chosen, groups, method, level)
+    else:
+        sides = [_aligned(a, b) for a, b in zip(*values, strict=True)]
+        a, b = map(str, models or ("A", "B"))
+        result = _contrast(sides, method, level, chosen.scale).assign_attrs(a=a, b=b)
+    result = with_resolved(result, chosen, *evaluations)
+    result.attrs = attributes(evaluations[0], chosen, method, level, target) | result.attrs
     warn_of(evaluation_a, chosen, result)
     return result
 
 
-def _values(evaluation: xr.DataTree, chosen: Measure, method: str | None, target: str | None) -> tuple[Values, str]:
-    """Estimate, centre and draws of a measure, and the method: from the joint law, or from replicates."""
-    method, _ = choose(method, evaluation, chosen)
-    if method not in WITHOUT_REPLICATES:
-        return values_of(evaluation, chosen, method), method
-    estimate = chosen(evaluation["empirical"].to_dataset())
-    return Values(estimate, estimate, drawn_measure(evaluation, chosen, target_of(evaluation, target))), "influence"
+def _contrast(sides: list, method: str, level: float, scale: str) -> xr.Dataset:
+    """The interval of A - B, or of A / B for a measure on the log scale, and the p-value of no difference.
 
-
-def _said(evaluation: xr.DataTree, chosen: Measure, method: str, target: str | None, level: float) -> dict:
-    of = target_of(evaluation, target) if method in WITHOUT_REPLICATES else None
-    return attributes(evaluation, chosen, method, level, of)
-
-
-def _contrast(pairs: list, method: str, level: float, scale: str) -> xr.Dataset:
-    """The interval of A - B, or of A / B for a measure on the log scale, and the p-value of no difference."""
-    ends = "recentered" if method in WITHOUT_REPLICATES else method
-    if scale != LOG_SCALE:
-        values = Values(*(x - y for x, y in pairs))
-        result = interval(values, ends, level, IDENTITY_SCALE)
-        return result.assign(p=_p_value(values)).assign_attrs(contrast="difference", null=0)
+    sides: of estimate, centre and replicates, each of A and of B.
+    """
+    there = logarithm if scale == LOG_SCALE else np.positive
     with np.errstate(invalid="ignore"):
-        values = Values(*(logarithm(x) - logarithm(y) for x, y in pairs))
-    result = interval(values, ends, level, IDENTITY_SCALE)
+        values = Values(*(there(a) - there(b) for a, b in sides))
+    ends = "recentered" if method in WITHOUT_REPLICATES else method
+    result = interval(values, ends, level, IDENTITY_SCALE).assign(p=_p_value(values))
+    if scale != LOG_SCALE:
+        return result.assign_attrs(contrast="difference", null=0)
     ratios = {name: np.exp(result[name]) for name in ("estimate", "lower", "upper", "centre")}
-    return result.assign(ratios, p=_p_value(values)).assign_attrs(contrast="ratio", null=1)
+    return result.assign(ratios).assign_attrs(contrast="ratio", null=1)
 
 
 def _p_value(values: Values) -> xr.DataArray:
@@ -119,10 +117,8 @@ def _p_value(values: Values) -> xr.DataArray:
     return np.minimum(2 * np.minimum(*tails), 1).where(values.estimate.notnull())
 
 
-def _group_contrasts(evaluation, measure, groups, method, target, level: float) -> xr.Dataset:
-    """The differences of two groups, or of all pairs of groups with Holm's correction."""
-    chosen = find_measure(measure)
-    values, method = _values(evaluation, chosen, method, target)
+def _group_contrasts(values: Values, chosen: Measure, groups, method: str, level: float) -> xr.Dataset:
+    """The difference of two groups, or of all pairs of groups with Holm's correction."""
     require(GROUP in values.estimate.dims, f"{chosen.name!r} does not run over groups; take 'far_group' or 'frr_group'")
     known = values.estimate[GROUP].values.tolist()
     pairs = list(combinations(known, 2)) if isinstance(groups, str) and groups == "all" else [tuple(groups)]
@@ -133,28 +129,20 @@ def _group_contrasts(evaluation, measure, groups, method, target, level: float) 
     for pair in pairs:
         sides = [tuple(part.sel({GROUP: name}, drop=True) for name in pair) for part in values]
         found.append(_contrast(sides, method, level, chosen.scale))
-    result = with_resolved(found[0] if len(found) == 1 else xr.concat(found, "contrast"), chosen, evaluation)
-    result.attrs = found[0].attrs | _said(evaluation, chosen, method, target, level)
+    first, second = zip(*pairs, strict=True)
     if len(found) == 1:
-        result.attrs |= dict(zip("ab", pairs[0], strict=True))
-    else:
-        first, second = (list(side) for side in zip(*pairs, strict=True))
-        result = result.assign_coords(a=("contrast", first), b=("contrast", second)).assign(p_holm=_holm(result.p))
-    warn_of(evaluation, chosen, result)
-    return result
+        return found[0].assign_attrs(a=first[0], b=second[0])
+    result = xr.concat(found, CONTRAST, combine_attrs="override")
+    return result.assign_coords(a=(CONTRAST, list(first)), b=(CONTRAST, list(second))).assign(p_holm=_holm(result.p))
 
 
 def _holm(p: xr.DataArray) -> xr.DataArray:
-    """Holm's adjusted p-values over `contrast`: valid for all comparisons together."""
-    return xr.apply_ufunc(_holm_row, p, input_core_dims=[["contrast"]], output_core_dims=[["contrast"]], vectorize=True)
-
-
-def _holm_row(p: np.ndarray) -> np.ndarray:
-    order = np.argsort(p)
-    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    out = np.empty(len(p))
-    out[order] = np.minimum(adjusted, 1)
-    return out
+    """Holm's adjusted p-values over the contrasts: valid for all comparisons together."""
+    p = p.transpose(..., CONTRAST)
+    order = np.argsort(p.values)
+    times_left = np.take_along_axis(p.values, order, -1) * np.arange(p.sizes[CONTRAST], 0, -1)
+    rising = np.minimum(np.maximum.accumulate(times_left, -1), 1)
+    return p.copy(data=np.take_along_axis(rising, np.argsort(order), -1))
 
 
 def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:

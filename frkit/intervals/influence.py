@@ -10,11 +10,12 @@ joint law without another look at the scores.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaincinv, ndtr, stdtrit
+from scipy.special import gammainccinv, gammaincinv, ndtr, stdtrit
 
 ENOUGH = 30  # people of four images or more, which tell the square of a person's own rate
 HALF_WINDOW = 0.5  # of log FAR, over which the slope of the curve is taken, at least
 FEWEST_DF = 3.0
+HIGHEST = 30.0  # normal height, beyond which a tail is no number any more
 TINY = np.finfo(float).tiny
 THESE_PEOPLE, NEW_PEOPLE = "these people", "new people"
 
@@ -85,8 +86,10 @@ class Law:
         variance = max(self.covariance[entry, entry], 0.0) + event**2 / 2
         third = event * self.own[entry] + event**3 / 2
         scale = max(third / variance, 1e-4 * np.sqrt(variance))
-        height = ndtr(stdtrit(self.df[entry], probability))
-        found = rate + event / 2 - variance / scale + scale * gammaincinv(variance / scale**2, height)
+        height = np.clip(stdtrit(self.df[entry], probability), -HIGHEST, HIGHEST)
+        tail, shape = ndtr(-np.abs(height)), variance / scale**2
+        beyond = np.where(height < 0, gammaincinv(shape, tail), gammainccinv(shape, tail))
+        found = rate + event / 2 - variance / scale + scale * beyond
         return 1 - found if mirrored else found
 
     def ends(self, probabilities: np.ndarray, entry: int) -> np.ndarray:
@@ -94,11 +97,6 @@ class Law:
         other up to 1."""
         lower, upper = self.quantiles(probabilities, entry)
         return np.array([0.0 if self.rate[entry] <= 0 else lower, 1.0 if self.rate[entry] >= 1 else upper])
-
-    def take(self, entries: np.ndarray) -> "Law":
-        """Some of the rates, or all in another order."""
-        parts = {name: getattr(self, name)[entries] for name in ("rate", "own", "skewness", "least", "none", "df")}
-        return Law(covariance=self.covariance[np.ix_(entries, entries)], influence=self.influence[:, entries], **parts)
 
     def scaled(self, factor: float, rate: float, entry: int) -> "Law":
         """The same with one rate moved to a value and its spread multiplied by a factor."""
@@ -109,12 +107,14 @@ class Law:
         return Law(moved, self.covariance * np.outer(by, by), self.influence * by, self.own * by**2, *errors, self.df)
 
 
-def law_of(sums: Sums, masks: np.ndarray, groups: np.ndarray, slopes, alpha: float | None, target: str) -> Law:
+def law_of(
+    sums: Sums, masks: np.ndarray, groups: np.ndarray, slopes, alpha: float | None, target: str, setter: int = 0
+) -> Law:
     """The joint law of FARs (masks), then FRRs (groups), at a threshold.
 
-    masks: (rate, group, group) which pairs of groups enter each FAR; the first is the FAR that sets the threshold.
-    groups: (rate, group) which groups enter each FRR. alpha: the FAR that sets the threshold, None for a fixed one.
-    slopes: function of a half-width in log FAR to the derivatives (rate,) of all rates by log FAR.
+    masks: (rate, group, group) which pairs of groups enter each FAR. groups: (rate, group) which groups enter each FRR.
+    alpha: the FAR that sets the threshold, None for a fixed one; setter: which of the masks it belongs to. slopes:
+    function of a half-width in log FAR to the derivatives (rate,) of all rates by the log of that FAR.
     """
     far, frr = _impostor_part(sums, masks, target), _genuine_part(sums, groups, target)
     influence = np.concatenate([far.influence, frr.influence], 1)
@@ -126,11 +126,11 @@ def law_of(sums: Sums, masks: np.ndarray, groups: np.ndarray, slopes, alpha: flo
     )
     noise = noise * own**2
     if alpha is not None:
-        spread = np.sqrt(covariance[0, 0]) / alpha  # of the log of FAR at a fixed threshold
+        spread = np.sqrt(covariance[setter, setter]) / alpha  # of the log of FAR at a fixed threshold
         move = np.eye(len(rate))
-        move[:, 0] -= slopes(max(HALF_WINDOW, 2 * spread)) / alpha
+        move[:, setter] -= slopes(max(HALF_WINDOW, 2 * spread)) / alpha
         influence, covariance = influence @ move.T, move @ covariance @ move.T
-        noise = noise + noise[0] * (move[:, 0] ** 2) ** 2 * (np.arange(len(rate)) > 0)
+        noise = noise + noise[setter] * move[:, setter] ** 4 * (np.arange(len(rate)) != setter)
     variance = np.maximum(np.diag(covariance), 0)
     df = np.divide(2 * variance**2, noise, out=np.full(len(rate), np.inf), where=noise > 0)
     return Law(rate, covariance, influence, own, skewness, least, none, np.maximum(df, FEWEST_DF))

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, REPLICATE, require
-from frkit.intervals.joint import draws
+from frkit.intervals.joint import draws, tails
 from frkit.measures.registry import Measure, rates_read
 
 STRETCH = "stretch"
@@ -24,6 +24,7 @@ N_DRAWS = 1_000
 def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
     """Estimate and ends of a disparity measure, and the p-value of fairness."""
     data = evaluation["empirical"].to_dataset()
+    require(chosen.fair is not None, f"method='inverted' is for disparity measures; {chosen.name!r} has no fair value")
     names = rates_read(chosen, data)
     require(len(names) > 0, "a disparity measure needs groups: evaluate with by='the name of an attribute'")
     drawn = draws(evaluation, names, target, N_DRAWS)
@@ -36,6 +37,7 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     seen = chosen(plain.assign(rates))
     stretched = {name: np.exp(middle[name] + stretches * away[name]).clip(max=1) for name in names}
     truth = chosen(plain.assign(stretched))
+    truth = truth.where((STEPS > 0) | truth.isnull(), chosen.fair)  # but for rounding it is
     # noise of counts grows with the root of the rate: where a rate is supposed lower than seen, its log varies more
     grown = {name: np.sqrt(rates[name] / stretched[name]).clip(0.5, 2.0) for name in names}
     noisy = chosen(
@@ -44,7 +46,7 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     side = np.sign(float((noisy - chosen.fair).isel({STRETCH: 0}).sum())) or 1.0
     as_far = (side * (noisy - seen) >= -TIE).mean(REPLICATE)
     as_near = (side * (noisy - seen) <= TIE).mean(REPLICATE)
-    tail = (1 - level) / 2
+    tail = tails(level)[0]
     back = {STRETCH: slice(None, None, -1)}
     near, far = _reach(as_far, truth, tail), _reach(as_near[back], truth[back], tail)
     lower, upper = (near, far) if side > 0 else (far, near)

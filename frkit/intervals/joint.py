@@ -5,17 +5,17 @@ people) get normal multipliers, the same for all rates, levels, groups and model
 measures of groups are drawn with what their rates have in common.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
 
 import numpy as np
 import xarray as xr
 from scipy.special import ndtr
 
-from frkit.base import MODEL, REPLICATE, require
-from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Law, Sums, law_of
+from frkit.base import MODEL, REPLICATE, InputError, require
+from frkit.intervals.influence import HALF_WINDOW, NEW_PEOPLE, THESE_PEOPLE, Law, Sums, law_of
+from frkit.intervals.reading import Values
+from frkit.measures.registry import Measure
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 DRAWS = 2_000
@@ -26,18 +26,26 @@ HEIGHTS = np.linspace(-6, 6, 241)  # normal heights at which a law is tabulated
 SUMS = ("accepted", "compared", "rejected", "genuine", "identity", "group", "square", "blocks", "pair_weight")
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Place:
     """Where a rate is found: the law, and its entry there."""
 
     law: Law
     entry: int
+
+    @property
+    def influence(self) -> np.ndarray:
+        """What each unit adds to the rate, (unit,)."""
+        return self.law.influence[:, self.entry]
 
 
 @dataclass(frozen=True, eq=False)
 class Rates:
     """The laws of one model's rates at every level, and at the EERs of the groups and of all.
 
-    node: the evaluation's node "influence" of one model. groups: labels.
+    node: the evaluation's node "influence" of one model. groups: labels. fixed: whether thresholds stand, whatever the
+    impostors. target: whose rates. FARs and FRRs stand in one order everywhere: FAR of all, of each cell (the first
+    cells are the groups' own); FRR of all, of each group.
     """
 
     node: xr.Dataset
@@ -45,22 +53,16 @@ class Rates:
     fixed: bool
     target: str
 
-    @cached_property
-    def cells(self) -> list[tuple[int, int]]:
-        """Pairs of groups that have a FAR of their own: each group's, then those between two groups."""
-        n = len(self.groups)
-        within = [(g, g) for g in range(n)]
-        return within + [(g, h) for g in range(n) for h in range(g + 1, n) if self.node.cells.values[g, h] >= 0]
+    @property
+    def n_levels(self) -> int:
+        """Levels; at the further points of the node FAR and FRR are equal."""
+        return self.node.attrs["levels"]
 
     @cached_property
     def masks(self) -> np.ndarray:
-        """(rate, group, group) which pairs of groups enter each FAR: all, then the cells."""
-        counted = self.node.cells.values >= 0
-        masks = np.zeros((1 + len(self.cells), *counted.shape))
-        masks[0] = counted
-        for place, (g, h) in enumerate(self.cells):
-            masks[1 + place, g, h] = masks[1 + place, h, g] = 1
-        return masks
+        """(rate, group, group) which pairs of groups enter each FAR: all, then each cell."""
+        cells = self.node.cells.values
+        return np.stack([cells >= 0, *(cells == cell for cell in range(cells.max() + 1))]).astype(float)
 
     @cached_property
     def memberships(self) -> np.ndarray:
@@ -68,89 +70,69 @@ class Rates:
         n = self.node.sizes["partner"]
         return np.concatenate([np.ones((1, n)), np.eye(n)[: len(self.groups)]])
 
-    def law(self, point: int, setter: int = 0) -> Law:
-        """The joint law at a point; setter: which FAR sets the threshold (0: of all; 1 + g: of group g)."""
-        node = self.node
-        sums = Sums(*(node[name].values[point] if "point" in node[name].dims else node[name].values for name in SUMS))
-        order = [setter, *(place for place in range(len(self.masks)) if place != setter)]
-        fixed = self.fixed and point < node.attrs["levels"]
-        alpha = float(node.rate[point])
-        alpha = None if fixed or not alpha > 0 else alpha  # where no pair is accepted no slope is known
-        law = law_of(sums, self.masks[order], self.memberships, self._slopes(alpha, order), alpha, self.target)
-        n_far = len(order)
-        back = np.append(np.argsort(order), np.arange(n_far, n_far + len(self.memberships)))
-        return law.take(back)
+    @cached_property
+    def curves(self) -> np.ndarray:
+        """All rates along the curve, (place, rate), from the lowest threshold up."""
+        far, frr = self.node.curve_far.values, self.node.curve_frr.values  # those of all are the last
+        return np.column_stack([far[:, -1], far[:, :-1], frr[:, -1], frr[:, : len(self.groups)]])
+
+    @cached_property
+    def standing(self) -> "Rates":
+        """The same, were the thresholds fixed."""
+        return self if self.fixed else replace(self, fixed=True)
 
     @cached_property
     def laws(self) -> list[Law]:
         """The joint law at every level."""
-        return [self.law(point) for point in range(self.node.attrs["levels"])]
+        return [self.law(point) for point in range(self.n_levels)]
+
+    def law(self, point: int, setter: int = 0) -> Law:
+        """The joint law at a point; setter: which FAR sets the threshold (0: of all; 1 + g: of group g)."""
+        values = [self.node[name] for name in SUMS]
+        sums = Sums(*(part.values[point] if "point" in part.dims else part.values for part in values))
+        alpha = float(self.node.rate[point])
+        if not alpha > 0 or (self.fixed and point < self.n_levels):  # where no pair is accepted no slope is known
+            alpha = None
+        slopes = partial(self.slopes, alpha, setter)
+        return law_of(sums, self.masks, self.memberships, slopes, alpha, self.target, setter)
+
+    def slopes(self, alpha: float, setter: int, half: float) -> np.ndarray:
+        """Derivatives (rate,) of all rates by the log of the setting FAR, around a level as far as ± half."""
+        curve = self.curves[self.curves[:, setter] > 0][::-1]  # from the highest threshold down: FAR rises
+        logs, away = np.log(curve[:, setter]), np.linspace(-half, half, WINDOW_POINTS)
+        values = np.stack([np.interp(np.log(alpha) + away, logs, column) for column in curve.T])
+        return values @ away / (away @ away)
 
     def places(self, name: str) -> np.ndarray:
         """Law and entry of every value of a rate, an array of `Place` in the shape of the variable.
 
         "far" is that of the thresholds as they were found: with other images or people they have another FAR.
         """
-        n_far, n = len(self.masks), len(self.groups)
-        if name in ("eer", "eer_group"):
-            first = self.node.attrs["levels"]
-            by_group = name == "eer_group"
-            found = [self._eer(first + g, 1 + g) for g in range(n)] if by_group else [self._eer(first + n, 0)]
-            return _array(found, (n,) if by_group else ())
-        if name == "far_cross":
-            entry = np.zeros((n, n), int)
-            for place, (g, h) in enumerate(self.cells):
-                entry[g, h] = entry[h, g] = 1 + place
-        else:
-            first = n_far if name.startswith("frr") else 0
-            entry = first + 1 + np.arange(n) if name.endswith("_group") else np.array(first)
-        laws = self.laws if name != "far" or self.fixed else replace(self, fixed=True).laws
+        frr, groups = len(self.masks), np.arange(len(self.groups))
+        if name == "eer":
+            return np.array(self._equal_errors(len(groups), 0), object)
+        if name == "eer_group":
+            return np.array([self._equal_errors(g, 1 + g) for g in groups], object)
+        entries = {"far": 0, "threshold": 0, "far_group": 1 + groups, "frr": frr, "frr_group": frr + 1 + groups}
+        entries["far_cross"] = 1 + self.node.cells.values[:-1, :-1]  # the last code is "in no group"
+        entry = np.asarray(entries[name])
+        laws = self.standing.laws if name == "far" else self.laws
         found = [Place(law, int(at)) for law in laws for at in entry.ravel()]
-        return _array(found, (len(self.laws), *entry.shape))
+        return np.array(found, object).reshape(len(laws), *entry.shape)
 
-    def _eer(self, point: int, setter: int) -> Place:
+    def _equal_errors(self, curve: int, setter: int) -> Place:
         """The law of an EER: where FAR and FRR move against each other, either gives way by its slope."""
-        law, entry = self.law(point, setter), len(self.masks) + setter
-        rate = float(self.node.rate[point])
-        slope = -self._slopes(rate, [setter])(0.5)[1 + setter] if rate > 0 else 0.0
-        share = 1 / (1 + slope / rate) if rate > 0 else 1.0
-        return Place(law.scaled(share, rate, entry), entry)
+        point, entry = self.n_levels + curve, len(self.masks) + setter
+        rate, share = float(self.node.rate[point]), 1.0
+        if rate > 0:
+            share = 1 / (1 - self.slopes(rate, setter, HALF_WINDOW)[entry] / rate)
+        return Place(self.law(point, setter).scaled(share, rate, entry), entry)
 
-    def _slopes(self, alpha: float | None, order: list[int]) -> Callable[[float], np.ndarray] | None:
-        """Derivatives of all rates by log FAR around a level, as a function of the half-width."""
-        if alpha is None or not alpha > 0:
-            return None
-        far, frr, cells = self.node.curve_far.values, self.node.curve_frr.values, self.node.cells.values
-        columns = [far[:, -1], *(far[:, cells[pair]] for pair in self.cells)]
-        columns = [columns[place] for place in order] + [frr[:, -1], *(frr[:, g] for g in range(len(self.groups)))]
-        curve = np.stack(columns, 1)[columns[0] > 0][::-1]  # from the highest threshold down: FAR rises
-        logs = np.log(curve[:, 0])
-
-        def slopes(half: float) -> np.ndarray:
-            away = np.linspace(-half, half, WINDOW_POINTS)
-            values = np.stack([np.interp(np.log(alpha) + away, logs, column) for column in curve.T])
-            return values @ away / (away @ away)
-
-        return slopes
-
-    def thresholds(self, probabilities: np.ndarray) -> np.ndarray:
-        """Quantiles of the threshold at every level, (level, probability): where the curve has FAR's quantiles."""
-        far, at = self.node.curve_far.values[:, -1], self.node.curve_threshold.values
-        known = (far > 0) & np.isfinite(at)
-        logs, at = np.log(far[known][::-1]), at[known][::-1]
-        out = []
-        for point in range(self.node.attrs["levels"]):
-            law = replace(self, fixed=True).law(point)
-            levels = law.quantiles(1 - np.asarray(probabilities), 0)
-            out.append(np.interp(np.log(np.maximum(levels, np.exp(logs[0]))), logs, at))
-        return np.array(out)
-
-
-def _array(found: list, shape: tuple) -> np.ndarray:
-    """Objects in an array of this shape."""
-    out = np.empty(len(found), object)
-    out[:] = found
-    return out.reshape(shape)
+    def thresholds(self, far: np.ndarray) -> np.ndarray:
+        """The thresholds at which the curve has these FARs; beyond the last accepted pair the highest known."""
+        known = (self.curves[:, 0] > 0) & np.isfinite(self.node.curve_threshold.values)
+        logs, at = np.log(self.curves[known, 0][::-1]), self.node.curve_threshold.values[known][::-1]
+        return np.interp(np.log(np.maximum(far, np.exp(logs[0]))), logs, at)
 
 
 def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
@@ -174,43 +156,48 @@ def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
     return {name: Rates(model, groups, fixed, target) for name, model in zip(names, models, strict=True)}
 
 
+def tails(level: float) -> np.ndarray:
+    """Probabilities of the two ends of an interval."""
+    require(0 < level < 1, f"level must lie in (0, 1), got {level}")
+    return np.array([(1 - level) / 2, (1 + level) / 2])
+
+
 def ends(
     evaluation: xr.DataTree, name: str, level: float, target: str, together: xr.DataArray | None = None
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Lower and upper end of a rate, with the dimensions of the variable.
 
-    together: (level,) at which levels the whole curve is to lie inside at once; None for each level by itself.
+    together: at which levels, and of which model, the whole curve is to lie inside at once; None for each level by
+    itself.
     """
     estimate = evaluation["empirical"].to_dataset()[name]
     found = []
-    for rates in rates_of(evaluation, target).values():
-        if name == "threshold":
-            found.append(rates.thresholds(_tails(level)))
-            continue
-        places = rates.places(name)
-        tails = _tails(level) if together is None else _sup_tails(places, level, together)
-        tails = np.broadcast_to(tails, (*places.shape, 2))
-        by_place = zip(places.ravel(), tails.reshape(-1, 2), strict=True)
-        values = [place.law.ends(tail, place.entry) for place, tail in by_place]
-        found.append(np.reshape(values, tails.shape))
+    for model, rates in rates_of(evaluation, target).items():
+        places = rates.places("far" if name == "threshold" else name)
+        at = tails(level)
+        if together is not None:
+            own = together.sel({MODEL: model}) if MODEL in together.dims else together
+            at = _sup_tails(places, level, own.values)
+        at = np.broadcast_to(at, (*places.shape, 2)).reshape(-1, 2)
+        if name == "threshold":  # it falls where FAR rises
+            far = [place.law.quantiles(1 - tail, place.entry) for place, tail in zip(places, at, strict=True)]
+            found.append(rates.thresholds(np.array(far)))
+        else:
+            by_place = [place.law.ends(tail, place.entry) for place, tail in zip(places.flat, at, strict=True)]
+            found.append(np.reshape(by_place, (*places.shape, 2)))
     both = np.stack(found) if MODEL in estimate.dims else found[0]
     return tuple(estimate.copy(data=np.where(estimate.isnull(), np.nan, both[..., end])) for end in (0, 1))
 
 
-def _tails(level: float) -> np.ndarray:
-    return np.array([(1 - level) / 2, (1 + level) / 2])
-
-
 def _sup_tails(places: np.ndarray, level: float, together: np.ndarray) -> np.ndarray:
     """Probabilities, (..., end), at which all levels of a curve hold at once: from the largest height along it."""
-    tails = np.empty((*places.shape[1:], 2))
+    found = np.empty((*places.shape[1:], 2))
     for curve in np.ndindex(places.shape[1:]):
-        every = places[(slice(None), *curve)]
-        along = every[together] if together.any() else every
-        influence = np.stack([place.law.influence[:, place.entry] for place in along], 1)
-        highest = np.quantile(np.abs(_heights(influence, DRAWS)).max(0), level)
-        tails[curve] = ndtr([-highest, highest])
-    return tails
+        along = places[(together if together.any() else slice(None), *curve)]
+        heights = _heights(np.stack([place.influence for place in along], 1), DRAWS)
+        highest = np.quantile(np.abs(heights).max(0), level)
+        found[curve] = ndtr([-highest, highest])
+    return found
 
 
 def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int = DRAWS) -> xr.Dataset:
@@ -219,28 +206,25 @@ def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int =
     parts = {name: [] for name in names}
     for rates in rates_of(evaluation, target).values():
         places = {name: rates.places(name) for name in names}
-        every = [place for found in places.values() for place in found.ravel()]
-        heights = _heights(np.stack([place.law.influence[:, place.entry] for place in every], 1), n)
-        values = [
-            # a sample holds whole errors: what is far less than one is none, and counts a quarter of one
-            np.maximum(
-                np.interp(height, HEIGHTS, place.law.quantiles(ndtr(HEIGHTS), place.entry)),
-                place.law.event(place.entry) / 4,
-            )
-            for height, place in zip(heights, every, strict=True)
-        ]
-        begin = 0
+        every = [place for found in places.values() for place in found.flat]
+        heights = _heights(np.stack([place.influence for place in every], 1), n)
+        drawn = iter([_drawn(place, height) for place, height in zip(every, heights, strict=True)])
         for name, found in places.items():
-            part = np.array(values[begin : begin + found.size]).reshape(*found.shape, n)
-            parts[name].append(np.moveaxis(part, -1, 0))
-            begin += found.size
+            parts[name].append(np.reshape([next(drawn) for _ in found.flat], (*found.shape, n)))
     variables = {}
     for name, found in parts.items():
         dims = [dim for dim in data[name].dims if dim != MODEL]
-        whole = np.stack(found, 1) if MODEL in data[name].dims else found[0]
-        lead = (REPLICATE, MODEL) if MODEL in data[name].dims else (REPLICATE,)
-        variables[name] = xr.DataArray(whole, dims=(*lead, *dims)).where(data[name].notnull())
+        whole = xr.DataArray(np.stack(found), dims=(MODEL, *dims, REPLICATE))
+        whole = whole if MODEL in data[name].dims else whole.isel({MODEL: 0})
+        variables[name] = whole.where(data[name].notnull()).transpose(REPLICATE, ...)
     return xr.Dataset(variables, {name: data[name] for name in data.coords}).assign_coords({REPLICATE: np.arange(n)})
+
+
+def _drawn(place: Place, heights: np.ndarray) -> np.ndarray:
+    """Values of a rate at normal heights. A sample holds whole errors: much less than one is none, which counts a
+    quarter of one."""
+    values = np.interp(heights, HEIGHTS, place.law.quantiles(ndtr(HEIGHTS), place.entry))
+    return np.clip(values, place.law.event(place.entry) / 4, 1.0)
 
 
 def _heights(influence: np.ndarray, n: int) -> np.ndarray:
@@ -253,3 +237,15 @@ def _heights(influence: np.ndarray, n: int) -> np.ndarray:
         total += part.T @ multipliers
     fallback = np.random.default_rng([1, 0]).standard_normal(n)  # of rates without an error: only half an event varies
     return np.where(length[:, None] > 0, total / np.where(length > 0, length, 1)[:, None], fallback)
+
+
+def drawn_values(evaluation: xr.DataTree, chosen: Measure, target: str) -> Values:
+    """A measure of the rates, and of draws from their joint law, whose centre is the estimate."""
+    data = evaluation["empirical"].to_dataset()
+    drawn = draws(evaluation, tuple(name for name in RATES if name in data and name != "threshold"), target)
+    estimate = chosen(data)
+    try:
+        return Values(estimate, estimate, chosen(drawn))
+    except (KeyError, AttributeError, InputError) as error:
+        message = f"method='influence' is for measures of {', '.join(RATES)}; {chosen.name!r} reads something else"
+        raise InputError(message) from error

@@ -4,7 +4,6 @@ import json
 import weakref
 from typing import NamedTuple
 
-import numpy as np
 import xarray as xr
 
 from frkit.base import (
@@ -13,7 +12,6 @@ from frkit.base import (
     REFERENCE_GROUP,
     REPLICATE,
     THRESHOLD_LEVEL,
-    InputError,
     listed,
     require,
     warn,
@@ -22,24 +20,19 @@ from frkit.engine.rates import RESOLVED
 from frkit.evaluation.nodes import small_groups
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import Measure, rates_read
-from frkit.resampling import DIAGONAL_SCHEMES
 
-TELLING_IMAGES = 4  # of one identity make two pairs that share no image
-GENUINE_RATES, IMPOSTOR_RATES = ("frr", "frr_group"), ("far", "far_group", "far_cross")
 ERRORS_OF = {
     "far_group": "false_accepts_group",
     "frr_group": "false_rejects_group",
     "far_cross": "false_accepts_cross",
 }
 _SAID: dict[int, set[str]] = {}  # of each evaluation that is there, what was said
-RATES = (*GENUINE_RATES, *IMPOSTOR_RATES, "threshold")
-FOR_FEW_IMAGES = ("rescaled", "corrected")
 PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
 DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
 
 
 class Values(NamedTuple):
-    """One measure on the three nodes of an evaluation."""
+    """One measure of the data, of replicates (or of draws from the law of the rates), and what these vary about."""
 
     estimate: xr.DataArray
     centre: xr.DataArray
@@ -72,8 +65,8 @@ def provenance(evaluation: xr.DataTree) -> dict:
     return json.loads(evaluation.attrs["provenance"])
 
 
-def values_of(evaluation: xr.DataTree, chosen: Measure, method: str | None = None) -> Values:
-    """Apply a measure to the three nodes, as the method reads them."""
+def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
+    """Apply a measure to the data, the V-statistic and the replicates."""
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
     for name in ("empirical", "vstatistic"):
         require(name in children, f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned")
@@ -81,7 +74,6 @@ def values_of(evaluation: xr.DataTree, chosen: Measure, method: str | None = Non
         "replicates" in children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
-    nodes = [evaluation[name].to_dataset() for name in ("empirical", "vstatistic", "replicates")]
     known = provenance(evaluation)
     require(
         known.get("varies", True),
@@ -90,11 +82,11 @@ def values_of(evaluation: xr.DataTree, chosen: Measure, method: str | None = Non
         "every interval from them would have width zero; draw people with Resampling('identity', n=...), without "
         "strata, or name no method, which needs no replicates",
     )
-    copies = known.get("copies", known.get("scheme") in DIAGONAL_SCHEMES)
-    values = _rescaled(chosen, nodes) if method == "rescaled" and copies else Values(*map(chosen, nodes))
+    nodes = ("empirical", "vstatistic", "replicates")
+    values = Values(*(chosen(evaluation[name].to_dataset()) for name in nodes))
     n = values.replicates.sizes.get(REPLICATE, 0)
     require(n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)")
-    return _eased(values, known.get("scheme")) if chosen.binned else values
+    return _eased(values, provenance(evaluation).get("scheme")) if chosen.binned else values
 
 
 def _eased(values: Values, scheme: str | None) -> Values:
@@ -106,23 +98,6 @@ def _eased(values: Values, scheme: str | None) -> Values:
     """
     mean = values.replicates.mean(REPLICATE)
     return values._replace(centre=mean + (values.centre - mean) / PAIR_NOISE.get(scheme, 3.0))
-
-
-def _rescaled(chosen: Measure, nodes: list[xr.Dataset]) -> Values:
-    """A measure of rates where FRR leaves out the copies of an image; the centre is the estimate."""
-    empirical, _, replicates = nodes
-    require(
-        "frr_rescaled" in replicates,
-        "this evaluation holds no 'frr_rescaled', which method='rescaled' reads: it was stored by an earlier version; "
-        "call evaluate(...) again",
-    )
-    estimate, rates = chosen(empirical), [name for name in RATES if name in replicates]
-    instead = {name: replicates[f"{name}_rescaled"] for name in GENUINE_RATES if f"{name}_rescaled" in replicates}
-    try:
-        return Values(estimate, estimate, chosen(replicates[rates].assign(instead)))
-    except (KeyError, AttributeError, InputError) as error:
-        message = f"method='rescaled' is for measures of {', '.join(RATES)}; {chosen.name!r} reads something else"
-        raise InputError(message) from error
 
 
 def attributes(
@@ -177,14 +152,15 @@ def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
 def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> None:
     """Say everything that makes this interval mean less than its level says, each thing once for an evaluation."""
     data = evaluation["empirical"].to_dataset()
-    messages = _scheme_cautions(provenance(evaluation), result.attrs) + _error_cautions(data, chosen, result)
+    messages = _scheme_cautions(result.attrs) + _error_cautions(data, chosen, result)
     if bool(result.estimate.isnull().any()):
         messages += small_groups(data)
     most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
     if most > 0:
+        of = f" of {result.attrs['n']}" if "n" in result.attrs else ""
         messages.append(
-            f"up to {most} replicates of {result.attrs['measure']} are not finite: infinite ones count as the largest, "
-            "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
+            f"up to {most}{of} replicates of {result.attrs['measure']} are not finite: infinite ones count as the "
+            "largest, undefined ones (NaN) are left out; n_nonfinite says how many at each place"
         )
     if id(evaluation) not in _SAID:
         _SAID[id(evaluation)] = set()
@@ -196,15 +172,9 @@ def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> Non
             warn(message)
 
 
-def _scheme_cautions(known: dict, attrs: dict) -> list[str]:
+def _scheme_cautions(attrs: dict) -> list[str]:
     """What the scheme cannot do for this measure and this method."""
-    messages, scheme, method = [], known.get("scheme"), attrs["method"]
-    *_, most = known.get("images_per_identity", (np.inf, np.inf, np.inf))
-    if method == "corrected" and most < TELLING_IMAGES:
-        messages.append(
-            f"no identity has more than {most:g} images, so that a difficult person looks like a difficult image: the "
-            "corrected interval is too wide where identities differ much"
-        )
+    messages, scheme = [], attrs.get("scheme")  # of the replicates that were read, if any were
     if scheme in DRAWN_PEOPLE and attrs["measure"].startswith("far_"):
         messages.append(
             f"bands of {attrs['measure']} that draw identities can be up to √3 times too wide at low FAR, "

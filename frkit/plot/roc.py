@@ -172,6 +172,6 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
         draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
     ax.axhline(attrs["null"], color="black", linewidth=0.9, linestyle=":", label="no difference")
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
-    words = caption(attrs).replace(" band, ", f" band of the paired {attrs['contrast']}\n")
+    words = caption(attrs).replace(" band, ", " band\n").replace(" band", f" band of the paired {attrs['contrast']}", 1)
     ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
     return finish_levels(ax, level_dimension(comparison.estimate), ylabel, [words])

@@ -21,7 +21,7 @@ from frkit.evaluation.evaluate import Evaluator
 from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.store import Record, Store, recorded
+from frkit.studies.store import Record, Store, holds_influence, recorded
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,7 +29,8 @@ class Plan:
     """What the data sets of a study are: data set d depends on this and on d alone.
 
     population: its identities are in every data set, or with n_identities every data set draws so many of it.
-    far: FAR levels; None for whole distributions of scores, which `indices.evaluate` tallies.
+    far: FAR levels; None for whole distributions of scores, which `indices.evaluate` tallies. influence: whether
+    records are to hold what each image adds to the rates, which makes them large.
     """
 
     population: object
@@ -40,6 +41,7 @@ class Plan:
     schemes: tuple[str, ...]
     replicates: int
     seed: int
+    influence: bool = False
 
     def seeds(self, number: int) -> list[int]:
         """Seeds of the identities, images and replicates of one data set."""
@@ -74,11 +76,9 @@ class Plan:
         scores, seed = self.scores(number), self.seeds(number)[2]
         if self.far is None:
             draws = [self.resampling(scheme, seed) for scheme in self.schemes]
-            found = {draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws}
-        else:
-            found = {scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()}
-        # what each image adds is as large as the data, and along another curve in each data set
-        return recorded({scheme: tree.drop_nodes("influence") for scheme, tree in found.items()})
+            return recorded({draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws})
+        evaluations = {scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()}
+        return recorded(evaluations, self.influence)
 
     def parameters(self) -> dict:
         """All that the data sets depend on, as JSON can hold it."""
@@ -101,8 +101,9 @@ class Plan:
 
 
 def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) -> list[Record]:
-    """Evaluate the data sets that are not in the store yet, and return all of them in their order."""
+    """Evaluate the data sets that are not in the store yet, or lack influences, and return all in their order."""
     kept = {} if store is None else store.finished(n_datasets)
+    kept = {number: record for number, record in kept.items() if holds_influence(record) or not plan.influence}
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
     run = _on_cluster if _client() is not None else _on_threads

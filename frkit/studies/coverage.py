@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -12,12 +13,13 @@ from frkit.base import FAR_LEVEL, REPLICATE, DataWarning, InputError, require
 from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, floor
+from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.methods import WITHOUT_REPLICATES
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import TARGETS, Resampling
 from frkit.studies.collecting import Plan, collect
-from frkit.studies.store import DATA_SET, Store, stacked
+from frkit.studies.store import DATA_SET, Record, Store, opened, stacked
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SIZE = 0.05  # of the floor as a test
@@ -25,7 +27,6 @@ PROBABILITIES = np.linspace(0.005, 0.995, 100)
 FINE, DRAWS = 10, 200  # points of the pooled law per data set; simulated studies
 CHANCE = 0.95
 SCHEMES = tuple(scheme for scheme in TARGETS if scheme not in ("pair", "subset"))
-WITH_REPLICATES = tuple(method for method in METHODS if method not in WITHOUT_REPLICATES)
 LONG_NAMES = {
     "coverage": "share of data sets whose interval holds the truth",
     "coverage_se": "Monte Carlo standard error of the coverage",
@@ -64,7 +65,8 @@ def coverage(
     on the active distributed Client. The cautions of `band` about one data set are not given: they are what the study
     measures. The data sets and replicates of a study of 200 are the first of one of 1,000,
     and the measures, methods and levels are read afterwards: with a store, a study can be continued, enlarged, and read
-    again by other methods.
+    again by other methods (influence and inverted read more than the others: data sets that were stored without it are
+    evaluated again).
 
     Parameters
     ----------
@@ -78,7 +80,8 @@ def coverage(
     n_identities : new identities in each data set; for an IdentityLaw always.
     far : FAR levels in (0, 1); 1e-6 to 1e-1 with 4 per decade when left out.
     schemes : of "image", "identity", "two-level", "double-or-nothing".
-    methods : methods of `band` that read replicates.
+    methods : of "recentered", "naive", "gaussian", "pivotal", "influence" and "inverted"; the last two take the same
+        people for their target where the study does, else new people, and say the same of every scheme.
     levels : nominal coverages, each in (0, 1); .05 to .95 by default, as in the paper's Table 1.
     replicates : number of replicates, at least 2.
     seed : seed of everything that is drawn; data set d depends on the seed and d only.
@@ -127,18 +130,21 @@ def coverage(
         schemes=tuple(schemes),
         replicates=replicates,
         seed=seed,
+        influence=any(method in WITHOUT_REPLICATES for method in methods),
     )
     truth = exact(plan, chosen)
     keep = None if store is None else Store(store, plan.parameters())
-    evaluations = stacked(collect(plan, n_datasets, keep, progress))
-    result = read(evaluations, truth, methods, levels, seed, chosen)
+    records = collect(plan, n_datasets, keep, progress)
+    target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
+    one_by_one = partial(_one_by_one, records, target)
+    result = read(stacked(records), truth, methods, levels, seed, chosen, one_by_one)
     made = {name: value for name, value in plan.parameters().items() if name not in ("far", "schemes")}
     result.attrs = {"study": json.dumps(made | {"n_datasets": n_datasets, "versions": versions()})}
     people = f"{plan.mixture(0).n_identities:,} identities"
     people = f"the same {people}" if n_identities is None else f"{people}, new in each"
     images = " to ".join(str(number) for number in np.unique([plan.per_identity.min(), plan.per_identity.max()]))
     words = f"{n_datasets} data sets of {people},\n{images} images of each; {replicates} replicates"
-    return result.assign_attrs(n_datasets=n_datasets, measure=chosen.name, words=words)
+    return result.assign_attrs(n_datasets=n_datasets, measure=chosen.name, target=target, words=words)
 
 
 def exact(plan: Plan, chosen: Measure) -> xr.DataArray:
@@ -156,13 +162,30 @@ def exact(plan: Plan, chosen: Measure) -> xr.DataArray:
     raise InputError(f"{chosen.name!r} has no exact value in this population{'' if plan.by else ' without by='}")
 
 
-def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, levels, seed: int, measure) -> xr.Dataset:
-    """Apply every method at every level to stacked evaluations, by scheme, and count."""
+def read(
+    evaluations: dict[str, xr.DataTree],
+    truth: xr.DataArray,
+    methods,
+    levels,
+    seed: int,
+    measure,
+    one_by_one: Callable | None = None,
+) -> xr.Dataset:
+    """Apply every method at every level to stacked evaluations, by scheme, and count.
+
+    one_by_one: gives the intervals of a scheme, method and level where the method reads no replicates.
+    """
     chosen = find_measure(measure)
     names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # they say of one band what the study measures
-        counted = [_read_scheme(tree, truth, methods, levels, chosen) for tree in evaluations.values()]
+        counted = []
+        for scheme, tree in evaluations.items():
+            bands = []
+            for method in methods:
+                make = partial(one_by_one, scheme) if method in WITHOUT_REPLICATES else partial(band, tree)
+                bands.append([make(chosen, method=method, level=level) for level in levels])
+            counted.append(_read_scheme(tree, bands, truth, chosen))
     if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
         apart = [laws(tree, truth, seed, chosen) for tree in evaluations.values()]
         counted = [xr.merge(pair) for pair in zip(counted, apart, strict=True)]
@@ -174,9 +197,15 @@ def read(evaluations: dict[str, xr.DataTree], truth: xr.DataArray, methods, leve
     return result
 
 
-def _read_scheme(tree: xr.DataTree, truth: xr.DataArray, methods, levels, chosen: Measure) -> xr.Dataset:
-    """Counts of one scheme, over method and level."""
-    rows = [[_counted(band(tree, chosen, method=m, level=one), truth) for one in levels] for m in methods]
+def _one_by_one(records: list[Record], target: str, scheme: str, chosen: Measure, **how) -> xr.Dataset:
+    """The intervals of all data sets by a method that reads influences, which are not stacked."""
+    each = (opened(record)[scheme] for record in records)
+    return xr.concat([band(one, chosen, target=target, **how) for one in each], DATA_SET)
+
+
+def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chosen: Measure) -> xr.Dataset:
+    """Counts of one scheme, over method and level; bands: of each method at each level."""
+    rows = [[_counted(intervals, truth) for intervals in row] for row in bands]
     result = xr.combine_nested(rows, concat_dim=["method", "level"])
     share, empirical = result.coverage, tree["empirical"].to_dataset()
     result["coverage_se"] = np.sqrt(share * (1 - share) / empirical.sizes[DATA_SET])
@@ -211,7 +240,7 @@ def _check(population, n_datasets, per_identity, n_identities, schemes, methods,
         f"per_identity must be whole numbers of at least 2, one for all or one for each of {known} identities; got "
         f"{per_identity}",
     )
-    for what, given, known in (("scheme", schemes, SCHEMES), ("method", methods, WITH_REPLICATES)):
+    for what, given, known in (("scheme", schemes, SCHEMES), ("method", methods, METHODS)):
         require(not isinstance(given, str) and len(given) > 0, f"{what}s must be a sequence of names, got {given!r}")
         unknown = [name for name in given if name not in known]
         require(not unknown, f"unknown {what} {', '.join(map(repr, unknown))}; known: {', '.join(known)}")

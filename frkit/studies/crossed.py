@@ -122,7 +122,8 @@ def crossed_bias(
     and `entropy` (nats) over seed and design (with coordinates `female`, `black`), and attribute where a list was
     given. Raises InputError as `crossed_faces` and `representation_bias`.
 
-    >>> crossed_bias([(0.5, 0.25)], n_test=80, seeds=[0], progress=False).rlb.dims
+    >>> how = dict(n_test=80, seeds=[0], critic=Critic(iterations=20), progress=False)
+    >>> crossed_bias([(0.5, 0.25)], **how).rlb.dims
     ('seed', 'design')
     """
     shape = {name: design[name] for name in ("dim", "strength") if name in design}

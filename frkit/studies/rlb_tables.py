@@ -64,7 +64,8 @@ def spurious_table(
     Raises InputError as `spurious` and `representation_bias`.
 
     >>> faces = shifted_classes(120, 8, distance=4, per_identity=2)
-    >>> table = spurious_table(faces, "group", seeds=1, folds=3, progress=False)
+    >>> critic = Critic(iterations=100)
+    >>> table = spurious_table(faces, "group", seeds=1, folds=3, critic=critic, progress=False)
     >>> bool(table.rlb.sel(case="normal") > table.rlb.sel(case="R_G"))
     True
     """

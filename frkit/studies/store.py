@@ -13,19 +13,21 @@ import xarray as xr
 
 from frkit.base import InputError, require
 
-DATA_SET = "data_set"
+DATA_SET, INFLUENCE = "data_set", "influence"
 PARAMETERS = "study.json"
 HEADER = "header"
 
 Record = dict[str, np.ndarray]  # "scheme/node/variable" -> values; "header": all else in JSON
 
 
-def recorded(evaluations: dict[str, xr.DataTree]) -> Record:
-    """The numbers of one data set's evaluations, by scheme."""
+def recorded(evaluations: dict[str, xr.DataTree], influence: bool = False) -> Record:
+    """The numbers of one data set's evaluations, by scheme; influence: with what each image adds to the rates."""
     record, dims, coords, attrs = {}, {}, {}, {}
     for scheme, tree in evaluations.items():
         attrs[scheme] = dict(tree.attrs)
         for node, child in tree.children.items():
+            if node == INFLUENCE and not influence:
+                continue
             attrs[f"{scheme}/{node}"] = dict(child.attrs)
             coords |= {name: values.values.tolist() for name, values in child.indexes.items()}
             for name, values in child.data_vars.items():
@@ -35,19 +37,36 @@ def recorded(evaluations: dict[str, xr.DataTree]) -> Record:
 
 
 def stacked(records: list[Record]) -> dict[str, xr.DataTree]:
-    """All data sets as one evaluation by scheme: every variable with `data_set` in front."""
+    """All data sets as one evaluation by scheme: every variable with `data_set` in front, but for influences."""
     header = json.loads(str(records[0][HEADER]))
+    kept = {key: dims for key, dims in header["dims"].items() if key.split("/")[1] != INFLUENCE}
+    variables = {key: ((DATA_SET, *dims), np.stack([record[key] for record in records])) for key, dims in kept.items()}
+    return _trees(variables, header)
+
+
+def opened(record: Record) -> dict[str, xr.DataTree]:
+    """One data set's evaluations as they were, by scheme."""
+    header = json.loads(str(record[HEADER]))
+    return _trees({key: (dims, record[key]) for key, dims in header["dims"].items()}, header)
+
+
+def holds_influence(record: Record) -> bool:
+    """Whether a record says what each image adds to the rates."""
+    return any(key.split("/")[1:2] == [INFLUENCE] for key in record)
+
+
+def _trees(variables: dict[str, tuple], header: dict) -> dict[str, xr.DataTree]:
+    """Variables by "scheme/node/variable" as one evaluation by scheme."""
     nodes: dict[str, dict] = {}
-    for key, dims in header["dims"].items():
+    for key, variable in variables.items():
         scheme, node, name = key.split("/")
-        values = np.stack([record[key] for record in records])
-        nodes.setdefault(scheme, {}).setdefault(node, {})[name] = ((DATA_SET, *dims), values)
-    trees = {}
+        nodes.setdefault(scheme, {}).setdefault(node, {})[name] = variable
+    coords, trees = header["coords"], {}
     for scheme, by_node in nodes.items():
         tree = {}
-        for node, variables in by_node.items():
-            found = xr.Dataset(variables, attrs=header["attrs"][f"{scheme}/{node}"])
-            tree[node] = found.assign_coords({name: header["coords"][name] for name in found.dims if name != DATA_SET})
+        for node, held in by_node.items():
+            found = xr.Dataset(held, attrs=header["attrs"][f"{scheme}/{node}"])
+            tree[node] = found.assign_coords({name: coords[name] for name in found.dims if name in coords})
         trees[scheme] = xr.DataTree.from_dict(tree)
         trees[scheme].attrs = header["attrs"][scheme]
     return trees

@@ -1,0 +1,328 @@
+"""Coverage of the default intervals, for these people and for new ones: python data/make_interval_coverage.py
+
+Makes data/interval_coverage.csv: one row for each population, target, measure, FAR level and method, with the share of
+data sets whose 95 % interval holds the exact truth. Three kinds of populations (mixtures of von Mises-Fisher clouds):
+
+rates      FRR at FAR 1e-5 to 1e-1, and the FAR of the thresholds that were found; images per identity, dimension,
+           number of people and concentrations vary. About "new people" every data set has other
+           people, and the truth is that of the law they are drawn from; about "these people" a batch shares them.
+disparity  max/min, max over geometric mean, Gini and largest difference of group FRR and FAR at FAR 1e-3 and 1e-2,
+           for groups that differ and for groups that are exactly equal; differences of all pairs of groups.
+models     the difference in FRR of two encoders that are equally good, on correlated images.
+
+Data sets are made in batches, round after round through all populations, so that a run can be stopped at any time; each
+finished batch is a file in --store, and a second process with the same store takes other batches. `--table` only reads
+the store. Hours on two cores for 300 data sets of each population.
+"""
+
+import argparse
+import os
+import sys
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import dask
+import numpy as np
+import pandas as pd
+import xarray as xr
+from threadpoolctl import threadpool_limits
+
+import frkit as fk
+
+HERE = Path(__file__).parent
+THESE, NEW = "these people", "new people"
+SCHEME = {THESE: "image", NEW: "identity"}
+SEED, LEVEL, REPLICATES, BATCH = 20261121, 0.95, 200, 25
+WITH_REPLICATES = 25  # data sets of each population that are also read by a method of the bootstrap
+FAR, FAR_OF_GROUPS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2)
+DISPARITIES = [f"{r}_{name}" for r in ("frr", "far") for name in ("max_min", "max_geomean", "gini", "max_difference")]
+OF_TWO = [name for name in DISPARITIES if name.endswith(("max_min", "max_difference"))]  # the others follow from max/min
+WIDE, EVEN = (100, 800), (90, 180)
+MIXED = (2, 3, 5, 10, 20)
+UNFAIR = {"a": {"kappa": (60, 240)}, "b": {"kappa": (45, 200), "cohesion": 16}, "c": {"kappa": (50, 220)}}
+UNFAIR["d"] = UNFAIR["c"]
+
+
+class Cell(NamedTuple):
+    """One population. images: of each person. shares: of the groups; () for none."""
+
+    kind: str
+    images: int | tuple
+    dim: int
+    people: int
+    kappa: tuple
+    shares: tuple = ()
+    population: str = ""
+
+    @property
+    def name(self) -> str:
+        """In words, for files and tables."""
+        images = "2-20" if self.images == MIXED else self.images
+        shares = f", shares {':'.join(map(str, self.shares))}" if self.shares else ""
+        words = f"{self.kind} n_k {images}, p {self.dim}, K {self.people}, kappa {self.kappa[0]}-{self.kappa[1]}{shares}"
+        return f"{words} {self.population}".strip()
+
+    @property
+    def per_identity(self):
+        """Images of each person, as `sample` takes them."""
+        return np.resize(self.images, self.people) if isinstance(self.images, tuple) else self.images
+
+
+RATES = [
+    *(Cell("rates", images, 128, 150, WIDE) for images in (2, 3, 5, 10, 20, MIXED)),
+    *(Cell("rates", 5, dim, 150, WIDE) for dim in (16, 64, 512)),
+    *(Cell("rates", 5, 128, people, WIDE) for people in (60, 300)),
+    *(Cell("rates", images, 128, 150, EVEN) for images in (2, 5, 10)),
+    Cell("rates", 10, 64, 60, EVEN),
+    Cell("rates", 10, 16, 60, WIDE),
+    Cell("rates", 3, 512, 300, WIDE),
+    Cell("rates", MIXED, 64, 60, WIDE),
+    Cell("rates", 2, 128, 300, EVEN),
+]
+LARGE = [Cell("large", 10, 128, 1000, WIDE)]
+DISPARITY = [
+    *(Cell("disparity", 5, 64, 120, (50, 220), (1,) * n, f"fair {THESE}") for n in (2, 4)),
+    *(Cell("disparity", 5, 64, 120, (50, 220), (1,) * n, f"fair {NEW}") for n in (2, 4)),
+    Cell("disparity", 5, 64, 300, (50, 220), (1, 9), f"fair {NEW}"),
+    Cell("disparity", 5, 64, 120, (45, 240), (1, 1), "unfair"),
+    Cell("disparity", 5, 64, 300, (45, 240), (1, 9), "unfair"),
+    Cell("disparity", 5, 64, 120, (45, 240), (1, 1, 1, 1), "unfair"),
+    Cell("disparity", 10, 64, 60, (45, 240), (1, 1), "unfair"),
+]
+MODELS = [Cell("models", images, 64, 100, (50, 220)) for images in (2, 5)]
+
+
+def rows_of(band: xr.Dataset, truth, **said) -> pd.DataFrame:
+    """The rows of one interval at all levels."""
+    columns = ["estimate", "lower", "upper"] + (["p"] if "p" in band else [])
+    found = band[columns].assign(truth=("far_level", np.broadcast_to(truth, band.far_level.shape)))
+    return found.reset_coords(drop=True).to_dataframe().reset_index().assign(**said)
+
+
+def replicates(target: str, seed: int, drawn: bool, by: str | None = None) -> fk.Resampling | None:
+    """Replicates about the target; draws of people keep the sizes of groups."""
+    strata = None if target == THESE else by
+    return fk.Resampling(SCHEME[target], n=REPLICATES, seed=seed + 2, strata=strata) if drawn else None
+
+
+@cache
+def law_of(dim: int, kappa: tuple) -> fk.vmf.IdentityLaw:
+    """The law of new people."""
+    return fk.vmf.IdentityLaw(dim, kappa=kappa)
+
+
+@cache
+def same_people(cell: Cell, seed: int) -> fk.vmf.Mixture:
+    """The people of a whole batch; their exact rates are computed once."""
+    return law_of(cell.dim, cell.kappa).draw(cell.people, seed=seed)
+
+
+def rates(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.DataFrame]:
+    """FRR of one data set of the same people, and of one of new people; with replicates the FAR of thresholds too."""
+    law = law_of(cell.dim, cell.kappa)
+    these = same_people(cell, people)
+    for target, population, truth in ((THESE, these, these), (NEW, law.draw(cell.people, seed=seed), law)):
+        scores = fk.score_tensor(population.sample(cell.per_identity, seed=seed + 1))
+        images = scores.sizes["probe"]
+        far = tuple(level for level in FAR if level * images * (images - images / cell.people) / 2 >= 1)
+        found = fk.evaluate(scores, far=far, resampling=replicates(target, seed, drawn))
+        data, frr = found["empirical"], exact(truth, far).frr.values
+        counted = pd.DataFrame({"far_level": far, "rejects": data.false_rejects, "accepts": data.false_accepts})
+        for method in ("influence", "recentered")[: 1 + drawn]:
+            band = fk.band(found, "frr", method=None if method == "influence" else method, target=target)
+            yield rows_of(band, frr, target=target, measure="frr", method=method).merge(counted)
+        if drawn:
+            # levels rise and thresholds fall; rates are given at rising thresholds
+            there = truth.population_rates(data.threshold.values[::-1]).far.values[::-1]
+            yield rows_of(fk.band(found, "far", target=target), there, target=target, measure="far", method="influence")
+
+
+@cache
+def exact(population, far: tuple, by: str | None = None) -> xr.Dataset:
+    """Exact rates, once for each population."""
+    return population.population_roc(far, by=by)
+
+
+@cache
+def many_people(shares: tuple, dim: int) -> fk.vmf.Mixture:
+    """2,000 people of groups that differ, of which data sets draw theirs."""
+    groups = {name: UNFAIR[name] | {"share": share} for name, share in zip(UNFAIR, shares, strict=False)}
+    return fk.vmf.mixture(2000, dim, seed=SEED, groups=groups)
+
+
+def grouped(cell: Cell, seed: int, people: int) -> dict:
+    """The people of one data set, and the population that holds the truth, for each target that it tells of."""
+    if cell.population == f"fair {THESE}":
+        copies = same_copies(cell, people)
+        return {THESE: (copies, copies)}
+    if cell.population == f"fair {NEW}":
+        groups = {f"g{g}": {"share": share} for g, share in enumerate(cell.shares)}
+        law = fk.vmf.IdentityLaw(cell.dim, kappa=cell.kappa, groups=groups)
+        return {NEW: (law.draw(cell.people, seed=seed), law)}
+    every = many_people(cell.shares, cell.dim)
+    these = some_of(cell, people)
+    return {THESE: (these, these), NEW: (every.draw(cell.people, seed=seed), every)}
+
+
+@cache
+def some_of(cell: Cell, seed: int) -> fk.vmf.Mixture:
+    """The people of a whole batch."""
+    return many_people(cell.shares, cell.dim).draw(cell.people, seed=seed)
+
+
+@cache
+def same_copies(cell: Cell, seed: int) -> fk.vmf.Mixture:
+    """Rotated copies of some people: groups whose rates are exactly equal."""
+    some = fk.vmf.mixture(cell.people // len(cell.shares), cell.dim, kappa=cell.kappa, seed=seed)
+    return some.rotated_copies([f"g{g}" for g in range(len(cell.shares))], seed=seed)
+
+
+def disparity(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.DataFrame]:
+    """Disparities of one data set, and the differences of its groups."""
+    fair, several = cell.population.startswith("fair"), len(cell.shares) > 2
+    for target, (population, true) in grouped(cell, seed, people).items():
+        scores = fk.score_tensor(population.sample(cell.per_identity, seed=seed + 1))
+        draws = replicates(target, seed, drawn, "group")
+        found = fk.evaluate(scores, far=FAR_OF_GROUPS, by="group", resampling=draws)
+        there = None if fair else exact(true, FAR_OF_GROUPS, "group")
+        for name in DISPARITIES if several else OF_TWO:
+            measure = fk.measures.measure(name)
+            truth = measure.fair if fair else measure(there).values
+            default = fk.band(found, name, target=target)
+            yield rows_of(default, truth, target=target, measure=name, method=default.attrs["method"])
+            if drawn:
+                pivotal = fk.band(found, name, method="pivotal")
+                pivotal["p"] = fk.floor(found, name).p
+                yield rows_of(pivotal, truth, target=target, measure=name, method="pivotal, floor")
+        for rate in ("frr_group", "far_group") if fair or not several else ():
+            apart = fk.compare(found, rate, groups="all" if several else ("g0", "g1") if fair else ("a", "b"), target=target)
+            truth = 0.0 if fair else (there[rate].sel(group="a") - there[rate].sel(group="b")).values
+            first = apart.isel(contrast=0, drop=True) if several else apart
+            yield rows_of(first, truth, target=target, measure=rate, method="contrast")
+            if several:
+                least = first.assign(p=apart.p_holm.min("contrast"))
+                yield rows_of(least, np.nan, target=target, measure=rate, method="smallest of all, Holm")
+
+
+def models(cell: Cell, seed: int, _people: int, drawn: bool) -> Iterator[pd.DataFrame]:
+    """The difference of two encoders with the same rates, whose images are correlated."""
+    people = law_of(cell.dim, cell.kappa).draw(cell.people, seed=seed)
+    both = {"A": people, "B": people.correlated(centroid_correlation=1.0)}
+    faces = fk.vmf.sample_encoders(both, cell.per_identity, correlation=0.6, seed=seed + 1)
+    scores = fk.score_tensor(faces)
+    found = None
+    for target in SCHEME:
+        if drawn or found is None:
+            found = fk.evaluate(scores, far=FAR[1:], resampling=replicates(target, seed, drawn))
+        rejects = found["empirical"].false_rejects.mean("model").values
+        counted = pd.DataFrame({"far_level": FAR[1:], "rejects": rejects})
+        for method in ("influence", "recentered")[: 1 + drawn]:
+            chosen = None if method == "influence" else method
+            apart = fk.compare(found, "frr", models=("A", "B"), method=chosen, target=target)
+            yield rows_of(apart, 0.0, target=target, measure="frr A - B", method=method).merge(counted)
+
+
+KINDS: dict[str, tuple[Callable, list[Cell]]] = {
+    "rates": (rates, RATES), "disparity": (disparity, DISPARITY), "models": (models, MODELS), "large": (rates, LARGE),
+}  # fmt: skip
+
+
+def batch(cell: Cell, number: int) -> pd.DataFrame:
+    """The data sets of one batch; data set d depends on the population and d alone, its same people on the batch."""
+    parts, name = [], zlib.crc32(cell.name.encode())
+    people = int(np.random.SeedSequence([SEED, name, 1, number]).generate_state(1)[0])
+    for data_set in range(number * BATCH, (number + 1) * BATCH):
+        seed = int(np.random.SeedSequence([SEED, name, 0, data_set]).generate_state(1)[0])
+        rows = pd.concat(KINDS[cell.kind][0](cell, seed, people, data_set < WITH_REPLICATES))
+        parts.append(rows.assign(data_set=data_set))
+    return pd.concat(parts)
+
+
+def work(kinds: list[str], n_batches: int, store: Path, seconds: float) -> None:
+    """Make what is not in the store yet, the first batch of every population first."""
+    begin = time.monotonic()
+    for number in range(n_batches):
+        for cell in (cell for kind in kinds for cell in KINDS[kind][1]):
+            path = store / f"{cell.name}, batch {number}.csv.gz"
+            try:
+                os.close(os.open(path.with_suffix(".taken"), os.O_CREAT | os.O_EXCL))  # by this process, not the other
+            except FileExistsError:
+                continue
+            clock = time.process_time()
+            batch(cell, number).to_csv(path.with_suffix(".part.gz"), index=False)
+            os.replace(path.with_suffix(".part.gz"), path)
+            print(f"{path.name} {time.process_time() - clock:.0f} CPU s", flush=True)
+            if time.monotonic() - begin > seconds:
+                return
+
+
+def counted(rows: pd.DataFrame) -> pd.Series:
+    """What the intervals of one place did; widths as multiples of the central 95 % of the true law of the error."""
+    known = rows.dropna(subset=["truth", "lower", "upper"])
+    found = pd.Series({"data_sets": len(rows), "truth": rows.truth.mean(), "mean_estimate": rows.estimate.mean()})
+    if len(known):
+        share = ((known.lower <= known.truth) & (known.truth <= known.upper)).mean()
+        below, above = (known.upper < known.truth).mean(), (known.lower > known.truth).mean()
+        ideal = np.subtract(*np.quantile(known.estimate - known.truth, [(1 + LEVEL) / 2, (1 - LEVEL) / 2]))
+        width = (known.upper - known.lower).mean() / ideal if ideal > 0 else np.nan
+        error = np.sqrt(share * (1 - share) / len(known))
+        told = dict(coverage=share, mc_error=error, miss_below=below, miss_above=above, width=width)
+        found = pd.concat([found, pd.Series(told)])
+    if rows.p.notna().any():
+        found["called"] = (rows.p.dropna() <= 1 - LEVEL).mean()
+    if rows.rejects.notna().any():
+        found["rejects"] = rows.rejects.mean()
+    return found
+
+
+def table(store: Path) -> pd.DataFrame:
+    """Everything in the store, counted."""
+    known = {cell.name: cell for _, cells in KINDS.values() for cell in cells}
+    parts, places = [], ["target", "measure", "far_level", "method"]
+    for name, cell in known.items():
+        files = sorted(store.glob(f"{name}, batch *.csv.gz"))
+        if not files:
+            print(f"not run: {name}")
+            continue
+        rows = pd.concat(map(pd.read_csv, files)).reindex(columns=[*places, "estimate", "lower", "upper", "truth", "p", "rejects"])
+        told = rows.groupby(places).apply(counted, include_groups=False)
+        told = told.unstack() if isinstance(told, pd.Series) else told
+        images = "2-20" if cell.images == MIXED else str(cell.images)
+        said = dict(kind=cell.kind, n_k=images, dim=cell.dim, people=cell.people, kappa=f"{cell.kappa[0]}-{cell.kappa[1]}")
+        said |= dict(groups=":".join(map(str, cell.shares)), population=cell.population)
+        parts.append(told.reset_index().assign(**said))
+    found = pd.concat(parts).rename(columns={"far_level": "far"})
+    first = ["kind", "n_k", "dim", "people", "kappa", "groups", "population", "target", "measure", "far", "method"]
+    rest = ["truth", "mean_estimate", "rejects", "coverage", "mc_error", "miss_below", "miss_above", "width", "called"]
+    return found.reindex(columns=[*first, *rest, "data_sets"])
+
+
+def main() -> None:
+    """Make batches, and the table of all that are there."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], help="all by default")
+    parser.add_argument("--batches", type=int, default=12, help=f"of {BATCH} data sets, for each population")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="begin no batch after this time")
+    parser.add_argument("--store", type=Path, required=True, help="folder for finished batches")
+    parser.add_argument("--table", action="store_true", help="make no batch, only the table")
+    asked = parser.parse_args()
+    asked.store.mkdir(exist_ok=True)
+    warnings.simplefilter("ignore", fk.DataWarning)
+    if not asked.table:
+        with dask.config.set(scheduler="synchronous"), threadpool_limits(1):
+            work(asked.kinds or list(KINDS), asked.batches, asked.store, asked.seconds)
+        return
+    found = table(asked.store)
+    versions = f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
+    with open(HERE / "interval_coverage.csv", "w", encoding="utf-8") as file:
+        file.write(f"# python data/make_interval_coverage.py --store FOLDER, then with --table\n# {versions}; seed {SEED}\n")
+        found.round(4).to_csv(file, index=False)
+
+
+if __name__ == "__main__":
+    main()
