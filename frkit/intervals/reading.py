@@ -9,7 +9,7 @@ import xarray as xr
 from frkit.base import (
     FAR_LEVEL,
     GROUP,
-    REFERENCE_GROUP,
+    MODEL,
     REPLICATE,
     THRESHOLD_LEVEL,
     listed,
@@ -195,8 +195,7 @@ def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> li
                     f"{chosen.name} rests on a rate nobody has seen; method='inverted' counts half an error in its "
                     "place. Read it at levels at which every group has errors, or merge groups"
                 )
-    resolved = resolved_of(data, chosen, result.estimate.dims)
-    where = "" if resolved is None or "resolved" not in result else _where(~resolved)
+    where = _where(~result.resolved) if "resolved" in result else ""
     if where:
         messages.append(
             f"fewer than ten errors {where}: marked as not resolved and drawn grey; take more pairs, or other levels"
@@ -215,6 +214,6 @@ def _where(condition: xr.DataArray) -> str:
         if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
             many = f"{names.min():.3g} to {names.max():.3g}" if len(names) > 1 else f"{names[0]:.3g}"
             words.insert(0, f"at {'FAR' if dim == FAR_LEVEL else 'threshold'} {many}")
-        elif dim != REFERENCE_GROUP:
+        elif dim in (GROUP, MODEL):
             words.append(f"of {dim} {listed(names)}")
     return " ".join(words)
