@@ -1,6 +1,5 @@
 """Lazy score tensors: building one computes nothing, and none is ever whole in memory."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -187,8 +186,8 @@ def score_tensor(
     source = ScoreArray(embedding.values, similarity)
     attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
     attrs |= {"symmetric": int(symmetric), "long_name": "similarity score"}
-    if faces[IMAGE].attrs.get(NUMBERED):  # what tells these images from others that are numbered too
-        attrs["images"] = hashlib.sha256(np.ascontiguousarray(source.embedding)).hexdigest()[:16]
+    if NUMBERED in faces[IMAGE].attrs:  # what tells these images from others that are numbered too
+        attrs["images"] = faces[IMAGE].attrs[NUMBERED]
     if isinstance(similarity, str):
         attrs["self_score"] = SIMILARITIES[similarity][2]
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE}
