@@ -83,7 +83,8 @@ def test_methods_without_replicates_take_the_target_of_the_study(mixture, tmp_pa
         ends = fk.band(ev, "frr", target=target, level=0.9)
         widths.append(float((ends.upper - ends.lower)[0]))
     assert study.attrs["target"] == target
-    np.testing.assert_allclose(study.width.sel({"method": "influence"}).item(), np.mean(widths), rtol=2e-3)  # slopes by its plan
+    # a study reads slopes between the bins of one plan
+    np.testing.assert_allclose(study.width.sel({"method": "influence"}).item(), np.mean(widths), rtol=2e-3)
 
 
 def simulated(centre=0.0, n_datasets=2000, n=400, sd=0.1, truth=0.5):

@@ -47,13 +47,9 @@ def test_a_simultaneous_band_by_hand():
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
 def test_a_simultaneous_band_is_wider(evaluation):
     for name in ("frr", "frr_max_min", "frr_gini"):
-        at_once = fk.band(evaluation, name, simultaneous=True)
-        one_by_one = fk.band(evaluation, name, method="influence")
+        at_once, alone = fk.band(evaluation, name, simultaneous=True), fk.band(evaluation, name, method="influence")
+        assert bool((at_once.upper - at_once.lower > alone.upper - alone.lower).all())
         assert at_once.estimate.dims == ("far_level",)
-        if name == "frr":
-            assert bool((at_once.upper > one_by_one.upper).all() and (at_once.lower <= one_by_one.lower).all())
-        else:
-            assert bool((at_once.critical > 1.96).all())
 
 
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")

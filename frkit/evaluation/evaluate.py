@@ -151,11 +151,11 @@ class Evaluator:
     """Evaluations of the same kind, one after the other: `evaluate` with these options, by name.
 
     `prepared` looks at some scores once and keeps what further evaluations have in common: the plan of the sweep, and
-    the draws for these images. That pays for many small data sets. No result depends on it: what a plan does not cover
+    the draws for these images. That pays for many small data sets. No rate depends on it: what a plan does not cover
     is swept again. (Where n_k are unequal, sums are rounded in an order that follows the plan: rates then differ by
-    about 1e-15 from those of `evaluate`. Slopes of the curve, which the node influence is read with, are taken between
-    the bins of the plan: ends of intervals then differ by about a thousandth of their width.) Any number of threads may
-    call it at once.
+    about 1e-15 from those of `evaluate`. Slopes of the curve, which intervals without replicates read, are taken
+    between the bins of the plan: their ends then differ by about a thousandth of their width.) Any number of threads
+    may call it at once.
     """
 
     options: dict

@@ -84,6 +84,8 @@ class Law:
             rate, probability = 1 - rate, 1 - probability
         event = self.event(entry)
         variance = max(self.covariance[entry, entry], 0.0) + event**2 / 2
+        if not variance > 0:  # a group without pairs
+            return np.full(probability.shape, np.nan)
         third = event * self.own[entry] + event**3 / 2
         scale = max(third / variance, 1e-4 * np.sqrt(variance))
         height = np.clip(stdtrit(self.df[entry], probability), -HIGHEST, HIGHEST)

@@ -21,6 +21,7 @@ TIE = 1e-12
 N_DRAWS = 1_000
 
 
+@np.errstate(invalid="ignore", divide="ignore")  # a group without pairs is NaN from here to the end
 def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
     """Estimate and ends of a disparity measure, and the p-value of fairness."""
     data = evaluation["empirical"].to_dataset()

@@ -157,10 +157,9 @@ def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> Non
         messages += small_groups(data)
     most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
     if most > 0:
-        of = f" of {result.attrs['n']}" if "n" in result.attrs else ""
         messages.append(
-            f"up to {most}{of} replicates of {result.attrs['measure']} are not finite: infinite ones count as the "
-            "largest, undefined ones (NaN) are left out; n_nonfinite says how many at each place"
+            f"up to {most} replicates of {result.attrs['measure']} are not finite: infinite ones count as the largest, "
+            "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
         )
     if id(evaluation) not in _SAID:
         _SAID[id(evaluation)] = set()

@@ -67,18 +67,19 @@ class Plan:
     def evaluators(self) -> dict[str, Evaluator]:
         """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
         first, seed = self.scores(0), self.seeds(0)[2]
-        kind = {"far": self.far, "by": self.by}
-        draws = {scheme: self.resampling(scheme, seed) for scheme in self.schemes}
-        return {name: Evaluator(kind | {"resampling": draw}).prepared(first) for name, draw in draws.items()}
+        kinds = [{"far": self.far, "by": self.by, "resampling": self.resampling(one, seed)} for one in self.schemes]
+        return {kind["resampling"].scheme: Evaluator(kind).prepared(first) for kind in kinds}
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""
         scores, seed = self.scores(number), self.seeds(number)[2]
         if self.far is None:
             draws = [self.resampling(scheme, seed) for scheme in self.schemes]
-            return recorded({draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws})
-        evaluations = {scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()}
-        return recorded(evaluations, self.influence)
+            found = {draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws}
+        else:
+            found = {scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()}
+        dropped = () if self.influence else ("influence",)
+        return recorded({scheme: tree.drop_nodes(dropped) for scheme, tree in found.items()})
 
     def parameters(self) -> dict:
         """All that the data sets depend on, as JSON can hold it."""
@@ -106,22 +107,35 @@ def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) ->
     kept = {number: record for number, record in kept.items() if holds_influence(record) or not plan.influence}
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
-    run = _on_cluster if _client() is not None else _on_threads
     with bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
         if missing and plan.far is not None:
             plan.evaluators  # noqa: B018, made before threads ask for them
-        with closing(run(plan, missing)) as finished:
+        with closing(_side_by_side(plan, missing)) as finished:
             for number, record in finished:
                 kept[number] = record if store is None else store.write(number, record)
                 bar.update()
     return [kept[number] for number in range(n_datasets)]
 
 
-def _client():
-    """The distributed Client that is active, or None."""
+def _side_by_side(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
+    """Finished data sets, in the order in which threads, or the workers of the active Client, finish them."""
     client = getattr(get_scheduler(), "__self__", None)
-    return client if hasattr(client, "scatter") else None
+    if hasattr(client, "scatter"):  # a distributed Client
+        pool, task = client.get_executor(pure=False), (_on_worker, client.scatter(plan, broadcast=True, hash=False))
+    else:
+        workers = min(dask.config.get("num_workers", None) or CPU_COUNT, max(len(numbers), 1))
+        pool, task = futures.ThreadPoolExecutor(workers, thread_name_prefix="data sets"), (Plan.data_set, plan)
+    number_of = {}
+    try:
+        with _one_thread_each():
+            number_of |= {pool.submit(*task, number): number for number in numbers}
+            for done in futures.as_completed(list(number_of)):
+                yield number_of.pop(done), done.result()
+    finally:
+        for left in number_of:
+            left.cancel()
+        pool.shutdown()
 
 
 @contextmanager
@@ -129,33 +143,6 @@ def _one_thread_each() -> Iterator[None]:
     """Evaluations that run side by side use one thread each."""
     with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
         yield
-
-
-def _on_threads(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
-    """Finished data sets, in the order in which threads finish them."""
-    workers = dask.config.get("num_workers", None) or CPU_COUNT
-    pool = futures.ThreadPoolExecutor(min(workers, max(len(numbers), 1)), thread_name_prefix="data sets")
-    try:
-        with _one_thread_each():
-            number_of = {pool.submit(plan.data_set, number): number for number in numbers}
-            for done in futures.as_completed(number_of):
-                yield number_of.pop(done), done.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _on_cluster(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
-    """Finished data sets, in the order in which the active cluster finishes them."""
-    from distributed import as_completed
-
-    client = _client()
-    shared = client.scatter(plan, broadcast=True, hash=False)
-    number_of = {client.submit(_on_worker, shared, number, pure=False): number for number in numbers}
-    try:
-        for done in as_completed(list(number_of)):
-            yield number_of.pop(done), done.result()
-    finally:
-        client.cancel(list(number_of))
 
 
 def _on_worker(plan: Plan, number: int) -> Record:

@@ -3,7 +3,7 @@
 import json
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, require
+from frkit.base import InputError, listed, require
 
 DATA_SET, INFLUENCE = "data_set", "influence"
 PARAMETERS = "study.json"
@@ -20,56 +20,43 @@ HEADER = "header"
 Record = dict[str, np.ndarray]  # "scheme/node/variable" -> values; "header": all else in JSON
 
 
-def recorded(evaluations: dict[str, xr.DataTree], influence: bool = False) -> Record:
-    """The numbers of one data set's evaluations, by scheme; influence: with what each image adds to the rates."""
-    record, dims, coords, attrs = {}, {}, {}, {}
-    for scheme, tree in evaluations.items():
-        attrs[scheme] = dict(tree.attrs)
-        for node, child in tree.children.items():
-            if node == INFLUENCE and not influence:
-                continue
-            attrs[f"{scheme}/{node}"] = dict(child.attrs)
-            coords |= {name: values.values.tolist() for name, values in child.indexes.items()}
-            for name, values in child.data_vars.items():
-                key = f"{scheme}/{node}/{name}"
-                record[key], dims[key] = values.values, list(values.dims)
-    return record | {HEADER: np.array(json.dumps({"dims": dims, "coords": coords, "attrs": attrs}))}
+def recorded(evaluations: dict[str, xr.DataTree]) -> Record:
+    """The numbers of one data set's evaluations, by scheme."""
+    record, header = {}, {}
+    for path, node in xr.DataTree(children=evaluations).to_dict(relative=True).items():
+        record |= {f"{path}/{name}": values.values for name, values in node.data_vars.items()}
+        coords = {name: values.values.tolist() for name, values in node.indexes.items()}
+        dims = {name: values.dims for name, values in node.data_vars.items()}
+        header[path] = {"dims": dims, "coords": coords, "attrs": node.attrs}
+    return record | {HEADER: np.array(json.dumps(header))}
 
 
 def stacked(records: list[Record]) -> dict[str, xr.DataTree]:
     """All data sets as one evaluation by scheme: every variable with `data_set` in front, but for influences."""
-    header = json.loads(str(records[0][HEADER]))
-    kept = {key: dims for key, dims in header["dims"].items() if key.split("/")[1] != INFLUENCE}
-    variables = {key: ((DATA_SET, *dims), np.stack([record[key] for record in records])) for key, dims in kept.items()}
-    return _trees(variables, header)
+    kept = {path: node for path, node in _header(records[0]).items() if not path.endswith(INFLUENCE)}
+    return _trees(kept, lambda key, dims: ((DATA_SET, *dims), np.stack([record[key] for record in records])))
 
 
 def opened(record: Record) -> dict[str, xr.DataTree]:
     """One data set's evaluations as they were, by scheme."""
-    header = json.loads(str(record[HEADER]))
-    return _trees({key: (dims, record[key]) for key, dims in header["dims"].items()}, header)
+    return _trees(_header(record), lambda key, dims: (dims, record[key]))
 
 
 def holds_influence(record: Record) -> bool:
     """Whether a record says what each image adds to the rates."""
-    return any(key.split("/")[1:2] == [INFLUENCE] for key in record)
+    return any(path.endswith(INFLUENCE) for path in _header(record))
 
 
-def _trees(variables: dict[str, tuple], header: dict) -> dict[str, xr.DataTree]:
-    """Variables by "scheme/node/variable" as one evaluation by scheme."""
-    nodes: dict[str, dict] = {}
-    for key, variable in variables.items():
-        scheme, node, name = key.split("/")
-        nodes.setdefault(scheme, {}).setdefault(node, {})[name] = variable
-    coords, trees = header["coords"], {}
-    for scheme, by_node in nodes.items():
-        tree = {}
-        for node, held in by_node.items():
-            found = xr.Dataset(held, attrs=header["attrs"][f"{scheme}/{node}"])
-            tree[node] = found.assign_coords({name: coords[name] for name in found.dims if name in coords})
-        trees[scheme] = xr.DataTree.from_dict(tree)
-        trees[scheme].attrs = header["attrs"][scheme]
-    return trees
+def _header(record: Record) -> dict:
+    return json.loads(str(record[HEADER]))
+
+
+def _trees(header: dict, variable: Callable) -> dict[str, xr.DataTree]:
+    nodes = {}
+    for path, node in header.items():
+        variables = {name: variable(f"{path}/{name}", dims) for name, dims in node["dims"].items()}
+        nodes[path] = xr.Dataset(variables, node["coords"], node["attrs"])
+    return dict(xr.DataTree.from_dict(nodes).children)
 
 
 class Store:
@@ -86,24 +73,14 @@ class Store:
         path = self.folder / PARAMETERS
         if not path.exists():
             strangers = [entry.name for entry in self.folder.iterdir()]
-            words = f"store={str(folder)!r} holds other files ({', '.join(strangers[:3])}); give a new folder"
-            require(not strangers, words)
+            require(not strangers, f"store={str(folder)!r} holds other files ({listed(strangers)}); give a new folder")
             with _renamed_when_whole(path) as file:
                 file.write(json.dumps(parameters, indent=1).encode())
-        try:
-            kept = json.loads(path.read_text())
-        except ValueError as error:
-            raise InputError(f"{path} cannot be read ({error}); give another store") from error
-        words = [
-            f"{name} {json.dumps(kept.get(name))[:60]} there, {json.dumps(parameters[name])[:60]} here"
-            for name in parameters
-            if kept.get(name) != parameters[name]
-        ]
-        require(
-            not words,
-            f"store={str(folder)!r} belongs to a study with other parameters ({'; '.join(words)}); give another "
-            "folder, or the same parameters",
-        )
+        kept = json.loads(path.read_text())
+        other = [name for name, value in parameters.items() if kept.get(name) != value]
+        both = [(name, json.dumps(kept.get(name))[:60], json.dumps(parameters[name])[:60]) for name in other]
+        words = "; ".join(f"{name} {there} there, {here} here" for name, there, here in both)
+        require(not other, f"store={str(folder)!r} belongs to a study with other parameters ({words}); give another")
 
     def path(self, number: int) -> Path:
         """The file of one data set."""

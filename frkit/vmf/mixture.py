@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frkit.base import InputError, require
+from frkit.base import require
 from frkit.vmf import distributions, population, sampling
 from frkit.vmf.quadrature import RadialInverse
 
@@ -42,19 +42,17 @@ class Mixture:
             f"mean_directions must have shape (identities >= 2, dimension >= 3), got {directions.shape}",
         )
         length = np.linalg.norm(directions, axis=1)
-        bad = np.flatnonzero(~(np.isfinite(length) & (length > 0)))
-        require(bad.size == 0, f"mean_directions: rows {bad[:5].tolist()} are zero or not finite; give directions")
-        self.mean_directions = directions / length[:, None]
         self.concentrations = np.array(concentrations, np.float64)
-        got = self.concentrations.shape
-        require(got == (len(directions),), f"concentrations must have shape ({len(directions)},), got {got}")
-        bad = np.flatnonzero(~(np.isfinite(self.concentrations) & (self.concentrations > 0)))
-        require(bad.size == 0, f"concentrations must be positive and finite; rows {bad[:5].tolist()} are not")
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
         self.groups = {name: np.array(labels).astype(str) for name, labels in groups.items()}
-        for name, labels in self.groups.items():
-            right = labels.shape == (len(directions),)
-            require(right, f"groups[{name!r}] must have shape ({len(directions)},), got {labels.shape}")
+        each = {"concentrations": self.concentrations} | {f"groups[{k!r}]": of for k, of in self.groups.items()}
+        for name, values in each.items():
+            right = values.shape == length.shape
+            require(right, f"{name} must have shape ({len(length)},), got {values.shape}")
+        for name, sizes in (("lengths of mean_directions", length), ("concentrations", self.concentrations)):
+            bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
+            require(bad.size == 0, f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so")
+        self.mean_directions = directions / length[:, None]
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
         self._populations = {}
@@ -83,8 +81,7 @@ class Mixture:
 
     def labels(self, by: str) -> np.ndarray:
         """Labels (K,) of the attribute `by`; raises InputError where the mixture has no such attribute."""
-        if by not in self.groups:
-            raise InputError(f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
+        require(by in self.groups, f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
         return self.groups[by]
 
     @cached_property
@@ -183,15 +180,14 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     >>> mixture(100, dim=32, groups={"a": {"share": 3}, "b": {"share": 1, "cohesion": 20}})
     <vMF mixture: 100 identities, dim 32, kappa 106.8 to 799.7, group: a, b>
     """
-    grouped = groups is not None
-    groups = checked_groups(groups, ("share", "kappa", "cohesion")) if grouped else {"": {}}
-    sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
+    options_of, shares = checked_groups(groups, ("share", "kappa", "cohesion"))
+    sizes = group_sizes(n_identities, shares)
     rng = np.random.default_rng(seed)
     directions, concentrations = [], []
-    for options, size in zip(groups.values(), sizes):
+    for options, size in zip(options_of.values(), sizes):
         directions.append(_directions(size, dim, options.get("cohesion", 0), rng))
         concentrations.append(rng.uniform(*interval(options.get("kappa", kappa)), size))
-    labels = np.repeat(list(groups), sizes) if grouped else None
+    labels = None if groups is None else np.repeat(list(options_of), sizes)
     return Mixture(np.concatenate(directions), np.concatenate(concentrations), labels)
 
 
@@ -255,8 +251,8 @@ def subspace_mixture(
     require(min(common, own) >= 1, f"subspaces need a dimension of at least 1, got common={common}, own={own}")
     require(used <= dim, f"{common} common and {len(groups)} x {own} own dimensions make {used}, more than dim={dim}")
     require(0 <= own_share <= 1, f"own_share must lie in [0, 1], got {own_share}")
-    groups = checked_groups(groups, ("share", "kappa"))
-    sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
+    groups, shares = checked_groups(groups, ("share", "kappa"))
+    sizes = group_sizes(n_identities, shares)
     rng = np.random.default_rng(seed)
     directions = np.zeros((n_identities, dim))
     directions[:, :common] = np.sqrt(1 - own_share) * _unit(rng, n_identities, common)
@@ -275,19 +271,19 @@ def _unit(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
-def checked_groups(groups: Mapping, known: tuple[str, ...]) -> dict[str, dict]:
-    """Options by group name; raises InputError for one that is not known."""
-    groups = {str(name): dict(options) for name, options in groups.items()}
+def checked_groups(groups: Mapping | None, known: tuple[str, ...]) -> tuple[dict[str, dict], np.ndarray]:
+    """Options by group name, and shares; one group "" for None. Raises InputError for what cannot be."""
+    groups = {"": {}} if groups is None else {str(name): dict(options) for name, options in groups.items()}
     for name, options in groups.items():
         unknown = sorted(set(options) - set(known))
         require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(known)}")
-    return groups
-
-
-def group_sizes(n_identities: int, shares: list) -> np.ndarray:
-    """Split the identities by shares: largest remainders."""
-    shares = np.asarray(shares, np.float64)
+    shares = np.array([options.get("share", 1) for options in groups.values()], np.float64)
     require(bool(np.all(shares > 0)), f"shares must be positive, got {shares.tolist()}")
+    return groups, shares
+
+
+def group_sizes(n_identities: int, shares: np.ndarray) -> np.ndarray:
+    """Split the identities by shares: largest remainders."""
     exact = n_identities * shares / shares.sum()
     sizes = np.floor(exact).astype(int)
     sizes[np.argsort(sizes - exact, kind="stable")[: n_identities - sizes.sum()]] += 1
