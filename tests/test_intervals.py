@@ -128,7 +128,7 @@ def test_nan_replicates_are_counted_and_left_out_with_a_warning():
         replicates[:3, 1] = np.nan
 
     evaluation = with_replicates(lose_three)
-    with pytest.warns(fk.DataWarning, match="up to 3 of 50 replicates of frr are not finite"):
+    with pytest.warns(fk.DataWarning, match="up to 3 replicates of frr are not finite"):
         band = fk.band(evaluation, "frr")
     np.testing.assert_array_equal(band.n_nonfinite, [0, 3, 0, 0])
     estimate, centre, replicates = values_at(evaluation, 1)
@@ -141,7 +141,7 @@ def test_infinite_replicates_keep_their_rank():
         replicates[:5, 0] = np.inf
         replicates[:1, 1] = np.inf
 
-    with pytest.warns(fk.DataWarning, match="up to 5 of 50 replicates"):
+    with pytest.warns(fk.DataWarning, match="up to 5 replicates"):
         band = fk.band(with_replicates(blow_up), "frr", method="naive")
     assert float(band.upper[0]) == np.inf
     assert np.isfinite(band.lower[0])
@@ -152,7 +152,7 @@ def test_no_finite_replicate_gives_nan_not_a_number_from_nowhere():
     def lose_all(replicates):
         replicates[:, 2] = np.nan
 
-    with pytest.warns(fk.DataWarning, match="up to 50 of 50 replicates"):
+    with pytest.warns(fk.DataWarning, match="up to 50 replicates"):
         band = fk.band(with_replicates(lose_all), "frr")
     assert np.isnan(band.lower[2]) and np.isnan(band.upper[2])
     assert int(band.n_nonfinite[2]) == 50
