@@ -30,6 +30,7 @@ import dask
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import ndtri
 from threadpoolctl import threadpool_limits
 
 import frkit as fk
@@ -41,11 +42,13 @@ SEED, LEVEL, REPLICATES, BATCH = 20261121, 0.95, 200, 25
 WITH_REPLICATES = 25  # data sets of each population that are also read by a method of the bootstrap
 FAR, FAR_OF_GROUPS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2)
 DISPARITIES = [f"{r}_{name}" for r in ("frr", "far") for name in ("max_min", "max_geomean", "gini", "max_difference")]
-OF_TWO = [name for name in DISPARITIES if name.endswith(("max_min", "max_difference"))]  # the others follow from max/min
+OF_TWO = [name for name in DISPARITIES if name.endswith(("max_min", "max_difference"))]  # max/min tells the rest
 WIDE, EVEN = (100, 800), (90, 180)
 MIXED = (2, 3, 5, 10, 20)
 UNFAIR = {"a": {"kappa": (60, 240)}, "b": {"kappa": (45, 200), "cohesion": 16}, "c": {"kappa": (50, 220)}}
 UNFAIR["d"] = UNFAIR["c"]
+FOR_QUANTILES = 100  # data sets; with fewer the central 95 % is that of a normal law
+READ = ["estimate", "lower", "upper", "truth", "p", "rejects"]
 
 
 class Cell(NamedTuple):
@@ -64,7 +67,8 @@ class Cell(NamedTuple):
         """In words, for files and tables."""
         images = "2-20" if self.images == MIXED else self.images
         shares = f", shares {':'.join(map(str, self.shares))}" if self.shares else ""
-        words = f"{self.kind} n_k {images}, p {self.dim}, K {self.people}, kappa {self.kappa[0]}-{self.kappa[1]}{shares}"
+        low, high = self.kappa
+        words = f"{self.kind} n_k {images}, p {self.dim}, K {self.people}, kappa {low}-{high}{shares}"
         return f"{words} {self.population}".strip()
 
     @property
@@ -190,6 +194,10 @@ def disparity(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.Da
         draws = replicates(target, seed, drawn, "group")
         found = fk.evaluate(scores, far=FAR_OF_GROUPS, by="group", resampling=draws)
         there = None if fair else exact(true, FAR_OF_GROUPS, "group")
+        for rate in ("frr_group", "far_group"):
+            first = fk.band(found, rate, target=target).isel(group=0, drop=True)
+            if not fair:
+                yield rows_of(first, there[rate].isel(group=0).values, target=target, measure=rate, method="influence")
         for name in DISPARITIES if several else OF_TWO:
             measure = fk.measures.measure(name)
             truth = measure.fair if fair else measure(there).values
@@ -200,7 +208,8 @@ def disparity(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.Da
                 pivotal["p"] = fk.floor(found, name).p
                 yield rows_of(pivotal, truth, target=target, measure=name, method="pivotal, floor")
         for rate in ("frr_group", "far_group") if fair or not several else ():
-            apart = fk.compare(found, rate, groups="all" if several else ("g0", "g1") if fair else ("a", "b"), target=target)
+            two = found["empirical"].group.values[:2]
+            apart = fk.compare(found, rate, groups="all" if several else two, target=target)
             truth = 0.0 if fair else (there[rate].sel(group="a") - there[rate].sel(group="b")).values
             first = apart.isel(contrast=0, drop=True) if several else apart
             yield rows_of(first, truth, target=target, measure=rate, method="contrast")
@@ -262,14 +271,22 @@ def work(kinds: list[str], n_batches: int, store: Path, seconds: float) -> None:
 
 
 def counted(rows: pd.DataFrame) -> pd.Series:
-    """What the intervals of one place did; widths as multiples of the central 95 % of the true law of the error."""
+    """What the intervals of one place did; widths as multiples of the central 95 % of the true law of the error.
+
+    Infinite estimates and ends count in the coverage, and are left out of the widths.
+    """
     known = rows.dropna(subset=["truth", "lower", "upper"])
     found = pd.Series({"data_sets": len(rows), "truth": rows.truth.mean(), "mean_estimate": rows.estimate.mean()})
     if len(known):
         share = ((known.lower <= known.truth) & (known.truth <= known.upper)).mean()
         below, above = (known.upper < known.truth).mean(), (known.lower > known.truth).mean()
-        ideal = np.subtract(*np.quantile(known.estimate - known.truth, [(1 + LEVEL) / 2, (1 - LEVEL) / 2]))
-        width = (known.upper - known.lower).mean() / ideal if ideal > 0 else np.nan
+        finite = known[np.isfinite(known.estimate) & np.isfinite(known.upper)]
+        errors = finite.estimate - finite.truth
+        if len(errors) < FOR_QUANTILES:  # they would lie too near each other
+            ideal = 2 * ndtri((1 + LEVEL) / 2) * errors.std()
+        else:
+            ideal = np.subtract(*np.quantile(errors, [(1 + LEVEL) / 2, (1 - LEVEL) / 2]))
+        width = (finite.upper - finite.lower).mean() / ideal if ideal > 0 else np.nan
         error = np.sqrt(share * (1 - share) / len(known))
         told = dict(coverage=share, mc_error=error, miss_below=below, miss_above=above, width=width)
         found = pd.concat([found, pd.Series(told)])
@@ -289,12 +306,13 @@ def table(store: Path) -> pd.DataFrame:
         if not files:
             print(f"not run: {name}")
             continue
-        rows = pd.concat(map(pd.read_csv, files)).reindex(columns=[*places, "estimate", "lower", "upper", "truth", "p", "rejects"])
+        rows = pd.concat(map(pd.read_csv, files)).reindex(columns=[*places, *READ])
         told = rows.groupby(places).apply(counted, include_groups=False)
         told = told.unstack() if isinstance(told, pd.Series) else told
         images = "2-20" if cell.images == MIXED else str(cell.images)
-        said = dict(kind=cell.kind, n_k=images, dim=cell.dim, people=cell.people, kappa=f"{cell.kappa[0]}-{cell.kappa[1]}")
-        said |= dict(groups=":".join(map(str, cell.shares)), population=cell.population)
+        said = dict(kind=cell.kind, n_k=images, dim=cell.dim, people=cell.people)
+        said |= dict(kappa="{}-{}".format(*cell.kappa), groups=":".join(map(str, cell.shares)))
+        said["population"] = cell.population
         parts.append(told.reset_index().assign(**said))
     found = pd.concat(parts).rename(columns={"far_level": "far"})
     first = ["kind", "n_k", "dim", "people", "kappa", "groups", "population", "target", "measure", "far", "method"]
@@ -320,7 +338,8 @@ def main() -> None:
     found = table(asked.store)
     versions = f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
     with open(HERE / "interval_coverage.csv", "w", encoding="utf-8") as file:
-        file.write(f"# python data/make_interval_coverage.py --store FOLDER, then with --table\n# {versions}; seed {SEED}\n")
+        file.write("# python data/make_interval_coverage.py --store FOLDER, then with --table\n")
+        file.write(f"# {versions}; seed {SEED}\n")
         found.round(4).to_csv(file, index=False)
 
 

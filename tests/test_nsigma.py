@@ -302,7 +302,7 @@ def test_intervals_are_about_new_people():
     found = eer_intervals(faces, n=20)
     subsets = subset_rates(fk.score_tensor(faces), by="group", subsets=2, fpr=0.1)
     np.testing.assert_array_equal(found.estimate, subsets.eer_all)
-    assert found.attrs["target"] == "new people"
+    assert found.attrs["target"] == "new identities"
 
 
 def test_intervals_hold_the_exact_eer_of_the_population():

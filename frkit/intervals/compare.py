@@ -138,11 +138,15 @@ def _group_contrasts(values: Values, chosen: Measure, groups, method: str, level
 
 def _holm(p: xr.DataArray) -> xr.DataArray:
     """Holm's adjusted p-values over the contrasts: valid for all comparisons together."""
-    p = p.transpose(..., CONTRAST)
-    order = np.argsort(p.values)
-    times_left = np.take_along_axis(p.values, order, -1) * np.arange(p.sizes[CONTRAST], 0, -1)
+    return xr.apply_ufunc(_holm_row, p, input_core_dims=[[CONTRAST]], output_core_dims=[[CONTRAST]])
+
+
+def _holm_row(p: np.ndarray) -> np.ndarray:
+    """The same along the last axis."""
+    order = np.argsort(p)
+    times_left = np.take_along_axis(p, order, -1) * np.arange(p.shape[-1], 0, -1)
     rising = np.minimum(np.maximum.accumulate(times_left, -1), 1)
-    return p.copy(data=np.take_along_axis(rising, np.argsort(order), -1))
+    return np.take_along_axis(rising, np.argsort(order), -1)
 
 
 def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
@@ -164,7 +168,7 @@ def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
 def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
     """Refuse to pair evaluations whose replicates are not the same resamples of the same images."""
     first, second = provenance(a), provenance(b)
-    for key in ("scheme", "n", "seed", "n_images", "n_identities", "fingerprint"):
+    for key in ("scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "fingerprint"):
         require(
             first.get(key) == second.get(key),
             f"a paired comparison needs the same images and the same draws, but {key} differs: "

@@ -86,7 +86,9 @@ class Law:
         variance = max(self.covariance[entry, entry], 0.0) + event**2 / 2
         if not variance > 0:  # a group without pairs
             return np.full(probability.shape, np.nan)
-        third = event * self.own[entry] + event**3 / 2
+        # where the threshold takes most of the errors' own part back, as in a group with most of all accepted pairs,
+        # their skewness goes with it
+        third = event * min(self.own[entry], max(self.covariance[entry, entry], 0.0)) + event**3 / 2
         scale = max(third / variance, 1e-4 * np.sqrt(variance))
         height = np.clip(stdtrit(self.df[entry], probability), -HIGHEST, HIGHEST)
         tail, shape = ndtr(-np.abs(height)), variance / scale**2

@@ -1,6 +1,7 @@
 """The expensive half of a coverage study: data sets drawn and evaluated side by side, each one kept once."""
 
 import hashlib
+import json
 import warnings
 from collections.abc import Iterator
 from concurrent import futures
@@ -16,12 +17,12 @@ from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from frkit.base import DataWarning
+from frkit.base import DataWarning, require
 from frkit.evaluation.evaluate import Evaluator
 from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.store import Record, Store, holds_influence, recorded
+from frkit.studies.store import HEADER, Record, Store, holds_influence, recorded
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,6 +105,11 @@ class Plan:
 def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) -> list[Record]:
     """Evaluate the data sets that are not in the store yet, or lack influences, and return all in their order."""
     kept = {} if store is None else store.finished(n_datasets)
+    for number, record in kept.items():
+        seed, nodes = plan.seeds(number)[2], json.loads(str(record[HEADER])).values()
+        made = [json.loads(node["attrs"].get("provenance", "{}")) for node in nodes]
+        same = all(known.get("seed", seed) == seed for known in made)
+        require(same, f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again")
     kept = {number: record for number, record in kept.items() if holds_influence(record) or not plan.influence}
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)

@@ -2,9 +2,10 @@
 
 import json
 import os
+import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +17,7 @@ from frkit.base import InputError, listed, require
 DATA_SET, INFLUENCE = "data_set", "influence"
 PARAMETERS = "study.json"
 HEADER = "header"
+ABANDONED = 60  # seconds after which a file that is half written belongs to nobody
 
 Record = dict[str, np.ndarray]  # "scheme/node/variable" -> values; "header": all else in JSON
 
@@ -69,10 +71,15 @@ class Store:
     def __init__(self, folder: str | Path, parameters: dict):
         self.folder = Path(folder)
         require(not self.folder.is_file(), f"store={str(folder)!r} is a file; give a folder")
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with _written(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        for part in self.folder.glob("*.part"):  # of a study that was killed; a young one may be another process's
+            with suppress(OSError):
+                if time.time() - part.stat().st_mtime > ABANDONED:
+                    part.unlink()
         path = self.folder / PARAMETERS
         if not path.exists():
-            strangers = [entry.name for entry in self.folder.iterdir()]
+            strangers = [entry.name for entry in self.folder.iterdir() if entry.suffix != ".part"]
             require(not strangers, f"store={str(folder)!r} holds other files ({listed(strangers)}); give a new folder")
             with _renamed_when_whole(path) as file:
                 file.write(json.dumps(parameters, indent=1).encode())
@@ -100,9 +107,26 @@ class Store:
 @contextmanager
 def _renamed_when_whole(path: Path) -> Iterator[BinaryIO]:
     part = path.with_suffix(f".{os.getpid()}.part")
-    with open(part, "wb") as file:
-        yield file
-    os.replace(part, path)
+    with _written(path):
+        try:
+            with open(part, "wb") as file:
+                yield file
+            os.replace(part, path)
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """Say what a disk that is full or read-only means."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror}); free some space or give another store: what is finished "
+            "is kept there, and the same call goes on from it"
+        ) from error
 
 
 def _read(path: Path) -> Record:

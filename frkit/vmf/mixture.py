@@ -5,9 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from frkit.base import require
+from frkit.base import UNKNOWN, real_numbers, require
+from frkit.faces.labels import clean_labels
 from frkit.vmf import distributions, population, sampling
 from frkit.vmf.quadrature import RadialInverse
+
+LARGEST = 1e7  # concentration; beyond it series would take for ever, and no two images could be told apart
 
 
 class Mixture:
@@ -44,14 +47,15 @@ class Mixture:
         length = np.linalg.norm(directions, axis=1)
         self.concentrations = np.array(concentrations, np.float64)
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
-        self.groups = {name: np.array(labels).astype(str) for name, labels in groups.items()}
-        each = {"concentrations": self.concentrations} | {f"groups[{k!r}]": of for k, of in self.groups.items()}
-        for name, values in each.items():
-            right = values.shape == length.shape
-            require(right, f"{name} must have shape ({len(length)},), got {values.shape}")
+        cleaned = {k: clean_labels(of, len(length), f"groups[{k!r}]", "identity") for k, of in groups.items()}
+        self.groups = {name: labels for name, (labels, _) in cleaned.items()}
+        right = self.concentrations.shape == length.shape
+        require(right, f"concentrations must have shape ({len(length)},), got {self.concentrations.shape}")
         for name, sizes in (("lengths of mean_directions", length), ("concentrations", self.concentrations)):
             bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
             require(bad.size == 0, f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so")
+        largest = self.concentrations.max()
+        require(largest <= LARGEST, f"concentrations must be at most {LARGEST:g}, got {largest:g}")
         self.mean_directions = directions / length[:, None]
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
@@ -82,6 +86,8 @@ class Mixture:
     def labels(self, by: str) -> np.ndarray:
         """Labels (K,) of the attribute `by`; raises InputError where the mixture has no such attribute."""
         require(by in self.groups, f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
+        lost = int((self.groups[by] == UNKNOWN).sum())
+        require(lost == 0, f"by={by!r}: {lost} identities have no label, and so no group: exact rates need all labels")
         return self.groups[by]
 
     @cached_property
@@ -273,7 +279,10 @@ def _unit(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
 
 def checked_groups(groups: Mapping | None, known: tuple[str, ...]) -> tuple[dict[str, dict], np.ndarray]:
     """Options by group name, and shares; one group "" for None. Raises InputError for what cannot be."""
-    groups = {"": {}} if groups is None else {str(name): dict(options) for name, options in groups.items()}
+    groups = {"": {}} if groups is None else groups
+    named = isinstance(groups, Mapping) and groups and all(isinstance(own, Mapping) for own in groups.values())
+    require(named, f"groups must map names of groups to options, {{'a': {{'kappa': 9}}, 'b': {{}}}}; got {groups!r}")
+    groups = {str(name): dict(options) for name, options in groups.items()}
     for name, options in groups.items():
         unknown = sorted(set(options) - set(known))
         require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(known)}")
@@ -293,6 +302,7 @@ def group_sizes(n_identities: int, shares: np.ndarray) -> np.ndarray:
 
 def interval(kappa) -> tuple[float, float]:
     """(low, high) from a range of concentrations or from one number for both; raises InputError."""
-    low, high = np.broadcast_to(np.asarray(kappa, np.float64), 2)
-    require(0 < low <= high, f"kappa must be a positive number or (low, high) with 0 < low <= high, got {kappa}")
+    given = real_numbers("kappa", kappa).astype(float)
+    low, high = np.broadcast_to(given, 2) if given.shape in ((), (1,), (2,)) else (np.nan, np.nan)
+    require(0 < low <= high < np.inf, f"kappa must be a number or (low, high) with 0 < low <= high < inf, got {kappa}")
     return low, high

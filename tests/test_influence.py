@@ -1,0 +1,370 @@
+"""Intervals without replicates: sums by image against a slow twin, variances, ends, joint draws and inverted tests."""
+
+import numpy as np
+import pytest
+from engine_cases import FAR, THRESHOLD, as_twin, groups_of, looked_up, people, table
+from scipy.special import ndtr
+from scipy.stats import beta
+from test_engine import rectangle
+from test_pairs import a_list
+from twin_influence import (
+    far_variance,
+    frr_variance_of_people,
+    image_sums,
+    pairs_of_list,
+    pairs_of_scores,
+    squares,
+)
+
+import frkit as fk
+from frkit.engine import rates
+from frkit.evaluation.evaluate import Evaluator
+from frkit.intervals.compare import _holm_row
+from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Law
+from frkit.intervals.joint import draws, rates_of
+from frkit.intervals.methods import drawn_measure
+from frkit.measures import measure
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+NAMES = ("accepted", "compared", "rejected", "genuine", "square", "blocks")
+TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
+
+
+def thresholds_of(ev):
+    """Where the sums are known: at the levels, at the EER of each group, and at that of all."""
+    data = ev["empirical"].to_dataset()
+    groups = data.eer_threshold_group.values if "eer_threshold_group" in data else []
+    return np.concatenate([data.threshold.values, groups, [float(data.eer_threshold)]])
+
+
+def check_sums(ev, names, pairs, groups, listed=False, blocks=True):
+    """Every sum of an evaluation against the twin; scales of images are rounded at 2^-28."""
+    node = ev["influence"].to_dataset()
+    whole = node.compared.values.sum()
+    for point, threshold in enumerate(thresholds_of(ev)):
+        where = f"at {threshold}"
+        expected = image_sums(names, pairs, threshold, groups)
+        total = expected.compared.sum()
+        found = node.accepted.values[point], node.compared.values
+        for mine, its in zip(found, (expected.accepted, expected.compared), strict=True):
+            np.testing.assert_allclose(mine / whole, its / total, rtol=1e-6, atol=1e-12, err_msg=where)
+        np.testing.assert_array_equal(node.rejected.values[point], expected.rejected, err_msg=where)
+        np.testing.assert_array_equal(node.genuine.values, expected.genuine, err_msg=where)
+        if blocks:
+            found, upper = (node.square.values, node.blocks.values[point]), np.triu_indices(1 + len(groups))
+            for mine, its in zip(found, squares(pairs, threshold, groups, listed), strict=True):
+                np.testing.assert_allclose((mine / whole**2)[upper], (its / total**2)[upper], rtol=1e-6, atol=1e-12)
+
+
+def check_matrix(ev, scores, by=None, weighting="identity", impostors="all", blocks=True):
+    """The sums of a tensor or a matrix."""
+    twin = as_twin(scores, by)
+    names, groups = sorted({*twin.probe, *twin.reference}), groups_of(twin) if by else []
+    check_sums(ev, names, pairs_of_scores(twin, weighting, impostors), groups, blocks=blocks)
+
+
+# --- sums by image -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", ["equal", "unequal", "pairs"])
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize("by", [None, "gender"])
+def test_sums_by_image(sizes, weighting, by):
+    score, faces = table(sizes, seed=3, decimals=1)
+    scores = looked_up(score, faces, chunks=7)
+    check_matrix(fk.evaluate(scores, far=FAR, by=by, weighting=weighting), scores, by, weighting)
+
+
+def test_sums_at_fixed_thresholds():
+    score, faces = table("unequal", seed=4, decimals=1)
+    scores = looked_up(score, faces)
+    check_matrix(fk.evaluate(scores, threshold=THRESHOLD, by="gender"), scores, "gender")
+
+
+def test_sums_of_pairs_within_groups_only():
+    score, faces = table("unequal", seed=5)
+    scores = looked_up(score, faces)
+    ev = fk.evaluate(scores, far=FAR, by="gender", impostors="same-group")
+    check_matrix(ev, scores, "gender", impostors="same-group", blocks=False)
+
+
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+def test_sums_of_a_rectangle_with_failed_comparisons(weighting):
+    score, probe, reference, attributes = rectangle(5)
+    scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, chunks=4)
+    assert np.isnan(scores.values).any()
+    ev = fk.evaluate(scores, far=FAR, by="gender", weighting=weighting)
+    check_matrix(ev, scores, "gender", weighting, blocks=False)  # where a comparison failed, blocks are estimates
+
+
+def test_squares_of_a_whole_rectangle():
+    score, probe, reference, attributes = rectangle(5, missing=0.3)
+    scores = fk.score_matrix(score, probe, reference, attributes=attributes, chunks=4)
+    check_matrix(fk.evaluate(scores, far=FAR, by="gender", weighting="pair"), scores, "gender", "pair")
+
+
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize("apart", [False, True])
+def test_sums_of_a_list(weighting, apart):
+    pairs = a_list(seed=6, apart=apart)
+    ev = fk.evaluate(pairs, far=FAR, by="gender", weighting=weighting)
+    own = pairs_of_list(pairs, "gender", weighting)
+    names = sorted({str(name) for side in ("probe", "reference") for name in pairs[side].values})
+    groups = [str(name) for name in ev["empirical"].group.values]
+    check_sums(ev, names, own, groups, listed=True)
+
+
+@pytest.mark.parametrize("sizes", ["equal", "unequal"])
+def test_chunks_and_threads_give_the_same_bits(sizes):
+    faces = people(sizes, dim=40)
+    whole = fk.evaluate(fk.score_tensor(faces, chunks=24), far=FAR, by="gender")["influence"].to_dataset()
+    for chunks in (1, 5, 7, 23):
+        again = fk.evaluate(fk.score_tensor(faces, chunks=chunks), far=FAR, by="gender")["influence"].to_dataset()
+        for name in NAMES:
+            np.testing.assert_array_equal(again[name].values, whole[name].values, err_msg=f"{name}, chunks {chunks}")
+
+
+def test_a_plan_that_misses_is_swept_again(monkeypatch):
+    """The plan of other people, who are all alike, keeps no pair near the levels of these."""
+    scores, others = (
+        fk.score_tensor(fk.vmf.mixture(60, 16, kappa=kappa, seed=0).sample(6, seed=1), chunks=100)
+        for kappa in ((5, 20), (400, 500))
+    )
+    asked, sweep = [], rates.sweep
+
+    def noting(scores, request, **how):
+        asked.append(request)
+        return sweep(scores, request, **how)
+
+    monkeypatch.setattr(rates, "sweep", noting)
+    missed = Evaluator({"far": FAR}).prepared(others)(scores)["influence"].to_dataset()
+    assert len(asked) > 1 and not asked[-1].adding
+    hit = fk.evaluate(scores, far=FAR)["influence"].to_dataset()
+    for name in NAMES:
+        np.testing.assert_array_equal(missed[name].values, hit[name].values, err_msg=name)
+
+
+# --- variances ---------------------------------------------------------------------------------------------
+
+
+def law_at(ev, target, point=0):
+    """The joint law at a point of an evaluation without groups: of FAR, then of FRR."""
+    return rates_of(ev, target)[None].law(point)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("sizes", ["equal", "unequal", "pairs"])
+def test_variances_of_rates_at_a_fixed_threshold(sizes, target):
+    scores = fk.score_tensor(people(sizes, seed=2))
+    ev = fk.evaluate(scores, threshold=THRESHOLD)
+    matrix, identity = scores.values, scores.probe_identity.values
+    for point, threshold in enumerate(THRESHOLD):
+        law = law_at(ev, target, point)
+        far, frr = np.diag(law.covariance)
+        assert far == pytest.approx(far_variance(matrix, identity, threshold, target), rel=1e-6)
+        if target == NEW_PEOPLE:
+            assert frr == pytest.approx(frr_variance_of_people(matrix, identity, threshold), rel=1e-6)
+
+
+def test_variances_over_draws_of_images_are_those_of_the_replicates_of_frr():
+    """FRR at a fixed threshold over new images: the same estimate as `frr_variance`, but for the lowered square."""
+    mix = fk.vmf.mixture(40, 16, kappa=(8, 30), seed=5)
+    ev = fk.evaluate(fk.score_tensor(mix.sample(8, seed=6)), threshold=[0.5], resampling=fk.Resampling("image", n=5))
+    counted = float(ev["empirical"].frr_variance[0])
+    assert counted < law_at(ev, THESE_PEOPLE).covariance[1, 1] < 1.3 * counted
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_variances_are_those_of_many_data_sets(target):
+    """FAR and FRR at a fixed threshold, and FRR at a FAR level, whose threshold moves: 50 data sets of 30 people."""
+    mix, far, threshold = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=21), [0.02], [0.45]
+    at_threshold, at_level = [], []
+    for seed in range(50):
+        people_now = mix if target == THESE_PEOPLE else fk.vmf.mixture(30, 16, kappa=(10, 40), seed=2100 + seed)
+        scores = fk.score_tensor(people_now.sample(6, seed=seed))
+        for asked, found in (({"threshold": threshold}, at_threshold), ({"far": far}, at_level)):
+            law = law_at(fk.evaluate(scores, **asked), target)
+            found.append([*law.rate, *np.diag(law.covariance)])
+    for found, columns in ((at_threshold, (0, 1)), (at_level, (1,))):
+        found = np.array(found)
+        for column in columns:  # sd of a variance of 50: 20 %
+            ratio = found[:, 2 + column].mean() / found[:, column].var(ddof=1)
+            assert 0.55 < ratio < 1.8, (target, column, ratio)
+
+
+# --- ends --------------------------------------------------------------------------------------------------
+
+
+def list_of(n_genuine, n_impostor, n_rejected=0):
+    """A list in which every pair is of two new people, or of one; so many genuine pairs score 0, impostors .5 to .6."""
+    score = np.concatenate([np.zeros(n_rejected), np.ones(n_genuine - n_rejected), np.linspace(0.5, 0.6, n_impostor)])
+    genuine = np.arange(len(score)) < n_genuine
+    probe = np.array([f"p{row}" for row in range(len(score))])
+    reference = np.where(genuine, probe, np.char.add("q", probe))
+    names = dict(probe=np.char.add(probe, "/1"), reference=np.char.add(reference, "/2"))
+    return fk.pairs(score, genuine, probe_identity=probe, reference_identity=reference, **names)
+
+
+def test_no_error_among_3000_pairs():
+    """Gamma's law of half an event: 2.51 pairs at .975, where the rule of three says 3 at .95 of one side."""
+    ev = fk.evaluate(list_of(3000, 3000), threshold=[0.4, 0.7], weighting="pair")
+    frr, far = (fk.band(ev, rate) for rate in ("frr", "far"))
+    assert float(frr.estimate[0]) == float(frr.lower[0]) == 0
+    assert float(frr.upper[0]) == pytest.approx(2.512 / 3000, rel=1e-3)
+    assert float(far.estimate[1]) == float(far.lower[1]) == 0
+    assert float(far.upper[1]) == pytest.approx(2.512 / 3000, rel=1e-3)
+
+
+def test_all_errors_are_the_mirror_image():
+    ev = fk.evaluate(list_of(500, 500, n_rejected=500), threshold=[0.4])
+    for rate in ("frr", "far"):  # every genuine pair is rejected, every impostor accepted
+        band = fk.band(ev, rate)
+        assert float(band.estimate[0]) == float(band.upper[0]) == 1
+        assert 1 - float(band.lower[0]) == pytest.approx(2.512 / 500, rel=1e-3)
+
+
+def test_a_few_errors_have_the_ends_of_counts():
+    """Independent pairs: about the exact (Clopper-Pearson) and Jeffreys' ends, 5 of 400."""
+    band = fk.band(fk.evaluate(list_of(400, 50, n_rejected=5), threshold=[0.4], weighting="pair"), "frr")
+    assert float(band.lower[0]) == pytest.approx(beta.ppf(0.025, 5.5, 395.5), rel=0.2)
+    assert float(band.upper[0]) == pytest.approx(beta.ppf(0.975, 5.5, 395.5), rel=0.2)
+
+
+def a_law(rate, *, df=np.inf, variance=1e-4, event=0.01, own=None):
+    """The law of one rate by itself; own: the variance at a fixed threshold."""
+    one, own = np.array, variance if own is None else own
+    return Law(one([rate]), one([[variance]]), one([[variance**0.5]]), one([own]), *(one([event]),) * 3, one([df]))
+
+
+def test_quantiles_rise_and_have_the_mean_and_variance_of_the_law():
+    probability = (np.arange(20_000) + 0.5) / 20_000
+    for rate in (0.02, 0.3, 0.9):
+        drawn = a_law(rate).quantiles(probability, 0)
+        assert np.all(np.diff(drawn) > 0)
+        assert drawn.mean() == pytest.approx(rate + (0.005 if rate < 0.5 else -0.005), rel=1e-3)  # half an event
+        assert drawn.var() == pytest.approx(1e-4 + 0.01**2 / 2, rel=0.02)
+
+
+def test_a_group_with_nearly_all_accepted_pairs_is_not_skewed():
+    """Ten of twelve accepted pairs: a threshold that lets twelve pass leaves this rate between 0 and 12 of 3,000."""
+    own = 10 / 3000**2  # at a fixed threshold; a binomial of 12 and 5/6 at the one that moves
+    law = a_law(10 / 3000, variance=12 * 5 / 36 / 3000**2, event=1 / 3000, own=own)
+    lower, upper = law.quantiles(np.array([0.025, 0.975]), 0)
+    assert 7 / 3000 < lower < 8.7 / 3000
+    assert 12 / 3000 < upper < 14.5 / 3000  # that twelve are the most the law does not know
+
+
+def test_draws_of_few_degrees_of_freedom_are_finite():
+    """The far tail of t with 3 degrees of freedom is beyond any normal height."""
+    assert np.isfinite(a_law(0.02, df=3.0).quantiles(ndtr(np.array([-6.0, 6.0])), 0)).all()
+
+
+# --- the joint law -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    """Two groups that differ, with replicates over people."""
+    mix = fk.vmf.mixture(80, 16, groups={"a": {"kappa": (10, 40)}, "b": {"kappa": (8, 30), "cohesion": 2}}, seed=31)
+    scores = fk.score_tensor(mix.sample(6, seed=32))
+    return fk.evaluate(scores, far=[0.02, 0.1], by="group", resampling=fk.Resampling("identity", n=800, seed=33))
+
+
+@pytest.fixture(scope="module")
+def equal_groups():
+    """Rotated copies: groups whose rates are exactly equal."""
+    mix = fk.vmf.mixture(30, 16, kappa=(10, 40), seed=41).rotated_copies()
+    return [fk.evaluate(fk.score_tensor(mix.sample(6, seed=seed)), far=[0.02], by="group") for seed in range(8)]
+
+
+def flat(rates):
+    """(draw, rate) of several variables."""
+    return np.concatenate([rates[name].values.reshape(rates.sizes["replicate"], -1) for name in CORRELATED], 1)
+
+
+CORRELATED = ("frr", "frr_group", "far_group")
+
+
+def test_draws_have_the_correlations_and_spreads_of_the_bootstrap(grouped):
+    drawn = flat(draws(grouped, CORRELATED, NEW_PEOPLE, 2000))
+    bootstrap = flat(grouped["replicates"].to_dataset())
+    np.testing.assert_allclose(np.corrcoef(drawn.T), np.corrcoef(bootstrap.T), atol=0.25)
+    ratio = drawn.std(0) / bootstrap.std(0)
+    assert ratio.min() > 0.6 and ratio.max() < 1.3  # replicates hold the noise of single pairs three times
+
+
+def test_draws_are_the_same_at_every_call(grouped):
+    one, again = (draws(grouped, ("frr",), NEW_PEOPLE, 50).frr.values for _ in range(2))
+    np.testing.assert_array_equal(one, again)
+
+
+# --- inverted tests ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["frr_max_min", "far_max_geomean", "frr_gini", "far_max_difference", "fdr"])
+def test_inverted_intervals_never_pass_the_fair_value(name, equal_groups):
+    side = -1 if name == "fdr" else 1
+    reached = 0
+    for ev in equal_groups:
+        for target in TARGETS:
+            band, fair = fk.band(ev, name, target=target), measure(name).fair
+            near = band.lower if side > 0 else band.upper
+            assert float(side * (near - fair)[0]) >= 0
+            assert float(side * (band.estimate - near)[0]) >= 0
+            assert float(band.p[0]) >= 1 / 1001
+            reached += float(near[0]) == fair  # exactly, not nearly
+            assert bool(band.includes_fair[0]) == (float(near[0]) == fair)
+    assert reached >= 12  # of 16; at least this many with probability .999 if each is .95
+
+
+def test_an_interval_reaches_fairness_exactly_where_the_test_does_not_reject_it(grouped, equal_groups):
+    for ev in (grouped, *equal_groups):
+        band = fk.band(ev, "frr_max_min", target=NEW_PEOPLE)
+        np.testing.assert_array_equal(band.lower.values == 1, band.p.values > 0.0255)  # p counts one draw more
+
+
+def test_a_group_without_an_error_has_an_interval():
+    """No genuine pair of the second group is rejected: half an event is put there, and no end is infinite."""
+    score, faces = table("equal", seed=9)
+    who, second = faces.identity.values, faces.gender.values == "m"
+    score[(who[:, None] == who) & second] += 10.0
+    ev = fk.evaluate(looked_up(score, faces), far=[0.02], by="gender")
+    assert ev["empirical"].frr_group.values[0, 0] > ev["empirical"].frr_group.values[0, 1] == 0
+    band = fk.band(ev, "frr_max_min")
+    assert float(band.estimate[0]) == np.inf
+    assert 1 <= float(band.lower[0]) < np.inf
+
+
+# --- contrasts of groups -----------------------------------------------------------------------------------
+
+
+def test_holm_by_hand():
+    """Sorted .01, .03, .04 times 3, 2, 1, and never falling; at most 1."""
+    np.testing.assert_allclose(_holm_row(np.array([0.01, 0.04, 0.03])), [0.03, 0.06, 0.06])
+    np.testing.assert_allclose(_holm_row(np.array([0.5, 0.6])), [1.0, 1.0])
+
+
+def test_the_contrast_of_two_groups_by_hand(grouped):
+    """The difference of two columns of the draws, recentred on the estimate."""
+    found = fk.compare(grouped, "frr_group", groups=("a", "b"), target=NEW_PEOPLE)
+    rates = grouped["empirical"].frr_group
+    drawn = drawn_measure(grouped, measure("frr_group"), NEW_PEOPLE)
+    estimate = (rates.sel(group="a") - rates.sel(group="b")).values
+    np.testing.assert_allclose(found.estimate, estimate)
+    np.testing.assert_array_equal(found.lower <= found.estimate, True)
+    spread = (drawn.sel(group="a") - drawn.sel(group="b")).std("replicate").values
+    width = (found.upper - found.lower).values / (2 * 1.96 * spread)
+    np.testing.assert_allclose(width, 1, atol=0.25)
+    assert (found.p.values >= 1 / (drawn.sizes["replicate"] + 1)).all()
+
+
+def test_all_pairs_of_groups_name_their_sides():
+    mix = fk.vmf.mixture(60, 16, groups={"a": {}, "b": {}, "c": {"kappa": (4, 8)}}, kappa=(30, 60), seed=51)
+    ev = fk.evaluate(fk.score_tensor(mix.sample(5, seed=52)), far=[0.05], by="group")
+    found = fk.compare(ev, "frr_group", groups="all")
+    assert list(zip(found.a.values, found.b.values, strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
+    p, holm = found.p.isel(far_level=0).values, found.p_holm.isel(far_level=0).values
+    np.testing.assert_allclose(holm, _holm_row(p))
+    assert holm[1] < 0.05 and holm[2] < 0.05 < holm[0]
+    alone = fk.compare(ev, "frr_group", groups=("a", "c"))
+    np.testing.assert_allclose(alone.p, found.p.isel(contrast=1))

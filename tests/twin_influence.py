@@ -1,0 +1,147 @@
+"""The readable slow twin of the sums by image, and of the laws that are read from them: loops over pairs and people."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import twin_pairs
+from twin import Scores, cells, impostor_share
+from twin_rates import UNKNOWN
+
+
+class Pair(NamedTuple):
+    """One pair of images that counts; two of everything. The weight is that of an impostor pair."""
+
+    images: tuple
+    people: tuple
+    groups: tuple
+    genuine: bool
+    score: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class ImageSums:
+    """What one threshold leaves of all pairs, by image name and the partner's group."""
+
+    accepted: np.ndarray
+    compared: np.ndarray
+    rejected: np.ndarray
+    genuine: np.ndarray
+
+
+def pairs_of_scores(scores: Scores, weighting="identity", impostors="all") -> list[Pair]:
+    """The pairs of a matrix; impostors of two groups are left out where only those within groups count."""
+    share, found = impostor_share(scores, weighting), []
+    for i, j, what in cells(scores):
+        people = scores.probe_identity[i], scores.reference_identity[j]
+        groups = tuple(scores.group.get(name, UNKNOWN) for name in people)
+        within = groups[0] == groups[1] != UNKNOWN
+        if what == "genuine" or (what == "impostor" and (impostors == "all" or within)):
+            images = scores.probe[i], scores.reference[j]
+            found.append(Pair(images, people, groups, what == "genuine", scores.score[i, j], share(*people)))
+    return found
+
+
+def pairs_of_list(pairs, by, weighting) -> list[Pair]:
+    """The pairs of a list."""
+    rows = twin_pairs.rows_of(pairs, by)
+    _, many = twin_pairs.images_of(rows)
+    found = []
+    for row in rows:
+        keys = "", "_identity", "_group"
+        images, people, groups = (tuple(row[side + key] for side in twin_pairs.SIDES) for key in keys)
+        n_k, n_m = (many[side][name] for side, name in zip(twin_pairs.SIDES, people, strict=True))
+        weight = 1.0 if weighting == "pair" else 1 / (n_k * n_m)
+        if not np.isnan(row["score"]) and not row["itself"]:
+            found.append(Pair(images, people, groups, row["genuine"], row["score"], weight))
+    return found
+
+
+def group_codes(groups) -> dict:
+    """Group -> place; the last place is "in no group"."""
+    return {name: place for place, name in enumerate([*groups, UNKNOWN])}
+
+
+def image_sums(names: list, pairs: list[Pair], threshold: float, groups) -> ImageSums:
+    """Every pair is added to both of its images; names: of all images, in their order."""
+    code, at = group_codes(groups), {name: place for place, name in enumerate(names)}
+    accepted, compared = np.zeros((2, len(names), len(code)))
+    rejected, genuine = np.zeros((2, len(names)))
+    for pair in pairs:
+        one, other = (at[name] for name in pair.images)
+        a, b = (code[name] for name in pair.groups)
+        for image, partner in ((one, b), (other, a)):
+            if pair.genuine:
+                genuine[image] += 1
+                rejected[image] += pair.score <= threshold
+            else:
+                compared[image, partner] += pair.weight
+                accepted[image, partner] += pair.weight * (pair.score > threshold)
+    return ImageSums(accepted, compared, rejected, genuine)
+
+
+def squares(pairs: list[Pair], threshold: float, groups, listed=False) -> tuple[np.ndarray, np.ndarray]:
+    """Squared weights of impostor pairs, and of pairs of people beyond their mean, by cell of groups.
+
+    In a tensor the second is at least what independent pairs give.
+    """
+    code = group_codes(groups)
+    square, total, found = np.zeros((3, len(code), len(code)))
+    people: dict = {}
+    for pair in (pair for pair in pairs if not pair.genuine):
+        cell = tuple(sorted(code[name] for name in pair.groups))
+        accepted = pair.weight * (pair.score > threshold)
+        square[cell] += pair.weight**2
+        total[cell] += pair.weight
+        found[cell] += accepted
+        both = people.setdefault((cell, frozenset(pair.people)), [0.0, 0.0])
+        both[0] += accepted
+        both[1] += pair.weight
+    rate = np.divide(found, total, out=np.zeros_like(total), where=total > 0)
+    blocks = np.zeros_like(square)
+    for (cell, _), (accepted, whole) in people.items():
+        blocks[cell] += (accepted - rate[cell] * whole) ** 2
+    blocks = blocks if listed else np.maximum(blocks, rate * (1 - rate) * square)
+    return tuple(np.maximum(part, part.T) for part in (square, blocks))
+
+
+# --- laws of a plain tensor without groups, one formula a line (the definitions, not the code) ------------------
+
+
+def far_variance(score, identity, threshold, target) -> float:
+    """Variance of FAR at a fixed threshold; image or person parts less the pairs' own part, which they hold twice."""
+    identity = np.unique(identity, return_inverse=True)[1]
+    many = np.bincount(identity)
+    n_people = len(many)
+    weight = (identity[:, None] != identity) / np.outer(many, many)[identity][:, identity]
+    weight /= weight.sum() / 2
+    accepted = score > threshold
+    far = (weight * accepted).sum() / 2
+    if target == "these people":
+        own = far * (1 - far) * (weight**2).sum() / 2
+        part = (weight * (accepted - far)).sum(1)
+        image_parts = 0.0
+        for k, n_k in enumerate(many):
+            mine = part[identity == k]
+            image_parts += n_k / (n_k - 1) * ((mine - mine.mean()) ** 2).sum() if n_k > 1 else 0.0
+        return max(image_parts - own, own)
+    between = np.array([[(weight * accepted)[identity == k][:, identity == m].sum() for m in range(n_people)]
+                        for k in range(n_people)])  # fmt: skip
+    n_pairs = n_people * (n_people - 1) / 2
+    rate = between * n_pairs  # of each pair of people
+    of_person = rate.sum(1) / (n_people - 1)
+    upper = rate[np.triu_indices(n_people, 1)]
+    single = far * (1 - far) * (weight**2).sum() / 2
+    own = max(((upper - far) ** 2).sum() / n_pairs**2, single)
+    return max(4 / n_people * of_person.var(ddof=1) - own, own)
+
+
+def frr_variance_of_people(score, identity, threshold) -> float:
+    """Variance of FRR over new people: that of a mean of independent shares."""
+    shares = []
+    for k in np.unique(identity):
+        mine = score[np.ix_(identity == k, identity == k)]
+        if len(mine) > 1:
+            shares.append((mine[np.triu_indices(len(mine), 1)] <= threshold).mean())
+    return np.var(shares, ddof=1) / len(shares)
