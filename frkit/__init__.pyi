@@ -28,6 +28,7 @@ from frkit.intervals import compare as compare
 from frkit.intervals import decision_zones as decision_zones
 from frkit.intervals import fan as fan
 from frkit.intervals import floor as floor
+from frkit.intervals import permutation_test as permutation_test
 from frkit.intervals import uncertainty as uncertainty
 from frkit.nsigma import n_sigma as n_sigma
 from frkit.representation import representation_bias as representation_bias

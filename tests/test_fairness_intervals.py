@@ -1,5 +1,6 @@
 """Every disparity measure's interval, floor and uncertainty, against loops over replicates of the slow twin."""
 
+import warnings
 from itertools import combinations
 from math import exp, inf, isnan, log, log10, nan
 
@@ -12,6 +13,7 @@ from twin import empirical, vstatistic, weighted
 from twin_rates import summary
 
 import frkit as fk
+from frkit.intervals.floors import deal, generators
 from frkit.measures import measure, register
 
 FAR = (0.1, 0.25)
@@ -168,7 +170,7 @@ def test_floor_equals_the_twin(name, evaluation, rates):
     reached = [value <= estimate if name == "fdr" else value >= estimate for value in values]
     np.testing.assert_allclose(floor["median"], quantile_by_hand(values, 0.5), rtol=1e-9)
     np.testing.assert_allclose(floor.limit, quantile_by_hand(values, limit), rtol=1e-9)
-    np.testing.assert_allclose(floor.p, sum(reached) / N)
+    np.testing.assert_allclose(floor.p, (1 + sum(reached)) / (1 + N))
 
 
 def rate_tree(data, centre, replicates):
@@ -194,7 +196,7 @@ def test_a_floor_on_paper():
     tree = rate_tree([0.1, 0.3], [0.1, 0.3], FAIR_NOISE * [0.1, 0.3])
     floor = fk.floor(tree, "frr_max_min").isel(far_level=0)
     # fair replicates have max/min 2, 2, 1 and 1.25; the estimate is 3
-    np.testing.assert_allclose([floor.estimate, floor["median"], floor.p], [3, 1.625, 0])
+    np.testing.assert_allclose([floor.estimate, floor["median"], floor.p], [3, 1.625, 1 / 5])
     assert "0 to .14" in floor.attrs["size"]
 
 
@@ -204,8 +206,8 @@ def test_a_floor_on_paper():
 def test_a_floor_that_equals_the_estimate_reaches_it(name, data):
     """Ties are common where few errors are counted: p = P(floor >= estimate), also after rounding."""
     floor = fk.floor(rate_tree(data, data, FAIR_NOISE * data), f"frr_{name}").isel(far_level=0)
-    # two of the four fair replicates are exactly as unequal as the data
-    assert float(floor.p) == 0.5
+    # two of the four fair replicates are exactly as unequal as the data, and the data are counted in
+    assert float(floor.p) == 3 / 5
 
 
 def test_a_replicate_without_errors_counts_as_infinitely_unfair():
@@ -213,7 +215,7 @@ def test_a_replicate_without_errors_counts_as_infinitely_unfair():
     replicates[0, 0] = 0
     with pytest.warns(fk.DataWarning, match="up to 1 replicates of frr_max_min are not finite"):
         floor = fk.floor(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_min").isel(far_level=0)
-    assert (int(floor.n_nonfinite), float(floor.p), float(floor.limit)) == (1, 0.25, inf)
+    assert (int(floor.n_nonfinite), float(floor.p), float(floor.limit)) == (1, 2 / 5, inf)
 
 
 def test_a_fair_value_inside_the_band_is_reported():
@@ -270,6 +272,7 @@ def test_a_floor_says_what_it_cannot_make_fair():
         fk.floor(tree, "of_other_things")
 
 
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
 def test_a_group_too_small_is_named_and_stays():
     faces = people([6, 7, 9, 5, 6], groups=["a", "b", "c", "a", "b"], dim=3)
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
@@ -280,6 +283,7 @@ def test_a_group_too_small_is_named_and_stays():
     assert all(isnan(float(band[name][0])) for name in ("estimate", "lower", "upper", "p", "includes_fair"))
 
 
+@pytest.mark.filterwarnings("ignore:(no error in|fewer than ten):frkit.DataWarning")
 def test_crossed_attributes_are_groups_like_any_other():
     faces = people([6] * 8, groups=["f", "m"])
     race = ["xy"[int(name[2:]) // 2 % 2] for name in faces.identity.values]
@@ -287,3 +291,116 @@ def test_crossed_attributes_are_groups_like_any_other():
     ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by=["gender", "race"], resampling=fk.Resampling(n=4))
     assert ev["empirical"].group.values.tolist() == ["f & x", "f & y", "m & x", "m & y"]
     assert np.isfinite(fk.band(ev, "far_gini").upper[0])
+
+
+# --- groups without an error, and an exact test ----------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+def test_a_group_without_an_error_is_named_and_no_floor_is_made_of_it():
+    rng, names = np.random.default_rng(0), np.repeat([f"id{k}" for k in range(12)], 6)
+    centres = rng.normal(size=(12, 8)).repeat(6, axis=0)
+    noise = np.where(np.arange(72) < 36, 2.0, 0.05)[:, None]  # the first six people are hard, nobody else errs
+    faces = fk.faces(centres + noise * rng.normal(size=(72, 8)), names, gender=np.repeat(["hard", "easy"], 36))
+    draws = fk.Resampling("identity", n=20)
+    ev = fk.evaluate(fk.score_tensor(faces), far=[0.05], by="gender", resampling=draws)
+    assert ev["empirical"].frr_group.sel(group="easy").item() == 0
+    with pytest.warns(fk.DataWarning, match="no error in frr_group at FAR 0.05 of group 'easy'.*merge groups"):
+        band = fk.band(ev, "frr_max_min")
+    assert np.isfinite(band.lower).all() and band.lower.item() >= 1 and not band.resolved.item()
+    with warnings.catch_warnings(action="ignore"):
+        pivotal, floor = fk.band(ev, "frr_max_min", method="pivotal"), fk.floor(ev, "fdr")
+        inverted = fk.band(ev, "fdr")
+    assert np.isnan(pivotal.includes_fair.item()), "unknown, not False"
+    assert 0 <= inverted.lower.item() <= inverted.upper.item() <= 1
+    assert np.isfinite(floor.estimate.item()) and np.isnan(floor.p.item()) and not np.isinf(floor.limit.item())
+
+
+def test_nothing_is_said_twice_of_an_evaluation(scores):
+    ev = fk.evaluate(scores, far=[0.3], by="gender")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for name in ("frr_max_min", "frr_gini", "frr_max_min", "frr_group"):
+            fk.band(ev, name)
+        fk.compare(ev, ev, "frr_gini")
+    messages = [str(one.message) for one in said]
+    assert len(messages) == len(set(messages))
+
+
+TESTED = ["frr_max_difference", "far_gini", "fdr"]
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize("name", TESTED)
+def test_permutations_equal_those_evaluated_one_by_one(name):
+    faces = people([6, 7, 8, 5, 6, 7, 6, 5], groups=["a", "b"], dim=3)
+    scores = fk.score_tensor(faces)
+    found = fk.permutation_test(scores, name, by="gender", far=[0.1, 0.3], n=19, seed=3)
+    threshold = fk.evaluate(scores, far=[0.1, 0.3])["empirical"].threshold.values
+    who = np.unique(faces.identity.values)
+    label = np.array([faces.gender.values[faces.identity.values == k][0] for k in who])
+    code = np.searchsorted(["a", "b"], label)
+    values = []
+    for rng in generators(19, 3):
+        dealt = dict(zip(who, np.array(["a", "b"])[deal(code, rng)], strict=True))
+        labels = np.array([dealt[k] for k in faces.identity.values])
+        again = fk.score_tensor(fk.faces(faces.embedding.values, faces.identity.values, gender=labels))
+        node = fk.evaluate(again, threshold=threshold, by="gender")["empirical"].to_dataset()
+        values.append(measure(name)(node).values)
+    away = -1 if name == "fdr" else 1
+    estimate = measure(name)(fk.evaluate(scores, far=[0.1, 0.3], by="gender")["empirical"].to_dataset())
+    reached = (away * np.array(values) >= away * estimate.values - 1e-12).sum(0)
+    np.testing.assert_allclose(found.estimate, estimate)
+    np.testing.assert_allclose(found.p, (1 + reached) / 20)
+    np.testing.assert_allclose(found["median"], np.median(values, axis=0), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_permutations_of_rates_between_groups_models_and_lists():
+    def between(tallies):
+        return tallies.far_cross.max(["group", "reference_group"]) - tallies.far_cross.min(["group", "reference_group"])
+
+    register("far_between", fair=0.0)(between)
+    faces = people([6, 7, 8, 5, 6, 7, 6, 5], groups=["a", "b"], dim=3)
+    both = fk.score_tensor(fk.stack_models({"A": faces, "B": faces}))
+    found = fk.permutation_test(both, "far_between", by="gender", far=[0.1], n=39)
+    alone = fk.permutation_test(fk.score_tensor(faces), "far_between", by="gender", far=[0.1], n=39)
+    np.testing.assert_array_equal(found.p.sel(model="B"), alone.p)
+    i, j = np.triu_indices(faces.sizes["image"], 1)
+    tensor = fk.score_tensor(faces)
+    sides = {"probe": i, "reference": j}
+    labels = {f"{side}_identity": faces.identity.values[at] for side, at in sides.items()}
+    names = {side: faces.image.values[at] for side, at in sides.items()}
+    gender = tuple(faces.gender.values[at] for at in sides.values())
+    pairs = fk.pairs(tensor.values[i, j], gender=gender, **labels, **names)
+    for name in ("far_between", "frr_max_min"):
+        listed = fk.permutation_test(pairs, name, by="gender", far=[0.1], n=39)
+        pooled = fk.permutation_test(tensor, name, by="gender", far=[0.1], n=39, weighting="pair")
+        np.testing.assert_allclose(listed.p, pooled.p)
+    mixed = fk.pairs(tensor.values[i, j], gender=np.where(i % 2, "a", "b"), **labels, **names)
+    with pytest.raises(fk.InputError, match="labels of 'gender' differ between"):
+        fk.permutation_test(mixed, "frr_max_min", by="gender", far=[0.1], n=9)
+
+
+def test_a_permutation_test_needs_a_disparity_of_rates(scores):
+    for name, words in (("frr", "no fair value"), ("auc_spread", "no rates of groups|no 'auc_group'")):
+        with pytest.raises(fk.InputError, match=words):
+            fk.permutation_test(scores, name, by="gender", far=[0.3], n=9)
+    with pytest.raises(fk.InputError, match="at least 1 deal"):
+        fk.permutation_test(scores, "frr_gini", by="gender", far=[0.3], n=0)
+    with pytest.raises(fk.InputError, match="several people of one"):
+        fk.permutation_test(scores, "frr_gini", by="gender", far=[0.3], varying="split")
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_permutation_test_is_exact_where_groups_are_alike():
+    """Labels at random on one population: p <= 20 % in at most 20 % of 60 data sets, but for chance (.999)."""
+    small, mix = 0, fk.vmf.mixture(24, 8, kappa=(4, 12), seed=1)
+    for seed in range(60):
+        faces = mix.sample(4, seed=seed)
+        one_of_two = np.random.default_rng(seed).permutation(np.repeat(["a", "b"], [8, 16]))
+        labels = dict(zip(np.unique(faces.identity.values), one_of_two, strict=True))
+        faces = faces.assign_coords(gender=("image", [labels[k] for k in faces.identity.values]))
+        p = fk.permutation_test(fk.score_tensor(faces), "frr_max_difference", by="gender", far=[0.1], n=19).p.item()
+        small += p <= 0.2
+    assert small <= 22

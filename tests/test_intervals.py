@@ -175,20 +175,24 @@ def test_uncertainty_of_zero_is_nan():
 
 
 # --- cautions ---------------------------------------------------------------------------------------------
-def test_few_images_per_identity_are_reported_for_the_image_scheme_only():
-    few = {"images_per_identity": [2, 3, 4]}
-    with pytest.warns(fk.DataWarning, match="3 images or fewer"):
-        fk.band(tree(**few), "frr")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert fk.band(tree(scheme="identity", **few), "frr").attrs["scheme"] == "identity"
-
-
-def test_levels_below_the_resolution_are_named():
-    evaluation = tree()
-    evaluation["empirical"] = evaluation["empirical"].to_dataset().assign(far=("far_level", [0, 0, 0.01, 0.1]))
-    with pytest.warns(fk.DataWarning, match="FAR 0.0001 to 0.001 lies below the resolution"):
-        fk.band(evaluation, "frr")
+def test_replicates_that_cannot_vary_are_refused_by_name():
+    """One image of each person on either side, or one person in each stratum: every replicate is the data."""
+    names, rng = [f"p{k}" for k in range(40)], np.random.default_rng(0)
+    apart = {"probe_identity": names, "reference_identity": names}
+    sides = {side: [f"{side} {name}" for name in names] for side in ("probe", "reference")}
+    i, j = (part.ravel() for part in np.indices((40, 40)))
+    labels = {name: np.array(values)[at] for (name, values), at in zip(apart.items(), (i, j), strict=True)}
+    images = {name: np.array(values)[at] for (name, values), at in zip(sides.items(), (i, j), strict=True)}
+    pairs = fk.pairs(rng.normal(size=1600) + 2 * (i == j), **labels, **images)
+    with warnings.catch_warnings(action="ignore"):
+        ev, people = (fk.evaluate(pairs, far=[0.05], resampling=fk.Resampling(s, n=9)) for s in ("image", "identity"))
+        for method in ("recentered", "naive", "gaussian", "pivotal"):
+            with pytest.raises(fk.InputError, match="'image' cannot vary.*width zero.*Resampling.'identity'"):
+                fk.band(ev, "frr", method=method)
+            band = fk.band(people, "frr", method=method)
+            assert band.lower.item() < band.upper.item()
+        band = fk.band(ev, "frr")
+    assert band.attrs["target"] == "new people" and band.lower.item() < band.estimate.item() < band.upper.item()
 
 
 def test_unresolved_levels_are_named_and_marked():
@@ -237,6 +241,24 @@ def test_ratios_are_compared_on_the_log_scale():
     np.testing.assert_allclose(found.estimate, odds[0] / odds[1])
     assert (found.attrs["contrast"], found.attrs["null"]) == ("ratio", 1)
     assert bool((found.lower <= found.upper).all())
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_other_images_under_the_same_names_are_refused():
+    """Images that are numbered, and labels that nobody asked for, tell data sets apart as well."""
+    mix = fk.vmf.mixture(12, 16, kappa=(5, 15), seed=0)
+    one, other = mix.sample(5, seed=1), mix.sample(5, seed=2)
+    assert one.image.values.tolist() == other.image.values.tolist()
+    evaluations = [fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in (one, other)]
+    with pytest.raises(fk.InputError, match="no names.*image=names"):
+        fk.compare(*evaluations, "frr")
+    named = [fk.faces(part.embedding.values, part.identity.values, image=part.image.values) for part in (one, other)]
+    fk.compare(*(fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in named), "frr")
+    euclid = fk.evaluate(fk.score_tensor(one, "euclidean"), far=[0.1])
+    assert abs(fk.compare(evaluations[0], euclid, "frr").estimate.item()) < 1e-9
+    aged = [fk.score_tensor(named[0].assign_coords(age=("image", [age] * 60))) for age in ("old", "new")]
+    with pytest.raises(fk.InputError, match="'probe_age', 'reference_age' of the two"):
+        fk.compare(*(fk.evaluate(scores, far=[0.1]) for scores in aged), "frr")
 
 
 @pytest.mark.parametrize("change", [{"fingerprint": "xyz"}, {"n": 60}, {"seed": 1}, {"scheme": "identity"}])

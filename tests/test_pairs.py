@@ -36,7 +36,7 @@ def a_list(n=220, *, seed=0, decimals=1, apart=False, names=True, identities=Tru
     return fk.pairs(score if models else score[0], genuine, model=model, gender=labels, **given)
 
 
-def check(pairs, *, by="gender", weighting="identity", resampling=None, impostors="all", model=None, **levels):
+def check(pairs, *, by="gender", weighting=None, resampling=None, impostors="all", model=None, **levels):
     """Every node and replicate of an evaluation against the twin."""
     levels = levels or {"far": FAR}
     ev = fk.evaluate(
@@ -46,15 +46,14 @@ def check(pairs, *, by="gender", weighting="identity", resampling=None, impostor
     groups = sorted({row[f"{side}_group"] for row in rows for side in twin_pairs.SIDES} - {"unknown"}) if by else None
     options = dict(groups=groups, impostors=impostors) | levels
     one_by_one = "probe_identity" not in pairs.coords or (resampling is not None and resampling.scheme == "pair")
-    if one_by_one or "probe" not in pairs.coords:
-        weighting = "pair"
-    plain = twin_pairs.weighted_one_by_one(rows) if one_by_one else twin_pairs.weighted(rows, weighting=weighting)
+    weighting = "pair" if weighting is None else weighting
+    plain = twin_pairs.weighted(rows, weighting=weighting)  # no scheme changes it
     nodes = {name: ev[name].dataset if model is None else ev[name].dataset.sel(model=model) for name in ev.children}
     for name in ("empirical", "vstatistic"):  # no pair of an image with itself: the centre is the estimate
         check_node(nodes[name], summary(plain, **options), name)
     for b in range(0 if resampling is None else resampling.n):
         if one_by_one:
-            resample = twin_pairs.weighted_one_by_one(rows, resampling, b)
+            resample = twin_pairs.weighted_one_by_one(rows, resampling, b, weighting)
         else:
             stratum = {row[f"{side}_identity"]: row[f"{side}_group"] for row in rows for side in twin_pairs.SIDES}
             counts = twin_pairs.drawn(rows, resampling, b, stratum if resampling.strata else None)
@@ -64,7 +63,7 @@ def check(pairs, *, by="gender", weighting="identity", resampling=None, impostor
 
 
 CASES = [(scheme, weighting) for scheme in NAMED for weighting in ("identity", "pair", SHARES)]
-CASES += [("pair", "identity"), ("pair", "pair")]
+CASES += [("pair", "identity"), ("pair", "pair"), ("pair", SHARES)]
 
 
 @pytest.mark.parametrize(("scheme", "weighting"), CASES, ids=lambda case: case if isinstance(case, str) else "shares")
@@ -91,9 +90,10 @@ def test_strata(scheme):
 
 
 @pytest.mark.parametrize("scheme", ["identity", "double-or-nothing", "subset"])
-def test_identities_without_image_names_draw_people_and_weigh_pairs_alike(scheme):
-    ev = check(a_list(names=False), resampling=fk.Resampling(scheme, n=3))
-    assert json.loads(ev.attrs["provenance"])["weighting"] == "pair"
+@pytest.mark.parametrize("weighting", [None, "identity"])
+def test_identities_without_image_names_draw_people(scheme, weighting):
+    ev = check(a_list(names=False), resampling=fk.Resampling(scheme, n=3), weighting=weighting)
+    assert json.loads(ev.attrs["provenance"])["weighting"] == (weighting or "pair")
 
 
 def test_pairs_without_names_are_drawn_one_by_one():
@@ -142,12 +142,11 @@ def test_the_upper_triangle_of_a_symmetric_matrix(scheme, weighting):
     assert_same(fk.evaluate(listed(scores, True), **options), fk.evaluate(scores, **options))
 
 
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
 @pytest.mark.parametrize("scheme", NAMED)
-def test_a_rectangular_matrix_with_failed_comparisons(scheme, weighting):
+def test_a_rectangular_matrix_with_failed_comparisons(scheme):
     score, probe, reference, attributes = rectangle(5)
     scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, chunks=4)
-    options = dict(far=FAR, by="gender", weighting=weighting, resampling=fk.Resampling(scheme, n=4))
+    options = dict(far=FAR, by="gender", weighting="pair", resampling=fk.Resampling(scheme, n=4))
     options |= dict(histogram=(10, (0, 2)))
     one, other = fk.evaluate(listed(scores, False), **options), fk.evaluate(scores, **options)
     assert {"auc_group", "impostor_histogram_group", "genuine_sd"} <= set(one["replicates"].data_vars)
@@ -207,8 +206,44 @@ def test_a_tensor_has_no_pair_bootstrap():
 
 
 def test_shares_of_people_need_people():
-    with pytest.raises(fk.InputError, match="p_k needs identities"):
-        fk.evaluate(a_list(), far=FAR, weighting=SHARES, resampling=fk.Resampling("pair", n=2))
+    for weighting in ("identity", SHARES):
+        with pytest.raises(fk.InputError, match="carry no identities.*weighting='pair'"):
+            fk.evaluate(a_list(identities=False, names=False), far=FAR, weighting=weighting)
+
+
+def test_a_list_pools_its_pairs_unless_people_are_asked_for():
+    who = [list("aaabb"), list("aaabb")], [list("aaab"), list("bbcc")]
+    probes, references = (np.concatenate(side) for side in zip(*who, strict=True))
+    scores = [0.1, 0.9, 0.9, 0.1, 0.1] + [0.8, 0.2, 0.8, 0.8]
+    names = {"probe": [f"p{k}" for k in range(9)], "reference": [f"r{k}" for k in range(9)]}
+    pairs = fk.pairs(scores, probe_identity=probes, reference_identity=references, **names)
+    rates = {}
+    for weighting in (None, "pair", "identity"):
+        ev = fk.evaluate(pairs, threshold=[0.5], weighting=weighting)
+        rates[weighting] = (ev["empirical"].far.item(), ev["empirical"].frr.item())
+        assert fk.band(ev, "frr").attrs["weighting"] == (weighting or "pair")
+    assert rates[None] == rates["pair"] == (3 / 4, 3 / 5)
+    # FAR: a and b 1/2, a and c 1, b and c 1; FRR: a 1/3, b 1
+    np.testing.assert_allclose(rates["identity"], [(1 / 2 + 1 + 1) / 3, (1 / 3 + 1) / 2])
+
+
+WAYS = [{}, {"weighting": "identity"}, {"varying": "first"}, {"varying": "split"}]
+
+
+@pytest.mark.parametrize("options", WAYS, ids=str)
+def test_no_scheme_changes_an_estimate(options):
+    rng, n = np.random.default_rng(0), 300
+    who = rng.integers(0, 10, (2, n))
+    race = rng.choice(["x", "y"], (2, n))
+    sides = dict(probe_identity=who[0].astype(str), reference_identity=who[1].astype(str))
+    images = {side: [f"{side} {place}" for place in range(n)] for side in ("probe", "reference")}
+    pairs = fk.pairs(rng.normal(size=n), race=tuple(race), **sides, **images)
+    options = dict(far=[0.1, 0.3], by="race", histogram=20) | options
+    found = [fk.evaluate(pairs, **options)["empirical"].dataset]
+    for scheme in ("pair", "identity", "image"):
+        found.append(fk.evaluate(pairs, resampling=fk.Resampling(scheme, n=3), **options)["empirical"].dataset)
+        for name in set(found[0].data_vars) & set(found[-1].data_vars) - {"images", "images_group"}:
+            np.testing.assert_allclose(found[-1][name], found[0][name], rtol=1e-12, err_msg=name)
 
 
 def test_lists_without_one_kind_of_pair_are_refused():

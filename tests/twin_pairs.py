@@ -59,33 +59,40 @@ def drawn(rows, resampling, replicate, strata=None) -> tuple[Counter, Counter]:
 def weighted(rows, c=None, w=None, weighting="identity") -> tuple[PairList, PairList]:
     """Impostor and genuine pairs of a resample; without counts those of the data."""
     c, w = c or Counter(), w or Counter()
-    _, many = images_of(rows)
+    shares_of_pairs = shares_of(rows, weighting)
     present = [row for row in rows if not np.isnan(row["score"]) and not row["itself"]]
-    matches = Counter(row["probe_identity"] for row in present if row["genuine"])
-    shares = {} if isinstance(weighting, str) else weighting
     lists = {True: [], False: []}
     for row in present:
         k, m = row["probe_identity"], row["reference_identity"]
-        p_k, p_m = shares.get(k, 1.0), shares.get(m, 1.0)
-        images = w.get(row["probe"], 1) * w.get(row["reference"], 1)
-        if row["genuine"]:
-            share = 1.0 if weighting == "pair" else p_k * p_k / matches[k]
-            lists[True].append((row, c.get(k, 1) * images * share))
-        else:
-            share = 1.0 if weighting == "pair" else p_k * p_m / (many["probe"][k] * many["reference"][m])
-            lists[False].append((row, c.get(k, 1) * c.get(m, 1) * images * share))
+        count = w.get(row["probe"], 1) * w.get(row["reference"], 1) * c.get(k, 1)
+        count *= 1 if row["genuine"] else c.get(m, 1)
+        lists[row["genuine"]].append((row, count * shares_of_pairs[row["place"]]))
     return as_list(lists[False]), as_list(lists[True])
 
 
-def weighted_one_by_one(rows, resampling=None, replicate=None) -> tuple[PairList, PairList]:
-    """All pairs weighing the same, or drawn as if each were new."""
+def shares_of(rows, weighting) -> dict[int, float]:
+    """Weight of every pair in the data: those of one person, and those of two, share what these weigh."""
+    if isinstance(weighting, str) and weighting == "pair":
+        return {row["place"]: 1.0 for row in rows}
+    p = {} if isinstance(weighting, str) else weighting
+    who = {row["place"]: tuple(sorted((row["probe_identity"], row["reference_identity"]))) for row in rows}
+    listed = [row for row in rows if not row["itself"]]
+    failed = [row for row in listed if np.isnan(row["score"]) and row["genuine"]]
+    many = Counter(who[row["place"]] for row in listed) - Counter(who[row["place"]] for row in failed)
+    return {place: p.get(k, 1.0) * p.get(m, 1.0) / max(many[k, m], 1) for place, (k, m) in who.items()}
+
+
+def weighted_one_by_one(rows, resampling=None, replicate=None, weighting="pair") -> tuple[PairList, PairList]:
+    """The pairs of the data, or drawn as if each were new."""
+    shares = shares_of(rows, weighting)
     rows = [row for row in rows if not row["itself"]]
     count = np.ones(len(rows))
     if resampling is not None:
         kind = ["genuine" if row["genuine"] else "impostor" for row in rows]
         names = [f"{row['place']:012d}" for row in rows]
         count = resampling.weights(kind, image=names).image_count.values[replicate]
-    kept = [(row, n) for row, n in zip(rows, count.tolist()) if not np.isnan(row["score"])]
+    pairs = zip(rows, count.tolist(), strict=True)
+    kept = [(row, n * shares[row["place"]]) for row, n in pairs if not np.isnan(row["score"])]
     return tuple(as_list([item for item in kept if item[0]["genuine"] == genuine]) for genuine in (False, True))
 
 

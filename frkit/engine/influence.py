@@ -12,7 +12,7 @@ import pandas as pd
 from frkit.engine.kernels import add_to_images, bins_of, file_by_threshold, sort_by_slot
 from frkit.engine.pairs import Genuine, Pairs, common_group
 from frkit.engine.plan import Ladder
-from frkit.engine.protocol import Protocol, Side
+from frkit.engine.protocol import Protocol
 
 MOST_SAMPLED = 200  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
 RANKS = 60  # places of the curve inside the last bin
@@ -68,7 +68,7 @@ class Gaps:
             np.repeat(gap, protocol.n_cells),
             len(keep) - 1 - np.flatnonzero(begins),
             tuple(side.group for side in sides),
-            tuple(rounded(side) for side in sides),
+            tuple(rounded(side.scale) for side in sides),
             tuple(place[side.person] for side in sides),
             len(protocol.cell_of),
             int(place.max()) + 1,
@@ -126,9 +126,9 @@ class Gaps:
         return {name: np.cumsum(part, axis=0, out=part)[back] for name, part in sums.items()}
 
 
-def rounded(side: Side) -> np.ndarray:
-    """The scale of each image's pairs, rounded so that sums do not depend on their order."""
-    return np.round(side.scale / side.scale.max() * GRAIN) / GRAIN
+def rounded(scale: np.ndarray) -> np.ndarray:
+    """Scales of images' pairs, or of pairs, rounded so that sums do not depend on their order."""
+    return np.round(scale / scale.max(initial=0.0) * GRAIN) / GRAIN
 
 
 def n_people(protocol: Protocol) -> int:
@@ -164,15 +164,6 @@ def influence_sums(
     thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
     if protocol.listed is not None and protocol.listed.one_by_one:
         return _of_pairs_alone(protocol, kept[0], genuine.pairs, thresholds)
-    above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
-    scales = [rounded(side) for side in (protocol.probe, protocol.reference)]
-    if protocol.listed is None:
-        compared = _compared_weights(protocol, scales, swept)
-        square, blocks = _blocks(protocol, above[PEOPLE], scales)
-    else:
-        listed = kept[0][2], *kept[0][:2]
-        compared = _listed_weights(protocol, listed, scales)
-        square, blocks = _blocks_of_list(protocol, listed, scales, thresholds)
     pairs = genuine.pairs.take(genuine.pairs.row >= 0)
     row, col = (part[: protocol.n_genuine] for part in protocol.asked)
     asked_group = common_group(protocol, row, col)
@@ -180,11 +171,21 @@ def influence_sums(
     asked = [people.probe[row] * n_groups + asked_group, people.reference[col] * n_groups + asked_group]
     entries = np.unique(np.concatenate(on_sides + asked))
     accepted, every = np.zeros((len(thresholds), len(entries), n_groups)), np.zeros((len(entries), n_groups))
-    for name, whole, codes, scale in zip((ROWS, COLS), compared, on_sides, scales, strict=True):
-        place = np.searchsorted(entries, codes)  # distinct on each side
-        every[place] += whole * scale[:, None]
-        if name in above:
-            accepted[:, place] += above[name] * scale[:, None]
+    where = [np.searchsorted(entries, codes) for codes in on_sides]  # distinct on each side
+    if protocol.listed is None:
+        above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
+        scales = [rounded(side.scale) for side in (protocol.probe, protocol.reference)]
+        compared = _compared_weights(protocol, scales, swept)
+        for name, whole, place, scale in zip((ROWS, COLS), compared, where, scales, strict=True):
+            every[place] += whole * scale[:, None]
+            if name in above:
+                accepted[:, place] += above[name] * scale[:, None]
+        square, blocks = _blocks(protocol, above[PEOPLE], scales)
+    else:
+        ((of_row, of_col, score),) = kept
+        listed = score, of_row, of_col, rounded(protocol.factors(of_row, of_col))
+        _add_listed(protocol, listed, where, thresholds, accepted, every)
+        square, blocks = _blocks_of_list(protocol, listed, thresholds)
     group = pairs.cell  # of both sides
     places = [np.searchsorted(entries, people.probe[pairs.row] * n_groups + group)]
     places += [np.searchsorted(entries, people.reference[pairs.col] * n_groups + group)]
@@ -258,14 +259,21 @@ def _compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.
     return [part - swept.get(name, 0) for part, name in zip(found, (FAILED_ROWS, FAILED_COLS), strict=True)]
 
 
-def _listed_weights(protocol: Protocol, listed: tuple, scales: list) -> list[np.ndarray]:
-    """The same for the impostor pairs of a list."""
-    _, row, col = listed
-    shape = len(protocol.cell_of)
-    found = [np.zeros((len(side.person), shape)) for side in (protocol.probe, protocol.reference)]
-    np.add.at(found[0], (row, protocol.reference.group[col]), scales[1][col])
-    np.add.at(found[1], (col, protocol.probe.group[row]), scales[0][row])
-    return found
+def _add_listed(protocol: Protocol, listed: tuple, place: list, thresholds: np.ndarray, accepted, every) -> None:
+    """Add the impostor pairs of a list to their images: all of them, and those above each threshold.
+
+    place: entry of each row, and of each column. accepted: (level, entry, group). every: (entry, group).
+    """
+    score, row, col, weight = listed
+    order = np.argsort(-thresholds)
+    first = np.searchsorted(-thresholds[order], -score, side="right")  # of the falling thresholds that it exceeds
+    right = first < len(thresholds)
+    into = np.zeros_like(accepted)
+    sides = (place[0][row], protocol.reference.group[col]), (place[1][col], protocol.probe.group[row])
+    for entry, other in sides:
+        np.add.at(every, (entry, other), weight)
+        np.add.at(into, (first[right], entry[right], other[right]), weight[right])
+    accepted[order] = np.cumsum(into, axis=0)
 
 
 def _blocks(protocol: Protocol, counts: np.ndarray, scales: list) -> tuple[np.ndarray, np.ndarray]:
@@ -325,11 +333,10 @@ def _folded(onto: np.ndarray, values: np.ndarray) -> np.ndarray:
     return both
 
 
-def _blocks_of_list(protocol: Protocol, listed: tuple, scales: list, thresholds: np.ndarray) -> tuple:
+def _blocks_of_list(protocol: Protocol, listed: tuple, thresholds: np.ndarray) -> tuple:
     """As `_blocks`, from the pairs of a list one by one."""
-    score, row, col = listed
+    score, row, col, weight = listed
     n_groups, probe, reference = len(protocol.cell_of), protocol.probe, protocol.reference
-    weight = scales[0][row] * scales[1][col]
     people = np.sort([probe.person[row], reference.person[col]], axis=0)
     groups = np.sort([probe.group[row], reference.group[col]], axis=0).astype(int)
     block, first = pd.factorize(pd.MultiIndex.from_arrays([*people, *groups]))

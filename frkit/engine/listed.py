@@ -19,7 +19,8 @@ class Listed:
     """Where the pairs of a list stand: row and col of every pair on the two sides, and which are of which kind.
 
     genuine, impostor: positions in the list; pairs of an image with itself are in neither. facts: counts for the
-    provenance. one_by_one: every pair is drawn for itself. named: the list names images, which are drawn.
+    provenance. identity: labels of both sides, (side, pair), where they are known. one_by_one: every pair is drawn for
+    itself.
     """
 
     row: np.ndarray
@@ -27,30 +28,41 @@ class Listed:
     genuine: np.ndarray
     impostor: np.ndarray
     facts: dict
+    identity: np.ndarray | None
     one_by_one: bool
-    named: bool
 
     def places(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Row and column of some pairs."""
         return self.row[positions], self.col[positions]
 
 
-def people_of_list(scores: xr.DataArray, by, varying: str, weighting, resampling: Resampling | None) -> tuple:
+def people_of_list(scores: xr.DataArray, by, varying: str, resampling: Resampling | None) -> tuple:
     """The images of a list, the group codes of what stands on either side, and where the pairs stand.
 
     scores: (pair,) with the coordinates of `frkit.pairs`. Without identities, and for the pair bootstrap, every pair
     stands alone; without image names an identity stands for all its images.
     """
     _check_scheme(scores, resampling)
-    labels = [np.full(scores.sizes[PAIR], UNKNOWN)] * 2 if by is None else labels_of_sides(scores, by)
+    n_pairs, person = scores.sizes[PAIR], None
+    labels = [np.full(n_pairs, UNKNOWN)] * 2 if by is None else labels_of_sides(scores, by)
     groups = groups_among(np.concatenate(labels), by)
-    if f"{PROBE}_{IDENTITY}" in scores.coords and (resampling is None or resampling.scheme != "pair"):
-        return _named_people(scores, labels, groups, by, varying, resampling)
-    require(
-        isinstance(weighting, str),
-        "weighting by p_k needs identities that are drawn: here all pairs weigh the same, weighting='pair'",
-    )
-    return _pairs_alone(scores, labels, groups, by)
+    itself = scores[PROBE].values == scores[REFERENCE].values if PROBE in scores.coords else np.zeros(n_pairs, bool)
+    if f"{PROBE}_{IDENTITY}" in scores.coords:
+        identity = np.concatenate(labels_of_sides(scores, IDENTITY))  # probes first, then references
+        settled = _settled(np.concatenate(labels), identity, by, varying, resampling)
+        labels, identity, person = (np.stack(np.split(part, 2)) for part in settled)
+        kinds = (identity[0] == identity[1]) & ~itself, person[0] != person[1]
+    else:
+        identity, genuine = None, scores[GENUINE].values.astype(bool)
+        kinds = genuine & ~itself, ~genuine & ~itself
+    facts = _facts(*kinds, int(itself.sum()), labels, by)
+    if identity is None or resampling is not None and resampling.scheme == "pair":
+        images, groups_of_sides, row, col, unknown = _pairs_alone(labels, groups)
+    else:
+        images, groups_of_sides, row, col, unknown = _named_people(scores, labels, identity, person, groups)
+    facts |= dict.fromkeys(unknown)
+    where = row.astype(np.int32), col.astype(np.int32), *map(np.flatnonzero, kinds)
+    return images, groups_of_sides, Listed(*where, facts, identity, one_by_one="n_identities" in unknown)
 
 
 def _check_scheme(scores: xr.DataArray, resampling: Resampling | None) -> None:
@@ -74,24 +86,16 @@ def _check_scheme(scores: xr.DataArray, resampling: Resampling | None) -> None:
         )
 
 
-def _pairs_alone(scores: xr.DataArray, labels: list[np.ndarray], groups: np.ndarray, by) -> tuple:
+def _pairs_alone(labels: np.ndarray, groups: np.ndarray) -> tuple:
     """Every pair is a probe of its own, which meets one reference: there is one for each group of references."""
-    n_pairs, n_groups = scores.sizes[PAIR], len(groups) + 1
+    n_pairs, n_groups = len(labels[0]), len(groups) + 1
     group_of_pair, group_of_reference = (group_codes(label, groups) for label in labels)
     nobody = np.full(n_pairs + n_groups, UNKNOWN)
     names = np.char.zfill(np.arange(n_pairs + n_groups).astype(str), 12)
     sides = np.arange(n_pairs), np.arange(n_pairs, n_pairs + n_groups)
-    images = People(names, nobody, nobody, nobody, groups, *sides)
-    genuine = scores[GENUINE].values.astype(bool)
-    itself = np.zeros(n_pairs, bool)
-    if PROBE in scores.coords:
-        itself = scores[PROBE].values == scores[REFERENCE].values
-    kinds = genuine & ~itself, ~genuine & ~itself
-    facts = _facts(*kinds, int(itself.sum()), labels, by)
-    facts |= {"n_images": None, "n_identities": None, "images_per_identity": None}
-    row, col = np.arange(n_pairs, dtype=np.int32), group_of_reference.astype(np.int32)
-    places = Listed(row, col, *map(np.flatnonzero, kinds), facts, one_by_one=True, named=False)
-    return images, (group_of_pair, np.arange(n_groups)), places
+    images, unknown = People(names, nobody, nobody, nobody, groups, *sides), ("n_images", "n_identities")
+    of_sides = group_of_pair, np.arange(n_groups)
+    return images, of_sides, np.arange(n_pairs), group_of_reference, (*unknown, "images_per_identity")
 
 
 def draw_pairs(places: Listed, n_images: int, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
@@ -105,18 +109,16 @@ def draw_pairs(places: Listed, n_images: int, resampling: Resampling | None) -> 
     return image_count, np.ones((n_columns, 1), np.uint16)
 
 
-def _named_people(scores, labels, groups, by, varying: str, resampling: Resampling | None) -> tuple:
+def _named_people(scores: xr.DataArray, labels, identity, person, groups: np.ndarray) -> tuple:
     """The images that the list names; what stands on a side is an image under one label.
 
-    Where some image is a probe here and a reference there, probes and references are one set of images, as in a
-    symmetric matrix; otherwise they are two.
+    labels, identity, person: (side, pair). Where some image is a probe here and a reference there, probes and
+    references are one set of images, as in a symmetric matrix; otherwise they are two.
     """
     named, n_pairs, n_groups = PROBE in scores.coords, scores.sizes[PAIR], len(groups) + 1
-    # Probes first, then references: (2 * pair,)
-    identity = np.concatenate(labels_of_sides(scores, IDENTITY))
+    label, identity, person = (np.concatenate(part) for part in (labels, identity, person))
     names = np.concatenate([scores[side].values.astype(str) for side in (PROBE, REFERENCE)]) if named else identity
     image, names = pd.factorize(names.astype(object), sort=True)
-    label, identity, person = _settled(np.concatenate(labels), identity, by, varying, resampling)
     first = np.unique(image, return_index=True)[1]
     differs = np.flatnonzero(identity[first][image] != identity)
     name = str(names[image[differs[0]]]) if len(differs) else ""
@@ -134,13 +136,8 @@ def _named_people(scores, labels, groups, by, varying: str, resampling: Resampli
     stratum = resolve_varying(label, identity, "first", "label")[0][first]
     image_of_entry = [entries // n_groups for entries in sides]
     images = People(names.astype(str), identity[first], person[first], stratum, groups, *image_of_entry)
-    same_identity, same_person, same = (part[:n_pairs] == part[n_pairs:] for part in (identity, person, image))
-    kinds = same_identity & ~(same & named), ~same_person
-    facts = _facts(*kinds, int((same & named).sum()), np.split(label, 2), by)
-    facts |= {} if named else {"n_images": None, "images_per_identity": None}
-    positions = map(np.flatnonzero, kinds)
-    places = Listed(row.astype(np.int32), col.astype(np.int32), *positions, facts, one_by_one=False, named=named)
-    return images, [entries % n_groups for entries in sides], places
+    unknown = () if named else ("n_images", "images_per_identity")
+    return images, [entries % n_groups for entries in sides], row, col, unknown
 
 
 def _settled(label: np.ndarray, identity: np.ndarray, by, varying: str, resampling: Resampling | None) -> tuple:

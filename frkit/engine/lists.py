@@ -33,7 +33,8 @@ def tally_list(scores: np.ndarray, protocol: Protocol, ladder: Ladder) -> Tally:
     score, row, col, cell = counted_pairs(*impostor, protocol)
     low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
     bins = kernels.bins_of(score, low, scale, bin_of_cell)
-    weight = slot_sums(bins * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells, row, col, protocol)
-    sums = {"weight": weight, "count": np.bincount(bins, minlength=ladder.n_bins)}
+    slot, n_slots = bins * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells
+    count = np.bincount(slot, minlength=n_slots).reshape(ladder.n_bins, protocol.n_cells)
+    sums = {"weight": slot_sums(slot, n_slots, row, col, protocol), "count": count}
     asked = np.arange(protocol.n_genuine), scores[places.genuine]
     return Tally(sums, {"kept": [(row, col, score)], "asked": [asked]})

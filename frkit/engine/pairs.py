@@ -72,7 +72,7 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
     largest = np.fmax.reduce(np.abs(score), initial=0)
     if self_score is not None and np.all(np.abs(score[n:] - self_score) <= ROUNDING * largest):
         score = np.append(score[:n], np.full(len(row) - n, self_score, score.dtype))
-    identity, copy, here = protocol.reference.identity[col], np.arange(len(row)) >= n, ~np.isnan(score)
+    identity, copy, here = protocol.owner, np.arange(len(row)) >= n, ~np.isnan(score)
     complete = protocol.symmetric and bool(here[:n].all())
     present = np.bincount(identity[:n][here[:n]], minlength=len(protocol.share))
     here &= ~copy | (present[identity] > 0)

@@ -55,9 +55,10 @@ class Protocol:
 
     cell_of: (group, group) the cell of a pair of groups; -1 where such pairs are left out. What follows is not needed
     to visit blocks of scores. people: labels of the images. image_count (column, image) within the identity, and
-    identity_count (column, identity). share: p_k of each identity; pooled: all pairs weigh the same. asked: rows and
-    columns of the genuine pairs, whose scores are collected, and behind the first `n_genuine` of images with
-    themselves, where replicates hold copies (diagonal). listed: for a pair list, where its pairs stand.
+    identity_count (column, identity). share: p_k of each identity; pooled: all pairs weigh the same. between: weights
+    of a list's impostor pairs, by row * references + column. asked: rows and columns of the genuine pairs, whose scores
+    are collected, and behind the first `n_genuine` of images with themselves, where replicates hold copies (diagonal);
+    owner: their identities. listed: for a pair list, where its pairs stand.
     """
 
     probe: Side
@@ -69,14 +70,17 @@ class Protocol:
     identity_count: np.ndarray | None = None
     share: np.ndarray | None = None
     pooled: bool = False
+    between: tuple[np.ndarray, np.ndarray] | None = None
     asked: tuple[np.ndarray, np.ndarray] | None = None
+    owner: np.ndarray | None = None
     n_genuine: int = 0
     diagonal: bool = False
     listed: Listed | None = None
 
     def for_blocks(self) -> "Protocol":
         """What a task needs that visits blocks: arrays of both sides, no labels."""
-        return replace(self, people=None, image_count=None, identity_count=None, share=None, asked=None, listed=None)
+        labels = dict.fromkeys(("people", "image_count", "identity_count", "share", "asked", "owner", "listed"))
+        return replace(self, **labels)
 
     @property
     def groups(self) -> np.ndarray:
@@ -108,7 +112,7 @@ class Protocol:
         sides = self.probe, self.reference
         row_most, col_most = (int(side.weight.max()) for side in sides)
         whole = all(np.all(side.scale == side.scale[0]) for side in sides) and max(row_most, col_most) <= WHOLE_LIMIT
-        return 65_535 // max(row_most * col_most, 1) if whole else 0
+        return 65_535 // max(row_most * col_most, 1) if whole and self.between is None else 0
 
     def scales(self, side: Side) -> np.ndarray:
         """The factors that enter sums: 1 where all are equal, for rates do not depend on a common factor."""
@@ -120,7 +124,12 @@ class Protocol:
 
     def factors(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
         """The factor of each of some pairs."""
-        return np.ones(len(row)) if self.whole_run else self.probe.scale[row] * self.reference.scale[col]
+        if self.whole_run:
+            return np.ones(len(row))
+        if self.between is not None:
+            places, weight = self.between
+            return weight[np.searchsorted(places, np.asarray(row, np.int64) * len(self.reference.person) + col)]
+        return self.probe.scale[row] * self.reference.scale[col]
 
     @cached_property
     def impostor_totals(self) -> np.ndarray:
@@ -163,7 +172,7 @@ def make_protocol(
     """Labels and options of a score tensor, or of a list of pairs, to codes, cells, counts and weights."""
     listed = None
     if PAIR in scores.dims:
-        images, group_of, listed = people_of_list(scores, by, varying, weighting, resampling)
+        images, group_of, listed = people_of_list(scores, by, varying, resampling)
     else:
         images, group_of = _people_of_tensor(scores, by, varying, resampling)
     if listed is not None and listed.one_by_one:
@@ -171,14 +180,21 @@ def make_protocol(
     else:
         counts = draw_people(images, by, resampling)
     weight = _image_weight(*counts, images.identity_code)
-    share = shares(weighting, np.unique(images.identity))
-    pooled = isinstance(weighting, str) and (weighting == "pair" or listed is not None and not listed.named)
+    weighting = ("identity" if listed is None else "pair") if weighting is None else weighting
+    pooled = isinstance(weighting, str) and weighting == "pair"
+    known = images.identity if listed is None else listed.identity
+    require(
+        pooled or known is not None,
+        "these pairs carry no identities, so that all pairs weigh the same, weighting='pair'; give probe_identity= "
+        "and reference_identity= for another weighting",
+    )
+    share = shares(weighting, np.unique(images.identity if known is None else known))
     person = np.unique(images.person, return_inverse=True)[1].astype(np.int32)
 
     def side(on_side: np.ndarray, group: np.ndarray) -> Side:
-        identity = images.identity_code[on_side]
-        n_k = np.bincount(images.identity_code[np.unique(on_side)], minlength=len(share))
-        scale = np.ones(len(on_side)) if pooled else share[identity] / n_k[identity]
+        identity, scale = images.identity_code[on_side], np.ones(len(on_side))
+        if listed is None and not pooled:
+            scale = share[identity] / np.bincount(images.identity_code[np.unique(on_side)])[identity]
         codes = person[on_side], identity.astype(np.int32), group.astype(np.uint16)
         return Side(*codes, np.ascontiguousarray(weight[:, on_side].T), scale)
 
@@ -188,11 +204,31 @@ def make_protocol(
     if listed is None:
         copies = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
         asked, n_genuine = _genuine_pairs(images, symmetric, copies)
+        owner, between = reference.identity[asked[1]], None
     else:
         asked, n_genuine = listed.places(listed.genuine), len(listed.genuine)
+        owner, between = _weights_of_list(listed, share, pooled, len(reference.person))
     cells, diagonal = cell_table(len(images.groups), impostors), len(asked[0]) > n_genuine
-    weights = images, *counts, share, pooled
-    return Protocol(probe, reference, symmetric, cells, *weights, asked, n_genuine, diagonal, listed)
+    weights = images, *counts, share, pooled, between
+    return Protocol(probe, reference, symmetric, cells, *weights, asked, owner, n_genuine, diagonal, listed)
+
+
+def _weights_of_list(listed: Listed, share: np.ndarray, pooled: bool, n_references: int) -> tuple:
+    """The identity of each genuine pair, and the weights of impostor pairs as in `Protocol.between`.
+
+    The listed pairs of two people share the weight of these two; where all weigh the same there is nothing to weigh.
+    """
+    if listed.identity is None:
+        return np.zeros(len(listed.genuine), int), None
+    code = np.unique(listed.identity, return_inverse=True)[1].reshape(2, -1)
+    who = np.sort(code[:, listed.impostor], axis=0)
+    _, two, many = np.unique(who[0] * len(share) + who[1], return_inverse=True, return_counts=True)
+    weight = share[who].prod(0) / many[two]
+    if pooled or np.ptp(weight) == 0:
+        return code[1, listed.genuine], None
+    row, col = listed.places(listed.impostor)
+    places, first = np.unique(row.astype(np.int64) * n_references + col, return_index=True)
+    return code[1, listed.genuine], (places, weight[first])
 
 
 def _people_of_tensor(scores: xr.DataArray, by, varying: str, resampling: Resampling | None) -> tuple:

@@ -23,12 +23,12 @@ class Rates(NamedTuple):
     """Rates of one model, and the weights of pairs that further tallies build on.
 
     table: over (column, level, group); column 0 is the data, then come replicates, and last the V-statistic. What is
-    known of the data alone has no column. influence: what each image adds to the data's rates. genuine: the genuine
-    pairs. totals: impostor weight, (cell, column).
+    known of the data alone has no column. influence: what each image adds to the data's rates; None where images are
+    not known. genuine: the genuine pairs. totals: impostor weight, (cell, column).
     """
 
     table: xr.Dataset
-    influence: xr.Dataset
+    influence: xr.Dataset | None
     genuine: Weighted
     totals: np.ndarray
 
@@ -50,7 +50,7 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
     if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
         ladder = planning.even_plan(planning.take_pilot(scores, protocol))
         found = _sweep(scores, protocol, far, fixed, ladder, bar)
-    finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], found.counts, found.totals.size)
+    finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], found.counts.sum(1), found.totals.size)
     if finer is not None and protocol.listed is None:  # too many pairs to keep
         ladder, found = finer, _sweep(scores, protocol, far, fixed, finer, bar)
     bins, of_data = found.bins[found.bins >= 0], ladder
@@ -63,7 +63,10 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
     impostors = resolve.cut_pairs(found.kept, ladder, protocol, bins, found.sums, found.totals)
     table = _table(protocol, found, impostors, far, fixed)
     found = found._replace(kept=[_in_kept_bins(of_data, *pairs) for pairs in found.kept])
-    return Rates(table, _influence(protocol, found, of_data, table), found.genuine, found.totals)
+    places = protocol.listed
+    alone = places is not None and places.one_by_one and places.identity is not None  # pairs forget people
+    influence = None if alone else _influence(protocol, found, of_data, table)
+    return Rates(table, influence, found.genuine, found.totals)
 
 
 def _in_kept_bins(ladder: Ladder, row: np.ndarray, col: np.ndarray, score: np.ndarray) -> tuple:
@@ -93,7 +96,7 @@ def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Da
 class _Found(NamedTuple):
     """What one sweep brought, and in which bins the levels and the crossings of FAR and FRR lie.
 
-    sums: (bin, cell, column) impostor weight. counts: (bin,) impostor pairs. failed: comparisons of one identity.
+    sums: (bin, cell, column) impostor weight. counts: (bin, cell) impostor pairs. failed: comparisons of one identity.
     level_bins: (column, level). crossings: of data and replicates, and of the V-statistic. bins: all of these.
     by_image: sums of the sweep by gap and image.
     """
@@ -159,7 +162,7 @@ def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far,
     table = {"threshold": (line, with_centre(thresholds)), "far": (line, with_centre(far_of_all)), "frr": (line, frr)}
     table |= {"far_group": (by_group, with_centre(far_cell[..., :n_groups])), "frr_group": (by_group, frr_group)}
     table |= by_curve("eer", (COLUMN,), eer) | by_curve("eer_threshold", (COLUMN,), eer_threshold)
-    table |= _errors(level, found, impostors, thresholds[0])
+    table |= _errors(level, protocol, found, impostors, thresholds[0])
     if np.all(protocol.cell_of >= 0):
         cross = far_cell[..., protocol.cell_of[:-1, :-1]]  # the last code is "in no group"
         table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))
@@ -174,18 +177,30 @@ def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), ratio(lost, pairs.totals.T[:, None])[..., :-1]
 
 
-def _errors(level: str, found: _Found, impostors: resolve.Impostors, thresholds: np.ndarray) -> dict:
-    """Pairs that go wrong at the data's own thresholds, each counted once."""
-    score = found.genuine.data.pairs.take(found.genuine.data.pairs.row >= 0).score
-    rejects = np.searchsorted(score, thresholds, side="right")
-    bins = found.level_bins[0]
-    accepts = np.append(np.cumsum(found.counts[::-1])[::-1], 0)[bins + 1]  # in higher bins than the threshold's
+def _errors(level: str, protocol: Protocol, found: _Found, impostors: resolve.Impostors, thresholds) -> dict:
+    """Pairs that go wrong at the data's own thresholds, each counted once, and where they are enough."""
+    bins, n_groups, pairs = found.level_bins[0], len(protocol.groups), found.genuine.data.pairs
+    pairs = pairs.take(pairs.row >= 0)
+    first = np.searchsorted(pairs.score, thresholds, side="right")
+    rejects = np.stack([np.bincount(pairs.cell[:n], minlength=n_groups + 1) for n in first])
+    higher = np.append(np.cumsum(found.counts[::-1], axis=0)[::-1], np.zeros((1, found.counts.shape[1]), int), axis=0)
+    accepts = higher[bins + 1]
     for place, (b, threshold) in enumerate(zip(bins, thresholds, strict=True)):
         runs = np.flatnonzero(impostors.bin == b)
-        own = impostors.pairs.score[impostors.first[runs[0]] : impostors.last[runs[-1]]]
-        accepts[place] += np.count_nonzero(own > threshold)
-    resolved = (accepts >= RESOLVED) & (rejects >= RESOLVED)
-    return {"false_accepts": (level, accepts), "false_rejects": (level, rejects), "resolved": (level, resolved)}
+        own = slice(impostors.first[runs[0]], impostors.last[runs[-1]])
+        above = impostors.pairs.cell[own][impostors.pairs.score[own] > threshold]
+        accepts[place] += np.bincount(above, minlength=accepts.shape[1])
+    table, by_group = {}, (level, GROUP)
+    of_kinds = {"false_accepts": accepts, "false_rejects": rejects}
+    for name, part in of_kinds.items():
+        table |= {name: (level, part.sum(1)), f"{name}_group": (by_group, part[:, :n_groups])}
+    if np.all(protocol.cell_of >= 0):
+        cross = accepts[:, protocol.cell_of[:-1, :-1]]
+        table["false_accepts_cross"] = ((*by_group, REFERENCE_GROUP), cross)
+        table["resolved_cross"] = ((*by_group, REFERENCE_GROUP), cross >= RESOLVED)
+    enough = [table[f"{name}_group"][1] >= RESOLVED for name in of_kinds]
+    both = (accepts.sum(1) >= RESOLVED) & (rejects.sum(1) >= RESOLVED)
+    return table | {"resolved": (level, both), "resolved_group": (by_group, enough[0] & enough[1])}
 
 
 def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from frkit.engine.protocol import Protocol
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
 PATCH = 512  # rows and columns that are scanned at once
+CHUNK = 20_000  # listed pairs whose weights in all columns are held at once
 WHOLE = slice(None)
 _SCRATCH = threading.local()
 
@@ -103,8 +104,8 @@ def _asked_by_block(asked: tuple, rows: np.ndarray, cols: np.ndarray) -> dict:
 def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Tally:
     """The tally of some blocks of scores; places: (first row, first column, pairs asked for) of each.
 
-    Sums: "weight" (slot, column) of impostor pairs, "missing" (cell, column) of failed comparisons, "count" (bin,) of
-    impostor pairs. Lists: "kept" (row, column, score), "asked" (places, scores).
+    Sums: "weight" (slot, column) of impostor pairs, "missing" (cell, column) of failed comparisons, "count" (bin, cell)
+    of impostor pairs. Lists: "kept" (row, column, score), "asked" (places, scores).
     """
     protocol, ladder = request.protocol, request.ladder
     n_slots = ladder.n_bins * protocol.n_cells
@@ -120,7 +121,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
             kept.append(_scan_patch(patch, rows, cols, request, sums))
             if request.failing and not np.isfinite(patch.sum()):  # one quick look tells that all is well
                 _add_missing(patch, rows, cols, request, sums)
-    sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells).sum(1)
+    sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells)
     return Tally(sums, {"kept": [pairs for pairs in kept if len(pairs[0])], "asked": asked})
 
 
@@ -187,10 +188,16 @@ def add_sorted(protocol: Protocol, start, pairs: tuple, sums: np.ndarray, sides=
 
 def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> np.ndarray:
     """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
-    sums, start = np.zeros((n_slots, protocol.n_columns)), np.empty(n_slots + 1, np.int64)
-    pairs = np.empty((2, len(slot)), np.int32)
-    kernels.sort_by_slot(row, col, slot, start, *pairs)
-    add_sorted(protocol, start, tuple(pairs), sums)
+    sums = np.zeros((n_slots, protocol.n_columns))
+    if protocol.between is None:
+        start, pairs = np.empty(n_slots + 1, np.int64), np.empty((2, len(slot)), np.int32)
+        kernels.sort_by_slot(row, col, slot, start, *pairs)
+        add_sorted(protocol, start, tuple(pairs), sums)
+        return sums
+    for begin in range(0, len(slot), CHUNK):  # of a list whose pairs have weights of their own
+        part = slice(begin, begin + CHUNK)
+        weight = protocol.probe.real_weight[row[part]].astype(float) * protocol.reference.real_weight[col[part]]
+        np.add.at(sums, slot[part], weight * protocol.factors(row[part], col[part])[:, None])
     return sums
 
 

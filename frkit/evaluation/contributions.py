@@ -82,7 +82,7 @@ def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None
     return result.assign_attrs(attrs)
 
 
-def _protocol(scores: xr.DataArray, by, weighting="identity", impostors="all", varying="error") -> Protocol:
+def _protocol(scores: xr.DataArray, by, weighting=None, impostors="all", varying="error") -> Protocol:
     return make_protocol(scores, by, varying, weighting, impostors, None)
 
 

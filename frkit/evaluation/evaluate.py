@@ -1,5 +1,6 @@
 """`evaluate`: from a score tensor to a labelled tree of rates, for the data, their V-statistic and replicates."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from frkit.base import (
     PERSON,
     PROBE,
     REFERENCE,
+    THRESHOLD_LEVEL,
+    listed,
     real_numbers,
     require,
     require_one_of,
@@ -23,13 +26,14 @@ from frkit.base import (
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import plan_rates, tally_rates
+from frkit.engine.rates import COLUMN, plan_rates, tally_rates
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.tensor import CHUNK
 
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
+FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
 MOST_BINS = 100_000  # of a histogram
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
@@ -42,7 +46,7 @@ def evaluate(
     threshold=None,
     by: str | list[str] | None = None,
     resampling: Resampling | None = None,
-    weighting="identity",
+    weighting=None,
     impostors: str = "all",
     varying: str = "error",
     histogram=None,
@@ -63,16 +67,21 @@ def evaluate(
     far : sequence of float in (0, 1), optional
         FAR levels; the threshold at each is the smallest observed impostor score that keeps to it (D.1).
         Default: 1e-5 to 0.1, four a decade, unless `threshold` is given.
-    threshold : sequence of float, optional
-        Fixed thresholds in place of FAR levels.
+    threshold : sequence of float, mapping or xr.DataArray, optional
+        Fixed thresholds in place of FAR levels, the same for all models; or a row for each model: a mapping of model to
+        thresholds, or a DataArray over `model` and one other dim, such as the `threshold` that
+        `threshold_for_all_groups` returns, or one tuned on other data. Levels come back in the order given; the
+        coordinate threshold_level holds the thresholds or, of a row for each model, the DataArray's own labels.
     by : str or list of str, optional
         Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
     resampling : Resampling, optional
         Without it there are no replicates; `band` and `compare` need none for rates and what is made of them.
-    weighting : "identity", "pair", or p_k per identity
+    weighting : "identity", "pair", or p_k per identity, optional
         "identity": all identities weigh the same; "pair": all pairs do; a mapping or array (identities
-        sorted by name) gives p_k of section 2.1. In a pair list n_k counts the images of an identity that the list
-        names (on each side apart, where no image stands on both); without image names it is "pair" in any case.
+        sorted by name) gives p_k of section 2.1. By default "identity" where all images meet all images (a tensor, a
+        matrix), and "pair" for a list, which is no sample of all pairs of two people and is read so by every paper on
+        such a list. "identity" of a list: FAR is the mean over the pairs of people that the list names of the share of
+        their listed pairs that are accepted, FRR the mean over people with a listed genuine pair.
     impostors : {"all", "same-group"}
         Which impostor pairs enter the global FAR.
     varying : {"error", "split", "first", "most frequent"}
@@ -91,7 +100,8 @@ def evaluate(
         `replicates`. Variables: `threshold`, `far`, `frr` over far_level (or threshold_level); `far_group`,
         `frr_group` over (far_level, group); `far_cross` over (far_level, group, reference_group); `eer`,
         `eer_threshold`, and per group `eer_group`, `eer_threshold_group`. `empirical` also has raw counts
-        `false_accepts`, `false_rejects` and `resolved` (both at least 10). `influence` holds what each image adds to
+        `false_accepts`, `false_rejects` and `resolved` (both at least 10), the same with `_group`, and
+        `false_accepts_cross` and `resolved_cross` between groups. `influence` holds what each image adds to
         the error rates, from which intervals come without replicates. A histogram adds
         `auc`, from 1,000 bins or more (its attribute `error_bound`: how far from the exact AUC it can be), and for kind
         in genuine, impostor `<kind>_mean`, `<kind>_sd` (ddof 0) and `<kind>_histogram` over score_bin (sum 1), with
@@ -109,7 +119,8 @@ def evaluate(
     -----
     DataWarning
         For groups too small for a rate, FAR levels below the weight of one pair, genuine comparisons of which half
-        failed, and the image scheme with few images per identity.
+        failed, the image scheme where much of the
+        weight of FRR lies with people of few images, and an EER above one half (distances taken for scores).
 
     Examples
     --------
@@ -119,19 +130,23 @@ def evaluate(
     >>> dict(ev["replicates"].frr.sizes)
     {'replicate': 10, 'far_level': 2}
     """
-    levels = asked_levels(far, threshold)
     bins, bounds = _asked_bins(histogram)
     require_one_of("varying", varying, VARYING_RULES)
     drawn = resampling is None or hasattr(resampling, "weights")
     require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
     scores = checked_scores(scores)
+    levels = asked_levels(far, threshold, scores)
     known = _known(scores, levels, (by, varying, weighting, impostors, resampling), _kept)
     protocol, bar = known.protocol, scores.size > LONG_SWEEP if progress is None else progress
     models = _models(scores)
-    rates = [tally_rates(model, protocol, *levels, plan, bar) for model, plan in zip(models, known.plans, strict=True)]
+    each = zip(models, levels.fixed, known.plans, strict=True)
+    rates = [tally_rates(model, protocol, levels.far, fixed, plan, bar) for model, fixed, plan in each]
     failed = [model.table.attrs["failed"] for model in rates]
-    _warn(protocol, resampling, levels[0], max(failed))
     tables = [model.table for model in rates]
+    named = [f" (model {name!r})" for name in scores[MODEL].values.tolist()] if MODEL in scores.dims else [""]
+    _warn(protocol, resampling, levels.far, tables, named)
+    if levels.labels is not None:
+        tables = [table.assign_coords({THRESHOLD_LEVEL: levels.labels}) for table in tables]
     if bins:
         bounds = bounds or score_bounds(scores)
         for place, model in enumerate(models):
@@ -161,7 +176,8 @@ class Evaluator:
         """The same, which keeps labels, draws and plan of these scores for later ones of about the same kind."""
         asked = evaluate.__kwdefaults__ | self.options
         of_people = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
-        known = _known(checked_scores(scores), asked_levels(asked["far"], asked["threshold"]), of_people)
+        scores = checked_scores(scores)
+        known = _known(scores, asked_levels(asked["far"], asked["threshold"], scores), of_people)
         return replace(self, kept=known)
 
     def __call__(self, scores: xr.DataArray, *, seed: int | None = None) -> xr.DataTree:
@@ -173,6 +189,14 @@ class Evaluator:
         return evaluate(scores, **options, _kept=self.kept)
 
 
+class Levels(NamedTuple):
+    """FAR levels, (level,), or fixed thresholds, (model, level): one of the two is empty; labels of the latter."""
+
+    far: np.ndarray
+    fixed: np.ndarray
+    labels: np.ndarray | None
+
+
 class Kept(NamedTuple):
     """What evaluations of one kind share: labels of the scores, the codes and draws for them, a plan for each model."""
 
@@ -181,7 +205,7 @@ class Kept(NamedTuple):
     plans: list[Ladder]
 
 
-def _known(scores: xr.DataArray, levels: tuple, options: tuple, kept: Kept | None = None) -> Kept:
+def _known(scores: xr.DataArray, levels: Levels, options: tuple, kept: Kept | None = None) -> Kept:
     """Codes, draws and plans: those that are kept, as far as they fit these scores."""
     by, *_, resampling = options
     names = [IDENTITY, PERSON, *(() if by is None else attributes_of(by))]
@@ -197,7 +221,8 @@ def _known(scores: xr.DataArray, levels: tuple, options: tuple, kept: Kept | Non
         _check_transpose(scores)
     if kept is not None and len(kept.plans) == len(models):
         return Kept(labels, protocol, kept.plans)
-    return Kept(labels, protocol, [plan_rates(model, protocol, *levels) for model in models])
+    each = zip(models, levels.fixed, strict=True)
+    return Kept(labels, protocol, [plan_rates(model, protocol, levels.far, fixed) for model, fixed in each])
 
 
 def _check_transpose(scores: xr.DataArray) -> None:
@@ -275,20 +300,49 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     return levels
 
 
-def asked_levels(far, threshold) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct FAR levels or fixed thresholds, ascending: one of the two is empty."""
+def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
+    """FAR levels or fixed thresholds for the models of these scores, in the order given."""
     require(far is None or threshold is None, "give far= or threshold=, not both")
+    models = scores[MODEL].values.tolist() if MODEL in scores.dims else None
     if threshold is not None:
-        fixed = np.atleast_1d(real_numbers("threshold", threshold).astype(float))
+        fixed, labels = _rows_of_models(threshold, models)
         require(
-            fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)),
-            f"threshold must be finite numbers, got {threshold!r}",
+            fixed.ndim == 2 and fixed.size > 0 and bool(np.all(np.isfinite(fixed))),
+            f"threshold must be finite numbers, as many for every model; got {threshold!r}",
         )
-        return np.empty(0), np.unique(fixed)
+        return Levels(np.empty(0), fixed, labels)
     levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(real_numbers("far", far).astype(float))
     inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
     require(inside, f"far must lie in (0, 1), got {far!r}")
-    return np.unique(levels), np.empty(0)
+    require(len(np.unique(levels)) == len(levels), f"far names a level twice; each level once: got {far!r}")
+    return Levels(levels, np.empty((len(models or [""]), 0)), None)
+
+
+def _rows_of_models(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Thresholds (model, level), and labels of the levels where every model has its own."""
+    n_models = len(models or [""])
+    by_model = isinstance(threshold, Mapping) or isinstance(threshold, xr.DataArray) and MODEL in threshold.dims
+    if not by_model:
+        return np.tile(
+            np.atleast_1d(real_numbers("threshold", threshold).astype(float)),
+            (n_models, *[1] * max(np.ndim(threshold), 1)),
+        ), None
+    known = list(threshold) if isinstance(threshold, Mapping) else threshold[MODEL].values.tolist()
+    require(
+        models is not None and set(models) <= set(known),
+        f"threshold has rows for the models {listed(known)}, but the scores are of {listed(models or ['one model'])}; "
+        "give one row for each, or thresholds for all",
+    )
+    if isinstance(threshold, Mapping):
+        rows = [np.atleast_1d(real_numbers("threshold", threshold[name]).astype(float)) for name in models]
+        even = all(row.shape == rows[0].shape for row in rows)
+        require(even, f"threshold must hold as many values for every model; got {[len(row) for row in rows]}")
+        return np.stack(rows), np.arange(len(rows[0]))
+    rows = threshold.sel({MODEL: models}).transpose(MODEL, ...)
+    require(rows.ndim <= 2, f"threshold must run over {MODEL!r} and one other dim, got {rows.dims}")
+    rows = rows if rows.ndim == 2 else rows.expand_dims(THRESHOLD_LEVEL, -1)
+    level = rows.dims[1]
+    return rows.values.astype(float), rows[level].values if level in rows.coords else np.arange(rows.shape[1])
 
 
 def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
@@ -309,32 +363,54 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     return int(bins), bounds
 
 
-def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, failed: int) -> None:
+def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, names: list) -> None:
     """Say what these data and options cannot tell."""
+    failed = max(table.attrs["failed"] for table in tables)
     if failed >= protocol.n_genuine / 2:
         warn(
             f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing) and are left out: "
             "the rates are those of the others, which may be the easier ones"
         )
-    median = float(np.median(np.bincount(protocol.people.identity_code)))
-    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
-    n_impostors = n_impostors if protocol.listed is None else len(protocol.listed.impostor)
-    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and median < FEW_IMAGES:
+    drawn = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+    share, few, many = _few_images(protocol)
+    if drawn and share >= FEW_SHARE:
         warn(
-            f"half of the identities have at most {median:g} images: the {resampling.scheme} scheme covers too little "
-            "below 5 images per identity (.59-.89 at nominal .95 with 2-3); intervals read from its replicates are too "
-            "narrow"
+            f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images ({few} of {many} "
+            f"people): intervals from replicates of the {resampling.scheme} scheme are too narrow then (they cover .46 "
+            "to .89 at nominal .95 with 2 or 3 images). Name no method in fk.band, which then reads no replicates of "
+            "rates, or draw people, Resampling('identity')"
         )
-    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES and not protocol.diagonal:
+    if drawn and not protocol.diagonal:
         warn(
             "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
             f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
             "cannot vary; scheme 'identity' says more here"
         )
-    smallest = 1 / max(n_impostors, 1)
-    low = levels[levels < smallest]
-    if low.size:
-        warn(
-            f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
-            f"{smallest:.2g}): the threshold there is the largest impostor score, whose bootstrap is not valid"
-        )
+    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
+    smallest = 1 / max(n_impostors if protocol.listed is None else len(protocol.listed.impostor), 1)
+    for name, table in zip(names, tables, strict=True):
+        data = table.isel({COLUMN: 0})
+        low = levels[(levels < smallest) | (data.far.values <= 0)] if levels.size else levels
+        if low.size:
+            warn(
+                f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
+                f"{smallest:.2g}){name}: the threshold there is the largest impostor score, whose bootstrap is not "
+                "valid; take levels above, or compare more images"
+            )
+        if data.eer > 0.5:
+            warn(
+                f"the EER{name} is {float(data.eer):.2f}: strangers score higher than images of one person. If larger "
+                "scores mean less alike (distances), turn their sign"
+            )
+
+
+def _few_images(protocol: Protocol) -> tuple[float, int, int]:
+    """Share of FRR's weight that lies with people of few images, how many these are, and of how many."""
+    if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
+        return 0.0, 0, 0  # nobody's images are known
+    owner = protocol.owner[: protocol.n_genuine]
+    pairs = np.bincount(owner, minlength=len(protocol.share))
+    weight = protocol.share**2 * (pairs if protocol.pooled else pairs > 0)
+    images = np.bincount(protocol.people.identity_code, minlength=len(pairs))
+    few = (images < FEW_IMAGES) & (pairs > 0)
+    return float(weight[few].sum() / weight.sum()), int(few.sum()), int(np.count_nonzero(pairs))

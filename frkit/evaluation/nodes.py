@@ -1,5 +1,6 @@
 """The nodes of an evaluation: slices of the table of rates, with names, and what made them."""
 
+import hashlib
 import json
 from functools import cache
 from importlib.metadata import version
@@ -29,6 +30,11 @@ LONG_NAMES = {
     "false_accepts": "accepted impostor pairs, each counted once",
     "false_rejects": "rejected genuine pairs, each counted once",
     "resolved": "at least 10 errors of either kind",
+    "false_accepts_group": "accepted impostor pairs within the group, each counted once",
+    "false_rejects_group": "rejected genuine pairs of the group, each counted once",
+    "false_accepts_cross": "accepted impostor pairs between two groups, each counted once",
+    "resolved_group": "at least 10 errors of either kind within the group",
+    "resolved_cross": "at least 10 accepted impostor pairs between the two groups",
 }
 SMALL_GROUPS = (
     ("far_group", "FAR", "it takes two identities in the group"),
@@ -36,10 +42,11 @@ SMALL_GROUPS = (
 )
 
 
-def tree(tables: list[xr.Dataset], influence: list[xr.Dataset], names, made: dict) -> xr.DataTree:
+def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, made: dict) -> xr.DataTree:
     """The table of every model as one tree, with a warning where groups are too small for a rate.
 
-    influence: what images add to each model's rates. names: of the models, or None for a single table without one.
+    influence: what images add to each model's rates, where images are known. names: of the models, or None for a single
+    table without one.
     made: the provenance.
     """
     table = tables[0]
@@ -55,7 +62,8 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset], names, made: dic
     if "scheme" in made:
         replicates = table.drop_vars(of_data).isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
         nodes["replicates"] = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
-    nodes["influence"] = _together(influence, names)
+    if influence[0] is not None:
+        nodes["influence"] = _together(influence, names)
     for message in small_groups(nodes["empirical"]):
         warn(message)
     result = xr.DataTree.from_dict(nodes)
@@ -93,6 +101,7 @@ def versions() -> dict[str, str]:
 def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]) -> dict:
     """What made these numbers, as JSON can hold it."""
     images = np.bincount(protocol.people.identity_code)
+    shared = weighting is None or isinstance(weighting, str)
     drawn = (
         {}
         if resampling is None
@@ -102,11 +111,12 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
             "seed": resampling.seed,
             "strata": resampling.strata,
             "copies": protocol.diagonal,
+            "varies": bool(np.any(protocol.image_count[1:] != 1) or np.any(protocol.identity_count[1:] != 1)),
             "target": resampling.target(len(np.unique(protocol.people.person))),
         }
     )
     known = drawn | {
-        "weighting": "pair" if protocol.pooled else weighting if isinstance(weighting, str) else "p_k",
+        "weighting": "pair" if protocol.pooled else "identity" if shared else "p_k",
         "impostors": impostors,
         "by": by if by is None or isinstance(by, str) else list(by),
         "similarity": scores.attrs.get("similarity", "given"),
@@ -116,9 +126,21 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
         "failed_genuine_comparisons": failed,
         "versions": versions(),
         "fingerprint": protocol.fingerprint,
+        "labels": _digests(scores),
+        "images": scores.attrs.get("images"),
     }
     facts = {} if protocol.listed is None else protocol.listed.facts
     return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}
+
+
+def _digests(scores: xr.DataArray) -> dict[str, str]:
+    """What the labels of images or pairs leave of themselves, by name."""
+    found = {}
+    for name in sorted(str(name) for name in scores.coords if MODEL not in scores[name].dims and name != MODEL):
+        labels = scores[name].values.astype(str)
+        width = max(1, int(np.char.str_len(labels).max(initial=1)))  # the same bytes however wide they are stored
+        found[name] = hashlib.sha256(np.ascontiguousarray(labels.astype(f"U{width}"))).hexdigest()[:16]
+    return found
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -13,9 +13,7 @@ from frkit.scores.groups import People, is_symmetric, people
 OWN = "frkit_own"
 
 
-def threshold_for_all_groups(
-    scores: xr.DataArray, far, *, by, weighting="identity", varying: str = "error"
-) -> xr.Dataset:
+def threshold_for_all_groups(scores: xr.DataArray, far, *, by, weighting=None, varying: str = "error") -> xr.Dataset:
     """Find the smallest threshold at which the FAR of every group keeps to a level.
 
     It is the largest of the groups' own thresholds FAR_a^{-1}(α), each the smallest observed impostor score of the
@@ -58,7 +56,7 @@ def threshold_for_all_groups(
     >>> mix = fk.vmf.mixture(20, 16, seed=0, groups={"a": {}, "b": {"cohesion": 9}})
     >>> scores = fk.score_tensor(mix.sample(4, seed=1))
     >>> found = fk.threshold_for_all_groups(scores, [0.1], by="group")
-    >>> ev = fk.evaluate(scores, threshold=found.threshold.values, by="group")
+    >>> ev = fk.evaluate(scores, threshold=found.threshold, by="group")
     >>> bool((ev["empirical"].far_group <= 0.1).all())
     True
     """
@@ -71,7 +69,7 @@ def threshold_for_all_groups(
     one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
     who = people(one, by, varying)
     require(len(who.groups) > 0, "a threshold for all groups needs groups: name an attribute with by=")
-    if not isinstance(weighting, (str, Mapping)):
+    if not (weighting is None or isinstance(weighting, (str, Mapping))):
         weighting = dict(zip(np.unique(who.identity).tolist(), np.asarray(weighting, float).tolist(), strict=True))
     scores = _relabelled(scores, who)
     found = [_of_group(scores, who, name, far, weighting) for name in who.groups]

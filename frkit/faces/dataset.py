@@ -1,5 +1,6 @@
 """The faces Dataset: made from arrays, checked; and the encoders of the same images, stacked."""
 
+import hashlib
 from collections.abc import Mapping
 
 import numpy as np
@@ -23,6 +24,7 @@ from frkit.base import (
 from frkit.faces.checks import check_faces, checked_embedding
 from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
 
+NUMBERED = "numbered"  # of images that nobody named: what their embeddings leave of themselves, to tell them apart
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
     | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
@@ -86,7 +88,8 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
         f"no identity has two images{when} ({len(people)} identities, one image each), so no genuine pair; "
         "check that identity holds people, not image names",
     )
-    coords = {IMAGE: names, IDENTITY: (IMAGE, identity)}
+    numbered = {} if image is not None else {NUMBERED: hashlib.sha256(values.tobytes()).hexdigest()[:16]}
+    coords = {IMAGE: (IMAGE, names, numbered), IDENTITY: (IMAGE, identity)}
     coords |= {} if model is None else {MODEL: model_names(model, len(values))}
     coords |= {} if person is None else {PERSON: (IMAGE, person)}
     for name in attributes:

@@ -4,6 +4,8 @@ from frkit.intervals.bands import band, fan, uncertainty
 from frkit.intervals.compare import compare, decision_zones
 from frkit.intervals.floors import floor
 from frkit.intervals.methods import METHODS
+from frkit.intervals.permutation import permutation_test
 from frkit.intervals.reading import provenance
 
-__all__ = ["METHODS", "band", "compare", "decision_zones", "fan", "floor", "provenance", "uncertainty"]
+__all__ = ["METHODS", "band", "compare", "decision_zones", "fan", "floor", "permutation_test", "provenance"]
+__all__ += ["uncertainty"]

@@ -94,10 +94,10 @@ def band(
         result = sup_t(evaluation, chosen, method, level, target)
     else:
         result = INTERVALS[method](evaluation, chosen, level, target)
-    result = with_fair(with_resolved(result, evaluation), chosen)
+    result = with_fair(with_resolved(result, chosen, evaluation), chosen)
     of = target if method in WITHOUT_REPLICATES else None
     result.attrs = attributes(evaluation, chosen, "sup-t" if simultaneous else method, level, of) | {"rule": rule}
-    warn_of(evaluation, result)
+    warn_of(evaluation, chosen, result)
     return result
 
 
@@ -173,6 +173,6 @@ def fan(evaluation: xr.DataTree, measure: AnyMeasure = "frr", *, recentered: boo
     estimate, centre, replicates = values_of(evaluation, chosen)
     curves = (replicates - centre) + estimate if recentered else replicates
     result = xr.Dataset({"estimate": estimate, "centre": centre, "replicates": curves})
-    result = with_resolved(result, evaluation)
+    result = with_resolved(result, chosen, evaluation)
     result.attrs = attributes(evaluation, chosen, "recentered" if recentered else "naive", None)
     return result

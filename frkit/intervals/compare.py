@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, MODEL, REPLICATE, InputError, require
+from frkit.base import GROUP, MODEL, REPLICATE, InputError, listed, require
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.methods import WITHOUT_REPLICATES, choose, interval, logarithm, target_of, values_by
 from frkit.intervals.reading import Values, attributes, provenance, warn_of, with_resolved
@@ -87,9 +87,9 @@ def compare(
         sides = [_aligned(a, b) for a, b in zip(*values, strict=True)]
         a, b = map(str, models or ("A", "B"))
         result = _contrast(sides, method, level, chosen.scale).assign_attrs(a=a, b=b)
-    result = with_resolved(result, *evaluations)
+    result = with_resolved(result, chosen, *evaluations)
     result.attrs = attributes(evaluations[0], chosen, method, level, target) | result.attrs
-    warn_of(evaluations[0], result)
+    warn_of(evaluation_a, chosen, result)
     return result
 
 
@@ -175,6 +175,20 @@ def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
             f"{first.get(key)!r} and {second.get(key)!r}. Evaluate both models on the same images with the "
             "same Resampling(scheme, n, seed)",
         )
+    labels, others = (known.get("labels", {}) for known in (first, second))
+    differ = [name for name in labels if name in others and labels[name] != others[name]]
+    require(
+        not differ,
+        f"a paired comparison needs the same images, but {listed(differ)} of the two evaluations' images or pairs "
+        "differ: evaluate both models on the same images, in the same order",
+    )
+    images = {known.get("images") for known in (first, second)}
+    require(
+        len(images) == 1,
+        "a paired comparison needs the same images, but these have no names and other embeddings: nothing says that "
+        "image 0 of one is image 0 of the other. Name them, fk.faces(..., image=names), stack both models with "
+        "fk.stack_models, or evaluate the same faces",
+    )
 
 
 def _aligned(first, second) -> tuple:

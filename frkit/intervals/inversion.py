@@ -10,11 +10,10 @@ p-value of fairness.
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, InputError, require
+from frkit.base import GROUP, REPLICATE, require
 from frkit.intervals.joint import draws, tails
-from frkit.measures.registry import Measure
+from frkit.measures.registry import Measure, rates_read
 
-GROUP_RATES = ("far_group", "frr_group", "far_cross", "eer_group")
 STRETCH = "stretch"
 STEPS = xr.DataArray(np.linspace(0, 1, 61), dims=STRETCH)
 SPREADS = 5.0  # standard deviations of the groups' log rates, by which the ray reaches beyond the estimate
@@ -27,7 +26,7 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     """Estimate and ends of a disparity measure, and the p-value of fairness."""
     data = evaluation["empirical"].to_dataset()
     require(chosen.fair is not None, f"method='inverted' is for disparity measures; {chosen.name!r} has no fair value")
-    names = _read_by(chosen, data)
+    names = rates_read(chosen, data)
     require(len(names) > 0, "a disparity measure needs groups: evaluate with by='the name of an attribute'")
     drawn = draws(evaluation, names, target, N_DRAWS)
     rates = {name: data[name].where(data[name] > 0, drawn[name].mean(REPLICATE)) for name in names}
@@ -37,12 +36,14 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     stretches = _stretches(away, errors)
     plain = data.drop_vars([name for name in data.data_vars if GROUP in data[name].dims and name not in names])
     seen = chosen(plain.assign(rates))
-    stretched = {name: np.exp(middle[name] + stretches * away[name]) for name in names}
+    stretched = {name: np.exp(middle[name] + stretches * away[name]).clip(max=1) for name in names}
     truth = chosen(plain.assign(stretched))
     truth = truth.where((STEPS > 0) | truth.isnull(), chosen.fair)  # but for rounding it is
     # noise of counts grows with the root of the rate: where a rate is supposed lower than seen, its log varies more
     grown = {name: np.sqrt(rates[name] / stretched[name]).clip(0.5, 2.0) for name in names}
-    noisy = chosen(plain.assign({name: stretched[name] * np.exp(errors[name] * grown[name]) for name in names}))
+    noisy = chosen(
+        plain.assign({name: (stretched[name] * np.exp(errors[name] * grown[name])).clip(max=1) for name in names})
+    )
     side = np.sign(float((noisy - chosen.fair).isel({STRETCH: 0}).sum())) or 1.0
     as_far = (side * (noisy - seen) >= -TIE).mean(REPLICATE)
     as_near = (side * (noisy - seen) <= TIE).mean(REPLICATE)
@@ -57,17 +58,6 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
 
 def _group_dims(rate: xr.DataArray) -> list:
     return [dim for dim in rate.dims if str(dim).endswith(GROUP)]
-
-
-def _read_by(chosen: Measure, data: xr.Dataset) -> tuple[str, ...]:
-    """The group rates without which the measure cannot be had."""
-    needed = []
-    for name in (name for name in GROUP_RATES if name in data):
-        try:
-            chosen(data.drop_vars(name))
-        except (KeyError, AttributeError, InputError):
-            needed.append(name)
-    return tuple(needed)
 
 
 def _stretches(away: dict, errors: dict) -> xr.DataArray:

@@ -208,4 +208,5 @@ def target_of(evaluation: xr.DataTree, target: str | None) -> str:
     """Whose rates an interval is about: as asked, or else as the scheme of the replicates has it, or new people."""
     if target is not None:
         return target
-    return THESE_PEOPLE if provenance(evaluation).get("scheme") == "image" else NEW_PEOPLE
+    whole = "influence" not in evaluation.children or evaluation["influence"].attrs["complete"]
+    return THESE_PEOPLE if provenance(evaluation).get("scheme") == "image" and whole else NEW_PEOPLE

@@ -1,17 +1,32 @@
 """What an interval needs to know of an evaluation: a measure on its nodes, its provenance, its cautions."""
 
 import json
+import weakref
 from typing import NamedTuple
 
-import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, REPLICATE, require, warn
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    MODEL,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    listed,
+    require,
+    warn,
+)
+from frkit.engine.rates import RESOLVED
 from frkit.evaluation.nodes import small_groups
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
-from frkit.measures.registry import Measure
+from frkit.measures.registry import Measure, rates_read
 
-FEW_IMAGES = 5
+ERRORS_OF = {
+    "far_group": "false_accepts_group",
+    "frr_group": "false_rejects_group",
+    "far_cross": "false_accepts_cross",
+}
+_SAID: dict[int, set[str]] = {}  # of each evaluation that is there, what was said
 PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
 DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
 
@@ -59,6 +74,14 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
         "replicates" in children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
+    known = provenance(evaluation)
+    require(
+        known.get("varies", True),
+        f"scheme {known.get('scheme')!r} cannot vary these data: there is nothing to draw from but one image of each "
+        f"person on each side, or one person in each stratum, so that all {known.get('n')} replicates are the data and "
+        "every interval from them would have width zero; draw people with Resampling('identity', n=...), without "
+        "strata, or name no method, which needs no replicates",
+    )
     nodes = ("empirical", "vstatistic", "replicates")
     values = Values(*(chosen(evaluation[name].to_dataset()) for name in nodes))
     n = values.replicates.sizes.get(REPLICATE, 0)
@@ -94,14 +117,26 @@ def attributes(
     return attrs if level is None else {**attrs, "level": level}
 
 
-def with_resolved(result: xr.Dataset, *evaluations: xr.DataTree) -> xr.Dataset:
-    """Add `resolved` where it has the dimensions of the curve."""
+def with_resolved(result: xr.Dataset, chosen: Measure, *evaluations: xr.DataTree) -> xr.Dataset:
+    """Add `resolved`, of the groups that the measure reads, where it has the dimensions of the result."""
     for evaluation in evaluations:
-        data = evaluation["empirical"].to_dataset()
-        if "resolved" not in data or not set(data.resolved.dims) <= set(result.estimate.dims):
+        resolved = resolved_of(evaluation["empirical"].to_dataset(), chosen, result.estimate.dims)
+        if resolved is None or not set(resolved.dims) <= set(result.estimate.dims):
             return result
-        result = result.assign(resolved=data.resolved & result.get("resolved", True))
+        result = result.assign(resolved=resolved & result.get("resolved", True))
     return result
+
+
+def resolved_of(data: xr.Dataset, chosen: Measure, dims: tuple) -> xr.DataArray | None:
+    """Where a measure rests on ten errors at least: of all pairs, and of every group whose rates it reads."""
+    if "resolved" not in data:
+        return None
+    resolved = data.resolved
+    for name, errors in ERRORS_OF.items():
+        if errors in data and name in rates_read(chosen, data):
+            own = data[errors] >= RESOLVED
+            resolved = resolved & own.all([dim for dim in own.dims if str(dim).endswith(GROUP) and dim not in dims])
+    return resolved
 
 
 def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
@@ -114,12 +149,10 @@ def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
     return result.assign(includes_fair=reaches.where(known))  # missing, not False, where an end cannot be had
 
 
-def warn_of(evaluation: xr.DataTree, result: xr.Dataset) -> None:
-    """Say everything that makes this band mean less than its level says."""
+def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> None:
+    """Say everything that makes this interval mean less than its level says, each thing once for an evaluation."""
     data = evaluation["empirical"].to_dataset()
-    messages = _scheme_cautions(provenance(evaluation), result.attrs)
-    if FAR_LEVEL in result.dims:
-        messages += _level_cautions(data, result)
+    messages = _scheme_cautions(result.attrs) + _error_cautions(data, chosen, result)
     if bool(result.estimate.isnull().any()):
         messages += small_groups(data)
     most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
@@ -128,20 +161,19 @@ def warn_of(evaluation: xr.DataTree, result: xr.Dataset) -> None:
             f"up to {most} replicates of {result.attrs['measure']} are not finite: infinite ones count as the largest, "
             "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
         )
+    if id(evaluation) not in _SAID:
+        _SAID[id(evaluation)] = set()
+        weakref.finalize(evaluation, _SAID.pop, id(evaluation), None).atexit = False
+    said = _SAID[id(evaluation)]
     for message in messages:
-        warn(message)
+        if message not in said:
+            said.add(message)
+            warn(message)
 
 
-def _scheme_cautions(known: dict, attrs: dict) -> list[str]:
+def _scheme_cautions(attrs: dict) -> list[str]:
     """What the scheme cannot do for this measure and this method."""
     messages, scheme = [], attrs.get("scheme")  # of the replicates that were read, if any were
-    _, median, _ = known.get("images_per_identity", (np.inf, np.inf, np.inf))
-    if scheme == "image" and median < FEW_IMAGES:
-        messages.append(
-            f"half of the identities have {median:g} images or fewer: with so few the image scheme covers "
-            "less than its level says (.59 to .89 at .95 with 2 or 3 images); intervals of rates without replicates "
-            "(method='influence') allow for it"
-        )
     if scheme in DRAWN_PEOPLE and attrs["measure"].startswith("far_"):
         messages.append(
             f"bands of {attrs['measure']} that draw identities can be up to √3 times too wide at low FAR, "
@@ -150,25 +182,37 @@ def _scheme_cautions(known: dict, attrs: dict) -> list[str]:
     return messages
 
 
-def _level_cautions(data: xr.Dataset, result: xr.Dataset) -> list[str]:
-    """Levels at which the data cannot say much."""
+def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> list[str]:
+    """Levels, groups and models with too few errors to say much."""
     messages = []
-    maximum = _levels_where(data.far <= 0) if "far" in data and FAR_LEVEL in data.far.dims else ""
-    if maximum:
+    if chosen.fair is not None:
+        for name in set(rates_read(chosen, data)) & set(ERRORS_OF):
+            where = _where(data[name] == 0)
+            if where:
+                messages.append(
+                    f"no error in {name} {where}: a ratio to that rate is infinite or undefined there, and "
+                    f"{chosen.name} rests on a rate nobody has seen; method='inverted' counts half an error in its "
+                    "place. Read it at levels at which every group has errors, or merge groups"
+                )
+    where = _where(~result.resolved) if "resolved" in result else ""
+    if where:
         messages.append(
-            f"FAR {maximum} lies below the resolution of the data: the threshold there is the largest "
-            "impostor score, and the bootstrap of a maximum is not valid"
+            f"fewer than ten errors {where}: marked as not resolved and drawn grey; take more pairs, or other levels"
         )
-    unresolved = _levels_where(~result.resolved) if "resolved" in result else ""
-    if unresolved:
-        messages.append(f"fewer than ten errors at FAR {unresolved}: marked as not resolved and drawn grey")
     return messages
 
 
-def _levels_where(condition: xr.DataArray) -> str:
-    """The range of FAR levels at which a condition holds for any model, in words."""
-    held = condition.any([dim for dim in condition.dims if dim != FAR_LEVEL])
-    levels = held[FAR_LEVEL].values[held.values]
-    if levels.size == 0:
+def _where(condition: xr.DataArray) -> str:
+    """The levels, groups and models at which a condition holds, in words; empty where it holds nowhere."""
+    if not bool(condition.any()):
         return ""
-    return f"{levels[0]:.3g}" if levels.size == 1 else f"{levels.min():.3g} to {levels.max():.3g}"
+    words = []
+    for dim in condition.dims:
+        held = condition.any([other for other in condition.dims if other != dim])
+        names = held[dim].values[held.values]
+        if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
+            many = f"{names.min():.3g} to {names.max():.3g}" if len(names) > 1 else f"{names[0]:.3g}"
+            words.insert(0, f"at {'FAR' if dim == FAR_LEVEL else 'threshold'} {many}")
+        elif dim in (GROUP, MODEL):
+            words.append(f"of {dim} {listed(names)}")
+    return " ".join(words)

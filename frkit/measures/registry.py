@@ -6,9 +6,10 @@ from functools import partial
 
 import xarray as xr
 
-from frkit.base import GROUP, require
+from frkit.base import GROUP, InputError, require
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
+GROUP_RATES = ("far_group", "frr_group", "far_cross", "eer_group")
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,17 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
         "evaluate with by='the name of an attribute'",
     )
     return values
+
+
+def rates_read(chosen: Measure, tallies: xr.Dataset) -> tuple[str, ...]:
+    """The rates of groups without which a measure cannot be had."""
+    needed = []
+    for name in (name for name in GROUP_RATES if name in tallies):
+        try:
+            chosen(tallies.drop_vars(name))
+        except (KeyError, AttributeError, InputError):
+            needed.append(name)
+    return tuple(needed)
 
 
 enter(*(Measure(name, partial(variable, name=name), label=label) for name, label in _VARIABLES.items()))

@@ -10,6 +10,7 @@ import xarray as xr
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
 from frkit.faces.checks import check_rows
+from frkit.faces.dataset import NUMBERED
 from frkit.faces.labels import clean_labels, complete_labels, image_names
 
 CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
@@ -188,6 +189,8 @@ def score_tensor(
     source = ScoreArray(embedding.values, similarity)
     attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
     attrs |= {"symmetric": int(require_flag("symmetric", symmetric)), "long_name": "similarity score"}
+    if NUMBERED in faces[IMAGE].attrs:  # what tells these images from others that are numbered too
+        attrs["images"] = faces[IMAGE].attrs[NUMBERED]
     if isinstance(similarity, str):
         attrs["self_score"] = SIMILARITIES[similarity][2]
     names = image_names(faces[IMAGE].values, source.shape[-1])
