@@ -129,8 +129,10 @@ class Rates:
         logs = np.log(curve[:, 0])
 
         def slopes(half: float) -> np.ndarray:
-            away = np.linspace(-half, half, WINDOW_POINTS)
+            lowest = min(max(-half, logs[0] - np.log(alpha)), 0.0)  # nothing is known below the first accepted pair
+            away = np.linspace(lowest, half, WINDOW_POINTS)
             values = np.stack([np.interp(np.log(alpha) + away, logs, column) for column in curve.T])
+            away -= away.mean()
             return values @ away / (away @ away)
 
         return slopes
