@@ -1,8 +1,9 @@
 """The ground floor: all names of dimensions and variables that rooms share, and the one voice of errors."""
 
-import numbers
 import sys
 import warnings
+
+import numpy as np
 
 IMAGE, FEATURE, MODEL = "image", "feature", "model"
 PROBE, REFERENCE = "probe", "reference"
@@ -11,6 +12,7 @@ PERSON = "person"
 PAIR, GENUINE = "pair", "genuine"
 THRESHOLD_LEVEL, REFERENCE_GROUP, SCORE_BIN = "threshold_level", "reference_group", "score_bin"
 UNKNOWN = "unknown"
+MEMORY_LIMIT = 8_000_000_000  # bytes that one table of numbers may take
 
 
 class InputError(ValueError):
@@ -27,10 +29,48 @@ def require(condition: bool, message: str) -> None:
         raise InputError(message)
 
 
-def require_whole(name: str, value: int, least: int) -> None:
-    """Raise InputError unless the value is a whole number, and not below the least one."""
-    whole = isinstance(value, numbers.Integral) and value >= least
-    require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
+def require_one_of(name: str, value, known) -> None:
+    """Raise InputError unless the value is one of the words that an argument may be."""
+    require(isinstance(value, str) and value in known, f"{name} must be one of {', '.join(known)}; got {value!r}")
+
+
+def require_flag(name: str, value) -> bool:
+    """Raise InputError unless the value is True or False: a text such as "no" would count as True."""
+    require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def require_whole(name: str, value: int, least: int) -> int:
+    """Raise InputError unless the value is a whole number, and not below the least one; give it as Python's own."""
+    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
+    require(fits, f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def require_inside(name: str, value, low: float, high: float) -> None:
+    """Raise InputError unless the value is a number strictly between two others."""
+    given = real_numbers(name, value)
+    require(given.ndim == 0 and low < given < high, f"{name} must lie in ({low}, {high}), got {value!r}")
+
+
+def real_numbers(name: str, values) -> np.ndarray:
+    """An array of real numbers in their own precision, NaN where masked or None; InputError for anything else."""
+    try:
+        array = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        array = array.astype(float) if array.dtype.kind == "O" or np.ma.isMaskedArray(array) else array
+    except (ValueError, TypeError):
+        raise InputError(f"{name} must be numbers, in rows of one length; got {str(values)[:60]}") from None
+    require(array.dtype.kind in "fiub", f"{name} must be numbers, real ones, got {array.dtype}: {str(values)[:60]}")
+    return np.ma.filled(array, np.nan)
+
+
+def affordable(n_bytes: float, what: str) -> None:
+    """Raise InputError where a table of numbers would take too much memory; `what` says what it holds, and the remedy.
+
+    Python integers, lest the product of sizes runs over.
+    """
+    size, limit = n_bytes / 1e9, MEMORY_LIMIT / 1e9
+    require(n_bytes <= MEMORY_LIMIT, f"this would take {size:.3g} GB of memory, the limit is {limit:.3g} GB: {what}")
 
 
 def warn(message: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, require
+from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, affordable, require, require_one_of, require_whole
 from frkit.faces.labels import clean_labels, complete_labels
 
 # scheme -> whose rates the interval is about
@@ -61,18 +61,16 @@ class Resampling:
     subset_size: int | None = None
 
     def __post_init__(self) -> None:
-        known = ", ".join(TARGETS)
-        require(self.scheme in TARGETS, f"scheme must be one of {known}; got {self.scheme!r}")
-        require(
-            isinstance(self.n, (int, np.integer)) and self.n >= 2,
-            f"n must be at least 2 replicates, got {self.n!r}",
-        )
-        whole = isinstance(self.seed, (int, np.integer)) and self.seed >= 0
-        require(whole, f"seed must be a whole number of at least 0, got {self.seed!r}")
+        require_one_of("scheme", self.scheme, TARGETS)
+        for name, words, least in (("n", "n (replicates)", 2), ("seed", "seed", 0), ("subset_size", "subset_size", 1)):
+            if getattr(self, name) is not None or name != "subset_size":
+                object.__setattr__(self, name, require_whole(words, getattr(self, name), least))
         small = self.subset_size is None or self.subset_size < 2**16
         require(small, f"subset_size must be below 65,536, got {self.subset_size!r}")
-        only_subset = self.subset_size is None or (self.scheme == "subset" and self.subset_size >= 1)
-        require(only_subset, f"subset_size needs scheme 'subset' and at least 1 person, got {self.subset_size!r}")
+        only_subset = self.subset_size is None or self.scheme == "subset"
+        require(only_subset, f"subset_size needs scheme 'subset', got {self.subset_size!r} with {self.scheme!r}")
+        named = self.strata is None or isinstance(self.strata, str)
+        require(named, f"strata must be the name of an attribute, got {self.strata!r}")
         drawn = self.strata is None or self.scheme not in ("image", "pair")
         require(
             drawn,
@@ -114,6 +112,7 @@ class Resampling:
         given = {IMAGE: image, "strata": strata, PERSON: person}
         image, strata, person = (v if v is None else clean_labels(v, n, name)[0] for name, v in given.items())
         names, code = np.unique(identity, return_inverse=True)
+        affordable(2 * self.n * (n + len(names)), f"{self.n:,} replicates of {n:,} images; take fewer replicates")
         image = np.char.zfill(np.arange(n).astype(str), 12) if image is None else image
         unit = _units(code, len(names), person)
         draw = _Draw(self, code, np.lexsort((image, code)), unit, _stratum_of_units(unit, code, strata))

@@ -259,7 +259,7 @@ def test_records_do_not_depend_on_the_number_of_data_sets(mixture):
         ({"n_datasets": 1}, "at least 2, got 1"),
         ({"per_identity": 1}, "at least 2, one for all"),
         ({"per_identity": [5, 5]}, "each of 24 identities"),
-        ({"replicates": 1}, "at least 2 replicates"),
+        ({"replicates": 1}, "replicates. must be a whole number of at least 2"),
         ({"schemes": ("images",)}, "unknown scheme 'images'"),
         ({"schemes": "image"}, "sequence of names"),
         ({"methods": ("best",)}, "unknown method 'best'"),

@@ -110,7 +110,7 @@ BAD_LABELS = {
     "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
     "reserved beginning": ({"probe_age": ["f"] * 5}, "'probe_age' has a name"),
     "slash": ({"a/b": ["f"] * 5}, "'a/b' has a name"),
-    "rule unknown": ({"age": ["20"] * 5, "varying": "median"}, "varying must be one of 'error', 'keep'.* got 'median'"),
+    "rule unknown": ({"age": ["20"] * 5, "varying": "median"}, "varying must be one of error, keep.* got 'median'"),
     "rule unknown for one": ({"age": ["20"] * 5, "varying": {"age": "median"}}, "got 'median'"),
     "rule for nothing": ({"varying": {"age": "split"}}, "varying names 'age', but the attributes are none"),
     "rule a list": ({"varying": ["split"]}, "a rule or a mapping"),

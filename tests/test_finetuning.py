@@ -8,7 +8,7 @@ from scipy import optimize
 
 import frkit as fk
 from frkit.studies import Training, finetuning
-from frkit.studies.finetuning import People, _hardest, _Who, apply_layer, train_layer, triplet_loss
+from frkit.studies.finetuning import People, _hardest, people_of, train_layer, triplet_loss, unit_rows
 
 QUICK = Training(steps=10)
 HOW = dict(by="group", models=2, subsets=10, fpr=0.1, training=QUICK, progress=False)
@@ -64,7 +64,7 @@ def test_the_hardest_negative_is_another_person_of_the_batch():
 
 
 def test_a_couple_is_two_images_of_one_person():
-    people = People(np.array([0, 2, 7]), np.array([2, 5, 3]))
+    people = People(None, None, np.array([0, 2, 7]), np.array([2, 5, 3]), None)
     which = np.repeat([0, 1, 2], 500)
     one, other = people.couples(which, np.random.default_rng(0))
     for found in (one, other):
@@ -74,13 +74,13 @@ def test_a_couple_is_two_images_of_one_person():
 
 
 def test_training_lowers_the_loss_and_begins_at_the_embedding(faces):
-    who = _Who.of(faces, "group")
+    who = people_of(faces, "group")
     drawn = np.flatnonzero(who.group == "a")
     how = Training(steps=80, rate=0.003)
-    layer, losses = train_layer(who.x, who.rows, drawn, np.random.default_rng(0), how)
+    layer, losses = train_layer(who, drawn, np.random.default_rng(0), how)
     assert losses[-20:].mean() < 0.6 * losses[:5].mean()
-    start, _ = train_layer(who.x, who.rows, drawn, np.random.default_rng(0), Training(steps=1, rate=1e-12))
-    np.testing.assert_allclose(apply_layer(who.x, start), who.x, atol=1e-9)
+    start, _ = train_layer(who, drawn, np.random.default_rng(0), Training(steps=1, rate=1e-12))
+    np.testing.assert_allclose(unit_rows(who.x @ start), who.x, atol=1e-9)
     assert layer.shape == (32, 32)
 
 
@@ -88,7 +88,7 @@ def test_training_lowers_the_loss_and_begins_at_the_embedding(faces):
 
 
 def test_nobody_is_trained_on_and_evaluated(faces):
-    who = _Who.of(faces, "group")
+    who = people_of(faces, "group")
     train, tested = who.halves(np.random.default_rng(0))
     trained = who.names[np.concatenate(list(train.values()))]
     assert not set(trained) & set(tested)
@@ -101,13 +101,13 @@ def test_each_kind_is_trained_on_its_own_people_only(faces, monkeypatch):
     """Three of four of the training half, drawn with replacement, in the order all, a, b; fresh for each batch."""
     drawn = []
 
-    def spy(x, people, who, rng, how):
+    def spy(people, who, rng, how):
         drawn.append(who)
-        return train_layer(x, people, who, rng, how)
+        return train_layer(people, who, rng, how)
 
     monkeypatch.setattr(import_module("frkit.studies.finetuning"), "train_layer", spy)
     finetuning(faces, **HOW)
-    who = _Who.of(faces, "group")
+    who = people_of(faces, "group")
     _, tested = who.halves(np.random.default_rng(np.random.SeedSequence(0).spawn(3)[0]))
     assert [set(who.group[one]) for one in drawn] == 2 * [{"a", "b"}, {"a"}, {"b"}]
     assert [len(one) for one in drawn] == 2 * [45, 22, 22]
@@ -118,9 +118,9 @@ def test_each_kind_is_trained_on_its_own_people_only(faces, monkeypatch):
 
 def test_people_are_found_in_any_order_of_images(faces):
     turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
-    who = _Who.of(turned, "group")
+    who = people_of(turned, "group")
     for k in (0, 17):
-        mine = who.x[who.rows.first[k] : who.rows.first[k] + who.rows.count[k]]
+        mine = who.x[who.first[k] : who.first[k] + who.count[k]]
         expected = faces.embedding.values[faces.identity.values == who.names[k]]
         np.testing.assert_allclose(np.sort(mine, 0), np.sort(expected, 0), atol=1e-6)
 
@@ -145,7 +145,7 @@ def test_the_result_has_the_form_of_both_tables_and_repeats(faces):
 
 def test_untuned_rates_are_those_of_n_sigma(faces):
     found = finetuning(faces, **HOW)
-    who = _Who.of(faces, "group")
+    who = people_of(faces, "group")
     halves = np.random.SeedSequence(0).spawn(3)[0]
     _, tested = who.halves(np.random.default_rng(halves))
     part = faces.isel(image=np.isin(faces.identity.values, tested))

@@ -86,7 +86,7 @@ def test_scores_and_faces_give_the_same_plan(pilot, plan):
 
 
 def solver(goal="half_width", wished=0.01, power=0.8, frr=0.1):
-    contrast = _Contrast(goal, "frr", None, np.nan, xr.DataArray(frr), frr, True)
+    contrast = _Contrast(goal, None, np.nan, xr.DataArray(frr), frr, True)
     return _Plan(contrast, wished, FAR, 0.95, power, np.full(60, 20))
 
 

@@ -15,6 +15,8 @@ from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 from tqdm.dask import TqdmCallback
 
+from frkit.base import require
+
 
 def bounds(array: da.Array) -> list[np.ndarray]:
     """First index of every block, and the end, along each axis."""
@@ -55,6 +57,12 @@ def _made_by(tasks: dict, key):
     while getattr(node, "target", None) in tasks:
         node = tasks.pop(node.target)
     return node
+
+
+def refuse_endless(block: np.ndarray) -> None:
+    """Infinite scores have no place among the others."""
+    many = int(np.isinf(block).sum())
+    require(many == 0, f"{many} score(s) of a block are infinite; mark failed comparisons as missing, or as NaN")
 
 
 def run(tasks: dict, keys, progress: bool = False) -> list:

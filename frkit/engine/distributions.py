@@ -5,7 +5,7 @@ import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import GROUP, SCORE_BIN, require
+from frkit.base import GROUP, SCORE_BIN, affordable, require
 from frkit.engine import everypair
 from frkit.engine.pairs import Genuine
 from frkit.engine.protocol import Protocol
@@ -28,6 +28,8 @@ def tally_distributions(
     """
     n_groups = len(protocol.groups)
     parts = -(-AUC_BINS // bins)
+    what = f"{bins:,} bins, {protocol.n_columns:,} columns and {protocol.n_cells:,} pairs of groups; take fewer of one"
+    affordable(8 * bins * parts * int(protocol.n_cells) * int(protocol.n_columns), what)
     shown = np.linspace(*bounds, bins + 1)
     edges = np.interp(np.arange(bins * parts + 1) / parts, np.arange(bins + 1), shown)  # holds those exactly
     wanted = everypair.EveryPair(protocol, edges)

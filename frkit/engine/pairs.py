@@ -7,6 +7,8 @@ import numpy as np
 
 from frkit.engine.protocol import WHOLE_LIMIT, Protocol
 
+ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be from the exact one
+
 
 class Pairs(NamedTuple):
     """Pairs sorted by score, as the compiled walks take them; weights of the two images are multiplied by the factor.
@@ -71,10 +73,11 @@ class Weighted(NamedTuple):
 def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | None = None) -> Weighted:
     """Weighted genuine pairs from the scores of the pairs that were asked for, NaN where the comparison failed.
 
-    self_score: of an image with itself, where that is known.
+    self_score: of an image with itself, where that is known; it does not hold of scores that were changed since.
     """
     n, (row, col) = protocol.n_genuine, protocol.asked
-    if self_score is not None:
+    largest = np.fmax.reduce(np.abs(score), initial=0)
+    if self_score is not None and np.all(np.abs(score[n:] - self_score) <= ROUNDING * largest):
         score = np.append(score[:n], np.full(len(row) - n, self_score, score.dtype))
     identity, copy, here = protocol.reference.identity[col], np.arange(len(row)) >= n, ~np.isnan(score)
     complete = protocol.symmetric and bool(here[:n].all())

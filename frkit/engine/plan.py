@@ -28,7 +28,9 @@ PILOT_SHARE = 300  # and one in so many of all pairs
 PILOT_BLOCKS = 24  # taken from so many blocks of the tensor
 PILOT_REPLICATES = 24
 DIAGONAL_BLOCKS = 8  # whole blocks in which the pilot looks for genuine pairs
-TAIL_SHARE = 0.4  # of the pilot's scores that are sorted
+TAIL_SHARE = 0.4  # of the pilot's scores that are sorted, unless something lies below them
+FETCHED_LIMIT = 5_000_000  # pairs that a second sweep fetches before narrower bins are worth a sweep of their own
+FINER_SUMS = 2_000_000  # sums (bin, cell, column) that finer bins may take: 16 MB in each partial tally
 BLURRED = 16  # columns of a pilot's weights that tell its own error
 
 
@@ -63,6 +65,25 @@ class Ladder:
         """The same bins, of which only these are kept."""
         return replace(self, keep=np.isin(np.arange(self.n_bins), bins))
 
+    def finer(self, bins: np.ndarray, counts: np.ndarray, n_bins: int) -> "Ladder":
+        """About so many bins of equally many pairs where these bins are, as few as possible elsewhere; none is kept.
+
+        counts: (bin,) pairs, which within a bin are taken to be spread evenly.
+        """
+        wanted = self.keeping(bins).keep
+        first, last = np.flatnonzero(wanted[self.bin_of_cell])[[0, -1]]
+        # one more cell at either end, so that what lies beyond has bins of its own
+        n_old = last + 3 - first
+        cell = first - 1 + np.arange(CELLS + 1) * n_old // (CELLS + 1)
+        old = self.bin_of_cell[np.clip(cell, first, last)]
+        inside = wanted[old] & (cell >= first) & (cell <= last)
+        pairs = np.where(inside, (counts / np.bincount(old, minlength=self.n_bins).clip(1))[old], 0.0)
+        place = np.floor(np.cumsum(pairs) / pairs.sum() * (n_bins - 1))
+        new = (np.diff(place) > 0) | (np.diff(inside.astype(int)) != 0)
+        bin_of_cell = np.append(0, np.cumsum(new)).astype(np.int16)
+        low, scale = self.low + (first - 1) / self.scale, self.scale * CELLS / n_old
+        return Ladder(low, -np.inf, scale, bin_of_cell, np.zeros(bin_of_cell[-1] + 1, bool))
+
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
@@ -70,12 +91,13 @@ class Pilot:
 
     patches: each some scores (row, col), NaN where there is no impostor pair, and weights (image, column) of its rows
     and of its columns: the data, then BLURRED columns in which images count at random, then some replicates.
-    genuine: (3, pair) score, weight in the FRR, and group. n_groups: groups.
+    genuine: (3, pair) score, weight in the FRR, and group. n_groups: groups. share: of the scores that are sorted.
     """
 
     patches: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
     genuine: np.ndarray
     n_groups: int
+    share: float = TAIL_SHARE
 
     @cached_property
     def tail(self) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +107,7 @@ class Pilot:
         pairs = [(rows[:, :1] * cols[:, :1].T)[at] for (_, rows, cols), at in zip(self.patches, counted, strict=True)]
         weight = np.concatenate(pairs)
         total = max(weight.sum(dtype=np.float64), np.finfo(float).tiny)
-        n_tail = int(len(scores) * TAIL_SHARE)
+        n_tail = int(len(scores) * self.share)
         if n_tail > 1000:
             high = scores >= np.partition(scores, len(scores) - n_tail)[len(scores) - n_tail]
             scores, weight = scores[high], weight[high]
@@ -133,6 +155,8 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
     tail, top = (min(pairs / n_pairs, 0.5) for pairs in (TAIL_PAIRS, TOP_PAIRS))
     zones = [zone for zone in _level_zones(pilot, far, tail) + _crossing_zones(pilot) if zone[1] > tail]
     lowest = max([tail, *(high for _, high in zones)])
+    if lowest > pilot.share < 1:
+        return make_plan(replace(pilot, share=1.0), n_pairs, far, thresholds)
     everything = lowest >= 0.95
     low = min([float(scores[-1]) if everything else pilot.score_at(lowest), *thresholds.tolist()])
     high = max([pilot.score_at(top), *thresholds.tolist()])
@@ -144,16 +168,27 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
     alone = np.clip(((thresholds - low) * scale).astype(int), 0, CELLS)
     label, wanted = _label_cells(far_at_cell, zones, tail, top, alone)
     new = np.append(True, label[1:] != label[:-1])
-    keep = _affordable(wanted[new], -np.diff(np.append(far_at_cell[new], 0.0)) * n_pairs)
+    pairs = -np.diff(np.append(far_at_cell[new], 0.0)) * n_pairs
+    keep = _affordable(wanted[new], pairs, np.clip(n_pairs // 10, FETCHED_LIMIT, KEPT_LIMIT))
     bin_of_cell = (np.cumsum(new) - 1).astype(np.int16)
     return Ladder(low, -np.inf if everything else low, scale, bin_of_cell, keep)
 
 
 def even_plan(pilot: Pilot) -> Ladder:
     """Equal bins over all scores, none kept: where every level lies, when the pilot has misled the plan."""
-    scores, _ = pilot.tail
+    scores, _ = replace(pilot, share=1.0).tail
     low, high = (float(scores[-1]), float(scores[0])) if len(scores) else (0.0, 1.0)
     return Ladder.even(low, high, EVEN_BINS, keep=False)
+
+
+def finer_plan(ladder: Ladder, bins: np.ndarray, counts: np.ndarray, n_sums: int) -> Ladder | None:
+    """Narrower bins in place of these, where too many pairs (counts, by bin) would have to be fetched; otherwise None.
+
+    n_sums: sums in each bin.
+    """
+    n_bins = min(FINER_SUMS // n_sums, CELLS // 2)
+    few = ladder.keep[bins].all() or counts[bins].sum() <= FETCHED_LIMIT
+    return None if few or n_bins <= len(bins) else ladder.finer(bins, counts, n_bins)
 
 
 def _plan_without_zones(pilot: Pilot, n_pairs: int) -> Ladder:
@@ -209,12 +244,12 @@ def _label_cells(far: np.ndarray, zones: list, tail: float, top: float, alone: n
     return label, wanted
 
 
-def _affordable(keep: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def _affordable(keep: np.ndarray, pairs: np.ndarray, limit: int) -> np.ndarray:
     """Fewer bins to keep where their pairs (expected, by bin) would be too many: the fullest are given up."""
     pairs = np.where(keep, pairs, 0.0)
     order = np.argsort(pairs)
     within = np.zeros_like(keep)
-    within[order] = np.cumsum(pairs[order]) <= KEPT_LIMIT
+    within[order] = np.cumsum(pairs[order]) <= limit
     within[-1] = True
     return keep & within
 
@@ -252,6 +287,7 @@ def _sampled(array, step: int, wanted: list[tuple[int, int]]) -> Iterator[tuple[
 
 def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol, rng) -> tuple:
     """Impostor scores of one block of the pilot, with their images' weights."""
+    blocks.refuse_endless(values)
     probe, reference = protocol.probe, protocol.reference
     impostor = probe.person[rows][:, None] != reference.person[cols]
     impostor &= protocol.cell_of[probe.group[rows][:, None], reference.group[cols]] >= 0

@@ -10,11 +10,11 @@ import pandas as pd
 import xarray as xr
 from scipy import sparse
 
-from frkit.base import IDENTITY, PAIR, require
+from frkit.base import IDENTITY, PAIR, real_numbers, require, require_one_of
 from frkit.engine.listed import Listed, draw_pairs, people_of_list
 from frkit.faces.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
-from frkit.scores.groups import People, group_codes, people
+from frkit.scores.groups import People, group_codes, is_symmetric, people
 
 WHOLE_LIMIT = 255  # weights up to here are added as 16-bit products
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
@@ -150,6 +150,8 @@ class Protocol:
             digest.update("\n".join(labels.tolist()).encode())
         for counts in (self.image_count, self.identity_count):
             digest.update(np.ascontiguousarray(counts).tobytes())
+        if np.any(self.share != 1):
+            digest.update(self.share.tobytes())
         if self.listed is not None:
             digest.update(self.listed.row.tobytes() + self.listed.col.tobytes())
         return digest.hexdigest()[:32]
@@ -180,7 +182,7 @@ def make_protocol(
         codes = person[on_side], identity.astype(np.int32), group.astype(np.uint16)
         return Side(*codes, np.ascontiguousarray(weight[:, on_side].T), scale)
 
-    symmetric = listed is None and bool(scores.attrs.get("symmetric"))
+    symmetric = listed is None and is_symmetric(scores)
     probe = side(images.probe, group_of[0])
     reference = probe if symmetric else side(images.reference, group_of[1])
     if listed is None:
@@ -233,16 +235,13 @@ def _image_weight(image_count: np.ndarray, identity_count: np.ndarray, identity:
 def shares(weighting, labels: np.ndarray) -> np.ndarray:
     """p_k of every identity, with mean 1 (section 2.1)."""
     if isinstance(weighting, str):
-        require(
-            weighting in ("identity", "pair"),
-            f"weighting must be 'identity', 'pair' or p_k; got {weighting!r}",
-        )
+        require_one_of("weighting (or p_k of every identity)", weighting, ("identity", "pair"))
         return np.ones(len(labels))
     if isinstance(weighting, Mapping):
         lost = [name for name in labels if name not in weighting]
         require(not lost, f"weighting has no p_k for identities {lost[:3]}; it must name all {len(labels)}")
         weighting = [weighting[name] for name in labels]
-    share = np.asarray(weighting, float)
+    share = real_numbers("weighting", weighting).astype(float)
     fits = share.shape == labels.shape and np.all(np.isfinite(share)) and np.all(share > 0)
     require(fits, f"weighting must hold one positive p_k for each of the {len(labels)} identities, sorted by name")
     return share / share.mean()
@@ -269,7 +268,7 @@ def draw_people(images: People, by, resampling: Resampling | None) -> tuple[np.n
 
 def cell_table(n_groups: int, impostors: str) -> np.ndarray:
     """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
-    require(impostors in ("all", "same-group"), f"impostors must be 'all' or 'same-group', got {impostors!r}")
+    require_one_of("impostors", impostors, ("all", "same-group"))
     require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
     cells = np.full((n_groups + 1, n_groups + 1), -1, np.int16)
     cells[np.arange(n_groups), np.arange(n_groups)] = np.arange(n_groups)

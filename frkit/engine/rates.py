@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affordable, require
 from frkit.engine import crossings, lists, resolve
 from frkit.engine import plan as planning
 from frkit.engine.influence import INFLUENCE_DIMS, Gaps, curve, influence_sums
+from frkit.engine.kernels import bins_of
 from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
@@ -50,15 +51,27 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
     if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
         ladder = planning.even_plan(planning.take_pilot(scores, protocol))
         found = _sweep(scores, protocol, far, fixed, ladder, bar)
-    bins = found.bins[found.bins >= 0]
-    if not ladder.keep[bins].all():  # swept again for the pairs of these bins, and for what lies between them
-        ladder = ladder.keeping(bins)
-        request = Request(protocol, ladder, adding=False, gaps=Gaps.between(ladder.keep, protocol))
+    finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], found.counts, found.totals.size)
+    if finer is not None and protocol.listed is None:  # too many pairs to keep
+        ladder, found = finer, _sweep(scores, protocol, far, fixed, finer, bar)
+    bins, of_data = found.bins[found.bins >= 0], ladder
+    if not ladder.keep[bins].all():  # swept again for the pairs of these bins, and for what lies between the data's own
+        own = np.append(found.level_bins[0], found.crossings[0].bins[0])
+        of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
+        request = Request(protocol, ladder.keeping(bins), adding=False, gaps=Gaps.between(of_data.keep, protocol))
         tally = sweep(scores, request, progress=bar)
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     impostors = resolve.cut_pairs(found.kept, ladder, protocol, bins, found.sums, found.totals)
     table = _table(protocol, found, impostors, far, fixed)
-    return Rates(table, _influence(protocol, found, ladder, table), found.genuine, found.totals)
+    found = found._replace(kept=[_in_kept_bins(of_data, *pairs) for pairs in found.kept])
+    return Rates(table, _influence(protocol, found, of_data, table), found.genuine, found.totals)
+
+
+def _in_kept_bins(ladder: Ladder, row: np.ndarray, col: np.ndarray, score: np.ndarray) -> tuple:
+    """The pairs whose bin is kept."""
+    low, _, scale, bin_of_cell, keep = ladder.arrays(score.dtype)
+    here = slice(None) if keep.all() else keep[bins_of(score, low, scale, bin_of_cell)]
+    return row[here], col[here], score[here]
 
 
 def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Dataset) -> xr.Dataset:
@@ -72,7 +85,8 @@ def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Da
     sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds, bins)
     sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
-    attrs = {"complete": int(protocol.symmetric), "listed": int(listed), "levels": len(data.threshold)}
+    complete = protocol.symmetric and not found.failed and np.array_equal(found.totals, protocol.impostor_totals)
+    attrs = {"complete": int(complete), "listed": int(listed), "levels": len(data.threshold)}
     return xr.Dataset(variables, {"rate": ("point", np.append(data.far, eer))}, attrs)
 
 
@@ -98,15 +112,22 @@ class _Found(NamedTuple):
 
 def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> _Found:
     """Bins added up, kept pairs, and genuine scores with their weights."""
+    n_sums = ladder.n_bins * protocol.n_cells * protocol.n_columns
+    what = f"{protocol.n_columns:,} columns (the data and replicates) of {protocol.n_cells:,} pairs of groups"
+    affordable(8 * int(n_sums), f"{what}; take fewer groups or replicates")
     if protocol.listed is None:
         gaps = Gaps.between(ladder.keep, protocol)
-        request = Request(protocol, ladder, failing=not protocol.symmetric, asking=True, gaps=gaps)
+        request = Request(protocol, ladder, failing=True, asking=True, gaps=gaps)
         tally = sweep(scores, request, progress=bar)
     else:
         tally = lists.tally_list(scores.values, protocol, ladder)
     sums = tally.sums["weight"].reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
     totals = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals - tally.sums.get("missing", 0)
     score = tally.asked_scores(protocol, scores.dtype)
+    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
+    whole = 0.0 if protocol.listed is not None else protocol.impostor_totals[:, 0].sum()  # but for rounding
+    for kind, here in (("genuine", failed < protocol.n_genuine), ("impostor", totals[:, 0].sum() > 1e-12 * whole)):
+        require(here, f"all {kind} comparisons failed (NaN or marked as missing): there is nothing to evaluate")
     genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
     if fixed.size:
         level_bins = np.tile(resolve.threshold_bins(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
@@ -115,7 +136,6 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     kinds = genuine.data, genuine.centre
     found = [crossings.find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
     bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
-    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
     count, kept = tally.sums["count"], tally.lists["kept"]
     return _Found(sums, totals, count, kept, genuine, failed, level_bins, found, bins, by_image=tally.sums)
 

@@ -118,7 +118,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
             asked.append((wanted[0], block[wanted[1], wanted[2]]))
         for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
             kept.append(_scan_patch(patch, rows, cols, request, sums))
-            if request.failing:
+            if request.failing and not np.isfinite(patch.sum()):  # one quick look tells that all is well
                 _add_missing(patch, rows, cols, request, sums)
     sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells).sum(1)
     return Tally(sums, {"kept": [pairs for pairs in kept if len(pairs[0])], "asked": asked})
@@ -195,8 +195,9 @@ def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, 
 
 
 def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict) -> None:
-    """Weight of the impostor comparisons that failed, by cell and by image."""
+    """Weight of the impostor comparisons that failed, by cell and by image; infinite scores are refused."""
     protocol = request.protocol
+    blocks.refuse_endless(patch)
     row, col = np.nonzero(np.isnan(patch))
     row, col = row + rows.start, col + cols.start
     cell, probe, reference = protocol.cells(row, col), protocol.probe, protocol.reference

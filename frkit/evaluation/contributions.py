@@ -1,9 +1,22 @@
 """Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
 
+import hashlib
+
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PROBE, THRESHOLD_LEVEL, require
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PROBE,
+    THRESHOLD_LEVEL,
+    require,
+    require_one_of,
+    require_whole,
+)
 from frkit.engine import errors
 from frkit.engine.pairs import weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
@@ -89,7 +102,8 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
     protocol = _protocol(scores, by, **options)
     names, first = np.unique(protocol.people.identity, return_index=True)
     found = _swept(scores, errors.ErrorRequest(protocol, rates.threshold.values, len(names), asking=True))
-    pairs = weigh_genuine(protocol, found.asked_scores(protocol, scores.dtype)).data.pairs
+    asked = found.asked_scores(protocol, scores.dtype)
+    pairs = weigh_genuine(protocol, asked).data.pairs
     identity = protocol.reference.identity[pairs.col]
     below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in rates.threshold.values]
     rejected = np.array([np.bincount(lost, pairs.factor[: len(lost)], minlength=len(names)) for lost in below])
@@ -102,8 +116,14 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
         result[f"{rate}_effective"] = 1 / (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
     result["frr_identity"] = (dims, own)
     images = np.bincount(protocol.people.identity_code, minlength=len(names))
-    result = result.assign_coords({IDENTITY: names, "images": (IDENTITY, images)})
+    result = result.assign_coords({IDENTITY: names, "images": (IDENTITY, images), "scores": _mark(protocol, asked)})
     return result if by is None else result.assign_coords({GROUP: (IDENTITY, protocol.people.group[first])})
+
+
+def _mark(protocol: Protocol, asked: np.ndarray) -> str:
+    """By what the same scores of the same people are known again: labels, and scores of genuine pairs."""
+    labels = "\n".join([*protocol.people.names, *protocol.people.identity])
+    return hashlib.sha256(labels.encode() + asked.tobytes()).hexdigest()[:32]
 
 
 def worst_pairs(
@@ -144,8 +164,10 @@ def worst_pairs(
     3
     """
     scores = checked_scores(scores)
-    require(kind in KINDS, f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    require(identities >= 1 and pairs >= 1, f"identities and pairs must be at least 1, got {identities} and {pairs}")
+    require_one_of("kind", kind, KINDS)
+    identities, pairs = require_whole("identities", identities, 1), require_whole("pairs", pairs, 1)
+    made = isinstance(who, xr.Dataset) and {"threshold", "scores"} <= {*who.variables}
+    require(made, "who must be what fk.contributions returned, at one level")
     require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
     require(
         who.threshold.ndim == 0,
@@ -153,28 +175,27 @@ def worst_pairs(
     )
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
     protocol = _protocol(scores, who.attrs["by"] or None, **options)
+    thresholds = np.empty(0) if kind == "genuine" else np.array([float(who.threshold)])
     share = who["frr_share" if kind == "genuine" else "far_share"].values
     worst = np.argsort(-np.nan_to_num(share), kind="stable")[:identities]
     wanted = np.zeros(len(share), bool)
     wanted[worst] = np.nan_to_num(share[worst]) > 0
-    find = _rejected_pairs if kind == "genuine" else _accepted_pairs
-    return _labelled(protocol, share, find(scores, protocol, float(who.threshold), wanted, pairs))
+    request = errors.ErrorRequest(protocol, thresholds, len(wanted), asking=True, wanted=wanted, limit=pairs)
+    found = _swept(scores, request)
+    asked = found.asked_scores(protocol, scores.dtype)
+    same = _mark(protocol, asked) == str(who["scores"].values)
+    require(same, "who was made of other scores: give both the same, who = fk.contributions(scores, ...)")
+    if kind == "impostor":
+        return _labelled(protocol, share, errors.largest(found, pairs))
+    return _labelled(protocol, share, _rejected_pairs(asked, protocol, float(who.threshold), wanted, pairs))
 
 
-def _rejected_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
+def _rejected_pairs(score: np.ndarray, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
     """Row, column and score of the rejected genuine pairs of the wanted identities."""
     row, col = protocol.asked
-    request = errors.ErrorRequest(protocol, np.empty(0), len(wanted), asking=True)
-    score = _swept(scores, request).asked_scores(protocol, scores.dtype)
     first = np.argsort(score, kind="stable")
     first = first[(score[first] <= threshold) & wanted[protocol.probe.identity[row[first]]]][:limit]
     return row[first], col[first], score[first]
-
-
-def _accepted_pairs(scores, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
-    """Row, column and score of the accepted impostor pairs with a wanted identity."""
-    request = errors.ErrorRequest(protocol, np.array([threshold]), len(wanted), wanted=wanted, limit=limit)
-    return errors.largest(_swept(scores, request), limit)
 
 
 def _labelled(protocol: Protocol, share: np.ndarray, found: tuple) -> xr.Dataset:

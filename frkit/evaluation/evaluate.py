@@ -6,16 +6,32 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, require, warn
+from frkit.base import (
+    GENUINE,
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PERSON,
+    PROBE,
+    REFERENCE,
+    real_numbers,
+    require,
+    require_one_of,
+    require_whole,
+    warn,
+)
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import plan_rates, tally_rates
 from frkit.evaluation.nodes import provenance, tree
-from frkit.faces.labels import attributes_of
+from frkit.faces.labels import VARYING_RULES, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+from frkit.scores.tensor import CHUNK
 
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
+WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
+MOST_BINS = 100_000  # of a histogram
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
 
@@ -86,14 +102,15 @@ def evaluate(
     Raises
     ------
     InputError
-        For levels outside (0, 1), both far and threshold, unknown options or attributes, or scores without a
-        genuine or an impostor pair.
+        For levels outside (0, 1), both far and threshold, unknown options or attributes, infinite scores, scores
+        without a genuine or an impostor pair that did not fail, an image that stands twice on a side, a missing
+        identity, or a tensor said to be symmetric that differs from its transpose.
 
     Warns
     -----
     DataWarning
-        For groups too small for a rate, FAR levels below the weight of one pair, and the image scheme with few
-        images per identity.
+        For groups too small for a rate, FAR levels below the weight of one pair, genuine comparisons of which half
+        failed, and the image scheme with few images per identity.
 
     Examples
     --------
@@ -105,19 +122,22 @@ def evaluate(
     """
     levels = asked_levels(far, threshold)
     bins, bounds = _asked_bins(histogram)
+    require_one_of("varying", varying, VARYING_RULES)
+    drawn = resampling is None or hasattr(resampling, "weights")
+    require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
     scores = checked_scores(scores)
     known = _known(scores, levels, (by, varying, weighting, impostors, resampling), _kept)
     protocol, bar = known.protocol, scores.size > LONG_SWEEP if progress is None else progress
     models = _models(scores)
     rates = [tally_rates(model, protocol, *levels, plan, bar) for model, plan in zip(models, known.plans, strict=True)]
-    _warn(protocol, resampling, levels[0])
+    failed = [model.table.attrs["failed"] for model in rates]
+    _warn(protocol, resampling, levels[0], max(failed))
     tables = [model.table for model in rates]
     if bins:
         bounds = bounds or score_bounds(scores)
         for place, model in enumerate(models):
-            whole = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
-            tables[place] = tables[place].merge(whole).assign_attrs(whole.attrs)
-    failed = [table.attrs["failed"] for table in tables]
+            more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
+            tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
     influence = [model.influence for model in rates]
     return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
@@ -172,9 +192,24 @@ def _known(scores: xr.DataArray, levels: tuple, options: tuple, kept: Kept | Non
     same = kept is not None and labels.keys() == kept.labels.keys()
     same = same and all(np.array_equal(kept.labels[name], value) for name, value in labels.items())
     protocol = kept.protocol if same else make_protocol(models[0], *options)
+    if kept is None and protocol.symmetric:
+        _check_transpose(scores)
     if kept is not None and len(kept.plans) == len(models):
         return Kept(labels, protocol, kept.plans)
     return Kept(labels, protocol, [plan_rates(model, protocol, *levels) for model in models])
+
+
+def _check_transpose(scores: xr.DataArray) -> None:
+    """A tensor that is swept as a triangle must equal its transpose, as far as a few of its scores tell."""
+    n = scores.sizes[PROBE]
+    some = np.unique([start + np.arange(min(WINDOW, n)) for start in (0, max(n // 2 - WINDOW, 0), max(n - WINDOW, 0))])
+    values = scores.isel({PROBE: some, REFERENCE: some}).transpose(..., PROBE, REFERENCE).values
+    slack = 1e-4 * np.fmax.reduce(np.abs(values), axis=None, initial=0)
+    require(
+        np.allclose(values, np.swapaxes(values, -1, -2), rtol=0, atol=slack, equal_nan=True),
+        "these scores depend on which image is the probe, but their attribute `symmetric` says that they do not: say "
+        "fk.score_tensor(..., symmetric=False), or scores.assign_attrs(symmetric=0)",
+    )
 
 
 def _models(scores: xr.DataArray) -> list[xr.DataArray]:
@@ -186,14 +221,21 @@ def checked_scores(scores) -> xr.DataArray:
     """A tensor over (probe, reference), or the scores of a pair list over (pair)."""
     if isinstance(scores, xr.Dataset) and "score" in scores and GENUINE in scores.coords:
         scores = scores["score"]
-    dims = set(scores.dims) if isinstance(scores, xr.DataArray) else set()
-    listed = PAIR in dims and GENUINE in scores.coords
+    dims = {*scores.dims} - {MODEL} if isinstance(scores, xr.DataArray) else set()
+    listed = dims == {PAIR} and GENUINE in scores.coords
+    sides = (f"{side}_{IDENTITY}" for side in (PROBE, REFERENCE))
     require(
-        {PROBE, REFERENCE} <= dims or listed,
-        "scores must be a tensor over (probe, reference) or a list of pairs: make it with fk.score_tensor, "
-        "fk.score_matrix, fk.pairs or fk.open_pairs",
+        listed or dims == {PROBE, REFERENCE} and all(name in scores.coords for name in (PROBE, REFERENCE, *sides)),
+        "scores must be a tensor over (probe, reference) that names images and identities, or a list of pairs: make it "
+        "with fk.score_tensor, fk.score_matrix, fk.pairs or fk.open_pairs",
     )
-    return scores
+    require(scores.dtype.kind in "fiub", f"scores must be real numbers, got {scores.dtype}")
+    scores = scores if scores.dtype in (np.float32, np.float64) else scores.astype(float)
+    if listed:
+        require(not np.isinf(scores.values).any(), "some scores are infinite; mark failed comparisons as NaN")
+        return scores
+    scores = scores.transpose(..., PROBE, REFERENCE)
+    return scores.chunk({PROBE: CHUNK, REFERENCE: CHUNK}) if scores.chunks is None else scores
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
@@ -222,8 +264,9 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     >>> fk.far_levels(1e-5, 1e-1, per_decade=1).tolist()
     [1e-05, 0.0001, 0.001, 0.01, 0.1]
     """
+    real_numbers("far levels", [lowest, highest])
     require(0 < lowest < highest < 1, f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}")
-    require(per_decade >= 1, f"per_decade must be at least 1, got {per_decade}")
+    require_whole("per_decade", per_decade, 1)
     decades = np.log10(highest / lowest)
     levels = np.logspace(np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1))
     levels = np.array([float(f"{level:.12g}") for level in levels])  # 1e-5 is 1e-5, so that .sel finds it
@@ -235,13 +278,13 @@ def asked_levels(far, threshold) -> tuple[np.ndarray, np.ndarray]:
     """Distinct FAR levels or fixed thresholds, ascending: one of the two is empty."""
     require(far is None or threshold is None, "give far= or threshold=, not both")
     if threshold is not None:
-        fixed = np.atleast_1d(np.asarray(threshold, float))
+        fixed = np.atleast_1d(real_numbers("threshold", threshold).astype(float))
         require(
             fixed.ndim == 1 and fixed.size and np.all(np.isfinite(fixed)),
             f"threshold must be finite numbers, got {threshold!r}",
         )
         return np.empty(0), np.unique(fixed)
-    levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(np.asarray(far, float))
+    levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(real_numbers("far", far).astype(float))
     inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
     require(inside, f"far must lie in (0, 1), got {far!r}")
     return np.unique(levels), np.empty(0)
@@ -249,17 +292,29 @@ def asked_levels(far, threshold) -> tuple[np.ndarray, np.ndarray]:
 
 def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     """Number of bins, 0 for none, and their range where one is given."""
-    bins, bounds = histogram if isinstance(histogram, (tuple, list)) else (0 if histogram is None else histogram, None)
-    whole = isinstance(bins, (int, np.integer)) and bins >= (0 if histogram is None else 1)
+    if histogram is None:
+        return 0, None
+    two = isinstance(histogram, (tuple, list)) and len(histogram) == 2
+    bins, bounds = histogram if two else (histogram, None)
+    ends = real_numbers("histogram", (0, 1) if bounds is None else bounds)
     require(
-        whole and (bounds is None or bounds[0] < bounds[1]),
-        f"histogram must be a number of bins, or (bins, (low, high)) with low < high; got {histogram!r}",
+        isinstance(bins, (int, np.integer))
+        and 1 <= bins <= MOST_BINS
+        and ends.shape == (2,)
+        and ends[0] < ends[1] < np.inf,
+        f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low < high; "
+        f"got {histogram!r}",
     )
-    return bins, bounds
+    return int(bins), bounds
 
 
-def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray) -> None:
+def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, failed: int) -> None:
     """Say what these data and options cannot tell."""
+    if failed >= protocol.n_genuine / 2:
+        warn(
+            f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing) and are left out: "
+            "the rates are those of the others, which may be the easier ones"
+        )
     median = float(np.median(np.bincount(protocol.people.identity_code)))
     n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
     n_impostors = n_impostors if protocol.listed is None else len(protocol.listed.impostor)

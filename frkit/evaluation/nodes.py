@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, MODEL, REPLICATE, InputError, listed, require, warn
+from frkit.base import GROUP, MODEL, REPLICATE, listed, require, warn
 from frkit.engine.protocol import Protocol
 from frkit.engine.rates import COLUMN
+from frkit.faces.files import check_in_child, named, reading
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -155,12 +156,9 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     """
     path = Path(path)
     require(path.is_file(), f"there is no file {path}; write one with ev.to_netcdf(path)")
-    try:
-        with xr.open_datatree(path, engine="h5netcdf") as tree:
+    with named(path):
+        check_in_child(path)
+        with reading("the evaluation"), xr.open_datatree(path, engine="h5netcdf") as tree:
             loaded = tree.load()
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path} cannot be read as an evaluation ({error}); write one with ev.to_netcdf(path)"
-        ) from error
     require("empirical" in loaded, f"{path} holds no node 'empirical': it is not an evaluation")
     return loaded

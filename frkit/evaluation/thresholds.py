@@ -8,7 +8,7 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
 from frkit.evaluation.evaluate import checked_scores, evaluate
-from frkit.scores.groups import People, people
+from frkit.scores.groups import People, is_symmetric, people
 
 OWN = "frkit_own"
 
@@ -105,7 +105,7 @@ def _of_group(scores: xr.DataArray, who: People, name: str, far, weighting) -> x
     persons = np.unique(np.concatenate([scores[f"{side}_{PERSON}"].values[own[side]] for side in own]))
     if len(persons) < 2:
         return None
-    if scores.attrs.get("symmetric"):
+    if is_symmetric(scores):
         genuine = len(np.unique(inside[0])) < len(inside[0])
     else:
         genuine = len(np.intersect1d(*inside)) > 0

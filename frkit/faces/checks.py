@@ -28,9 +28,14 @@ def checked_embedding(embedding, model) -> np.ndarray:
     require(original.size > 0, f"embedding is empty: shape {original.shape}; give images and features")
     with np.errstate(over="ignore"):
         values = np.array(original, dtype=np.float32, order="C", copy=True)
+    check_rows(values, original, model)
+    return values
+
+
+def check_rows(values: np.ndarray, original: np.ndarray, model) -> None:
+    """Raise where a row cannot be compared: a value is not finite, or it has no length."""
     check_finite(values, original, model)
     _check_norms(values, model)
-    return values
 
 
 def _numbers(embedding) -> np.ndarray:

@@ -18,9 +18,10 @@ from frkit.base import (
     THRESHOLD_LEVEL,
     listed,
     require,
+    require_one_of,
 )
 from frkit.faces.checks import check_faces, checked_embedding
-from frkit.faces.labels import clean_labels, complete_labels, image_names, model_names, resolve_varying
+from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
 
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
@@ -93,15 +94,23 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE)[-values.ndim :], values)}, coords=coords)
 
 
-def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
-    """Clean labels and the rule of each attribute."""
+def check_names(attributes: Mapping) -> None:
+    """Names of attributes must be texts that are free."""
     for name in attributes:
-        usable = name not in RESERVED and "/" not in name and name.strip()
+        usable = isinstance(name, str) and name not in RESERVED and "/" not in name and name.strip()
         require(
             usable and not name.startswith(("probe_", "reference_")),
-            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it (reserved: "
+            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, and of pairs "
+            "give both sides as a tuple (reserved: "
             f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
         )
+
+
+def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
+    """Clean labels and the rule of each attribute."""
+    check_names(attributes)
+    if isinstance(varying, str):
+        require_one_of("varying", varying, VARYING_RULES)
     rules = dict.fromkeys(attributes, varying) if isinstance(varying, str) else varying
     require(isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}")
     extra = [name for name in rules if name not in attributes]

@@ -1,5 +1,8 @@
 """Files of arrays, and what every reader of files says: name in front, what cannot be read, what to install."""
 
+import os
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +18,14 @@ from frkit.base import FEATURE, IMAGE, MODEL, InputError, listed, require, warn
 PICKLED = (
     "can only be read by unpickling, which may run any code, so frkit refuses; "
     "save numbers as a numeric array and labels as text, e.g. np.savez(path, embedding=np.asarray(embedding, "
-    "'float32'), identity=np.asarray(identity, str))"
+    "'float32'), identity=[str(name) for name in identity]), where a missing label is ''"
 )
 _KINDS = {
     ".npz": "npz", ".npy": "npy", ".csv": "text", ".tsv": "text", ".csv.gz": "text", ".tsv.gz": "text",
     ".txt": "lines", ".parquet": "parquet", ".pq": "parquet", ".mat": "mat", ".zarr": "zarr",
     ".zarr.zip": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf",
 }  # fmt: skip
+_UNPACKED, _RATIO = 200_000_000, 100  # bytes that any file may unpack to, and how often its own size
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 
 
@@ -43,13 +47,50 @@ def reading(what: str) -> Iterator[None]:
     """Turn whatever a library raises over a bad file into an InputError."""
     try:
         yield
-    except (InputError, MemoryError):
+    except InputError:
         raise
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text ({error}); save it again as UTF-8") from None
+        code = "UTF-16" if error.object[:2] in (b"\xff\xfe", b"\xfe\xff") else "Latin-1 or the like"
+        raise InputError(f"not UTF-8 text but, it seems, {code} ({error}); save it again as UTF-8") from None
+    except MemoryError as error:
+        raise InputError(f"{what} does not fit into memory ({error}): is the file damaged? otherwise cut it") from None
     except Exception as error:
         pickled = any(words in str(error) for words in ("allow_pickle", "Python objects"))
-        raise InputError(f"{what} {PICKLED}" if pickled else f"{what} cannot be read: {error}") from None
+        said = f"{error}" or type(error).__name__
+        remedy = "the file may be damaged or cut short: copy or write it again"
+        raise InputError(f"{what} {PICKLED}" if pickled else f"{what} cannot be read: {said}; {remedy}") from None
+
+
+def may_hold(path: Path) -> int:
+    """Bytes that a file, or a folder of files, may honestly unpack to."""
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    return max(_UNPACKED, _RATIO * sum(file.stat().st_size for file in files))
+
+
+def check_unpacked(size: int, path: Path) -> None:
+    """Refuse a file that unpacks to more than such a file can honestly hold."""
+    limit = may_hold(path)
+    require(
+        size <= limit,
+        f"it unpacks to {size / 1e9:.3g} GB, the limit for a file of its size is {limit / 1e9:.3g} GB; unpack it first",
+    )
+
+
+def check_in_child(path: Path) -> None:
+    """Have all of a file read once in a process of its own, because libraries crash or hang over damaged ones."""
+    most, script = may_hold(path), Path(__file__).with_name("trial.py")
+    seconds = 4 + most // _RATIO // 2_000_000
+    command = [sys.executable, "-P", str(script), str(path), str(most), str(seconds)]
+    one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        child = subprocess.run(command, capture_output=True, timeout=60 + 10 * seconds, env=one_thread)
+    except OSError:  # no process can be started here
+        return
+    except subprocess.TimeoutExpired:
+        raise InputError(f"it takes more than {seconds} s to read: the file is damaged; write it again") from None
+    wrong = child.stdout.decode("utf-8", "replace")
+    wrong = wrong or child.returncode and f"its library crashes or hangs (exit code {child.returncode})"
+    require(not wrong, f"cannot be read: {wrong}; the file may be damaged or not what its name says: write it again")
 
 
 def need(module: str, purpose: str, package: str | None = None) -> ModuleType:
@@ -70,6 +111,7 @@ def not_read(names: list[str], why: str) -> None:
 def file_kind(path: Path) -> str:
     """Tell the format from the name; raise InputError for what cannot or must not be read."""
     require(path.exists(), "there is no such file")
+    require(path.is_file() or path.is_dir(), "is neither a file nor a folder, but a pipe or a device; give a file")
     name = path.name.lower()
     require(not name.endswith(_PICKLES), f"a {path.suffix} file {PICKLED}")
     ends = [end for end in _KINDS if name.endswith(end)]
@@ -81,6 +123,9 @@ def file_kind(path: Path) -> str:
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """Read all arrays of an .npz."""
     columns = {}
+    if zipfile.is_zipfile(path):
+        with reading("the file"), zipfile.ZipFile(path) as archive:
+            check_unpacked(sum(entry.file_size for entry in archive.infolist()), path)
     with reading("the file"), np.load(path, allow_pickle=False) as arrays:
         require(hasattr(arrays, "files"), "is no .npz but a single array; rename it to .npy")
         for key in arrays.files:
@@ -102,6 +147,7 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
     if kind == "zarr":
         ds = _load_zarr(path)
     else:
+        check_in_child(path)
         with reading("the netCDF file"):
             ds = xr.load_dataset(path, decode_times=False)
     require("embedding" in ds, f"no variable 'embedding'; the variables are {listed(ds.variables, 12)}")
@@ -126,4 +172,11 @@ def _load_zarr(path: Path) -> xr.Dataset:
                 # Zarr 2 may hold arrays that only pickle can decode: the metadata tell before any value is read
                 codecs = [getattr(array.metadata, kind, None) for kind in ("filters", "compressor", "codecs")]
                 require("pickle" not in repr(codecs).lower(), f"array {name!r} {PICKLED}")
+                lost = array.nchunks - array.nchunks_initialized
+                require(
+                    lost == 0,
+                    f"array {name!r} lacks {lost} of {array.nchunks} chunks: they are lost, or were left out because "
+                    "all values are the fill value; write it with write_empty_chunks=True",
+                )
+            check_in_child(path)
             return xr.load_dataset(store, engine="zarr", consolidated=False, decode_times=False)

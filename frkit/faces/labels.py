@@ -8,6 +8,7 @@ from frkit.base import IMAGE, UNKNOWN, InputError, listed, require
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
 _MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
+_NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # words that name no person and no image
 
 
 def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarray, np.ndarray]:
@@ -46,13 +47,15 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarr
     (['male', 'unknown', 'female'], [False, True, False])
     """
     array = one_each(values, n, name, of)
+    if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
+        array = np.array(values, object)  # [1.0, "a"] would have become ["1.0", "a"]
     kind = array.dtype.kind
     require(kind not in "Vc", f"{name} holds {array.dtype} values, which are no labels; give text or numbers")
     if kind not in "UbiuM":
         array = np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
-    text = np.strings.strip(array.astype(str))
+    text = np.strings.strip(array.astype(str, copy=False))
     missing = np.isin(text, _MISSING_WORDS) | np.ma.getmask(values)
-    return np.where(missing, UNKNOWN, text), missing
+    return np.where(missing, UNKNOWN, text) if missing.any() else text, missing
 
 
 def one_each(values, n: int, name: str, of: str) -> np.ndarray:
@@ -85,17 +88,18 @@ def _word(value, name: str, row: int) -> str:
     require(np.ndim(value) == 0, f"{name}, row {row}: expected one label, got {value!r}")
     if pd.isna(value):
         return ""
-    whole = isinstance(value, float) and value.is_integer()
+    whole = isinstance(value, (float, np.floating)) and value.is_integer()
     return str(int(value)) if whole else str(value)
 
 
 def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     """Labels none of which may be missing; a person called "unknown" would be many people."""
     labels, missing = clean_labels(values, n, name, of)
-    rows = np.flatnonzero(missing | (labels == UNKNOWN))
+    rows = np.flatnonzero(missing | np.isin(labels, _NOBODY))
     require(
         len(rows) == 0,
-        f"{name} is missing or 'unknown' in {len(rows)} {of}(s): {_rows(rows)}; label or remove these {of}s",
+        f"{name} is missing or {listed(labels[rows[:1]])} in {len(rows)} {of}(s): {_rows(rows)}; label or remove "
+        f"these {of}s",
     )
     return labels
 
@@ -129,12 +133,18 @@ def _rows(rows: np.ndarray) -> str:
 
 def attributes_of(by) -> list[str]:
     """Names of the attributes, one or several."""
-    return [by] if isinstance(by, str) else list(by)
+    names = [by] if isinstance(by, str) else by
+    fits = isinstance(names, (list, tuple)) and len(names) > 0 and all(isinstance(name, str) for name in names)
+    require(fits, f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}")
+    return list(names)
 
 
 def crossed(labels: list[np.ndarray]) -> np.ndarray:
     """One flat label from several, e.g. "female & Asian"; unknown where any is."""
     flat = labels[0]
+    held = [word for part in labels for word in part[np.strings.find(part, CROSSED) >= 0]]
+    words = f"labels that are crossed must not hold {CROSSED!r}, which stands between them"
+    require(not held or len(labels) == 1, f"{words}: {listed(held)}")
     for more in labels[1:]:
         flat = np.char.add(np.char.add(flat, CROSSED), more)
     unknown = np.any([part == UNKNOWN for part in labels], axis=0)

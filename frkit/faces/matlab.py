@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from scipy.io import loadmat
 
-from frkit.faces.files import need, not_read, reading
+from frkit.faces.files import check_in_child, need, not_read, reading
 
 _WHY = "a MATLAB string array, struct or object; save strings as cellstr(...) and fields as variables"
 
@@ -15,6 +15,9 @@ def read_mat(path: Path) -> dict[str, np.ndarray]:
     with path.open("rb") as file:
         head = file.read(520)
     hdf5 = b"\x89HDF\r\n\x1a\n" in (head[:8], head[512:])  # version 7.3 puts 512 bytes of its own in front
+    if hdf5:
+        need("h5py", "reading MATLAB 7.3 files")
+    check_in_child(path)
     with reading("the MATLAB file"):
         variables = _read_hdf5(path) if hdf5 else loadmat(path, squeeze_me=True, chars_as_strings=True)
     columns = {name: _plain(value) for name, value in variables.items() if not name.startswith("__")}
@@ -41,7 +44,8 @@ def _cell(item):
 
 
 def _read_hdf5(path: Path) -> dict[str, np.ndarray | None]:
-    h5py = need("h5py", "reading MATLAB 7.3 files")
+    import h5py
+
     with h5py.File(path, "r") as file:
         return {name: _h5_value(file, file[name]) for name in file if not name.startswith("#")}
 

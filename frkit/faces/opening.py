@@ -19,6 +19,7 @@ IDENTITY_NAMES = (
 _IMAGE_NAMES = (
     "images", "image_name", "image_names", "image_id", "filename", "filenames", "file", "path", "paths",
 )  # fmt: skip
+_TAKEN = ("embedding", IDENTITY, IMAGE, MODEL, "varying")  # arguments of `faces`
 _BESIDE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 
 
@@ -158,4 +159,5 @@ def _chosen(columns: dict, n_images: int, attributes) -> dict:
         return {name: usable[name] for name in attributes}
     others = [f"{name!r} {np.shape(value)}" for name, value in columns.items() if name not in usable]
     not_read(others, "not one label per image; attributes=[...] says which columns to take")
-    return usable
+    not_read([repr(name) for name in usable if name in _TAKEN], "another column takes that part")
+    return {name: value for name, value in usable.items() if name not in _TAKEN}

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, require
-from frkit.faces.files import file_kind, need, reading
+from frkit.faces.files import check_unpacked, file_kind, need, reading
 
+_NEVER = "[\n\r\0]"  # in no cell: a quote was left open, or the file is no text
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
 _PIECE = 100_000  # cells held as text at a time, where they become numbers
 _KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
@@ -63,7 +64,13 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
 
 def open_text(path: Path) -> TextIO:
     """Open a text file, plain or .gz."""
-    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    packed = path.name.lower().endswith(".gz")
+    if packed and path.stat().st_size > 8:
+        with open(path, "rb") as file:
+            is_gzip = file.read(2) == b"\x1f\x8b"
+            file.seek(-4, 2)  # where the size of what is packed stands
+            check_unpacked(int.from_bytes(file.read(4), "little") * is_gzip, path)
+    opener = gzip.open if packed else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
@@ -72,6 +79,9 @@ def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(lines, delimiter=mark, strict=True)
     for row in reader:
         cells = [cell.strip() for cell in row]
+        if re.search(_NEVER, "".join(cells)):
+            odd = next(cell for cell in cells if re.search(_NEVER, cell))
+            raise InputError(f"line {reader.line_num}: a cell holds {odd[:40]!r}: an open quote, or a NUL? mend it")
         if any(cells):
             yield reader.line_num, cells
 
@@ -98,8 +108,10 @@ def read_frame(path: Path) -> pd.DataFrame:
     """Read a whole table with a header: text, or a Parquet as it is (its rows are counted from 1)."""
     kind = file_kind(path)
     if kind == "parquet":
-        need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
+        pq = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
         with reading("the Parquet table"):
+            facts = pq.read_metadata(path)
+            check_unpacked(4 * facts.num_rows * facts.num_columns, path)
             table = pd.read_parquet(path, engine="pyarrow")
         table = table.reset_index(drop=table.index.name is None)
         table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)

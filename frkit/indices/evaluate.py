@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, listed, require, require_whole, warn
+from frkit.base import GROUP, IDENTITY, PAIR, PROBE, SCORE_BIN, listed, require, require_inside, require_whole, warn
 from frkit.evaluation.evaluate import evaluate as evaluate_scores
 from frkit.indices.deals import deal_pairs, deal_people
 from frkit.indices.maps import map_name, unit_scores
@@ -205,6 +205,7 @@ def summary(
     >>> fk.indices.summary(ev).sfi.dims
     ('variant',)
     """
+    require_inside("level", level, 0, 1)
     tallies = evaluation["empirical"].to_dataset()
     options = {"group_sizes": group_sizes, "c": c}
     parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}

@@ -10,6 +10,7 @@ from frkit.base import PAIR, InputError, require
 from frkit.evaluation.evaluate import checked_scores
 
 ROUNDING = 1e-5  # by so much may a mapped score lie outside [0, 1]: that is rounding, and is cut off
+FEW = 256  # scores that tell whether a map increases
 
 
 def _angular(score: np.ndarray) -> np.ndarray:
@@ -45,6 +46,11 @@ def _mapped(score: np.ndarray, score_map: str | Callable) -> np.ndarray:
     function, name = SCORE_MAPS[score_map] if isinstance(score_map, str) else score_map, map_name(score_map)
     mapped = np.asarray(function(score), score.dtype)
     require(mapped.shape == score.shape, f"score_map {name!r} must return one number for every score")
+    few = np.sort(score, axis=None)[:: max(1, score.size // FEW)] if callable(score_map) else score[:0]
+    require(
+        len(few) == 0 or np.all(np.diff(np.asarray(function(few), float)) >= -ROUNDING),
+        f"score_map {name!r} decreases: larger must stay more alike; map distances with 1 - d, say",
+    )
     bad = ~((mapped >= -ROUNDING) & (mapped <= 1 + ROUNDING))
     if bad.any():
         first = np.unravel_index(np.argmax(bad), bad.shape)

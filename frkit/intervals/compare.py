@@ -176,7 +176,7 @@ def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
 def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
     """Refuse to pair evaluations whose replicates are not the same resamples of the same images."""
     first, second = provenance(a), provenance(b)
-    for key in ("scheme", "n", "seed", "n_images", "n_identities", "fingerprint"):
+    for key in ("scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "fingerprint"):
         require(
             first.get(key) == second.get(key),
             f"a paired comparison needs the same images and the same draws, but {key} differs: "

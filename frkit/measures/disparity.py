@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, require
+from frkit.base import GROUP, real_numbers, require
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, over_groups
 
 Formula = Callable[[xr.DataArray], xr.DataArray]
@@ -164,7 +164,8 @@ def garbe(*, c: float = 0.5) -> Measure:
 
 def _of_both(name: str, c: float) -> Measure:
     """The measure that puts the disparities of FAR (with weight c) and of FRR together."""
-    require(0 <= c <= 1, f"the weight c of FAR must lie in [0, 1], got {c}")
+    weight = real_numbers("c", c)
+    require(weight.ndim == 0 and 0 <= weight <= 1, f"the weight c of FAR must lie in [0, 1], got {c}")
     formula, together, scale, fair, words = OF_BOTH_RATES[name]
 
     def read(tallies: xr.Dataset) -> xr.DataArray:

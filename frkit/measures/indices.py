@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, SCORE_BIN, require
+from frkit.base import GROUP, SCORE_BIN, real_numbers, require, require_one_of
 from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
 
 VARIANTS = ("normal", "extremal", "weighted")
@@ -136,9 +136,16 @@ def unnormalised_weight(share, n_groups: int, *, c: float = 1.0) -> np.ndarray:
     >>> float(fk.measures.unnormalised_weight(1 / 6, 3))
     2.0
     """
-    require(c >= 0, f"the constant c of the weights must be at least 0, got {c}")
+    _check_constant(c)
     middle = 1 / (2 * n_groups)
     return c + np.exp(-((share - middle) ** 2) / (2 * middle**2))
+
+
+def _check_constant(c: float) -> None:
+    """The constant c of eq. 1."""
+    given = real_numbers("c", c)
+    fits = given.ndim == 0 and 0 <= given < np.inf
+    require(fits, f"the constant c of the weights must be finite and at least 0, got {c!r}")
 
 
 def _fused_weights(sizes: xr.DataArray, c: float) -> xr.DataArray:
@@ -171,7 +178,8 @@ def fused(deviation: xr.DataArray, variant: str, weights: xr.DataArray) -> xr.Da
 
 def _index(kind: str, variant: str, group_sizes, c: float, balance: bool = False) -> Measure:
     """The measure of one index and variant."""
-    require(variant in VARIANTS, f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    require_one_of("variant", variant, VARIANTS)
+    _check_constant(c)
     of_groups = {
         "sfi": lambda tallies: deviations(separation(tallies)),
         "cfi": lambda tallies: deviations(compactness(tallies)),

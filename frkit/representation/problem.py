@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, require_whole, warn
 from frkit.faces.checks import check_faces, check_finite
-from frkit.faces.labels import CROSSED, crossed, resolve_varying
+from frkit.faces.labels import CROSSED, clean_labels, complete_labels, crossed, resolve_varying
 
 UNITS = ("identity", "image")
 FEWEST_FOLDS = 3  # training, validation and test
@@ -61,9 +61,9 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
     for name in names:
         require(name in known, f"attribute {name!r} is none of these faces'; known: {', '.join(known) or 'none'}")
     name = CROSSED.join(names)
-    identity = faces[IDENTITY].values.astype(str)
+    identity = complete_labels(faces[IDENTITY].values, faces.sizes[IMAGE], IDENTITY)
     person = faces[PERSON].values.astype(str) if PERSON in faces.coords else identity
-    label = crossed([faces[one].values.astype(str) for one in names])
+    label = crossed([clean_labels(faces[one].values, len(identity), one)[0] for one in names])
     label, _, _ = resolve_varying(label, identity, varying, name, person)
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)

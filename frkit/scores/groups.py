@@ -7,7 +7,15 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require
-from frkit.faces.labels import CROSSED, attributes_of, crossed, resolve_varying
+from frkit.faces.labels import (
+    CROSSED,
+    attributes_of,
+    clean_labels,
+    complete_labels,
+    crossed,
+    image_names,
+    resolve_varying,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +54,8 @@ class People:
 
 def people(scores: xr.DataArray, by, varying: str) -> People:
     """Collect the images of both sides of a tensor, and apply the rule for attributes that vary within an identity."""
-    probes, references = (scores[side].values.astype(str) for side in (PROBE, REFERENCE))
-    if scores.attrs.get("symmetric"):
+    probes, references = (image_names(scores[side].values, scores.sizes[side], side) for side in (PROBE, REFERENCE))
+    if is_symmetric(scores):
         names, index = probes, [np.arange(len(probes))] * 2
     else:
         names, inverse = np.unique(np.concatenate([probes, references]), return_inverse=True)
@@ -63,11 +71,23 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     return People(names, identity, person, group, groups_among(group, by), *index)
 
 
+def is_symmetric(scores: xr.DataArray) -> bool:
+    """Whether the upper triangle of a tensor says everything: its sides hold the same images in the same order."""
+    return bool(scores.attrs.get("symmetric")) and np.array_equal(scores[PROBE].values, scores[REFERENCE].values)
+
+
 def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     """Labels of the probes and of the references of a tensor, or of every pair of a list; several are crossed."""
     check_attributes(scores, by)
     names = attributes_of(by)
-    return [crossed([scores[f"{side}_{name}"].values.astype(str) for name in names]) for side in (PROBE, REFERENCE)]
+    columns = {f"{side}_{name}": scores[f"{side}_{name}"].values for side in (PROBE, REFERENCE) for name in names}
+    clean = {
+        name: complete_labels(column, len(column), name)
+        if name.endswith(f"_{IDENTITY}")
+        else clean_labels(column, len(column), name)[0]
+        for name, column in columns.items()
+    }
+    return [crossed([clean[f"{side}_{name}"] for name in names]) for side in (PROBE, REFERENCE)]
 
 
 def check_attributes(scores: xr.DataArray, by) -> None:

@@ -7,12 +7,16 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, require
+from frkit.base import IDENTITY, PROBE, REFERENCE, real_numbers, require, require_flag, warn
+from frkit.faces.dataset import check_names
 from frkit.faces.files import file_kind, named, read_npy
 from frkit.faces.labels import clean_labels, complete_labels, image_names
 from frkit.faces.opening import IDENTITY_NAMES, read_columns, take_column
 from frkit.faces.tables import read_pieces, to_numbers
-from frkit.scores.tensor import CHUNK, labelled_tensor
+from frkit.scores.pairs import marks_of, without_failed
+from frkit.scores.tensor import block_size, labelled_tensor
+
+CORNER = 64  # rows and columns that tell whether a matrix is symmetric
 
 
 def score_matrix(
@@ -54,7 +58,13 @@ def score_matrix(
     Raises
     ------
     InputError
-        Where lengths differ, an identity is missing (or "unknown"), or image names repeat within a side.
+        Where lengths differ, an identity is missing (or "unknown"), image names repeat within a side, or values or
+        marks are no real numbers; infinite scores are refused when they are computed.
+
+    Warns
+    -----
+    DataWarning
+        For a symmetric square without image names: its diagonal counts as genuine.
 
     Examples
     --------
@@ -62,30 +72,43 @@ def score_matrix(
     >>> fk.score_matrix([[9.0, 1.0], [-1.0, 7.0]], ["ann", "bob"], ["ann", "bob"], missing=-1).shape
     (2, 2)
     """
-    values = values if hasattr(values, "shape") else np.asarray(values, float)
-    require(values.ndim == 2, f"a score matrix has two dimensions, got shape {tuple(values.shape)}")
+    values = values if hasattr(values, "dtype") else real_numbers("values", values)
+    require(values.ndim == 2, f"values: a score matrix has two dimensions, got shape {tuple(values.shape)}")
+    require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     names, labels = [], []
     people, images = (probe_identity, reference_identity), (probe, reference)
     for side, n, who, image in zip((PROBE, REFERENCE), values.shape, people, images, strict=True):
         default = np.char.add(f"{side} ", np.arange(n).astype(str))
         names.append(default if image is None else image_names(image, n, side))
         labels.append({IDENTITY: complete_labels(who, n, f"{side}_{IDENTITY}", side)})
-    for name, both in (attributes or {}).items():
+    if probe is None and reference is None:
+        _warn_of_diagonal(values, *labels)
+    attributes = {} if attributes is None else attributes
+    require(isinstance(attributes, Mapping), f"attributes must be a mapping of names, got {attributes!r}")
+    check_names(attributes)
+    for name, both in attributes.items():
+        two = isinstance(both, (tuple, list)) and len(both) == 2
+        require(two, f"attributes[{name!r}] must be (labels of probes, labels of references)")
         for side, given, n in zip(labels, both, values.shape, strict=True):
             side[name] = clean_labels(given, n, name)[0]
-    size = CHUNK if chunks == "auto" else chunks
-    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=size)
-    marks = [] if missing is None else np.atleast_1d(missing).tolist()
-    lazy = da.map_blocks(_clean, lazy, marks, distance, dtype=float)
+    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=block_size(chunks))
+    lazy = da.map_blocks(without_failed, lazy, marks_of(missing), require_flag("distance", distance), dtype=float)
     attrs = {"similarity": "given", "symmetric": 0, "long_name": "similarity score"}
     return labelled_tensor(lazy, chunks, *names, *labels, attrs)
 
 
-def _clean(block: np.ndarray, marks: list, distance: bool) -> np.ndarray:
-    scores = np.array(block, float)
-    for mark in marks:
-        scores[block == mark] = np.nan
-    return -scores if distance else scores
+def _warn_of_diagonal(values, probes: dict, references: dict) -> None:
+    """Without names no comparison is known to be of an image with itself; a symmetric square tells that some are."""
+    if not np.array_equal(probes[IDENTITY], references[IDENTITY]):
+        return
+    corner = np.asarray(values[:CORNER, :CORNER], float)
+    above, below = (side[np.triu_indices(len(corner), 1)] for side in (corner, corner.T))
+    if len(np.unique(above)) > 2 and np.allclose(above, below, equal_nan=True):
+        warn(
+            "the matrix is square and symmetric, with the same people on both sides: its diagonal, images with "
+            "themselves by the look of it, counts as genuine; name the images, probe=names, reference=names, and it "
+            "does not"
+        )
 
 
 def open_scores(path: str | Path, *, missing=-1, labels=None, **options) -> xr.DataArray:

@@ -6,12 +6,25 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require
+from frkit.base import (
+    GENUINE,
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PROBE,
+    REFERENCE,
+    UNKNOWN,
+    InputError,
+    listed,
+    real_numbers,
+    require,
+    require_flag,
+)
+from frkit.faces.dataset import check_names
 from frkit.faces.labels import clean_labels, complete_labels, model_names, one_each
 
 SIDES = (PROBE, REFERENCE)
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
-_TAKEN = {"score", GENUINE, MODEL, PAIR, PROBE, REFERENCE, IDENTITY, "person", "distance", "missing"}
 
 
 def pairs(
@@ -81,6 +94,7 @@ def pairs(
     coords = {name: (PAIR, values) for name, values in labels.items()}
     if names is not None:
         coords[MODEL] = names
+    distance = require_flag("distance", distance)
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
     dims = (MODEL, PAIR)[-values.ndim :]
     return xr.Dataset({"score": (dims, -values if distance else values, attrs)}, coords=coords)
@@ -91,26 +105,36 @@ def _scores(score, model, missing) -> tuple[np.ndarray, np.ndarray | None]:
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
         require(len(score) > 0, "score is an empty mapping: give at least one model's scores")
-        model, score = list(score), list(score.values())
+        model, score = list(score), [real_numbers("score", one) for one in score.values()]
         many = [np.size(one) for one in score]
         require(len(set(many)) == 1, f"lengths differ: models {listed(model)} have {many} scores")
-    try:
-        values = np.array(score, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"score must be numbers, one for each pair: {error}") from None
+    values = real_numbers("score", score)
     fits = values.ndim == (1 if model is None else 2)
     require(
         fits and values.shape[-1] > 0,
         f"score must have shape (pairs,), or (models, pairs) together with model= names, got shape {values.shape} "
         f"{'without' if model is None else 'with'} model names",
     )
+    values = without_failed(values, marks_of(missing))
     endless = np.isinf(values)
     where = int(np.argmax(endless.any(tuple(range(values.ndim - 1)))))
     require(not endless.any(), f"score of pair {where} is infinite ({int(endless.sum())} such); mark it as missing")
-    if missing is not None:
-        values[np.isin(values, np.atleast_1d(missing))] = np.nan
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     return values, None if model is None else model_names(model, len(values))
+
+
+def marks_of(missing) -> list[float]:
+    """The values that mark a failed comparison."""
+    return [] if missing is None else np.atleast_1d(real_numbers("missing", missing)).ravel().tolist()
+
+
+def without_failed(scores: np.ndarray, marks: list[float], distance: bool = False) -> np.ndarray:
+    """Scores in float64, larger = more alike, NaN where masked or marked; a mark is rounded as the scores were."""
+    values = np.array(scores, float)
+    values[np.ma.getmaskarray(scores)] = np.nan
+    for mark in marks:
+        values[np.ma.getdata(scores) == mark] = np.nan
+    return -values if distance else values
 
 
 def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
@@ -157,14 +181,9 @@ def _check_images(names: np.ndarray, identity: np.ndarray) -> None:
 
 def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
     """Clean labels of both sides, for every attribute."""
+    check_names(attributes)
     out = {}
     for name, values in attributes.items():
-        usable = name not in _TAKEN and "/" not in name and not name.startswith(("probe_", "reference_"))
-        require(
-            usable and name.strip(),
-            f"attribute {name!r} has a name that frkit uses itself; rename it, and give both sides as a tuple: "
-            f"gender=(labels of probes, labels of references)",
-        )
         two = isinstance(values, tuple) and len(values) == 2 and np.ndim(values[0]) == 1
         clean = [clean_labels(side, n, name, PAIR)[0] for side in (values if two else (values,))]
         out |= zip((f"{side}_{name}" for side in SIDES), clean if two else _split(clean[0]))

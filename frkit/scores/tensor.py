@@ -8,7 +8,9 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import FEATURE, IMAGE, MODEL, PROBE, REFERENCE, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
+from frkit.faces.checks import check_rows
+from frkit.faces.labels import clean_labels, complete_labels, image_names
 
 CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
 TILE = 512  # a larger block is filled by products of this size
@@ -158,12 +160,14 @@ def score_tensor(
     xr.DataArray
         `score` over ([model,] probe, reference), float32, dask-backed. Coordinates of both sides carry
         identity and attributes (`probe_identity`, `reference_gender`, ...). The attribute `self_score` is
-        the exact score of an image with itself; without it (callables) the diagonal is read.
+        the exact score of an image with itself; without it (callables), and where scores were changed since, the
+        diagonal is read. A selection stays a triangle only where both sides hold the same images in one order.
 
     Raises
     ------
     InputError
-        For an unknown similarity, chunks below 1, or a Dataset without `embedding`.
+        For an unknown similarity, chunks below 1, a Dataset without `embedding`, an image or identity without a name,
+        or a row that is not finite or has no length.
 
     Examples
     --------
@@ -173,34 +177,36 @@ def score_tensor(
     4
     """
     known = ", ".join(SIMILARITIES)
+    made = isinstance(faces, xr.Dataset) and "embedding" in faces and {IMAGE, IDENTITY} <= {*faces.coords}
+    require(made, "faces must be a Dataset with 'embedding', 'image' and 'identity'; make it with fk.faces")
     require(
-        "embedding" in faces,
-        f"faces must hold a variable 'embedding', got {list(faces)}; make it with fk.faces",
-    )
-    require(
-        callable(similarity) or similarity in SIMILARITIES,
+        callable(similarity) or isinstance(similarity, str) and similarity in SIMILARITIES,
         f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}",
     )
     embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
+    check_rows(embedding.values, embedding.values, faces[MODEL].values if MODEL in embedding.dims else None)
     source = ScoreArray(embedding.values, similarity)
     attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
-    attrs |= {"symmetric": int(symmetric), "long_name": "similarity score"}
+    attrs |= {"symmetric": int(require_flag("symmetric", symmetric)), "long_name": "similarity score"}
     if isinstance(similarity, str):
         attrs["self_score"] = SIMILARITIES[similarity][2]
+    names = image_names(faces[IMAGE].values, source.shape[-1])
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE}
-    return labelled_tensor(
-        source, chunks, faces[IMAGE].values, faces[IMAGE].values, labels, labels, attrs, faces.get(MODEL)
-    )
+    labels = {name: clean_labels(values, len(names), name)[0] for name, values in labels.items()}
+    labels[IDENTITY] = complete_labels(labels[IDENTITY], len(names), IDENTITY)
+    return labelled_tensor(source, chunks, names, names, labels, labels, attrs, faces.get(MODEL))
+
+
+def block_size(chunks: int | str) -> int:
+    """Images along each side of a block."""
+    return CHUNK if isinstance(chunks, str) and chunks == "auto" else require_whole("chunks (or 'auto')", chunks, 1)
 
 
 def labelled_tensor(
     source, chunks, probe, reference, probe_labels, reference_labels, attrs, model=None
 ) -> xr.DataArray:
     """Label a lazy array; one side's labels become `probe_...`, the other's `reference_...`."""
-    size = CHUNK if chunks == "auto" else chunks
-    whole = isinstance(size, (int, np.integer)) and size >= 1
-    require(whole, f"chunks must be 'auto' or a whole number of images of at least 1, got {chunks!r}")
-    sizes = (1,) * (source.ndim - 2) + (int(size), int(size))
+    sizes = (1,) * (source.ndim - 2) + (block_size(chunks),) * 2
     lazy = (
         source.rechunk(sizes)
         if isinstance(source, da.Array)

@@ -1,6 +1,7 @@
 """The expensive half of a coverage study: data sets drawn and evaluated side by side, each one kept once."""
 
 import hashlib
+import json
 import warnings
 from collections.abc import Iterator
 from concurrent import futures
@@ -16,12 +17,12 @@ from dask.system import CPU_COUNT
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from frkit.base import DataWarning
+from frkit.base import DataWarning, require
 from frkit.evaluation.evaluate import Evaluator
 from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.store import Record, Store, recorded
+from frkit.studies.store import HEADER, Record, Store, recorded
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,9 +66,8 @@ class Plan:
     def evaluators(self) -> dict[str, Evaluator]:
         """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
         first, seed = self.scores(0), self.seeds(0)[2]
-        kind = {"far": self.far, "by": self.by}
-        draws = {scheme: self.resampling(scheme, seed) for scheme in self.schemes}
-        return {name: Evaluator(kind | {"resampling": draw}).prepared(first) for name, draw in draws.items()}
+        kinds = [{"far": self.far, "by": self.by, "resampling": self.resampling(one, seed)} for one in self.schemes]
+        return {kind["resampling"].scheme: Evaluator(kind).prepared(first) for kind in kinds}
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""
@@ -103,24 +103,42 @@ class Plan:
 def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) -> list[Record]:
     """Evaluate the data sets that are not in the store yet, and return all of them in their order."""
     kept = {} if store is None else store.finished(n_datasets)
+    for number, record in kept.items():
+        seed, nodes = plan.seeds(number)[2], json.loads(str(record[HEADER])).values()
+        made = [json.loads(node["attrs"].get("provenance", "{}")) for node in nodes]
+        same = all(known.get("seed", seed) == seed for known in made)
+        require(same, f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again")
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
-    run = _on_cluster if _client() is not None else _on_threads
     with bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
         if missing and plan.far is not None:
             plan.evaluators  # noqa: B018, made before threads ask for them
-        with closing(run(plan, missing)) as finished:
+        with closing(_side_by_side(plan, missing)) as finished:
             for number, record in finished:
                 kept[number] = record if store is None else store.write(number, record)
                 bar.update()
     return [kept[number] for number in range(n_datasets)]
 
 
-def _client():
-    """The distributed Client that is active, or None."""
+def _side_by_side(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
+    """Finished data sets, in the order in which threads, or the workers of the active Client, finish them."""
     client = getattr(get_scheduler(), "__self__", None)
-    return client if hasattr(client, "scatter") else None
+    if hasattr(client, "scatter"):  # a distributed Client
+        pool, task = client.get_executor(pure=False), (_on_worker, client.scatter(plan, broadcast=True, hash=False))
+    else:
+        workers = min(dask.config.get("num_workers", None) or CPU_COUNT, max(len(numbers), 1))
+        pool, task = futures.ThreadPoolExecutor(workers, thread_name_prefix="data sets"), (Plan.data_set, plan)
+    number_of = {}
+    try:
+        with _one_thread_each():
+            number_of |= {pool.submit(*task, number): number for number in numbers}
+            for done in futures.as_completed(list(number_of)):
+                yield number_of.pop(done), done.result()
+    finally:
+        for left in number_of:
+            left.cancel()
+        pool.shutdown()
 
 
 @contextmanager
@@ -128,33 +146,6 @@ def _one_thread_each() -> Iterator[None]:
     """Evaluations that run side by side use one thread each."""
     with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
         yield
-
-
-def _on_threads(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
-    """Finished data sets, in the order in which threads finish them."""
-    workers = dask.config.get("num_workers", None) or CPU_COUNT
-    pool = futures.ThreadPoolExecutor(min(workers, max(len(numbers), 1)), thread_name_prefix="data sets")
-    try:
-        with _one_thread_each():
-            number_of = {pool.submit(plan.data_set, number): number for number in numbers}
-            for done in futures.as_completed(number_of):
-                yield number_of.pop(done), done.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _on_cluster(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
-    """Finished data sets, in the order in which the active cluster finishes them."""
-    from distributed import as_completed
-
-    client = _client()
-    shared = client.scatter(plan, broadcast=True, hash=False)
-    number_of = {client.submit(_on_worker, shared, number, pure=False): number for number in numbers}
-    try:
-        for done in as_completed(list(number_of)):
-            yield number_of.pop(done), done.result()
-    finally:
-        client.cancel(list(number_of))
 
 
 def _on_worker(plan: Plan, number: int) -> Record:

@@ -1,6 +1,7 @@
 """Proposition 1: the empirical ROC comes closer to the true one as images are added; and halves of a data set."""
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from tqdm.auto import tqdm
 
@@ -10,8 +11,8 @@ from frkit.scores.tensor import score_tensor
 
 MIXTURE_SIZES = (2, 4, 8, 16, 32)
 FACES_SIZES = (0.3, 0.45, 0.65, 0.9)
-SLOPE_MIXTURE = "slope of 1/\u221an"
-SLOPE_FACES = "slope of \u221a(1/n \u2212 1/N)"
+TO_MIXTURE = "the exact truth of the mixture", "slope of 1/\u221an"
+TO_FACES = "the full set of images", "slope of \u221a(1/n \u2212 1/N)"
 
 
 def consistency(
@@ -62,33 +63,21 @@ def consistency(
     far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else np.asarray(far, float)
     require(seeds >= 1, f"seeds must be at least 1, got {seeds}")
     exact = hasattr(population, "population_roc")
-    require(
-        not exact or similarity == "cosine", f"the exact ROC of a mixture is that of the cosine, got {similarity!r}"
-    )
+    alike = not exact or similarity == "cosine"
+    require(alike, f"the exact ROC of a mixture is that of the cosine, got {similarity!r}")
     sizes = _sizes(sizes, exact)
-    grow = _grown_samples if exact else _grown_parts
     truth = population.population_roc(far).frr if exact else _roc(population, far, similarity)
-    rows, counts = [], []
-    with tqdm(total=seeds * len(sizes), desc="data sets", disable=not progress, leave=False) as bar:
-        for seed in range(seeds):
-            row = []
-            for faces in grow(population, sizes, seed):
-                row.append(_roc(faces, far, similarity))
-                counts.append(faces.sizes[IMAGE])
-                bar.update()
-            rows.append(xr.concat(row, dim="size"))
-    frr = xr.concat(rows, dim="seed").assign_coords(seed=np.arange(seeds), size=list(sizes))
+    parts = (faces for seed in range(seeds) for faces in _grown(population, sizes, seed, exact))
+    curves, counts = [], []
+    for faces in tqdm(parts, total=seeds * len(sizes), desc="data sets", disable=not progress, leave=False):
+        curves.append(_roc(faces, far, similarity))
+        counts.append(faces.sizes[IMAGE])
+    part = pd.MultiIndex.from_product([range(seeds), sizes], names=["seed", "size"])
+    grown = xr.concat(curves, "part").assign_coords(xr.Coordinates.from_pandas_multiindex(part, "part"))
+    frr = grown.unstack("part").transpose("seed", "size", ...)
     return xr.Dataset(
-        {
-            "frr": frr.transpose("seed", "size", ...),
-            "truth": truth,
-            "n_images": ("size", counts[: len(sizes)]),
-        },
-        attrs={
-            "exact": int(exact),
-            "n_full": 0 if exact else population.sizes[IMAGE],
-            "similarity": str(similarity),
-        },
+        {"frr": frr, "truth": truth, "n_images": ("size", counts[: len(sizes)])},
+        attrs={"exact": int(exact), "n_full": 0 if exact else population.sizes[IMAGE], "similarity": str(similarity)},
     )
 
 
@@ -131,19 +120,16 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     rate = np.sqrt(1 / n - 1 / full) if full else 1 / np.sqrt(n)  # at which the distance should shrink
     constant = (typical * rate).sum("size") / (rate**2).sum("size")
     levels = kept[FAR_LEVEL].values
-    what = "the exact truth of the mixture" if result.attrs["exact"] else "the full set of images"
+    what, slope = TO_MIXTURE if result.attrs["exact"] else TO_FACES
     return xr.Dataset(
         {
             "distance": distance,
             "bound": _bound(kept.frr, kept.truth),
             "typical": typical,
             "reference": constant * rate,
-            "n_images": result.n_images,
+            "n_images": n,
         },
-        attrs={
-            "words": f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}",
-            "slope": SLOPE_MIXTURE if result.attrs["exact"] else SLOPE_FACES,
-        },
+        attrs={"words": f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}", "slope": slope},
     )
 
 
@@ -206,31 +192,22 @@ def _sizes(sizes: tuple | None, exact: bool) -> tuple:
     return tuple(sorted(sizes))
 
 
-def _grown_samples(mixture, sizes: tuple, seed: int) -> list[xr.Dataset]:
-    """One sample of the largest size; the smaller ones are the first images of each identity."""
-    faces = mixture.sample(per_identity=max(sizes), seed=seed)
-    rank = rank_within_identity(faces[IDENTITY].values, np.arange(faces.sizes[IMAGE]))
-    return [faces.isel({IMAGE: np.flatnonzero(rank < size)}) for size in sizes]
+def _grown(population, sizes: tuple, seed: int, exact: bool) -> list[xr.Dataset]:
+    """Parts of the images of each identity, each inside the next: the first ones of a sample, or random ones of all.
 
-
-def _grown_parts(faces: xr.Dataset, sizes: tuple, seed: int) -> list[xr.Dataset]:
-    """Random parts of the images of each identity, each part inside the next, two images at least."""
+    Random parts hold two images at least.
+    """
+    faces = population.sample(per_identity=max(sizes), seed=seed) if exact else population
+    _, codes, counts = np.unique(faces[IDENTITY].values, return_inverse=True, return_counts=True)
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    identity = faces[IDENTITY].values
-    rank = rank_within_identity(identity, rng.permutation(identity.size))
-    _, codes, counts = np.unique(identity, return_inverse=True, return_counts=True)
-    wanted = [np.maximum(2, np.rint(size * counts))[codes] for size in sizes]
+    rank = rank_within_identity(codes, np.arange(codes.size) if exact else rng.permutation(codes.size))
+    wanted = sizes if exact else [np.maximum(2, np.rint(size * counts))[codes] for size in sizes]
     return [faces.isel({IMAGE: np.flatnonzero(rank < limit)}) for limit in wanted]
 
 
 def rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray:
     """For every image, how many images of its identity come before it in the given order."""
-    rank = np.empty(identity.size, int)
-    place = np.argsort(order)
-    sorted_by_identity = place[np.argsort(identity[place], kind="stable")]
-    _, counts = np.unique(identity, return_counts=True)
-    rank[sorted_by_identity] = np.concatenate([np.arange(count) for count in counts])
-    return rank
+    return pd.Series(order).groupby(identity).rank().to_numpy() - 1
 
 
 def _roc(faces: xr.Dataset, far: np.ndarray, similarity) -> xr.DataArray:
@@ -240,11 +217,6 @@ def _roc(faces: xr.Dataset, far: np.ndarray, similarity) -> xr.DataArray:
 
 def _bound(curve: xr.DataArray, truth: xr.DataArray) -> xr.DataArray:
     """Between two levels both curves fall, so they differ at most by their values at opposite ends."""
-    left, right = {FAR_LEVEL: slice(None, -1)}, {FAR_LEVEL: slice(1, None)}
-    at_levels = abs(curve - truth).max(FAR_LEVEL)
-    if curve.sizes[FAR_LEVEL] < 2:
-        return at_levels
-    above = curve.isel(left).drop_vars(FAR_LEVEL) - truth.isel(right).drop_vars(FAR_LEVEL)
-    below = truth.isel(left).drop_vars(FAR_LEVEL) - curve.isel(right).drop_vars(FAR_LEVEL)
-    between = np.maximum(above, below).max(FAR_LEVEL)
-    return np.maximum(at_levels, between)
+    later = {FAR_LEVEL: -1}
+    differences = abs(curve - truth), curve - truth.shift(later), truth - curve.shift(later)
+    return xr.concat(differences, "ends").max(("ends", FAR_LEVEL))

@@ -71,24 +71,22 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
     if method == "resampling":  # label and group independent, and all cells equal
         cells = [np.char.add(z, label.astype(str)) for label in y.T]
         weight = np.column_stack([compute_sample_weight("balanced", cell) for cell in cells])
-    if method == "classifier per group":  # the directions that these use most: as many as two for every label
-        slopes = [_logistic(x[rows], y[rows], weight[rows])[0] for rows in members.values()]
-        directions = np.linalg.svd(np.concatenate(slopes), full_matrices=False)[2][: 2 * N_TASKS]
-    else:
-        directions = _logistic(x, y, weight)[0]
-    transform = _transform(method, x @ directions.T, members)
-    features = transform(x @ directions.T, z)
-    if method == "classifier per group":
-        heads = {name: _logistic(features[rows], y[rows], weight[rows]) for name, rows in members.items()}
-    else:
-        heads = dict.fromkeys(GROUPS[attribute], _logistic(features, y, weight))
+    per_group = method == "classifier per group"
+    parts = members if per_group else {"all": slice(None)}
+    directions = np.concatenate([_logistic(x[rows], y[rows], weight[rows])[0] for rows in parts.values()])
+    if per_group:  # the directions that these use most: as many as two for every label
+        directions = np.linalg.svd(directions, full_matrices=False)[2][: 2 * N_TASKS]
+    rules = _rules(method, x @ directions.T, members)
+    features = _by_group(x @ directions.T, z, rules)
+    heads = {name: _logistic(features[rows], y[rows], weight[rows]) for name, rows in parts.items()}
 
     def encode(others: xr.Dataset) -> xr.Dataset:
         group = others[attribute].values
-        found = transform(others["embedding"].values.astype(float) @ directions.T, group)
+        found = _by_group(others["embedding"].values.astype(float) @ directions.T, group, rules)
         score = np.empty((len(found), N_TASKS))
         for name, (slope, offset) in heads.items():
-            score[group == name] = (found @ slope.T + offset)[group == name]
+            rows = group == name if per_group else slice(None)
+            score[rows] = (found @ slope.T + offset)[rows]
         return others.assign(
             embedding=((IMAGE, FEATURE), found.astype(np.float32)),
             score=((IMAGE, TASK), score),
@@ -104,25 +102,24 @@ def _logistic(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndar
     return np.concatenate([fit.coef_ for fit in fits]), np.concatenate([fit.intercept_ for fit in fits])
 
 
-def _transform(method: str, features: np.ndarray, members: dict) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """What the method makes of features and groups: a function of both."""
+def _rules(method: str, features: np.ndarray, members: dict) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """What the method takes off the features of each group, and the matrix that it then multiplies them by."""
     if method == "groups aligned":
-        rules = {name: _whitening(features[rows]) for name, rows in members.items()}
-        return lambda others, group: _by_group(others, group, rules)
+        return {name: _whitening(features[rows]) for name, rows in members.items()}
+    centre, matrix = np.zeros(features.shape[1]), np.eye(features.shape[1])
     if method == "subspace removed":  # the directions in which the groups' means differ, after whitening
         centre, whiten = _whitening(features)
         means = np.stack([((features[rows] - centre) @ whiten).mean(0) for rows in members.values()])
         basis = np.linalg.svd(means - means.mean(0))[2][: len(means) - 1]
-        erase = whiten @ (np.eye(len(whiten)) - basis.T @ basis)
-        return lambda others, _group: (others - centre) @ erase
-    return lambda others, _group: others
+        matrix = whiten @ (matrix - basis.T @ basis)
+    return dict.fromkeys(members, (centre, matrix))
 
 
 def _by_group(features: np.ndarray, group: np.ndarray, rules: dict) -> np.ndarray:
-    """Features standardised by the rule of each image's group."""
+    """Features by the rule of each image's group."""
     found = np.empty_like(features)
-    for name, (centre, whiten) in rules.items():
-        found[group == name] = (features[group == name] - centre) @ whiten
+    for name, (centre, matrix) in rules.items():
+        found[group == name] = (features[group == name] - centre) @ matrix
     return found
 
 

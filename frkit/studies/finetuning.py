@@ -1,6 +1,7 @@
 """The fine-tuning experiment of N-Sigma: models tuned to one group or to all, and what N says of them."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,7 +18,6 @@ from frkit.scores.tensor import score_tensor
 
 FINETUNED, TRAINED, UNTUNED, ALL = "finetuned", "trained", "none", "all"
 FEWEST = 4  # people of a group: two train, two are evaluated
-SAME = -np.inf  # similarity of a pair that cannot be a negative
 SHARE = 0.75  # of the training people, drawn with replacement for every model
 
 
@@ -115,30 +115,33 @@ def finetuning(
     """
     how = Training() if training is None else training
     require(isinstance(models, int) and models >= 1, f"models must be a whole number above 0, got {models!r}")
-    who = _Who.of(faces, by)
+    people = people_of(faces, by)
     halves, *batches = np.random.SeedSequence(seed).spawn(models + 1)
-    train, tested = who.halves(np.random.default_rng(halves))
+    train, tested = people.halves(np.random.default_rng(halves))
     held_out = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
+    x = unit_rows(held_out["embedding"].transpose(IMAGE, FEATURE).values)
     kinds = {ALL: np.concatenate(list(train.values())), **train}
     subset = dict(by=by, subsets=subsets, subset_size=subset_size, fpr=fpr)
     rates, losses = [], []
     for child in tqdm(batches, desc="batches of models", disable=not progress, leave=False):
         seeds = child.spawn(len(kinds))
-        trained = [_trained(who, kind, one, how) for kind, one in zip(kinds.values(), seeds, strict=True)]
-        tuned = {name: _tuned(held_out, layer) for name, (layer, _) in zip(kinds, trained, strict=True)}
-        scores = score_tensor(stack_models({UNTUNED: held_out, **tuned}))
+        trained = [_trained(people, kind, one, how) for kind, one in zip(kinds.values(), seeds, strict=True)]
+        tuned = [held_out.assign(embedding=((IMAGE, FEATURE), unit_rows(x @ layer))) for layer, _ in trained]
+        scores = score_tensor(stack_models({UNTUNED: held_out, **dict(zip(kinds, tuned, strict=True))}))
         rates.append(subset_rates(scores, seed=int(child.generate_state(1)[0]), **subset))
         losses.append([loss for _, loss in trained])
     found = summarise(_joined(rates), reference=reference)
     return found.assign(loss=((BATCH, TRAINED, "step"), losses)).assign_coords({TRAINED: list(kinds)})
 
 
-@dataclass(frozen=True, eq=False)
-class People:
-    """Where the images of people stand among the rows: (person,) the first row, and how many, two at least."""
+class People(NamedTuple):
+    """People with two images, their groups, and unit embeddings x: a person's `count` rows follow on the `first`."""
 
+    names: np.ndarray
+    group: np.ndarray
     first: np.ndarray
     count: np.ndarray
+    x: np.ndarray
 
     def couples(self, which: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Rows of two different images of each of these people."""
@@ -146,37 +149,6 @@ class People:
         one = (rng.random(len(n)) * n).astype(int)
         other = (one + 1 + (rng.random(len(n)) * (n - 1)).astype(int)) % n
         return self.first[which] + one, self.first[which] + other
-
-
-@dataclass(frozen=True, eq=False)
-class _Who:
-    """People with two images, their groups, and their unit embeddings: images of a person in consecutive rows."""
-
-    names: np.ndarray
-    group: np.ndarray
-    rows: People
-    x: np.ndarray
-
-    @classmethod
-    def of(cls, faces: xr.Dataset, by: str) -> "_Who":
-        require(
-            MODEL not in faces.dims, "fine-tuning takes the faces of one model: select one with faces.sel(model=...)"
-        )
-        require(isinstance(by, str) and by in faces.coords, f"by={by!r} is no attribute of these faces")
-        group, identity, _ = resolve_varying(faces[by].values, faces[IDENTITY].values, "error", by)
-        order = np.argsort(identity, kind="stable")
-        names, first, count = np.unique(identity[order], return_index=True, return_counts=True)
-        useful = (count >= 2) & (group[order][first] != UNKNOWN)
-        x = faces["embedding"].transpose(IMAGE, FEATURE).values[order].astype(float)
-        x /= np.linalg.norm(x, axis=1, keepdims=True)
-        found = cls(names[useful], group[order][first][useful], People(first[useful], count[useful]), x)
-        groups, sizes = np.unique(found.group, return_counts=True)
-        require(len(groups) >= 2, f"fine-tuning compares groups, but {by!r} has only {listed(groups)}")
-        few = groups[sizes < FEWEST]
-        require(
-            len(few) == 0, f"fine-tuning takes {FEWEST} people with two images in every group; {listed(few)} has fewer"
-        )
-        return found
 
     def halves(self, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Half of the people of every group, by group, and the names of the others."""
@@ -187,40 +159,41 @@ class _Who:
         return train, np.delete(self.names, np.concatenate(list(train.values())))
 
 
-def _trained(who: _Who, kind: np.ndarray, seed: np.random.SeedSequence, how: Training) -> tuple:
+def people_of(faces: xr.Dataset, by: str) -> People:
+    """The people whose layer can be trained and evaluated; raises InputError where a group has too few of them."""
+    require(MODEL not in faces.dims, "fine-tuning takes the faces of one model: select one with faces.sel(model=...)")
+    require(isinstance(by, str) and by in faces.coords, f"by={by!r} is no attribute of these faces")
+    group, identity, _ = resolve_varying(faces[by].values, faces[IDENTITY].values, "error", by)
+    order = np.argsort(identity, kind="stable")
+    names, first, count = np.unique(identity[order], return_index=True, return_counts=True)
+    group = group[order][first]
+    useful = (count >= 2) & (group != UNKNOWN)
+    groups, sizes = np.unique(group[useful], return_counts=True)
+    require(len(groups) >= 2, f"fine-tuning compares groups, but {by!r} has only {listed(groups)}")
+    few = listed(groups[sizes < FEWEST])
+    require(not few, f"fine-tuning takes {FEWEST} people with two images in every group; {few} has fewer")
+    x = faces["embedding"].transpose(IMAGE, FEATURE).values[order].astype(float)
+    return People(names[useful], group[useful], first[useful], count[useful], unit_rows(x))
+
+
+def unit_rows(x: np.ndarray) -> np.ndarray:
+    """Rows scaled to length 1."""
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def _trained(people: People, kind: np.ndarray, seed: np.random.SeedSequence, how: Training) -> tuple:
     """A layer trained on people of one kind, drawn with replacement, and its losses."""
     rng = np.random.default_rng(seed)
     drawn = rng.choice(kind, max(2, round(SHARE * len(kind))))
     with threadpool_limits(1, user_api="blas"):  # the same bits whatever the number of threads
-        return train_layer(who.x, who.rows, drawn, rng, how)
-
-
-def _tuned(faces: xr.Dataset, layer: np.ndarray) -> xr.Dataset:
-    """The faces as the base model and the layer see them."""
-    embedding = faces["embedding"].transpose(IMAGE, FEATURE)
-    x = embedding.values / np.linalg.norm(embedding.values, axis=1, keepdims=True)
-    return faces.assign(embedding=((IMAGE, FEATURE), apply_layer(x, layer)))
+        return train_layer(people, drawn, rng, how)
 
 
 def _joined(rates: list[xr.Dataset]) -> xr.Dataset:
     """One batch of every model, with the kind of fine-tuning in front."""
     own = [one.drop_vars("n_people").assign_coords({BATCH: [number]}) for number, one in enumerate(rates)]
-    found = xr.concat(
-        own,
-        dim=BATCH,
-        data_vars="all",
-        coords="minimal",
-        compat="override",
-        join="exact",
-        combine_attrs="drop_conflicts",
-    )
+    found = xr.concat(own, dim=BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts")
     return found.assign(n_people=rates[0].n_people).rename({MODEL: FINETUNED})
-
-
-def apply_layer(x: np.ndarray, layer: np.ndarray) -> np.ndarray:
-    """Unit rows of x @ layer."""
-    y = x @ layer
-    return y / np.linalg.norm(y, axis=1, keepdims=True)
 
 
 def triplet_loss(layer: np.ndarray, triplets: list[np.ndarray], margin: float) -> tuple[float, np.ndarray]:
@@ -240,13 +213,9 @@ def triplet_loss(layer: np.ndarray, triplets: list[np.ndarray], margin: float) -
     return float(np.maximum(excess, 0).mean()), gradient
 
 
-def train_layer(
-    x: np.ndarray, people: People, drawn: np.ndarray, rng: np.random.Generator, how: Training
-) -> tuple[np.ndarray, np.ndarray]:
-    """Train a layer on drawn people: (layer, loss of every step). It begins as the identity.
-
-    x: (image, feature), the images of a person in consecutive rows. drawn: people, as often as they were drawn.
-    """
+def train_layer(people: People, drawn: np.ndarray, rng: np.random.Generator, how: Training) -> tuple:
+    """Train a layer, at first the identity, on people as often as they were drawn: (layer, loss of every step)."""
+    x = people.x
     layer = np.eye(x.shape[1], how.width or x.shape[1])
     adam, losses = Adam({"layer": layer}, how.rate), np.empty(how.steps)
     for step in range(how.steps):
@@ -259,6 +228,6 @@ def train_layer(
 
 def _hardest(anchor: np.ndarray, positive: np.ndarray, layer: np.ndarray, owner: np.ndarray) -> list[np.ndarray]:
     """Triplets with the other person of the batch whose image is most like the anchor."""
-    alike = apply_layer(anchor, layer) @ apply_layer(positive, layer).T
-    alike[owner[:, None] == owner] = SAME
+    alike = unit_rows(anchor @ layer) @ unit_rows(positive @ layer).T
+    alike[owner[:, None] == owner] = -np.inf  # a pair that cannot be a negative
     return [anchor, positive, positive[alike.argmax(1)]]

@@ -127,7 +127,7 @@ def sample_size(
         images = np.flatnonzero(rank_within_identity(identity, rng.permutation(identity.size)) < most)
         rates, replicates = _evaluated(data, images, far, by, draws)
         contrast = contrast or _contrast(goal, rates, data, by)  # the first part is the whole
-        value = (replicates[contrast.rate] * contrast.weights).sum(contrast.weights.dims, skipna=False)
+        value = (replicates[contrast.frr.name] * contrast.weights).sum(contrast.weights.dims, skipna=False)
         variances.setdefault(int(most), []).append(float(value.var(REPLICATE, ddof=1)))
     measured = {most: np.mean(variances[most]) for most in sorted(variances)}
     plan = _Plan(contrast, contrast.effect if size is None else size, far, level, power, counts[counts > 1])
@@ -138,13 +138,12 @@ def _check(goal, size, far, per_identity, level, power) -> None:
     """Everything that can be wrong before the first evaluation."""
     require(goal in GOALS, f"goal must be one of {listed(GOALS)}, got {goal!r}")
     require(size is not None or goal in TESTS, f"goal {goal!r} needs a size: {GOALS[goal]}")
-    if size is not None:
-        require(goal != "ratio" or size > 1, f"size of goal 'ratio' must be above 1, got {size}")
-        require(size > 0 or (goal == "difference" and size < 0), f"size must be positive, got {size}")
+    least = 1 if goal == "ratio" else 0
+    right = size is None or size > least or (goal == "difference" and size < 0)
+    require(right, f"size of goal {goal!r} must be {'above 1' if least else 'positive'}, got {size}")
     for name, value in (("far", far), ("level", level), ("power", power)):
         require(0 < value < 1, f"{name} must lie in (0, 1), got {value}")
-    right = len(per_identity) > 0 and min(per_identity) >= 2
-    require(right, f"per_identity must hold numbers >= 2, got {per_identity}")
+    require(min(per_identity, default=0) >= 2, f"per_identity must hold numbers >= 2, got {per_identity}")
 
 
 def _labels(data, name: str) -> np.ndarray:
@@ -160,26 +159,20 @@ def _labels(data, name: str) -> np.ndarray:
 
 def _evaluated(data, images: np.ndarray, far: float, by: str | None, draws: Resampling) -> list[xr.Dataset]:
     """Rates of some of the images at the level, and their replicates."""
-    if IMAGE in data.dims:
-        scores = score_tensor(data.isel({IMAGE: images}))
-    else:
-        scores = data.isel({PROBE: images, REFERENCE: images})
+    part = data.isel({side: images for side in (IMAGE, PROBE, REFERENCE) if side in data.dims})
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DataWarning
-        )  # parts of the data hold few errors; the answer speaks of the whole
-        tree = evaluate(scores, far=[far], by=by, resampling=draws)
+        warnings.simplefilter("ignore", DataWarning)  # parts hold few errors; the answer speaks of the whole
+        tree = evaluate(score_tensor(part) if IMAGE in data.dims else part, far=[far], by=by, resampling=draws)
     return [tree[name].to_dataset().isel({FAR_LEVEL: 0}) for name in ("empirical", "replicates")]
 
 
 class _Contrast(NamedTuple):
-    """What is planned for as a weighted sum of rates: `rate` is their name. A ratio is linear in log around the data's.
+    """What is planned for as a weighted sum of rates `frr`. A ratio is linear in log around the data's.
 
     rarest: share of genuine pairs that are rejected in the model or group that has the fewest.
     """
 
     goal: str
-    rate: str
     weights: xr.DataArray
     effect: float
     frr: xr.DataArray
@@ -189,15 +182,15 @@ class _Contrast(NamedTuple):
 
 def _contrast(goal: str, rates: xr.Dataset, data, by: str | None) -> _Contrast:
     """Weights of the rates, and the effect that the data show."""
-    models = rates[MODEL].values.tolist() if MODEL in rates.dims else []
+    models = rates.sizes.get(MODEL, 1)
     if goal == "difference":
-        require(len(models) == 2, f"goal 'difference' takes two models, these data hold {len(models) or 1}")
+        require(models == 2, f"goal 'difference' takes two models, these data hold {models}")
     else:
-        require(not models, f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)")
-    rate, frr, share = "frr", rates.frr, 1.0
+        require(models == 1, f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)")
+    frr, share = rates.frr, 1.0
     if goal == "ratio":
         require(by is not None, "goal 'ratio' compares groups: name an attribute of the people with by=")
-        rate, frr = "frr_group", rates.frr_group.sortby(rates.frr_group, ascending=False).isel({GROUP: [0, -1]})
+        frr = rates.frr_group.sortby(rates.frr_group, ascending=False).isel({GROUP: [0, -1]})
         share = np.mean(_labels(data, by).astype(str) == frr[GROUP].values[:, None], axis=1)
     some = bool((frr > 0).all() & (frr < 1).all())
     require(some, f"the FRR of these data is {frr.values}: no errors to plan from; take another FAR level")
@@ -210,7 +203,7 @@ def _contrast(goal: str, rates: xr.Dataset, data, by: str | None) -> _Contrast:
     elif goal == "ratio":
         weights = frr.copy(data=[1.0, -1.0]) / frr
         effect = float(frr[0] / frr[1])
-    return _Contrast(goal, rate, weights, effect, frr, float((frr * share).min()), bool(rates.resolved.all()))
+    return _Contrast(goal, weights, effect, frr, float((frr * share).min()), bool(rates.resolved.all()))
 
 
 class _Plan(NamedTuple):
@@ -224,32 +217,25 @@ class _Plan(NamedTuple):
     counts: np.ndarray
 
     @property
-    def is_test(self) -> bool:
-        return self.contrast.goal in TESTS
-
-    @property
     def wished(self) -> float:
         """The size on the scale of the contrast."""
         return float(np.log(self.size) if self.contrast.goal == "ratio" else abs(self.size))
 
-    @property
-    def z(self) -> float:
-        return float(norm.ppf((1 + self.level) / 2))
-
     def value(self, sd):
         """Half-width as the goal counts it, or power, where an estimate has this standard deviation."""
-        return norm.cdf(self.wished / sd - self.z) if self.is_test else self.z * sd
+        z = float(norm.ppf((1 + self.level) / 2))
+        return norm.cdf(self.wished / sd - z) if self.contrast.goal in TESTS else z * sd
 
     def needed(self, variance: float, n: int, wished: float | None = None) -> int:
         """The smallest number of people with n images and this variance a person that reaches the goal."""
-        sds = self.z + (norm.ppf(self.power) if self.is_test else 0)
+        sds = norm.ppf((1 + self.level) / 2) + (norm.ppf(self.power) if self.contrast.goal in TESTS else 0)
         by_goal = variance * (sds / (wished or self.wished)) ** 2
         by_accepts, by_rejects = np.sqrt(2 * ERRORS / self.far) / n, ERRORS / (n * (n - 1) / 2 * self.contrast.rarest)
         return int(np.ceil(max(by_goal, by_accepts, by_rejects)))
 
     def result(self, measured: dict[int, float], per_identity: tuple, observed: bool) -> xr.Dataset:
         """Everything as `sample_size` returns it, from the variances that were measured with so many images."""
-        people = len(self.counts)
+        people, goal = len(self.counts), self.contrast.goal
         design = np.array([np.mean([_terms(n) for n in np.minimum(self.counts, most)], axis=0) for most in measured])
         variances = np.array(list(measured.values())) * people
         law = nnls(design / variances[:, None], np.ones(len(variances)))[0]  # equal relative errors
@@ -272,19 +258,12 @@ class _Plan(NamedTuple):
             },
             {"per_identity": numbers, "term": list(TERMS)},
         )
-        goal, error = self.contrast.goal, float(np.sqrt(variances[-1] / people))
-        value, line = ("power", self.power) if self.is_test else (GOALS[goal], self.size)
-        plan.attrs = {
-            "goal": goal,
-            "size": self.size,
-            "far": self.far,
-            "level": self.level,
-            "value": value,
-            "line": line,
-        }
-        plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0]), "scheme": SCHEME, "target": TARGETS[SCHEME]}
-        plan.attrs |= {"effect": self.contrast.effect, "effect_se": error}
-        plan.attrs["answer"] = " ".join([self.answer(plan), *self.cautions(plan, law, error, observed)])
+        value, line = ("power", self.power) if goal in TESTS else (GOALS[goal], self.size)
+        plan.attrs = {"goal": goal, "size": self.size, "far": self.far, "level": self.level}
+        plan.attrs |= {"value": value, "line": line, "effect": self.contrast.effect, "scheme": SCHEME}
+        plan.attrs |= {"effect_se": float(np.sqrt(variances[-1] / people)), "target": TARGETS[SCHEME]}
+        plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0])}
+        plan.attrs["answer"] = " ".join([self.answer(plan), *self.cautions(plan, observed)])
         return plan
 
     def answer(self, plan: xr.Dataset) -> str:
@@ -303,15 +282,16 @@ class _Plan(NamedTuple):
         every = zip(plan.per_identity.values, plan.n_identities.values, strict=True)
         return f"{text}; people needed by images per person: {' or '.join(f'{k:,} with {n}' for n, k in every)}."
 
-    def cautions(self, plan: xr.Dataset, law: np.ndarray, error: float, observed: bool) -> list[str]:
+    def cautions(self, plan: xr.Dataset, observed: bool) -> list[str]:
         """What limits the answer."""
-        people, (n, k) = len(self.counts), _best(plan)
+        people, (n, k), error = len(self.counts), _best(plan), plan.attrs["effect_se"]
         words = [f"This holds for new people like the {people:,} whose variance was measured."]
         if observed:
             log = " in its logarithm" if self.contrast.goal == "ratio" else ""
             words.append(f"The effect is the one observed, with a standard error of {error:.2g}{log}.")
             if (left := self.wished - error) > 0:
-                words.append(f"Were it one smaller, {self.needed(law @ _terms(n), n, left):,} people would be needed.")
+                more = self.needed(plan.law.values @ _terms(n), n, left)
+                words.append(f"Were it one smaller, {more:,} people would be needed.")
         if self.contrast.goal == "ratio":
             first, last = self.contrast.frr[GROUP].values
             words.append(f"The groups are those with the highest and the lowest FRR here, {first} and {last}.")
@@ -320,9 +300,7 @@ class _Plan(NamedTuple):
         if (most := plan.per_identity.values.max()) > self.counts.max():
             words.append(f"No person here has {most} images: what more than {self.counts.max()} are worth is a guess.")
         if not self.contrast.resolved:
-            words.append(
-                f"These data hold fewer than {ERRORS} errors of a kind at this level: the plan is a rough one."
-            )
+            words.append(f"These data hold fewer than {ERRORS} errors of a kind at this level: the plan is rough.")
         return words
 
 

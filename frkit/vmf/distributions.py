@@ -85,8 +85,7 @@ def _masses(below: np.ndarray) -> np.ndarray:
 def _impostor_masses(scores: ImpostorScores, edges: np.ndarray) -> np.ndarray:
     """Mass of the impostor scores in every bin."""
     above, error = scores.survival(edges[1:-1])
-    if not error.max(initial=0) <= LARGEST_MASS_ERROR:
-        worst = error.max(initial=0)
+    if not (worst := error.max()) <= LARGEST_MASS_ERROR:
         raise SeriesError(f"the mass of a bin may be wrong by {worst:.2g}: use smaller concentrations or fewer bins")
     return _masses(1 - np.clip(above, 0, 1))
 
@@ -109,9 +108,7 @@ def _moments(mean: np.ndarray, kappa: np.ndarray) -> dict[str, float]:
     crossed = dim * (across.sum() ** 2 - (across**2).sum())
     crossed += 2 * (across.sum() * excess.sum() - (across * excess).sum())
     crossed += (product**2).sum() - (excess**2).sum()
-    parts = {"genuine": genuine, "impostor": (first, crossed / pairs)}
-    return {
-        f"{kind}_{name}": float(value)
-        for kind, (one, two) in parts.items()
-        for name, value in (("mean", one), ("sd", np.sqrt(two - one**2)))
-    }
+    found = {}
+    for kind, (one, two) in (("genuine", genuine), ("impostor", (first, crossed / pairs))):
+        found |= {f"{kind}_mean": float(one), f"{kind}_sd": float(np.sqrt(two - one**2))}
+    return found

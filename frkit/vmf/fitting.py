@@ -72,22 +72,16 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     """
     require(method in METHODS, f"method must be one of {listed(METHODS)}, got {method!r}")
     points, names, codes = _points(faces)
-    sums = _Sums.of(points, codes, len(names))
-    copies = names[sums.score > COPIES]
-    require(
-        copies.size == 0,
-        f"the images of {listed(copies)} are copies of one another, so no concentration is large enough; "
-        "drop the copies",
-    )
-    own = {
-        "likelihood": solve_concentrations(sums.resultant, sums.dim),
-        "marginal": solve_concentrations(np.sqrt(sums.score.clip(0)), sums.dim),
-    }
+    sums = _Sums.of(points, codes)
+    copies = listed(names[sums.score > COPIES])
+    require(not copies, f"the images of {copies} are copies of one another: no concentration fits; drop them")
+    own = {"likelihood": solve_concentrations(sums.resultant, points.shape[1])}
+    own["marginal"] = solve_concentrations(np.sqrt(sums.score.clip(0)), points.shape[1])
     require(bool(np.isfinite(own["marginal"]).any()), "no identity has two images that are alike; nothing to fit")
     mean, spread, posterior = _population(sums, own["marginal"])
     own["shrunk"] = np.exp(posterior[0])
-    lost = names[~np.isfinite(own[method])]
-    require(lost.size == 0, f"method {method!r} has no estimate for {listed(lost)}; take method='shrunk'")
+    lost = listed(names[~np.isfinite(own[method])])
+    require(not lost, f"method {method!r} has no estimate for {lost}; take method='shrunk'")
     mix = Mixture(sums.total, own[method], _groups(faces))
     each = {"n_images": sums.count, "resultant": sums.resultant, "kappa": own[method], "log_kappa_sd": posterior[1]}
     each |= {"kappa_likelihood": own["likelihood"], "kappa_marginal": own["marginal"]}
@@ -108,29 +102,22 @@ class _Sums(NamedTuple):
     score: np.ndarray
 
     @classmethod
-    def of(cls, points: np.ndarray, codes: np.ndarray, n_identities: int) -> "_Sums":
-        total, count = np.zeros((n_identities, points.shape[1])), np.bincount(codes)
+    def of(cls, points: np.ndarray, codes: np.ndarray) -> "_Sums":
+        count = np.bincount(codes)
+        total = np.zeros((len(count), points.shape[1]))
         np.add.at(total, codes, points)
         length = np.linalg.norm(total, axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(count > 1, (length**2 - count) / (count * (count - 1.0)), np.nan)
         return cls(total, count, np.where(count > 1, length / count, np.nan), score)
 
-    @property
-    def dim(self) -> int:
-        return self.total.shape[1]
-
 
 def _points(faces: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Unit embeddings (n, p) sorted by identity, names of the identities, and the identity number of every image."""
-    require(
-        "embedding" in faces and IDENTITY in faces.coords, "fit takes faces: make them with fk.faces or fk.open_faces"
-    )
-    require(
-        MODEL not in faces["embedding"].dims,
-        "these faces hold several models, and each has a mixture of its own: "
-        "{name: fk.vmf.fit(faces.sel(model=name)) for name in faces.model.values}",
-    )
+    known = "embedding" in faces and IDENTITY in faces.coords
+    require(known, "fit takes faces: make them with fk.faces or fk.open_faces")
+    lone = MODEL not in faces["embedding"].dims
+    require(lone, "these faces hold several models: fit each, as in fk.vmf.fit(faces.sel(model=name))")
     points = faces["embedding"].transpose(IMAGE, FEATURE).values.astype(float)
     points = points[:, np.any(points != 0, axis=0)]
     points /= np.linalg.norm(points, axis=1)[:, None]
@@ -142,15 +129,12 @@ def _points(faces: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _groups(faces: xr.Dataset) -> dict:
     """Attributes (K,) of the identities; those that vary within one are left out with a warning."""
     _, first, codes = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
-    labels = {
-        name: values.values
-        for name, values in faces.coords.items()
-        if values.dims == (IMAGE,) and name not in (IMAGE, IDENTITY, PERSON)
-    }
-    varying = [name for name, values in labels.items() if not np.array_equal(values, values[first][codes])]
+    names = [name for name in faces.coords if faces[name].dims == (IMAGE,) and name not in (IMAGE, IDENTITY, PERSON)]
+    labels = {name: faces[name].values[first] for name in names}
+    varying = [name for name in names if not np.array_equal(faces[name].values, labels[name][codes])]
     if varying:
         warn(f"{listed(varying)} varies within identities, so the fitted mixture does not carry it")
-    return {name: values[first] for name, values in labels.items() if name not in varying}
+    return {name: labels[name] for name in names if name not in varying}
 
 
 def solve_concentrations(length: np.ndarray, dim: int) -> np.ndarray:
@@ -169,15 +153,16 @@ def solve_concentrations(length: np.ndarray, dim: int) -> np.ndarray:
 
 def _population(sums: _Sums, marginal: np.ndarray) -> tuple[float, float, tuple]:
     """Mean and spread of log kappa over identities, and its posterior mean (K,) and standard deviation (K,)."""
-    precision = np.sqrt(2 / ((sums.count.max() - 1) * (sums.dim - 1)))  # of the best known log kappa
+    dim = sums.total.shape[1]
+    precision = np.sqrt(2 / ((sums.count.max() - 1) * (dim - 1)))  # of the best known log kappa
     rough = np.log(marginal[np.isfinite(marginal)])
     mean, spread = rough.mean(), max(rough.std(), precision)
     low, high = rough.min() - 1 - 3 * spread, rough.max() + 1 + 3 * spread
     grid = np.linspace(low, high, int(np.clip((high - low) / (GRID_STEP * precision), 101, LARGEST_GRID)))
     # the likelihood (K, grid) with the mean direction integrated out, 1 at its largest
     kappa, length = np.exp(grid), np.linalg.norm(sums.total, axis=1)
-    alone = sums.count[:, None] * log_mean_exp(kappa, sums.dim)
-    log_likelihood = np.stack([log_mean_exp(kappa * size, sums.dim) for size in length]) - alone
+    alone = sums.count[:, None] * log_mean_exp(kappa, dim)
+    log_likelihood = np.stack([log_mean_exp(kappa * size, dim) for size in length]) - alone
     likelihood = np.exp(log_likelihood - log_likelihood.max(1, keepdims=True))
     for _ in range(EM_STEPS):
         before = mean, spread
@@ -207,10 +192,10 @@ def _misfit(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) ->
 
 def _score_sd_ratio(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) -> float:
     """Standard deviation of the genuine scores around the identity's mean score, over what the mixture expects."""
-    first, second = bessel_ratios(mix.concentrations, sums.dim, 3)[:, 1:].T
-    share = 1 - 1 / sums.dim
-    of_pair = 1 / sums.dim + share * second**2 - first**4  # variance of one score
-    of_image = first**2 * (1 / sums.dim + share * second - first**2)  # covariance of two that share an image
+    first, second = bessel_ratios(mix.concentrations, mix.dim, 3)[:, 1:].T
+    share = 1 - 1 / mix.dim
+    of_pair = 1 / mix.dim + share * second**2 - first**4  # variance of one score
+    of_image = first**2 * (1 / mix.dim + share * second - first**2)  # covariance of two that share an image
     found = expected = 0.0
     for k in np.flatnonzero(sums.count > 2):
         own, n = points[codes == k], sums.count[k]

@@ -64,11 +64,9 @@ class ImpostorScores:
             relative = np.where(far > 0, bound / far, np.inf)
         worst = int(np.argmax(relative))
         if not relative[worst] <= LARGEST_ERROR:
-            raise SeriesError(
-                f"FAR of {of} at threshold {threshold[worst]:.6g} cannot be trusted: it is {far[worst]:.3g} and its "
-                f"error may be {bound[worst]:.3g}; ask for larger FAR levels or lower thresholds"
-                + ("" if of == "all pairs" else ", or leave out by= or cross=")
-            )
+            what = f"FAR of {of} at threshold {threshold[worst]:.6g}, {far[worst]:.3g} +- {bound[worst]:.3g},"
+            whole = "" if of == "all pairs" else ", or leave out by= or cross="
+            raise SeriesError(f"{what} cannot be trusted: ask for larger FAR levels or lower thresholds{whole}")
         return far, relative
 
 
@@ -80,34 +78,32 @@ def impostor_scores(sides: list, one_by_one: bool) -> tuple[dict, ImpostorScores
     series, so those tell first how many.
     """
     dim = sides[0][0].shape[1]
-    limit = close_limit(dim) if one_by_one else np.inf
+    rounding = SAFETY * np.finfo(float).eps / PAIR_ERROR
+    limit = float(np.sqrt(1 - rounding ** (4 / dim))) if one_by_one else np.inf  # mean score above which it is so
     sharpest = [tuple(part[np.argsort(-side[1])[:SAMPLE]] for part in side) for side in sides]
     n_terms = _grown(sharpest, FIRST_TERMS, limit)[1].shape[1]
     cells, total = _grown(sides, n_terms, limit)
-    close = {(g, h): _close_pairs(sides[g], sides[h], g == h, limit) for g, h in cells}
+    pairs = _pairs_of_sides(sides)
+    close = {cell: _close_pairs(*pairs[cell], limit) for cell in cells}
     count = sum(len(weight) for _, _, weight in close.values())
     require(
         count <= MOST_PAIRS,
         f"{count} pairs of identities are too close for the series of exact rates, and at most {MOST_PAIRS} can be "
         "integrated one by one; ask for larger FAR levels or lower thresholds, or merge identities that are one person",
     )
-    whole = _weights(sides)
+    whole = {cell: pair_weight(*two) for cell, two in pairs.items()}
     scores = {cell: _with_single(cells[cell], [close[cell]], whole[cell], dim) for cell in cells}
     if len(sides) == 1:
         return scores, scores[0, 0]
     return scores, _with_single(total, list(close.values()), sum(whole.values()), dim)
 
 
-def close_limit(dim: int) -> float:
-    """Mean score of a pair above which its own series may be further off than 1e-11."""
-    return float(np.sqrt(1 - (SAFETY * np.finfo(float).eps / PAIR_ERROR) ** (4 / dim)))
-
-
 def _grown(sides: list, n_terms: int, limit: float) -> tuple[dict, np.ndarray]:
     """Coefficients of cells and of all pairs, with more terms until the last are negligible at every threshold."""
-    dim, grid, weight = sides[0][0].shape[1], np.linspace(-0.999, 0.999, 101), _weights(sides)
+    dim, grid, pairs = sides[0][0].shape[1], np.linspace(-0.999, 0.999, 101), _pairs_of_sides(sides)
+    weight = {cell: pair_weight(*two) for cell, two in pairs.items()}
     while n_terms <= MOST_TERMS:
-        cells = {(g, h): pair_coefficients(sides[g], None if g == h else sides[h], n_terms, limit) for g, h in weight}
+        cells = {cell: pair_coefficients(*two, n_terms, limit) for cell, two in pairs.items()}
         total = sum(weight[cell] * cells[cell] for cell in cells) / sum(weight.values())
         ends = total.copy()
         ends[:, :-TAIL] = 0
@@ -120,16 +116,17 @@ def _grown(sides: list, n_terms: int, limit: float) -> tuple[dict, np.ndarray]:
     )
 
 
-def _weights(sides: list) -> dict:
-    """Total weight of the pairs in every cell (g, h), g <= h."""
-    cells = [(g, h) for g in range(len(sides)) for h in range(g, len(sides))]
-    return {(g, h): pair_weight(sides[g][2], None if g == h else sides[h][2]) for g, h in cells}
+def _pairs_of_sides(sides: list) -> dict:
+    """Both sides of every cell (g, h), g <= h; the right one is None within a group."""
+    count = range(len(sides))
+    return {(g, h): (sides[g], None if g == h else sides[h]) for g in count for h in count[g:]}
 
 
-def _close_pairs(left: tuple, right: tuple, within: bool, limit: float) -> tuple:
+def _close_pairs(left: tuple, right: tuple | None, limit: float) -> tuple:
     """Concentrations (n, 2), cosines (n,) and weights (n,) of the pairs whose mean score exceeds the limit."""
+    within, right = right is None, right or left
     ours, theirs = (side[0] * mean_resultants(side[1], side[0].shape[1])[:, None] for side in (left, right))
-    parts = [np.argwhere(ours[i : i + 512] @ theirs.T > limit) + [i, 0] for i in range(0, len(ours), 512)]
+    parts = [np.argwhere(ours[i : i + BLOCK] @ theirs.T > limit) + [i, 0] for i in range(0, len(ours), BLOCK)]
     k, j = np.concatenate(parts).T
     k, j = (k[k < j], j[k < j]) if within else (k, j)
     return np.stack([left[1][k], right[1][j]], 1), (left[0][k] * right[0][j]).sum(1), left[2][k] * right[2][j]
@@ -177,30 +174,27 @@ def pair_coefficients(left: tuple, right: tuple | None, n_terms: int, limit: flo
     left, right: (directions (K, p), concentrations (K,), weights (K,)); right None means pairs within left, k
     < l. Pairs whose mean score A_1(kappa_k) A_1(kappa_l) mu_k . mu_l exceeds the limit add nothing.
     """
-    within = right is None
-    right = left if within else right
-    dim = left[0].shape[1]
-    sides = [
-        (mean, np.ascontiguousarray((bessel_ratios(kappa, dim, n_terms) * weight[:, None]).T))
-        for mean, kappa, weight in (left, right)
-    ]
-    lengths = [mean_resultants(kappa, dim) for _, kappa, _ in (left, right)]
-    total = np.zeros((2, n_terms))
+    whole, within, right = pair_weight(left, right), right is None, right or left
+    dim, total = left[0].shape[1], np.zeros((2, n_terms))
+    means, kappas, weights = zip(left, right)
+    ratios = [(bessel_ratios(kappa, dim, n_terms) * weight[:, None]).T for kappa, weight in zip(kappas, weights)]
+    lengths = [mean_resultants(kappa, dim) for kappa in kappas]
     for i in range(0, len(left[0]), BLOCK):
         for j in range(i if within else 0, len(right[0]), BLOCK):
             rows, columns = slice(i, i + BLOCK), slice(j, j + BLOCK)
-            cosine = sides[0][0][rows] @ sides[1][0][columns].T
+            cosine = means[0][rows] @ means[1][columns].T
             cosine[cosine * lengths[0][rows, None] * lengths[1][columns] > limit] = LEFT_OUT
-            ratios = [np.ascontiguousarray(side[1][:, part]) for side, part in zip(sides, (rows, columns))]
-            _add_block(cosine, *ratios, dim, within and i == j, total)
-    return total / pair_weight(left[2], None if within else right[2])
+            parts = [np.ascontiguousarray(side[:, part]) for side, part in zip(ratios, (rows, columns))]
+            _add_block(cosine, *parts, dim, within and i == j, total)
+    return total / whole
 
 
-def pair_weight(left: np.ndarray, right: np.ndarray | None) -> float:
+def pair_weight(left: tuple, right: tuple | None) -> float:
     """Total weight of the identity pairs: sum over k < l of w_k w_l, or over all k, l of two sides."""
+    weight = left[2]
     if right is None:
-        return float((left.sum() ** 2 - (left**2).sum()) / 2)
-    return float(left.sum() * right.sum())
+        return float((weight.sum() ** 2 - (weight**2).sum()) / 2)
+    return float(weight.sum() * right[2].sum())
 
 
 def survival_terms(threshold: np.ndarray, dim: int, n_terms: int) -> Iterator[np.ndarray]:

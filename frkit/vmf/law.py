@@ -52,9 +52,7 @@ class IdentityLaw:
         require(dim == int(dim) and dim >= 3, f"dim must be an integer of at least 3, got {dim}")
         self.dim, self.kappa, self.groups = int(dim), interval(kappa), groups
         # no cohesion: draw one large vmf.mixture, which knows it, and take its rates
-        options = {"": {}} if groups is None else checked_groups(groups, ("share", "kappa"))
-        share = np.array([given.get("share", 1) for given in options.values()], float)
-        require(bool(np.all(share > 0)), f"shares must be positive, got {share.tolist()}")
+        options, share = checked_groups(groups, ("share", "kappa"))
         self._names, self._share = list(options), share / share.sum()
         ranges = [interval(given.get("kappa", kappa)) for given in options.values()]
         self._genuine = [GenuineScores(*_nodes(low, high, self.dim), self.dim) for low, high in ranges]

@@ -5,9 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from frkit.base import InputError, require
+from frkit.base import UNKNOWN, real_numbers, require
+from frkit.faces.labels import clean_labels
 from frkit.vmf import distributions, population, sampling
 from frkit.vmf.quadrature import RadialInverse
+
+LARGEST = 1e7  # concentration; beyond it series would take for ever, and no two images could be told apart
 
 
 class Mixture:
@@ -42,19 +45,18 @@ class Mixture:
             f"mean_directions must have shape (identities >= 2, dimension >= 3), got {directions.shape}",
         )
         length = np.linalg.norm(directions, axis=1)
-        bad = np.flatnonzero(~(np.isfinite(length) & (length > 0)))
-        require(bad.size == 0, f"mean_directions: rows {bad[:5].tolist()} are zero or not finite; give directions")
-        self.mean_directions = directions / length[:, None]
         self.concentrations = np.array(concentrations, np.float64)
-        got = self.concentrations.shape
-        require(got == (len(directions),), f"concentrations must have shape ({len(directions)},), got {got}")
-        bad = np.flatnonzero(~(np.isfinite(self.concentrations) & (self.concentrations > 0)))
-        require(bad.size == 0, f"concentrations must be positive and finite; rows {bad[:5].tolist()} are not")
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
-        self.groups = {name: np.array(labels).astype(str) for name, labels in groups.items()}
-        for name, labels in self.groups.items():
-            right = labels.shape == (len(directions),)
-            require(right, f"groups[{name!r}] must have shape ({len(directions)},), got {labels.shape}")
+        cleaned = {k: clean_labels(of, len(length), f"groups[{k!r}]", "identity") for k, of in groups.items()}
+        self.groups = {name: labels for name, (labels, _) in cleaned.items()}
+        right = self.concentrations.shape == length.shape
+        require(right, f"concentrations must have shape ({len(length)},), got {self.concentrations.shape}")
+        for name, sizes in (("lengths of mean_directions", length), ("concentrations", self.concentrations)):
+            bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
+            require(bad.size == 0, f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so")
+        largest = self.concentrations.max()
+        require(largest <= LARGEST, f"concentrations must be at most {LARGEST:g}, got {largest:g}")
+        self.mean_directions = directions / length[:, None]
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
         self._populations = {}
@@ -83,8 +85,9 @@ class Mixture:
 
     def labels(self, by: str) -> np.ndarray:
         """Labels (K,) of the attribute `by`; raises InputError where the mixture has no such attribute."""
-        if by not in self.groups:
-            raise InputError(f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
+        require(by in self.groups, f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
+        lost = int((self.groups[by] == UNKNOWN).sum())
+        require(lost == 0, f"by={by!r}: {lost} identities have no label, and so no group: exact rates need all labels")
         return self.groups[by]
 
     @cached_property
@@ -183,15 +186,14 @@ def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -
     >>> mixture(100, dim=32, groups={"a": {"share": 3}, "b": {"share": 1, "cohesion": 20}})
     <vMF mixture: 100 identities, dim 32, kappa 106.8 to 799.7, group: a, b>
     """
-    grouped = groups is not None
-    groups = checked_groups(groups, ("share", "kappa", "cohesion")) if grouped else {"": {}}
-    sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
+    options_of, shares = checked_groups(groups, ("share", "kappa", "cohesion"))
+    sizes = group_sizes(n_identities, shares)
     rng = np.random.default_rng(seed)
     directions, concentrations = [], []
-    for options, size in zip(groups.values(), sizes):
+    for options, size in zip(options_of.values(), sizes):
         directions.append(_directions(size, dim, options.get("cohesion", 0), rng))
         concentrations.append(rng.uniform(*interval(options.get("kappa", kappa)), size))
-    labels = np.repeat(list(groups), sizes) if grouped else None
+    labels = None if groups is None else np.repeat(list(options_of), sizes)
     return Mixture(np.concatenate(directions), np.concatenate(concentrations), labels)
 
 
@@ -255,8 +257,8 @@ def subspace_mixture(
     require(min(common, own) >= 1, f"subspaces need a dimension of at least 1, got common={common}, own={own}")
     require(used <= dim, f"{common} common and {len(groups)} x {own} own dimensions make {used}, more than dim={dim}")
     require(0 <= own_share <= 1, f"own_share must lie in [0, 1], got {own_share}")
-    groups = checked_groups(groups, ("share", "kappa"))
-    sizes = group_sizes(n_identities, [options.get("share", 1) for options in groups.values()])
+    groups, shares = checked_groups(groups, ("share", "kappa"))
+    sizes = group_sizes(n_identities, shares)
     rng = np.random.default_rng(seed)
     directions = np.zeros((n_identities, dim))
     directions[:, :common] = np.sqrt(1 - own_share) * _unit(rng, n_identities, common)
@@ -275,19 +277,22 @@ def _unit(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
-def checked_groups(groups: Mapping, known: tuple[str, ...]) -> dict[str, dict]:
-    """Options by group name; raises InputError for one that is not known."""
+def checked_groups(groups: Mapping | None, known: tuple[str, ...]) -> tuple[dict[str, dict], np.ndarray]:
+    """Options by group name, and shares; one group "" for None. Raises InputError for what cannot be."""
+    groups = {"": {}} if groups is None else groups
+    named = isinstance(groups, Mapping) and groups and all(isinstance(own, Mapping) for own in groups.values())
+    require(named, f"groups must map names of groups to options, {{'a': {{'kappa': 9}}, 'b': {{}}}}; got {groups!r}")
     groups = {str(name): dict(options) for name, options in groups.items()}
     for name, options in groups.items():
         unknown = sorted(set(options) - set(known))
         require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(known)}")
-    return groups
-
-
-def group_sizes(n_identities: int, shares: list) -> np.ndarray:
-    """Split the identities by shares: largest remainders."""
-    shares = np.asarray(shares, np.float64)
+    shares = np.array([options.get("share", 1) for options in groups.values()], np.float64)
     require(bool(np.all(shares > 0)), f"shares must be positive, got {shares.tolist()}")
+    return groups, shares
+
+
+def group_sizes(n_identities: int, shares: np.ndarray) -> np.ndarray:
+    """Split the identities by shares: largest remainders."""
     exact = n_identities * shares / shares.sum()
     sizes = np.floor(exact).astype(int)
     sizes[np.argsort(sizes - exact, kind="stable")[: n_identities - sizes.sum()]] += 1
@@ -297,6 +302,7 @@ def group_sizes(n_identities: int, shares: list) -> np.ndarray:
 
 def interval(kappa) -> tuple[float, float]:
     """(low, high) from a range of concentrations or from one number for both; raises InputError."""
-    low, high = np.broadcast_to(np.asarray(kappa, np.float64), 2)
-    require(0 < low <= high, f"kappa must be a positive number or (low, high) with 0 < low <= high, got {kappa}")
+    given = real_numbers("kappa", kappa).astype(float)
+    low, high = np.broadcast_to(given, 2) if given.shape in ((), (1,), (2,)) else (np.nan, np.nan)
+    require(0 < low <= high < np.inf, f"kappa must be a number or (low, high) with 0 < low <= high < inf, got {kappa}")
     return low, high

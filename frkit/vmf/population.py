@@ -174,12 +174,9 @@ class _Population:
     def genuine(self) -> list[GenuineScores]:
         """An identity's genuine pairs weigh p_k squared, as `evaluate` weighs them."""
         found = [GenuineScores(kappa, weights**2, self.dim) for kappa, weights in self._weighted]
-        for scores in found:
-            require(
-                abs(scores.below[-1] - 1) < 1e-9,
-                f"the genuine density integrates to {scores.below[-1]:.12g}, not 1: these concentrations "
-                "and this dimension are beyond what FRR can be computed for; use smaller concentrations",
-            )
+        for mass in (scores.below[-1] for scores in found):
+            words = f"the genuine density integrates to {mass:.12g}, not 1, so FRR is not exact here"
+            require(abs(mass - 1) < 1e-9, f"{words}: use smaller concentrations")
         return found
 
 
@@ -203,14 +200,12 @@ def _dataset(found: _Population, threshold: np.ndarray, level: str, levels: np.n
 
 def _cross_rates(found: _Population, threshold: np.ndarray) -> np.ndarray:
     """FAR between groups and its error bound, (2, threshold, group, group)."""
-    pairs = [
-        [
-            found.cells[min(g, h), max(g, h)].far(threshold, f"groups '{a}' and '{b}'")
-            for h, b in enumerate(found.groups)
-        ]
-        for g, a in enumerate(found.groups)
-    ]
-    return np.transpose(pairs, (2, 3, 0, 1))
+    n = len(found.groups)
+    values = np.empty((2, len(threshold), n, n))
+    for (g, h), scores in found.cells.items():
+        one = scores.far(threshold, f"groups '{found.groups[g]}' and '{found.groups[h]}'")
+        values[..., g, h] = values[..., h, g] = one
+    return values
 
 
 def _summaries(found: _Population) -> xr.Dataset:

@@ -1,0 +1,100 @@
+"""Reads a whole file once, in a process of its own: what libraries crash or hang over then ends that process only.
+
+Run as a script with a path, the most bytes that it may hold, and the most seconds of processor time; it knows nothing
+of frkit, so that it starts at once. What is wrong with the file is said in one line of output.
+"""
+
+import sys
+from math import prod
+from pathlib import Path
+
+HDF5, NETCDF3 = b"\x89HDF\r\n\x1a\n", b"CDF"
+
+
+def demand(condition: bool, message: str) -> None:
+    """Raise with what is wrong with the file, unless the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def check_size(size: int, most: int) -> None:
+    """Refuse what unpacks to more than the file can honestly hold."""
+    words = f"it unpacks to {size / 1e9:.3g} GB, the limit for a file of its size is {most / 1e9:.3g} GB"
+    demand(size <= most, words)
+
+
+def read_hdf5(path: Path, most: int) -> None:
+    """Every attribute and every value; no link may lead to another file, or back."""
+    import h5py
+
+    seen, held = set(), 0
+    with h5py.File(path, "r") as file:
+        found = [("/", file)]
+        for name, item in found:  # which grows
+            dict(item.attrs)
+            if isinstance(item, h5py.Dataset):
+                demand(not item.external and not item.is_virtual, f"the values of {name!r} are in another file")
+                held += item.nbytes
+                check_size(held, most)
+                item[()]
+            elif isinstance(item, h5py.Group):
+                address = h5py.h5o.get_info(item.id).addr
+                demand(address not in seen, "its groups link to one another in a circle")
+                seen.add(address)
+                for one in item:
+                    direct = isinstance(item.get(one, getlink=True), h5py.HardLink)
+                    demand(direct, f"{one!r} is a link to another place or file")
+                    found.append((one, item[one]))
+
+
+def read_netcdf3(path: Path, most: int) -> None:
+    """Every variable."""
+    from scipy.io import netcdf_file
+
+    with netcdf_file(path, mmap=False) as file:
+        for variable in file.variables.values():
+            variable[()] if variable.shape == () else variable[:]
+
+
+def read_mat(path: Path, most: int) -> None:
+    """Every variable; their sizes first."""
+    from scipy.io import loadmat, whosmat
+
+    check_size(sum(prod(shape) for _, shape, _ in whosmat(path)), most)
+    loadmat(path, squeeze_me=True, chars_as_strings=True)
+
+
+def read_zarr(path: Path, most: int) -> None:
+    """Every array of the store."""
+    import zarr
+
+    opened = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
+    with opened(path, read_only=True) as store:
+        arrays = dict(zarr.open_group(store, mode="r").arrays())
+        check_size(sum(array.nbytes for array in arrays.values()), most)
+        for array in arrays.values():
+            array[...]
+
+
+def main(path: Path, most: int, seconds: int) -> None:
+    """Read the file by what it begins with, within these limits."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (4 * most + 2**31, resource.RLIM_INFINITY))
+    except ImportError:  # not on this system: the caller's clock remains
+        pass
+    if path.is_dir() or path.name.lower().endswith(".zarr.zip"):
+        return read_zarr(path, most)
+    with path.open("rb") as file:
+        head = file.read(520)
+    read = read_hdf5 if HDF5 in (head[:8], head[512:]) else read_netcdf3 if head.startswith(NETCDF3) else read_mat
+    return read(path, most)
+
+
+if __name__ == "__main__":
+    try:
+        main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    except Exception as error:
+        sys.stdout.write(" ".join((str(error) or type(error).__name__).split()))

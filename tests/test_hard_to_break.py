@@ -1,0 +1,460 @@
+"""No silent wrong number: what is refused says which argument is wrong, what is accepted gives the right number."""
+
+
+import warnings
+
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+
+import frkit as fk
+
+MIX = fk.vmf.mixture(8, 8, kappa=(3, 12), seed=0)
+FACES = MIX.sample(5, seed=1).assign_coords(gender=("image", np.repeat(["f", "m"] * 4, 5)))
+SCORES = fk.score_tensor(FACES)
+LEVELS = dict(far=[0.1, 0.3])
+
+
+def matrix(values, scores, **options):
+    """A matrix with the names, people and gender of a tensor."""
+    people = [scores[f"{side}_identity"].values for side in ("probe", "reference")]
+    gender = tuple(scores[f"{side}_gender"].values for side in ("probe", "reference"))
+    names = dict(probe=scores.probe.values, reference=scores.reference.values, attributes={"gender": gender})
+    return fk.score_matrix(values, *people, **names | options)
+
+
+def rates(scores, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fk.DataWarning)
+        tree = fk.evaluate(scores, **LEVELS | options)
+    return tree["empirical"].to_dataset()
+
+
+def assert_same(scores, expected, **options):
+    for name in ("far", "frr", "eer"):
+        found, wanted = (rates(one, **options)[name] for one in (scores, expected))
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, err_msg=name)
+
+
+# --- selections and arithmetic -----------------------------------------------------------------------------
+
+PLACES = np.random.default_rng(0).permutation(40)
+SELECTIONS = {
+    "even against odd": dict(probe=slice(0, None, 2), reference=slice(1, None, 2)),
+    "a rectangle": dict(probe=slice(0, 12)),
+    "the same images in another order": dict(reference=PLACES),
+    "both sides in another order": dict(probe=PLACES, reference=PLACES),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_a_selection_is_what_it_is(name):
+    part = SCORES.isel(SELECTIONS[name])
+    assert_same(part, matrix(part.values, part))
+
+
+def test_a_turned_tensor_is_the_same():
+    part = SCORES.isel(probe=slice(0, 12))
+    assert_same(part.transpose("reference", "probe"), part)
+
+
+def centre(scores):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fk.DataWarning)
+        tree = fk.evaluate(scores, far=[0.1, 0.3], resampling=fk.Resampling("image", n=2))
+    return tree["vstatistic"].frr.values
+
+
+@pytest.mark.parametrize("change", [lambda s: s * 100, lambda s: s + 5, lambda s: s**3], ids=["x100", "+5", "cubed"])
+def test_the_score_of_an_image_with_itself_follows_arithmetic(change):
+    with xr.set_options(keep_attrs=True):
+        changed = change(SCORES)
+    np.testing.assert_allclose(centre(changed), centre(SCORES))
+
+
+def test_a_tensor_with_holes_has_the_rates_of_the_matrix_with_holes():
+    holes = np.triu(np.random.default_rng(1).random((40, 40)) < 0.2, 1)
+    holes = xr.DataArray(~(holes | holes.T), dims=("probe", "reference"))
+    part = SCORES.where(holes)
+    assert_same(part.assign_attrs(SCORES.attrs), matrix(part.values, part))
+
+
+def test_a_loaded_tensor_is_a_tensor():
+    assert_same(SCORES.copy().load(), SCORES)
+
+
+def test_an_asymmetric_similarity_is_noticed():
+    scores = fk.score_tensor(FACES, lambda a, b: a @ b.T + a[:, :1])
+    with pytest.raises(fk.InputError, match="symmetric=False"):
+        fk.evaluate(scores, **LEVELS)
+    fk.evaluate(fk.score_tensor(FACES, lambda a, b: a @ b.T + a[:, :1], symmetric=False), **LEVELS)
+    with xr.set_options(keep_attrs=True), pytest.raises(fk.InputError, match="symmetric"):
+        fk.evaluate(SCORES + xr.DataArray(np.linspace(0, 1, 40), dims="probe"), **LEVELS)
+
+
+def test_an_image_that_stands_twice_is_refused():
+    twice = dict(probe=[0, 0, *range(1, 40)], reference=[0, 0, *range(1, 40)])
+    with pytest.raises(fk.InputError, match="probe names must be distinct"):
+        fk.evaluate(SCORES.isel(twice), **LEVELS)
+    with pytest.raises(fk.InputError, match="image names must be distinct"):
+        fk.score_tensor(FACES.isel(image=twice["probe"]))
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean", lambda a, b: a @ b.T])
+def test_embeddings_that_lost_a_value_are_refused(similarity):
+    holed = FACES.where(FACES.image != "image00003") if "image00003" in FACES.image else FACES.copy(deep=True)
+    holed["embedding"] = FACES.embedding.where(xr.DataArray(np.arange(40) != 3, dims="image"))
+    with pytest.raises(fk.InputError, match="row 3"):
+        fk.score_tensor(holed, similarity)
+
+
+# --- labels ------------------------------------------------------------------------------------------------
+
+NOBODY = [None, float("nan"), "", "  ", "unknown", "Unknown", "nan", "None", "NA", "N/A", "null", np.datetime64("NaT")]
+PEOPLE = ["a", "a", "b", "b"]
+
+
+def doors(who):
+    """Every way in which names of people come in."""
+    names, numbers = list("wxyz"), np.arange(16.0).reshape(4, 4)
+    score = dict(score=[0.1, 0.2, 0.3, 0.4], probe=names, reference=list("stuv"))
+    tensor = SCORES.isel(probe=slice(4), reference=slice(4))
+    return {
+        "faces": lambda: fk.faces(np.eye(4), who),
+        "matrix, probes": lambda: fk.score_matrix(numbers, who, PEOPLE),
+        "matrix, references": lambda: fk.score_matrix(numbers, PEOPLE, who),
+        "pairs": lambda: fk.pairs(**score, probe_identity=who, reference_identity=["c"] * 4),
+        "draws": lambda: fk.Resampling("identity", n=2).weights(who),
+        "coordinate": lambda: fk.evaluate(tensor.assign_coords(probe_identity=("probe", np.array(who, object)))),
+    }
+
+
+@pytest.mark.parametrize("door", doors(PEOPLE))
+@pytest.mark.parametrize("word", NOBODY, ids=str)
+def test_nobody_is_no_person(word, door):
+    with pytest.raises(fk.InputError, match="identity is missing or"):
+        doors([word, "a", "b", "b"])[door]()
+
+
+SAME = [("a", " a "), ("1", 1), (1, 1.0), ("1", 1.0), ("a", b"a"), (1, np.float32(1)), ("a", np.str_("a"))]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME, ids=repr)
+def test_two_ways_to_write_a_label(one, other):
+    for labels in ([one, other, "b", "c"], [other, one, "b", "c"]):
+        assert len(set(fk.faces(np.eye(4), labels).identity.values.tolist())) == 3
+        other_side = [other, one, "b", "c"]
+        scores = fk.score_matrix(np.eye(4), labels, other_side, attributes={"g": (labels, other_side)})
+        for name in ("identity", "g"):
+            np.testing.assert_array_equal(scores[f"probe_{name}"], scores[f"reference_{name}"])
+        assert fk.Resampling(n=2).weights(labels).sizes["identity"] == 3
+
+
+MISSING = [None, float("nan"), "", " ", "nan", "unknown"]
+
+
+@pytest.mark.parametrize("word", MISSING, ids=repr)
+def test_a_missing_attribute_is_no_group(word):
+    labels = np.repeat(["f", "m"] * 4, 5).astype(object)
+    labels[:5] = word
+    known = rates(SCORES.isel(probe=slice(5, None), reference=slice(5, None)), by="gender", far=None, threshold=[0.5])
+    lists = labels.tolist()
+    for scores in (
+        fk.score_tensor(fk.faces(FACES.embedding, FACES.identity, gender=lists)),
+        matrix(SCORES.values, SCORES, attributes={"gender": (lists, lists)}),
+        SCORES.assign_coords(probe_gender=("probe", labels), reference_gender=("reference", labels)),
+    ):
+        found = rates(scores, by="gender", far=None, threshold=[0.5])
+        assert found.group.values.tolist() == ["f", "m"]
+        np.testing.assert_allclose(found.frr_group, known.frr_group)
+
+
+@pytest.mark.parametrize("word", MISSING, ids=repr)
+def test_a_mixture_makes_no_group_of_missing_labels(word):
+    mix = fk.vmf.Mixture(np.eye(4), [5] * 4, groups=["x", "x", " x ", word])
+    assert mix.groups["group"].tolist() == ["x", "x", "x", "unknown"]
+    with pytest.raises(fk.InputError, match="1 identities have no label"):
+        mix.population_rates([0.5], by="group")
+
+
+def test_crossed_labels_do_not_collide():
+    first = np.repeat(["a & b", "a"], 20)
+    second = np.repeat(["c", "b & c"], 20)
+    scores = SCORES.assign_coords({f"{s}_x": (s, first) for s in ("probe", "reference")})
+    scores = scores.assign_coords({f"{s}_y": (s, second) for s in ("probe", "reference")})
+    assert rates(scores, by="x").group.values.tolist() == ["a", "a & b"]
+    with pytest.raises(fk.InputError, match="' & '"):
+        fk.evaluate(scores, by=["x", "y"], **LEVELS)
+
+
+# --- failed comparisons ------------------------------------------------------------------------------------
+
+VALUES = np.array(SCORES.isel(probe=slice(0, None, 2), reference=slice(1, None, 2)).values)
+PART = SCORES.isel(probe=slice(0, None, 2), reference=slice(1, None, 2))
+FAILED = np.random.default_rng(2).random(VALUES.shape) < 0.2
+HOLED = np.where(FAILED, np.nan, VALUES)
+
+
+def listed(values, **options):
+    """The same as a list of pairs."""
+    people = [np.repeat(PART.probe_identity.values, 20), np.tile(PART.reference_identity.values, 20)]
+    names = [np.repeat(PART.probe.values, 20), np.tile(PART.reference.values, 20)]
+    keys = ("probe_identity", "reference_identity", "probe", "reference")
+    return fk.pairs(values.ravel(), **dict(zip(keys, people + names)), **options)
+
+
+MARKED = {
+    "a number": (np.where(FAILED, -1, VALUES), dict(missing=-1)),
+    "float32": (np.where(FAILED, -0.1, VALUES).astype(np.float32), dict(missing=-0.1)),
+    "several, float32": (np.where(FAILED, -0.1, VALUES).astype(np.float32), dict(missing=[7, -0.1])),
+    "an array": (np.where(FAILED, -0.1, VALUES).astype(np.float32), dict(missing=np.array([-0.1]))),
+    "masked": (np.ma.array(np.where(FAILED, 9.0, VALUES), mask=FAILED), {}),
+    "infinite mark": (np.where(FAILED, -np.inf, VALUES), dict(missing=-np.inf)),
+    "NaN": (HOLED, {}),
+}
+
+
+@pytest.mark.parametrize("form", [lambda v, **o: matrix(v, PART, **o), listed], ids=["matrix", "list"])
+@pytest.mark.parametrize("name", MARKED)
+def test_failed_comparisons_are_left_out(name, form):
+    values, options = MARKED[name]
+    np.testing.assert_array_equal(np.isnan(np.asarray(getattr(form(values, **options), "score", form(values, **options))
+                                                      ).ravel()), FAILED.ravel())
+    assert_same(form(values, **options), form(HOLED.astype(values.dtype)))
+
+
+def test_a_masked_dask_matrix_keeps_its_mask():
+    values = da.from_array(MARKED["masked"][0], chunks=7)
+    np.testing.assert_array_equal(np.isnan(matrix(values, PART)), FAILED)
+
+
+REFUSED_SCORES = {
+    "plus infinity": np.where(FAILED, np.inf, VALUES),
+    "minus infinity": np.where(FAILED, -np.inf, VALUES),
+    "complex": VALUES + 1j,
+    "text": VALUES.astype(str),
+    "all NaN": np.full(VALUES.shape, np.nan),
+    "words": np.full(VALUES.shape, "x"),
+    "dates": VALUES.astype("datetime64[s]"),
+}
+
+
+@pytest.mark.parametrize("form", [lambda v: matrix(v, PART), listed], ids=["matrix", "list"])
+@pytest.mark.parametrize("name", REFUSED_SCORES)
+def test_what_is_no_score_is_refused(name, form):
+    words = "infinite|must be (real )?numbers|nothing to evaluate"
+    with pytest.raises(fk.InputError, match=words):
+        fk.evaluate(form(REFUSED_SCORES[name]), **LEVELS)
+
+
+@pytest.mark.parametrize("mark", ["-1", ["-1"], [[None, "x"]], {"a": 1}, 1j], ids=repr)
+@pytest.mark.parametrize("form", [lambda v, **o: matrix(v, PART, **o), listed], ids=["matrix", "list"])
+def test_a_mark_must_be_a_number(mark, form):
+    with pytest.raises(fk.InputError, match="missing must be numbers"):
+        form(VALUES, missing=mark)
+
+
+def test_most_genuine_comparisons_failed():
+    same = PART.probe_identity.values[:, None] == PART.reference_identity.values
+    values = np.where(same & (VALUES < np.median(VALUES[same])), np.nan, VALUES)
+    with pytest.warns(fk.DataWarning, match="genuine comparisons failed"):
+        fk.evaluate(matrix(values, PART), **LEVELS)
+    with pytest.raises(fk.InputError, match="nothing to evaluate"):
+        fk.evaluate(matrix(np.where(same, np.nan, VALUES), PART), **LEVELS)
+    with pytest.raises(fk.InputError, match="nothing to evaluate"):
+        fk.evaluate(matrix(np.where(same, VALUES, np.nan), PART), **LEVELS)
+
+
+def test_a_square_without_names_is_noticed():
+    who = FACES.identity.values
+    with pytest.warns(fk.DataWarning, match="diagonal"):
+        fk.score_matrix(SCORES.values, who, who)
+    names = FACES.image.values
+    assert_same(fk.score_matrix(SCORES.values, who, who, probe=names, reference=names), SCORES)
+
+
+# --- what belongs together ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [dict(weighting="pair"), dict(impostors="same-group"), dict(weighting=np.arange(1.0, 9))],
+    ids=["weighting", "impostors", "p_k"],
+)
+def test_evaluations_of_another_kind_are_not_compared(options):
+    draw = dict(far=[0.3], by="gender", resampling=fk.Resampling("identity", n=5))
+    first, second = (fk.evaluate(SCORES, **draw, **more) for more in ({}, options))
+    fk.compare(first, first, "frr")
+    with pytest.raises(fk.InputError, match="differs"):
+        fk.compare(first, second, "frr")
+
+
+@pytest.mark.parametrize("kind", ["genuine", "impostor"])
+def test_the_worst_pairs_are_those_of_the_same_scores(kind):
+    who = fk.contributions(SCORES, far=[0.3], weighting=np.arange(1.0, 9)).isel(far_level=0)
+    assert fk.worst_pairs(SCORES, who, kind=kind).sizes["pair"] > 0
+    renamed = SCORES.assign_coords(probe=SCORES.probe.values[::-1], reference=SCORES.reference.values[::-1])
+    for other in (fk.score_tensor(FACES, "euclidean"), SCORES.isel(probe=slice(30), reference=slice(30)), renamed):
+        with pytest.raises(fk.InputError, match="made of other scores"):
+            fk.worst_pairs(other, who, kind=kind)
+    with pytest.raises(fk.InputError, match="fk.contributions"):
+        fk.worst_pairs(SCORES, xr.Dataset(), kind=kind)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_store_takes_no_data_set_of_another_seed(tmp_path, seed):
+    options = dict(n_datasets=2, per_identity=3, far=[0.3], replicates=2, methods=("naive",), progress=False)
+    fk.studies.coverage(MIX, store=tmp_path / "a", **options)
+    fk.studies.coverage(MIX, store=tmp_path / "b", seed=seed, **options)
+    (tmp_path / "a/data_set_000001.npz").write_bytes((tmp_path / "b/data_set_000001.npz").read_bytes())
+    with pytest.raises(fk.InputError, match="data_set_000001.npz holds a data set of another number or seed"):
+        fk.studies.coverage(MIX, store=tmp_path / "a", **options)
+
+
+def test_a_map_that_decreases_is_refused():
+    with pytest.raises(fk.InputError, match="decreases"):
+        fk.fairness_indices(SCORES, by="gender", score_map=lambda s: (1 - s) / 2)
+    table = fk.pairs([0.1, 0.4, 0.9], [True, False, True])
+    with pytest.raises(fk.InputError, match="decreases"):
+        fk.indices.unit_scores(table, lambda s: 1 - s)
+    assert fk.indices.unit_scores(table, lambda s: s**2).values.tolist() == pytest.approx([0.01, 0.16, 0.81])
+
+
+# --- files -------------------------------------------------------------------------------------------------
+
+HEAD = "identity,gender,f0,f1\n"
+ROWS = "a,f,1,2\na,f,2,1\nb,m,1,0\nb,m,0,1\n"
+TABLES = {
+    "an open quote that closes later": (HEAD + 'a,"f,1,2\na,f,2,1\nb,m",1,0\n' + ROWS, "open quote"),
+    "an open quote": (HEAD + 'a,"f,1,2\n' + ROWS, "unexpected end of data"),
+    "NUL": (HEAD + ROWS.replace("b,m", "b\0,m"), "NUL"),
+    "a row longer than the header": (HEAD + ROWS + "c,f,1,2,3\n", "line 6 has 5 cells"),
+    "all rows longer than the header": (HEAD + ROWS.replace("\n", ",7\n"), "line 2 has 5 cells"),
+    "a row shorter than the header": (HEAD + ROWS + "c,f,1\n", "line 6 has 3 cells"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_cell_stays_in_its_line_and_column(tmp_path, name):
+    text, words = TABLES[name]
+    (tmp_path / "faces.csv").write_text(text)
+    with pytest.raises(fk.InputError, match=words):
+        fk.open_faces(tmp_path / "faces.csv")
+
+
+def test_speakers_metadata_keep_to_their_header(tmp_path):
+    (tmp_path / "trials").write_text("1 id1/a/1 id1/b/1\n0 id1/a/1 id2/a/1\n")
+    (tmp_path / "scores").write_text("0.9\n0.1\n")
+    for rows in ("id1\tx\tm\tUK\tdev\nid2\tx\tf\tUS\tdev\textra\n", "id1\tx\tm\tUK\tdev\textra\n" * 2):
+        (tmp_path / "meta.csv").write_text("VoxCeleb1 ID\tVGGFace1 ID\tGender\tNationality\tSet\n" + rows)
+        with pytest.raises(fk.InputError, match="has 6 cells"):
+            fk.open_pairs(
+                tmp_path / "trials", format="voxceleb", scores=tmp_path / "scores", metadata=tmp_path / "meta.csv"
+            )
+
+
+@pytest.mark.parametrize("lost", ["identity", "gender", "embedding"])
+@pytest.mark.parametrize("chunk", [40, 10])
+def test_a_lost_chunk_of_a_zarr_store(tmp_path, lost, chunk):
+    pytest.importorskip("zarr")
+    store = tmp_path / "faces.zarr"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fixed-length text in Zarr 3
+        FACES.chunk(image=chunk).to_zarr(store, encoding={lost: {"compressors": None}})
+    assert fk.open_faces(store).sizes["image"] == 40
+    chunks = [path for path in (store / lost).rglob("*") if path.is_file() and "zarr" not in path.name]
+    chunks[-1].unlink()
+    with pytest.raises(fk.InputError, match=f"array '{lost}' lacks 1 of"):
+        fk.open_faces(store)
+
+
+def test_another_column_may_be_the_identity(tmp_path):
+    np.savez(tmp_path / "f.npz", embedding=np.eye(4), identity=list("wxyz"), gender=["f", "f", "m", "m"])
+    with pytest.warns(fk.DataWarning, match="'identity'"):
+        faces = fk.open_faces(tmp_path / "f.npz", identity="gender")
+    assert faces.identity.values.tolist() == ["f", "f", "m", "m"] and "gender" not in faces.coords
+
+
+# --- arguments of the wrong kind ---------------------------------------------------------------------------
+
+WRONG = [5, -1, 1.5, "x", "", True, b"x", [], {}, ["x"], [None], [[1], [1, 2]], float("nan"), float("inf"), object(),
+         np.array(["x"]), np.array([1j]), {"a": 1}, (1, 2, 3), print]  # fmt: skip
+VALUE = np.array([[0.9, 0.1, 0.2], [0.3, 0.8, 0.4]])
+LIST = dict(score=[0.1, 0.2, 0.3], genuine=[True, False, True])
+
+
+def named(function, **options):
+    return lambda value, name: function(**options | {name: value})
+
+
+matrices = named(fk.score_matrix, values=VALUE, probe_identity=["a", "b"], reference_identity=["a", "b", "a"])
+tables = named(fk.pairs, **LIST)
+people = named(fk.faces, embedding=np.eye(4), identity=PEOPLE)
+mixtures = named(fk.vmf.mixture, n_identities=8, dim=8)
+evaluations = named(fk.evaluate, scores=SCORES)
+MARKS = [5, -1, 1.5, True, float("nan"), float("inf"), (1, 2, 3), [], [None]]
+ARGUMENTS = {  # of which call -> argument -> which of the wrong kinds it takes after all
+    "evaluate": (evaluations, {
+        "scores": [], "far": [], "threshold": [5, -1, 1.5, (1, 2, 3), True], "by": [], "resampling": [],
+        "weighting": [], "impostors": [], "varying": [], "histogram": [5, True],
+    }),
+    "contributions": (named(fk.contributions, scores=SCORES), {"scores": [], "far": [], "by": []}),
+    "Resampling": (named(fk.Resampling), {
+        "scheme": [], "n": [5], "seed": [5], "strata": [*WRONG], "subset_size": [],
+    }),
+    "score_tensor": (named(fk.score_tensor, faces=FACES), {
+        "faces": [], "similarity": [print], "chunks": [5], "symmetric": [True],
+    }),
+    "score_matrix": (matrices, {
+        "values": [], "probe_identity": [], "reference_identity": [(1, 2, 3)], "probe": [], "reference": [(1, 2, 3)],
+        "missing": MARKS, "distance": [True],
+        "attributes": [{}], "chunks": [5],
+    }),
+    "pairs": (tables, {
+        "score": [(1, 2, 3)], "genuine": [], "probe": [], "reference": [], "probe_identity": [],
+        "reference_identity": [], "model": [], "distance": [True], "race": [(1, 2, 3)],
+        "missing": MARKS,
+    }),
+    "faces": (people, {
+        "embedding": [], "identity": [], "image": [], "model": [], "varying": [{}], "gender": [],
+    }),
+    "mixture": (mixtures, {"kappa": [5, 1.5, True], "groups": []}),
+}  # fmt: skip
+
+
+def is_taken(value, some):
+    return any(value is one or type(value) is type(one) and repr(value) == repr(one) for one in some)
+
+
+KINDS = [
+    (call, name, k)
+    for call, (_, names) in ARGUMENTS.items()
+    for name, some in names.items()
+    for k, value in enumerate(WRONG)
+    if not is_taken(value, some)
+]
+
+
+@pytest.mark.parametrize(("call", "name", "k"), KINDS)
+def test_a_wrong_kind_is_refused_by_name(call, name, k):
+    with pytest.raises(fk.InputError) as refused:
+        ARGUMENTS[call][0](WRONG[k], name)
+    assert name.removeprefix("probe_").removeprefix("reference_") in str(refused.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    draws = fk.Resampling("subset", n=np.int64(3), seed=np.int64(3), subset_size=np.int32(4))
+    assert draws == fk.Resampling("subset", n=3, seed=3, subset_size=4)
+    tree = fk.evaluate(SCORES, far=np.float32(0.3), resampling=draws, histogram=np.int64(5))
+    assert tree["replicates"].sizes["replicate"] == 3
+
+
+@pytest.mark.parametrize(
+    "given",
+    [(10, (0, 0)), (10, (1, 0)), (0, (0, 1)), (10, 5), (10, ("a", "b")), (10, (0, np.inf)), 0, -3, 1.5, "10"],
+    ids=repr,
+)
+def test_bins_that_are_none(given):
+    with pytest.raises(fk.InputError, match="histogram"):
+        fk.evaluate(SCORES, histogram=given)
