@@ -48,7 +48,7 @@ MIXED = (2, 3, 5, 10, 20)
 UNFAIR = {"a": {"kappa": (60, 240)}, "b": {"kappa": (45, 200), "cohesion": 16}, "c": {"kappa": (50, 220)}}
 UNFAIR["d"] = UNFAIR["c"]
 FOR_QUANTILES = 100  # data sets; with fewer the central 95 % is that of a normal law
-READ = ["estimate", "lower", "upper", "truth", "p", "rejects"]
+READ = ["estimate", "lower", "upper", "truth", "p", "rejects", "accepts"]
 
 
 class Cell(NamedTuple):
@@ -292,8 +292,9 @@ def counted(rows: pd.DataFrame) -> pd.Series:
         found = pd.concat([found, pd.Series(told)])
     if rows.p.notna().any():
         found["called"] = (rows.p.dropna() <= 1 - LEVEL).mean()
-    if rows.rejects.notna().any():
-        found["rejects"] = rows.rejects.mean()
+    for errors in ("rejects", "accepts"):
+        if rows[errors].notna().any():
+            found[errors] = rows[errors].mean()
     return found
 
 
@@ -316,8 +317,9 @@ def table(store: Path) -> pd.DataFrame:
         parts.append(told.reset_index().assign(**said))
     found = pd.concat(parts).rename(columns={"far_level": "far"})
     first = ["kind", "n_k", "dim", "people", "kappa", "groups", "population", "target", "measure", "far", "method"]
-    rest = ["truth", "mean_estimate", "rejects", "coverage", "mc_error", "miss_below", "miss_above", "width", "called"]
-    return found.reindex(columns=[*first, *rest, "data_sets"])
+    told = ["truth", "mean_estimate", "rejects", "accepts"]
+    rest = ["coverage", "mc_error", "miss_below", "miss_above", "width", "called", "data_sets"]
+    return found.reindex(columns=[*first, *told, *rest])
 
 
 def main() -> None:

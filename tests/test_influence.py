@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from engine_cases import FAR, THRESHOLD, as_twin, groups_of, looked_up, people, table
 from scipy.special import ndtr
 from scipy.stats import beta
@@ -21,7 +22,7 @@ from frkit.engine import rates
 from frkit.evaluation.evaluate import Evaluator
 from frkit.intervals.compare import _holm_row
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Law
-from frkit.intervals.joint import drawn_values, draws, rates_of
+from frkit.intervals.joint import Rates, drawn_values, draws, rates_of
 from frkit.measures import measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -181,6 +182,28 @@ def test_variances_are_those_of_many_data_sets(target):
         for column in columns:  # sd of a variance of 50: 20 %
             ratio = found[:, 2 + column].mean() / found[:, column].var(ddof=1)
             assert 0.55 < ratio < 1.8, (target, column, ratio)
+
+
+def test_slopes_know_nothing_below_the_first_accepted_pair():
+    """FRR = .1 - .02 log(FAR / 1e-4), known from FAR 1e-4 on: the same slope at any level and half-width."""
+    far = np.geomspace(1, 1e-4, 200)
+    frr = 0.1 - 0.02 * np.log(far / 1e-4)
+    node = xr.Dataset(
+        {
+            "curve_far": (("place", "far_of"), np.stack([far, far], 1)),
+            "curve_frr": (("place", "frr_of"), frr[:, None]),
+            "cells": (("partner", "partner_b"), [[0]]),
+        }
+    )
+    one = Rates(node, np.empty(0, str), False, NEW_PEOPLE)
+    for alpha, half in ((1.5e-4, 2.0), (1e-3, 0.5), (1e-2, 1.0)):
+        np.testing.assert_allclose(one.slopes(alpha, 0, half), [alpha_slope(alpha, half), -0.02], rtol=2e-3)
+
+
+def alpha_slope(alpha, half):
+    """The slope of FAR by its own logarithm, by regression over the part of the window that is known."""
+    away = np.linspace(max(-half, np.log(1e-4 / alpha)), half, 41)
+    return np.polyfit(away, alpha * np.exp(away), 1)[0]
 
 
 # --- ends --------------------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ def test_the_table_says_how_it_was_made(study):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_default_intervals_of_frr_hold_and_recentered_ones_do_not(target, study):
-    rows = study[(study.measure == "frr") & (study.target == target)].set_index("method")
+    seen = study[study.accepts >= 10]  # below, the threshold is one of the largest impostor scores
+    rows = seen[(seen.measure == "frr") & (seen.target == target)].set_index("method")
     default, recentered = rows.loc["influence"], rows.loc["recentered"]
     assert pooled(default[default.rejects >= 10]) > 0.93
     assert pooled(default[default.rejects < 10]) > 0.93

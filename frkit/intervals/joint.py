@@ -100,8 +100,11 @@ class Rates:
     def slopes(self, alpha: float, setter: int, half: float) -> np.ndarray:
         """Derivatives (rate,) of all rates by the log of the setting FAR, around a level as far as ± half."""
         curve = self.curves[self.curves[:, setter] > 0][::-1]  # from the highest threshold down: FAR rises
-        logs, away = np.log(curve[:, setter]), np.linspace(-half, half, WINDOW_POINTS)
+        logs = np.log(curve[:, setter])
+        lowest = min(max(-half, logs[0] - np.log(alpha)), 0.0)  # nothing is known below the first accepted pair
+        away = np.linspace(lowest, half, WINDOW_POINTS)
         values = np.stack([np.interp(np.log(alpha) + away, logs, column) for column in curve.T])
+        away -= away.mean()
         return values @ away / (away @ away)
 
     def places(self, name: str) -> np.ndarray:
