@@ -30,8 +30,8 @@ STOREYS = [
 STOREY_OF = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}
 COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # Lines of code that a room may have, as `code_lines` counts them: where it stands, rounded up; what is to be added
-# takes the place of something. The plan is 7,500 in all; intervals without replicates and protection from bad input come on
-# top (about 1,300). A room that shrinks takes its number with it.
+# takes the place of something. The plan is 7,500 in all; intervals without replicates and protection from bad input
+# come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "engine": 1900, "vmf": 800, "scores": 680, "plot": 600, "faces": 730, "representation": 620, "intervals": 1060,
     "evaluation": 480, "indices": 280, "explore": 300, "nsigma": 250, "measures": 250, "studies": 1100,

@@ -46,13 +46,11 @@ def pairs_of_scores(scores: Scores, weighting="identity", impostors="all") -> li
 def pairs_of_list(pairs, by, weighting) -> list[Pair]:
     """The pairs of a list."""
     rows = twin_pairs.rows_of(pairs, by)
-    _, many = twin_pairs.images_of(rows)
-    found = []
+    shares, found = twin_pairs.shares_of(rows, weighting), []
     for row in rows:
         keys = "", "_identity", "_group"
         images, people, groups = (tuple(row[side + key] for side in twin_pairs.SIDES) for key in keys)
-        n_k, n_m = (many[side][name] for side, name in zip(twin_pairs.SIDES, people, strict=True))
-        weight = 1.0 if weighting == "pair" else 1 / (n_k * n_m)
+        weight = shares[row["place"]]
         if not np.isnan(row["score"]) and not row["itself"]:
             found.append(Pair(images, people, groups, row["genuine"], row["score"], weight))
     return found
