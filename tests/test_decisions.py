@@ -151,6 +151,16 @@ def test_a_model_that_predicts_the_attribute_amplifies():
     assert found.model_leakage == 1
 
 
+def test_scores_and_tasks_are_taken():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["f", "m"], 40)
+    tasks = rng.integers(2, size=(80, 3))
+    for scores in (tasks, tasks - 0.5, 0.2 + 0.6 * tasks):
+        assert leakage(tasks, scores, group, identity=np.arange(80) // 2).accuracy == 1
+    labels = rng.permuted(np.repeat(["x", "y"], 40))
+    assert leakage(labels, np.column_stack([labels == "x", labels == "y"]), group).accuracy == 1
+
+
 def test_images_of_a_person_are_in_one_fold():
     """Labels that name people tell the group of people that were seen before, and of no others."""
     group, person = np.repeat(["f", "m"], 40), np.arange(80) // 2
@@ -170,7 +180,7 @@ def test_images_of_a_person_are_in_one_fold():
         (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
         (lambda: parity_gaps([1, 0], ["1", "0"], ["a", "b"]), "different kinds"),
         (lambda: leakage([1, 0] * 9, ["1", "0"] * 9, ["a", "b"] * 9), "different kinds"),
-        (lambda: leakage([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
+        (lambda: leakage([1, 0], [1, 0], ["a", "a"]), "one class"),
         (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "at most the 2 people"),
         (lambda: leakage([1, 0], [1, 0, 1], ["a", "b"]), "equal length"),
     ],

@@ -163,13 +163,18 @@ def checked_labels(truth, predicted, group) -> tuple[np.ndarray, np.ndarray, np.
     shapes = {"truth": truth.shape, "predicted": predicted.shape, "group": group.shape}
     flat = truth.ndim == 1 and truth.size > 0 and len(set(shapes.values())) == 1
     require(flat, f"labels must be flat and of equal length, got shapes {shapes}")
+    check_kinds(truth, predicted)
+    _two_or_more(np.unique(group), "group")
+    return truth, predicted, group, _two_or_more(np.union1d(truth, predicted), "label")
+
+
+def check_kinds(truth: np.ndarray, predicted: np.ndarray) -> None:
+    """Refuse labels that can never be equal, such as 1 and "1"."""
     require(
         (truth.dtype.kind in "biuf") == (predicted.dtype.kind in "biuf"),
         f"true and predicted labels are of different kinds, {truth.dtype} and {predicted.dtype}, so none would be "
         "right; convert one with .astype(...)",
     )
-    _two_or_more(np.unique(group), "group")
-    return truth, predicted, group, _two_or_more(np.union1d(truth, predicted), "label")
 
 
 def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:

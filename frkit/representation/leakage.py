@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frkit.base import require
-from frkit.representation.decisions import checked_labels
+from frkit.representation.decisions import check_kinds
 from frkit.representation.problem import stratified
 
 
@@ -21,7 +21,9 @@ def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed:
 
     Parameters
     ----------
-    truth, predicted : array-like (n,), the true and the predicted label of each image; two labels or more.
+    truth : array-like (n,) of labels, or (n, tasks) of 0/1.
+    predicted : the model's predictions in the same form; or its scores, which leak more: (n, labels), of which the
+        largest names the label (in sorted order), or (n, tasks) of probabilities in [0, 1] or of logits.
     protected : array-like (n,), the protected attribute of each image.
     identity : array-like (n,), optional; images of a person are then kept in one fold.
     folds : number of folds, 2 or more.
@@ -47,10 +49,12 @@ def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed:
     >>> found.dataset_leakage.item(), found.amplification.item()
     (1.0, 0.0)
     """
-    truth, predicted, protected, _ = checked_labels(truth, predicted, protected)
-    classes, codes = np.unique(protected.astype(str), return_inverse=True)
+    classes, codes = np.unique(np.asarray(protected).astype(str), return_inverse=True)
+    require(len(classes) >= 2, f"the protected attribute has one class, {classes[0]!r}: nothing can leak")
+    truth, predicted = np.asarray(truth), np.asarray(predicted)
     person = np.arange(codes.size) if identity is None else np.unique(np.asarray(identity), return_inverse=True)[1]
-    require(person.size == codes.size, f"identity must be given for each of the {codes.size} images, got {person.size}")
+    lengths = [len(truth), len(predicted), codes.size, person.size]
+    require(len(set(lengths)) == 1, f"truth, predicted, protected and identity must be of equal length, got {lengths}")
     people = [np.unique(person[codes == k]).size for k in range(len(classes))]
     rare = int(np.argmin(people))
     require(
@@ -58,24 +62,41 @@ def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed:
         f"folds must be 2 or more, and at most the {people[rare]} people of class {classes[rare]!r}; got {folds}",
     )
     fold_rows = list(stratified(codes, person, folds, seed))
-    spoiled = _spoiled(truth, truth != predicted, np.random.default_rng(np.random.SeedSequence(seed)))
+    correct = _correct(truth, predicted)
+    spoiled = _spoiled(truth, correct, np.random.default_rng(np.random.SeedSequence(seed)))
     seen = {"dataset_leakage": truth, "dataset_leakage_at_accuracy": spoiled, "model_leakage": predicted}
-    values = {name: _attack(given, codes, fold_rows) for name, given in seen.items()}
+    values = {name: _attack(labels, codes, fold_rows) for name, labels in seen.items()}
     values["amplification"] = values["model_leakage"] - values["dataset_leakage_at_accuracy"]
-    return xr.Dataset(values | {"accuracy": (truth == predicted).mean(), "chance": 1 / len(classes)})
+    return xr.Dataset(values | {"accuracy": correct.mean(), "chance": 1 / len(classes)})
 
 
-def _spoiled(truth: np.ndarray, wrong: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _correct(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Which labels the model has right; scores name the label, or the tasks."""
+    if truth.ndim == predicted.ndim == 1:
+        check_kinds(truth, predicted)
+        return truth == predicted
+    if truth.ndim == 1:
+        labels = np.unique(truth)
+        require(predicted.shape[1] == labels.size, f"{labels.size} labels need as many scores, got {predicted.shape}")
+        return truth == labels[predicted.argmax(1)]
+    require(truth.shape == predicted.shape, f"truth has shape {truth.shape}, predicted {predicted.shape}")
+    probabilities = predicted.min() >= 0 and predicted.max() <= 1
+    return truth.astype(bool) == (predicted > (0.5 if probabilities else 0))
+
+
+def _spoiled(truth: np.ndarray, correct: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """True labels of which as many are wrong as the model has wrong, at places chosen at random."""
+    wrong = rng.permuted(~correct, axis=0)
+    if truth.ndim == 2:
+        return np.where(wrong, 1 - truth.astype(int), truth.astype(int))
     labels, codes = np.unique(truth, return_inverse=True)
-    places = rng.permuted(wrong)
     moved = (codes + rng.integers(1, max(labels.size, 2), codes.size)) % labels.size
-    return labels[np.where(places, moved, codes)]
+    return labels[np.where(wrong, moved, codes)]
 
 
 def _attack(labels: np.ndarray, codes: np.ndarray, fold_rows: list) -> float:
-    """Balanced accuracy on images not seen before; the attacker sees labels as one column each."""
-    columns = (labels[:, None] == np.unique(labels)).astype(float)
+    """Balanced accuracy on images not seen before; the attacker sees labels as one column each, scores as they are."""
+    columns = labels.astype(float) if labels.ndim == 2 else (labels[:, None] == np.unique(labels)).astype(float)
     attacker = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000))
     guessed = np.empty_like(codes)
     for train, test in fold_rows:
