@@ -108,6 +108,13 @@ def _char(file, name, word):
     return item.ref
 
 
+def check_same(back, ds):
+    """Everything comes back; images that were only numbered have names from then on."""
+    for one in (back, ds):
+        one.image.attrs.pop("numbered", None)
+    xr.testing.assert_identical(back, ds)
+
+
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", ["faces.nc", "faces.zarr", "faces.zarr.zip", "faces.npz"])
 def test_any_faces_dataset_comes_back(tmp_path, case, name):
@@ -119,7 +126,7 @@ def test_any_faces_dataset_comes_back(tmp_path, case, name):
     else:
         write_zarr(ds, path)
     back = open_faces(path)
-    xr.testing.assert_identical(back, ds)
+    check_same(back, ds)
     assert back.embedding.dtype == np.float32
 
 
@@ -253,7 +260,7 @@ def test_any_text_and_any_number_come_back(tmp_path, people, name):
         ds.to_netcdf(tmp_path / name)
     else:
         write_table(ds, tmp_path / name)
-    xr.testing.assert_identical(open_faces(tmp_path / name), ds)
+    check_same(open_faces(tmp_path / name), ds)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the folder of real data is not here")
