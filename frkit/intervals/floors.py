@@ -23,9 +23,9 @@ PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
 DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt to groups at random
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/fairness_coverage.csv
-    "image": "as a test at 5 % has size 0 to .03 for new images of these people, but no test for new people",
-    "identity": "as a test at 5 % has size 0 to .14 (too liberal where errors lie with few people): "
-    "fk.permutation_test is exact",
+    # short, because captions print them; the exact test is `permutation_test`
+    "image": "as a test at 5 % has size 0 to .03 (no test for new people)",
+    "identity": "as a test at 5 % has size 0 to .14 (liberal with few errors)",
     "people": "deals people to groups at random: as a test exact where people could change groups",
     "scores": "deals scores to groups at random: as a test liberal where pairs share people",
 }
