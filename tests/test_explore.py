@@ -78,6 +78,8 @@ def test_cautions_stand_under_the_figure_and_are_escaped():
     box = fk.explore.roc(evaluation)
     (notes,) = [child for child in box.children if type(child) is widgets.HTML]
     assert "fewer than ten errors" in notes.value
+    find(box, "FAR range").value = (FAR[0], FAR[-2])
+    assert "fewer than ten errors" in notes.value, "a caution stays as long as it holds"
 
     def show(axes):
         warnings.warn("<script>alert(1)</script>", fk.DataWarning, stacklevel=1)

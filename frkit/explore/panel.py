@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from frkit.base import DataWarning
+from frkit.intervals.reading import each_time
 
 MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}  # the chosen place in a figure
 
@@ -78,7 +79,7 @@ class Panel:
         """Draw what the controls say, on the same axes, and show it."""
         for ax in self.axes:
             ax.clear()
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, each_time():
             warnings.simplefilter("always")
             self.show(self.axes, **{name: control.value for name, control in self.controls.items()})
         messages = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)

@@ -2,6 +2,9 @@
 
 import json
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import xarray as xr
@@ -27,6 +30,7 @@ ERRORS_OF = {
     "far_cross": "false_accepts_cross",
 }
 _SAID: dict[int, set[str]] = {}  # of each evaluation that is there, what was said
+_ANEW = ContextVar("anew", default=False)
 PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
 DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
 
@@ -149,6 +153,16 @@ def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
     return result.assign(includes_fair=reaches.where(known))  # missing, not False, where an end cannot be had
 
 
+@contextmanager
+def each_time() -> Iterator[None]:
+    """Within it every caution is given, however often it was said before: for figures that are drawn anew."""
+    before = _ANEW.set(True)
+    try:
+        yield
+    finally:
+        _ANEW.reset(before)
+
+
 def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> None:
     """Say everything that makes this interval mean less than its level says, each thing once for an evaluation."""
     data = evaluation["empirical"].to_dataset()
@@ -166,7 +180,7 @@ def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> Non
         weakref.finalize(evaluation, _SAID.pop, id(evaluation), None).atexit = False
     said = _SAID[id(evaluation)]
     for message in messages:
-        if message not in said:
+        if message not in said or _ANEW.get():
             said.add(message)
             warn(message)
 
