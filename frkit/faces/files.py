@@ -126,7 +126,8 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     if zipfile.is_zipfile(path):
         with reading("the file"), zipfile.ZipFile(path) as archive:
             check_unpacked(sum(entry.file_size for entry in archive.infolist()), path)
-    with reading("the file"), np.load(path, allow_pickle=False) as arrays:
+    # opened here, because NumPy leaves a file open whose archive is damaged
+    with reading("the file"), open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
         require(hasattr(arrays, "files"), "is no .npz but a single array; rename it to .npy")
         for key in arrays.files:
             with reading(f"array {key!r}"):
@@ -137,9 +138,9 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 def read_npy(path: Path, mmap_mode: str | None = None) -> np.ndarray:
     """Read an .npy, or map it into memory."""
     with reading("the array"):
-        array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
-    require(isinstance(array, np.ndarray), "is no .npy but an .npz; rename it to .npz")
-    return array
+        with open(path, "rb") as file:
+            require(file.read(2) != b"PK", "is no .npy but an .npz; rename it to .npz")
+        return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
 
 
 def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:

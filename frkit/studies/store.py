@@ -131,7 +131,7 @@ def _written(path: Path) -> Iterator[None]:
 
 def _read(path: Path) -> Record:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             return dict(file)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} cannot be read ({error}); delete it, and its data set is computed again") from error
