@@ -4,7 +4,7 @@ For face recognition and any other similarity scoring. Start with faces or score
 
     import frkit as fk
 
-    faces = fk.open_faces("data/demo_faces.npz")  # or fk.faces, fk.open_scores, fk.open_pairs
+    faces = fk.demo_faces()  # or fk.open_faces, fk.faces, fk.open_scores, fk.open_pairs
     scores = fk.score_tensor(faces)  # lazy: nothing is computed yet
     evaluation = fk.evaluate(scores, far=fk.far_levels(1e-4, 1e-2), resampling=fk.Resampling("image", n=200))
     fk.plot.roc(fk.band(evaluation, "frr"))

@@ -16,10 +16,12 @@ from frkit.evaluation.contributions import contributions as contributions
 from frkit.evaluation.contributions import worst_pairs as worst_pairs
 from frkit.evaluation.evaluate import evaluate as evaluate
 from frkit.evaluation.evaluate import far_levels as far_levels
+from frkit.evaluation.nodes import demo_evaluation as demo_evaluation
 from frkit.evaluation.nodes import open_evaluation as open_evaluation
 from frkit.evaluation.thresholds import threshold_for_all_groups as threshold_for_all_groups
 from frkit.faces import faces as faces
 from frkit.faces import stack_models as stack_models
+from frkit.faces.opening import demo_faces as demo_faces
 from frkit.faces.opening import open_faces as open_faces
 from frkit.indices import canonical_scores as canonical_scores
 from frkit.indices import fairness_indices as fairness_indices

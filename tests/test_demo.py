@@ -1,6 +1,10 @@
 """The demo data are what their script makes and their card says."""
 
 import importlib.util
+import os
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +95,37 @@ def test_the_data_meet_their_truth(made, truth, script):
         found = fk.evaluate(scores, threshold=at.threshold.values)["empirical"].to_dataset()
         np.testing.assert_allclose(found.far.values.ravel(), at.far, rtol=0.1)
         np.testing.assert_allclose(found.frr.values.ravel(), at.frr, rtol=0.25)
+
+
+def test_demo_data_have_functions_of_their_own():
+    xr.testing.assert_identical(fk.demo_faces(), fk.open_faces(DATA / "demo_faces.npz"))
+    xr.testing.assert_identical(fk.demo_evaluation(), fk.open_evaluation(DATA / "demo_evaluation.nc"))
+
+
+def test_demo_data_come_with_the_wheel(tmp_path):
+    """Built as pip builds it, unpacked where there is no checkout."""
+    build = pytest.importorskip("hatchling.build")
+    here = os.getcwd()
+    try:
+        os.chdir(DATA.parent)
+        wheel = build.build_wheel(str(tmp_path))
+    finally:
+        os.chdir(here)
+    with zipfile.ZipFile(tmp_path / wheel) as archive:
+        archive.extractall(tmp_path / "site")
+        data = sorted(name for name in archive.namelist() if name.startswith("frkit/data/"))
+        assert data == ["frkit/data/demo_evaluation.nc", "frkit/data/demo_faces.npz"]
+    code = "import frkit as fk; print(fk.__file__, *fk.demo_faces().sizes.values(), *fk.demo_evaluation().children)"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
+    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    where, *rest = answer.stdout.split()
+    assert Path(where).is_relative_to(tmp_path) and rest[:4] == ["3", "2809", "64", "empirical"]
+
+
+def test_a_demo_that_was_lost_says_so(monkeypatch):
+    from frkit.faces import files
+
+    monkeypatch.setattr(files, "__file__", "/nowhere/frkit/faces/files.py")
+    with pytest.raises(fk.InputError, match="demo_faces.npz did not come with this installation"):
+        fk.demo_faces()

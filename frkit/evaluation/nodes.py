@@ -12,7 +12,7 @@ import xarray as xr
 from frkit.base import GROUP, MODEL, REPLICATE, listed, require, warn
 from frkit.engine.protocol import Protocol
 from frkit.engine.rates import COLUMN
-from frkit.faces.files import check_in_child, named, reading
+from frkit.faces.files import check_in_child, demo_file, named, reading
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -163,7 +163,7 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     Examples
     --------
     >>> import frkit as fk
-    >>> ev = fk.open_evaluation("data/demo_evaluation.nc")
+    >>> ev = fk.open_evaluation("data/demo_evaluation.nc")  # the file of fk.demo_evaluation()
     """
     path = Path(path)
     require(path.is_file(), f"there is no file {path}; write one with ev.to_netcdf(path)")
@@ -173,3 +173,26 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
             loaded = tree.load()
     require("empirical" in loaded, f"{path} holds no node 'empirical': it is not an evaluation")
     return loaded
+
+
+def demo_evaluation() -> xr.DataTree:
+    """Open the evaluation of the demo faces by gender that comes with the kit, so that a first figure needs no sweep.
+
+    Returns
+    -------
+    xr.DataTree
+        As `evaluate` made it of `demo_faces`: three models, 17 FAR levels from 1e-5 to 0.1, 200 replicates of the image
+        scheme.
+
+    Raises
+    ------
+    InputError
+        If the file was lost from this installation.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> fk.demo_evaluation()["empirical"].model.values.tolist()
+    ['Ash', 'Birch', 'Cedar']
+    """
+    return open_evaluation(demo_file("demo_evaluation.nc"))

@@ -29,6 +29,14 @@ _UNPACKED, _RATIO = 200_000_000, 100  # bytes that any file may unpack to, and h
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 
 
+def demo_file(name: str) -> Path:
+    """A file of the demo: beside the code where the kit is installed, in data/ of a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    there = [folder / name for folder in (package / "data", package.parent / "data") if (folder / name).is_file()]
+    require(len(there) > 0, f"{name} did not come with this installation: install frkit from its wheel or a clone")
+    return there[0]
+
+
 @contextmanager
 def named(path) -> Iterator[None]:
     """Put the file's name in front of every message about it, unless it tells of another file already."""

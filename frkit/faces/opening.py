@@ -7,7 +7,7 @@ import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require
 from frkit.faces.dataset import faces
-from frkit.faces.files import file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
+from frkit.faces.files import demo_file, file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
 from frkit.faces.labels import clean_labels, resolve_varying
 from frkit.faces.tables import open_text, read_table
 
@@ -84,6 +84,29 @@ def open_faces(
         wanted = embedding if isinstance(embedding, str) and not prefix else None
         values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
         return _as_faces(columns, values, (identity, image), attributes, varying)
+
+
+def demo_faces() -> xr.Dataset:
+    """Open the demo faces that come with the kit: synthetic, 2,809 images of 360 people as three encoders see them.
+
+    Returns
+    -------
+    xr.Dataset
+        `embedding` (model, image, feature) with the attributes gender, race and, of images, age. One encoder is clearly
+        worse than the others, and error rates differ between groups: both were built in (data/README.md says how).
+
+    Raises
+    ------
+    InputError
+        If the file was lost from this installation.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> dict(fk.demo_faces().sizes)
+    {'model': 3, 'image': 2809, 'feature': 64}
+    """
+    return open_faces(demo_file("demo_faces.npz"))
 
 
 def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
