@@ -5,7 +5,8 @@
     python3 binder/local.py execute --fast                with the tests' small parameters; writes nothing
 
 A notebook has one code cell tagged "parameters". Its metadata hold `{"frkit": {"fast": {"n": 20}}}`: values
-of some of those parameters that make it run in seconds. `"colours": 128` beside it keeps many pictures small.
+of some of those parameters that make it run in seconds. Pictures are stored with 64 colours; `"colours": 128` beside
+it asks for more. The caption behind a picture, a cell that begins with "**Figure", is its alternative text, too.
 """
 
 import argparse
@@ -28,6 +29,8 @@ PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
+COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
+MARKUP = re.compile(r"[*`$]|\[(?P<words>[^]]*)\]\([^)]*\)|\\\\?(?=[a-z])")
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
 
 
@@ -80,13 +83,23 @@ def with_few_colours(picture, colours):
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def normalise_output(output, colours=None):
+def caption_behind(notebook, at):
+    """The words of the caption that follows the cell, or nothing."""
+    below = notebook.cells[at + 1] if at + 1 < len(notebook.cells) else None
+    if below is None or below.cell_type != "markdown" or not below.source.startswith("**Figure"):
+        return ""
+    words = MARKUP.sub(lambda found: found["words"] or "", below.source.split("\n\n")[0])
+    return " ".join(words.split())
+
+
+def normalise_output(output, colours=COLOURS, words=""):
     """Take out what differs from run to run: addresses of objects, names of arrays, places of warnings; shrink pictures
-    if asked."""
-    if "metadata" in output:
-        output.metadata = nbformat.from_dict({})
+    and give them their words."""
     data = output.get("data", {})
-    if colours and "image/png" in data:
+    if "metadata" in output:
+        picture = {"image/png": {"alt": words}} if words and "image/png" in data else {}
+        output.metadata = nbformat.from_dict(picture)
+    if "image/png" in data:
         data["image/png"] = with_few_colours(data["image/png"], colours)
     texts = [(output, "text")] if "text" in output else []
     texts += [(data, key) for key in data if key.startswith("text/")]
@@ -99,7 +112,7 @@ def normalise(notebook):
     """Keep sources, tags, pictures and texts; drop times, widget state and all that a page without a kernel
     cannot show. Cells are numbered from 1."""
     kept = {"frkit": notebook.metadata["frkit"]} if "frkit" in notebook.metadata else {}
-    colours = notebook.metadata.get("frkit", {}).get("colours")
+    colours = notebook.metadata.get("frkit", {}).get("colours", COLOURS)
     notebook.metadata = nbformat.from_dict(
         {
             "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
@@ -108,13 +121,14 @@ def normalise(notebook):
         }
     )
     number = 0
-    for cell in notebook.cells:
+    for at, cell in enumerate(notebook.cells):
         cell.metadata = nbformat.from_dict({"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {})
         if cell.cell_type != "code":
             continue
         number += 1
         cell.execution_count = number
-        cell.outputs = [normalise_output(o, colours) for o in cell.outputs if WIDGET not in o.get("data", {})]
+        shown = [output for output in cell.outputs if WIDGET not in output.get("data", {})]
+        cell.outputs = [normalise_output(output, colours, caption_behind(notebook, at)) for output in shown]
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = number

@@ -11,7 +11,7 @@ from trees import FAR, provenance, tree, two_models
 
 import frkit as fk
 from frkit.explore import explorers
-from frkit.explore.panel import Panel
+from frkit.explore.panel import Panel, remembered
 
 
 def find(box, description):
@@ -134,3 +134,58 @@ def test_roc_needs_far_levels():
     evaluation.attrs["provenance"] = provenance()
     with pytest.raises(fk.InputError, match="at FAR levels"):
         fk.explore.roc(evaluation)
+
+
+def test_an_explorer_starts_where_it_is_told():
+    box = fk.explore.bootstrap_bias(biased(), per_identity=9, far=2e-2, moved=True)
+    assert find(box, "images per identity").value == 10, "the nearest that is offered"
+    assert find(box, "FAR level").value == FAR[2]
+    assert find(box, "bootstrap curves").value is True
+    assert find(fk.explore.roc(two_models(), far=(FAR[1], FAR[2])), "FAR range").value == (FAR[1], FAR[2])
+    with pytest.raises(fk.InputError, match="no control 'colour'"):
+        fk.explore.roc(two_models(), colour="red")
+    with pytest.raises(fk.InputError, match="choose from"):
+        fk.explore.roc(two_models(), method="best")
+
+
+def failing(axes, level):
+    if level > 1:
+        raise fk.InputError("level must be <small>")
+    axes[0].plot([0, 1])
+
+
+def test_an_error_of_a_slider_stands_under_the_figure_and_goes():
+    level = widgets.FloatSlider(0.5, max=2)
+    panel = Panel({"level": level}, failing)
+    level.value = 1.5
+    assert panel.cautions.value == '<p role="alert"><b>level must be &lt;small&gt;</b></p>'
+    level.value = 0.7
+    assert panel.cautions.value == ""
+    with pytest.raises(fk.InputError):
+        Panel({"level": widgets.FloatSlider(1.5, max=2)}, failing)
+
+
+def test_a_size_that_moved_says_that_the_figure_has_not():
+    size = widgets.IntSlider(10, max=100)
+    panel = Panel({}, lambda axes: axes[0].plot([0, 1]))
+    box = panel.box("Run", lambda size: None, lambda size: size / 2, size=size)
+    (button,) = [child for child in box.children if isinstance(child, widgets.Button)]
+    assert panel.stale.value == '<p role="status">A run takes about 5 s.</p>'
+    size.value = 20
+    assert "press the button. A run takes about 1e+01 s." in panel.stale.value
+    button.click()
+    assert "press the button" not in panel.stale.value
+
+
+def test_a_kept_result_warns_again():
+    calls = []
+
+    def compute(place):
+        calls.append(place)
+        warnings.warn("few", fk.DataWarning, stacklevel=1)
+
+    again = remembered(compute)
+    for _ in range(2):
+        with pytest.warns(fk.DataWarning, match="few"):
+            again(1)
+    assert calls == [1]

@@ -138,3 +138,15 @@ def test_fast_parameters_follow_the_parameters_cell():
     notebook.metadata["frkit"] = {"fast": {"n": 20, "far": [0.01, 0.1]}}
     run_notebooks.with_fast_parameters(notebook)
     assert [cell.source for cell in notebook.cells] == ["n = 1000", "n = 20\nfar = [0.01, 0.1]", "n"]
+
+
+def test_a_caption_is_the_words_of_its_picture(tmp_path):
+    cells = [
+        nbformat.v4.new_code_cell("import matplotlib.pyplot as plt; plt.plot([0, 1]); plt.show()", id="picture"),
+        nbformat.v4.new_markdown_cell(
+            "**Figure 1.** The *line* $x_1$ of [a paper](https://x.org) rises.\n\nMore.", id="words"
+        ),
+    ]
+    notebook = run_notebooks.execute(nbformat.v4.new_notebook(cells=cells), tmp_path, timeout=120)
+    (output,) = run_notebooks.normalise(notebook).cells[0].outputs
+    assert output.metadata == {"image/png": {"alt": "Figure 1. The line x_1 of a paper rises."}}

@@ -8,7 +8,7 @@ from matplotlib.collections import LineCollection
 from trees import EMPIRICAL, FAR, tree, two_models
 
 import frkit as fk
-from frkit.plot.style import UNRESOLVED
+from frkit.plot.style import COLOURS, UNRESOLVED, curve_colours
 
 
 @pytest.fixture
@@ -205,3 +205,83 @@ def test_bootstrap_bias_draws_both_intervals_at_the_level(ax):
         np.testing.assert_allclose(ends, np.column_stack([expected.lower, expected.upper]))
     np.testing.assert_allclose(labelled(ax, "exact truth").get_ydata()[0], EMPIRICAL[2])
     assert "FAR 0.01" in ax.get_ylabel()
+
+
+# --- what all figures share -----------------------------------------------------------------------------------
+def linear(colour):
+    channels = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+
+
+def lab(light):
+    """CIE L*a*b* of linear sRGB under D65."""
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    x = to_xyz @ np.clip(light, 0, 1) / [0.95047, 1, 1.08883]
+    f = np.where(x > 0.008856, np.cbrt(x), 7.787 * x + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+# Machado, Oliveira and Fernandes (2009), severity 1.
+SEEN = {
+    "all cones": np.eye(3),
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+}
+
+
+@pytest.mark.parametrize("eyes", SEEN)
+def test_colours_are_told_apart(eyes):
+    seen = [lab(np.asarray(SEEN[eyes]) @ linear(colour)) for colour in COLOURS]
+    smallest = min(np.linalg.norm(a - b) for at, a in enumerate(seen) for b in seen[:at])
+    assert smallest > {"all cones": 32, "deuteranopia": 17.5, "protanopia": 21}[eyes]
+
+
+def test_colours_have_contrast_on_white():
+    luminance = [linear(colour) @ [0.2126, 0.7152, 0.0722] for colour in COLOURS]
+    assert min(1.05 / (value + 0.05) for value in luminance) >= 3
+
+
+def test_models_and_groups_keep_their_colours():
+    assert list(curve_colours(["Cedar"])) == [COLOURS[2]]
+    assert list(curve_colours(["first half, Ash", "first half, Cedar"])) == [COLOURS[0], COLOURS[2]]
+    assert list(curve_colours(["split 1, Ash", "split 2, Ash"])) == list(COLOURS[:2])
+    others = list(curve_colours(["mine", "Ash", "yours"]))
+    assert others[1] == COLOURS[0]
+    assert len(set(others)) == 3
+
+
+def test_a_headline_and_one_legend():
+    figure, axes = plt.subplots(1, 2, layout="constrained")
+    for ax in axes:
+        fk.plot.roc({"A $": fk.band(tree(), "frr")}, ax=ax)
+    fk.plot.headline(figure, "Costs fall by 5 $ " + 30 * "and on ", one_legend=True)
+    figure.canvas.draw()
+    assert figure.get_suptitle().startswith("Costs fall by 5 \\$ and on")
+    assert "\n" in figure.get_suptitle()
+    assert [ax.get_legend() for ax in axes] == [None, None]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["A \\$"]
+    plt.close(figure)
+
+
+def test_a_single_level_has_a_mark_and_a_bar(ax):
+    band = fk.band(tree(), "frr").isel(far_level=[1])
+    fk.plot.roc(band, ax=ax)
+    assert labelled(ax, "empirical curve").get_marker() == "o"
+    (bar,) = [drawn for drawn in ax.collections if isinstance(drawn, LineCollection)]
+    np.testing.assert_allclose(bar.get_segments()[0][:, 1], [band.lower.item(), band.upper.item()])
+
+
+def test_no_errors_at_all_are_drawn(ax):
+    attrs = {"fair": 1.0, "scale": "log", "label": "ratio"}
+    nothing = xr.Dataset({name: ("far_level", [np.nan, np.nan]) for name in ("estimate", "lower", "upper")})
+    fk.plot.fairness(nothing.assign_coords(far_level=[0.01, 0.1]).assign_attrs(attrs), ax=ax)
+    ax.figure.canvas.draw()
+    assert labelled(ax, "no value").get_xdata().tolist() == [0.01, 0.1]
+
+
+def test_rates_of_zero_stand_at_the_foot_of_group_curves(ax):
+    coords = {"far_level": [0.01, 0.1], "group": ["a", "b"]}
+    rates = xr.Dataset({name: (("far_level", "group"), np.zeros((2, 2))) for name in ("estimate", "lower", "upper")})
+    fk.plot.group_roc(rates.assign_coords(coords), rates.assign_coords(coords), ax=ax)
+    ax.figure.canvas.draw()
+    assert labelled(ax, "a rate of 0").get_xdata().size == 4

@@ -12,7 +12,20 @@ from matplotlib.axes import Axes
 from frkit import indices, nsigma, plot, studies
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, require
 from frkit.evaluation.evaluate import evaluate
-from frkit.explore.panel import MARK, Panel, far_names, far_range, labelled, menu, number, say, several, slider, tick
+from frkit.explore.panel import (
+    MARK,
+    Panel,
+    far_names,
+    far_range,
+    labelled,
+    menu,
+    number,
+    remembered,
+    say,
+    several,
+    slider,
+    tick,
+)
 from frkit.intervals import band, decision_zones, floor, provenance
 from frkit.measures import measure, names
 from frkit.resampling import TARGETS, Resampling
@@ -38,13 +51,14 @@ def _within(far: tuple[float, float]) -> dict[str, slice]:
     return {FAR_LEVEL: slice(far[0] * (1 - 1e-9), far[1] * (1 + 1e-9))}
 
 
-def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
+def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VBox:
     """Explore ROC curves with their bands: curves, kind of interval, nominal level and range of FAR.
 
     Parameters
     ----------
     evaluation : what `evaluate` returned, or several of them by name; with replicates in all of them more methods can
         be chosen.
+    start : values to begin with: method, level, far (two levels), curves.
 
     Returns
     -------
@@ -91,7 +105,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree]) -> widgets.VBox:
             return say(axes[0], "choose at least one curve")
         plot.roc(bands, axes[0])
 
-    return Panel(controls, show).box()
+    return Panel(controls, show, start=start).box()
 
 
 def chosen_bands(evaluations: dict, curves: Iterable, method: str, level: float, far: tuple) -> dict[str, xr.Dataset]:
@@ -104,12 +118,13 @@ def chosen_bands(evaluations: dict, curves: Iterable, method: str, level: float,
     return found
 
 
-def consistency(result: xr.Dataset) -> widgets.VBox:
+def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     """Explore how the empirical ROC comes closer to its goal: size, range of FAR and model.
 
     Parameters
     ----------
     result : what `studies.consistency` returned.
+    start : values to begin with: size, far (two levels), model.
 
     Returns
     -------
@@ -143,10 +158,10 @@ def consistency(result: xr.Dataset) -> widgets.VBox:
         plot.consistency(studies.sup_distance(one, far), axes[1])
         axes[1].axvline(int(one.n_images.sel(size=size)), **MARK)
 
-    return Panel(controls, show, columns=2).box()
+    return Panel(controls, show, columns=2, start=start).box()
 
 
-def bootstrap_bias(study: xr.Dataset, mixture=None) -> widgets.VBox:
+def bootstrap_bias(study: xr.Dataset, mixture=None, **start) -> widgets.VBox:
     """Explore when the naive bootstrap goes wrong: images per identity, FAR level, and kind of fan.
 
     Parameters
@@ -154,6 +169,7 @@ def bootstrap_bias(study: xr.Dataset, mixture=None) -> widgets.VBox:
     study : what `studies.bootstrap_bias` returned.
     mixture : the vmf Mixture it was made of; then a button draws new data and bootstraps them, with a
         progress bar.
+    start : values to begin with: per_identity, far (a level), moved (True: recentered).
 
     Returns
     -------
@@ -196,7 +212,7 @@ def bootstrap_bias(study: xr.Dataset, mixture=None) -> widgets.VBox:
         far = study[FAR_LEVEL].values
         shown["study"] = studies.bootstrap_bias(mixture, per_identity=tuple(sizes), far=far, **how)
 
-    panel = Panel(controls, show, columns=2, foot=1.25)
+    panel = Panel(controls, show, columns=2, foot=1.35, start=start)
     words = "Draw new data and bootstrap them"
     return panel.box() if mixture is None else panel.box(words, compute)
 
@@ -207,12 +223,13 @@ def recentered(fan: xr.Dataset) -> xr.Dataset:
     return fan.assign(replicates=moved).assign_attrs(method="recentered")
 
 
-def coverage(study: xr.Dataset) -> widgets.VBox:
+def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     """Explore how often intervals hold the truth: FAR, nominal level, scheme; and studies of another size.
 
     Parameters
     ----------
     study : what `studies.coverage` returned.
+    start : values to begin with: far (a level), level, scheme, beside ("along" or "laws").
 
     Returns
     -------
@@ -267,11 +284,18 @@ def coverage(study: xr.Dataset) -> widgets.VBox:
         far = study[FAR_LEVEL].values
         shown["study"] = studies.coverage(population, far=far, seed=made["seed"], **sizes, **kept)
 
-    return Panel(controls, show, columns=2).box("Run a study of this size", compute, **asked)
+    def seconds(n_identities, per_identity, n_datasets, **_chosen) -> float:
+        return n_datasets * (0.03 + 0.3 * (n_identities * per_identity / 1e4) ** 2)  # two cores
+
+    return Panel(controls, show, columns=2, start=start).box("Run a study of this size", compute, seconds, **asked)
 
 
 def fairness(
-    evaluation: xr.DataTree | dict[str, xr.DataTree], scores: xr.DataArray | None = None, *, varying: str = "error"
+    evaluation: xr.DataTree | dict[str, xr.DataTree],
+    scores: xr.DataArray | None = None,
+    *,
+    varying: str = "error",
+    **start,
 ) -> widgets.VBox:
     """Explore disparity measures with their bands, and with their floors, which follow the number of replicates.
 
@@ -281,6 +305,7 @@ def fairness(
     scores : the tensor they were made of; then scheme and impostors can be changed, and a button evaluates anew,
         with a progress bar; what has been evaluated once is kept.
     varying : the rule for attributes that vary within an identity, as in `evaluate`.
+    start : values to begin with: attribute, metric, far (two levels), level, replicates, models.
 
     Returns
     -------
@@ -314,7 +339,7 @@ def fairness(
         key = words, known["scheme"], known["impostors"] == "same-group"
         held.setdefault(key if scores is not None else key[:1], one)
     first = next(iter(held.values()))
-    start = provenance(first)
+    known = provenance(first)
     data, n = first["empirical"].to_dataset(), first["replicates"].sizes[REPLICATE]
     metrics = [name for name in names() if measure(name).fair is not None and name.startswith(("far_", "frr_"))]
     counts = sorted({min(n, count) for count in (25, 50, 100, 200, 500, 1000)} | {n})
@@ -329,28 +354,36 @@ def fairness(
         models = data[MODEL].values.tolist()
         controls["models"] = several("models", models, models[:2])
     if scores is not None:
-        schemes = [name for name in TARGETS if name != "subset"]
-        controls["scheme"] = menu("scheme", options=schemes, value=start["scheme"])
-        controls["same"] = tick("same-group pairs only", value=start["impostors"] == "same-group")
+        schemes = [name for name in TARGETS if name not in ("subset", "pair")]  # these need other scores
+        controls["scheme"] = menu("scheme", options=schemes, value=known["scheme"])
+        controls["same"] = tick("same-group pairs only", value=known["impostors"] == "same-group")
+
+    @remembered
+    def band_and_floor(key, metric, level, replicates) -> tuple[xr.Dataset, xr.Dataset]:
+        part = first_replicates(held[key], replicates)
+        return band(part, metric, level=level), floor(part, metric, level=level)
 
     def show(axes: list[Axes], attribute, metric, far, level, replicates, models=(), **settings) -> None:
-        found = held.get((attribute, *settings.values()))
-        if found is None:
+        key = attribute, *settings.values()
+        if key not in held:
             return say(axes[0], "not evaluated yet: press the button")
-        part, chosen = first_replicates(found, replicates), _within(far) | ({MODEL: list(models)} if models else {})
-        bands, floors = (make(part, metric, level=level).sel(chosen) for make in (band, floor))
+        chosen = _within(far) | ({MODEL: list(models)} if models else {})
+        bands, floors = (found.sel(chosen) for found in band_and_floor(key, metric, level, replicates))
         zones = decision_zones(bands) if bands.sizes.get(MODEL) == 2 else None
         plot.fairness(bands, axes[0], floors=floors, zones=zones)
 
     def compute(attribute, scheme, same, **_chosen) -> None:
         if (attribute, scheme, same) not in held:
-            drawn = Resampling(scheme, n=n, seed=start["seed"])
+            drawn = Resampling(scheme, n=n, seed=known["seed"])
             how = {"far": data[FAR_LEVEL].values, "by": by[attribute], "resampling": drawn, "varying": varying}
             pairs = "same-group" if same else "all"
             held[attribute, scheme, same] = evaluate(scores, impostors=pairs, progress=True, **how)
 
-    panel = Panel(controls, show)
-    return panel.box() if scores is None else panel.box("Evaluate these settings", compute)
+    def seconds(**_chosen) -> float:
+        return 0.5 + 5e-9 * scores.size * (1 + n / 200)  # two cores
+
+    panel = Panel(controls, show, start=start)
+    return panel.box() if scores is None else panel.box("Evaluate these settings", compute, seconds)
 
 
 def first_replicates(evaluation: xr.DataTree, n: int) -> xr.DataTree:
@@ -362,7 +395,12 @@ def first_replicates(evaluation: xr.DataTree, n: int) -> xr.DataTree:
 
 
 def fairness_indices(
-    scores: xr.DataArray | xr.Dataset, *, by: str | list[str], score_maps: Mapping[str, Any] = MAPS, deals: int = 40
+    scores: xr.DataArray | xr.Dataset,
+    *,
+    by: str | list[str],
+    score_maps: Mapping[str, Any] = MAPS,
+    deals: int = 40,
+    **start,
 ) -> widgets.VBox:
     """Explore what the sizes of the groups, the bins and the score map do to SFI, CFI and DFI.
 
@@ -374,6 +412,7 @@ def fairness_indices(
     by : attribute(s) whose groups are compared.
     score_maps : mapping of words to score maps, at least one; by default "cosine" and "angular".
     deals : how often people are dealt to groups at random, for the floor.
+    start : values to begin with: group, share, bins, score_map, balance.
 
     Returns
     -------
@@ -406,7 +445,7 @@ def fairness_indices(
         "balance": tick("DFI: half of the mass to each kind of pair", value=False),
     }
 
-    @cache
+    @remembered
     def found_with(group, share, score_map, **how) -> xr.Dataset:
         stays = indices.thinned(scores, by=by, keep={group: share} if share < 1 else {})
         return indices.fairness_indices(stays, by=by, score_map=score_maps[score_map], deals=deals, **how)
@@ -414,19 +453,20 @@ def fairness_indices(
     def show(axes: list[Axes], group, share, **how) -> None:
         found = found_with(group if share < 1 else None, share, **how)
         weights = ", ".join(f"{float(weight):.3f}" for weight in found.weights)
-        plot.score_histograms(found, axes[0]).set_title(f"weights of the groups: {weights}", loc="left", fontsize=8.5)
+        plot.score_histograms(found, axes[0]).set_title(f"weights of the groups: {weights}", loc="left")
         plot.fairness_indices(found, axes[1])
 
-    return Panel(controls, show, columns=2, foot=0.95).box()
+    return Panel(controls, show, columns=2, foot=0.95, start=start).box()
 
 
-def n_sigma(result: xr.Dataset) -> widgets.VBox:
+def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     """Explore what N and p depend on: number and size of the subsets, the reference, and the limits of risk.
 
     Parameters
     ----------
     result : what `n_sigma`, `nsigma.by_subset_size` or `studies.finetuning` returned; the second has a control for
         the people in a subset, the third one for the models.
+    start : values to begin with: count, reference, step, signed, beside ("eer" or "p"), subset_size.
 
     Returns
     -------
@@ -471,7 +511,7 @@ def n_sigma(result: xr.Dataset) -> widgets.VBox:
         else:
             plot.eer_distributions(found, axes[1])
 
-    return Panel(controls, show, columns=2).box()
+    return Panel(controls, show, columns=2, start=start).box()
 
 
 def first_subsets(rates: xr.Dataset, count: int, reference: str | None, step: float, **at) -> xr.Dataset:
@@ -481,7 +521,7 @@ def first_subsets(rates: xr.Dataset, count: int, reference: str | None, step: fl
     return found.assign_attrs({SUBSET_SIZE: at[SUBSET_SIZE]} if SUBSET_SIZE in at else {})
 
 
-def representation_bias(per_identity: int = 10) -> widgets.VBox:
+def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     """Explore estimates of representation bias where the truth is known.
 
     Two Gaussian classes of people lie a chosen distance apart. The exact curve follows the class balance; a button
@@ -490,6 +530,7 @@ def representation_bias(per_identity: int = 10) -> widgets.VBox:
     Parameters
     ----------
     per_identity : images of each person, 1 or more; half of their noise is common to them.
+    start : values to begin with: distance, share.
 
     Returns
     -------
@@ -517,9 +558,11 @@ def representation_bias(per_identity: int = 10) -> widgets.VBox:
         "hidden": slider("network width", options=[8, 64, 200], value=64),
     }
 
+    true_bias = cache(studies.true_bias)
+
     def show(axes: list[Axes], distance, share) -> None:
         own = done.get(share, [])
-        plot.trials(studies.true_bias(share), own, axes[0]).axvline(distance, **MARK)
+        plot.trials(true_bias(share), own, axes[0]).axvline(distance, **MARK)
         if not own:
             return say(axes[1], "not estimated yet: press the button")
         plot.comparators(own[-1], axes[1])
@@ -529,4 +572,7 @@ def representation_bias(per_identity: int = 10) -> widgets.VBox:
         law = {"shares": (share, 1 - share), "per_identity": per_identity}
         before.append(studies.trial(**chosen, **law, seed=len(before), progress=True))
 
-    return Panel(controls, show, columns=2).box("Draw people and estimate", compute, **asked)
+    def seconds(n_images, hidden, **_chosen) -> float:
+        return 1 + n_images * (20 + hidden) / 40_000  # two cores
+
+    return Panel(controls, show, columns=2, start=start).box("Draw people and estimate", compute, seconds, **asked)

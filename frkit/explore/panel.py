@@ -1,21 +1,31 @@
 """The frame of every explorer: labelled controls, a figure drawn again as a PNG, cautions, a button for long work."""
 
 import io
+import time
 import warnings
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from html import escape
 
 import ipywidgets as widgets
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+from traitlets import TraitError
 
-from frkit.base import DataWarning
+from frkit.base import DataWarning, InputError, require
 from frkit.intervals.reading import each_time
+from frkit.plot.style import THEME
 
 MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}  # the chosen place in a figure
+
+
+# Where titles stand is said: to find their place would lay out all text of a picture twice.
+LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
+WIDE = 100  # ends of a log axis this far apart need no small ticks, which cost a third of a picture's time
 
 
 def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
@@ -44,6 +54,55 @@ def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
     return labelled(widgets.SelectionRangeSlider, "FAR range", **whole)
 
 
+def _nearest(offered: list, wanted: object) -> object:
+    """The number offered that is nearest to the one wanted; anything else as it is."""
+    numbers = [value for value in offered if isinstance(value, int | float) and not isinstance(value, bool)]
+    if not numbers or not isinstance(wanted, int | float):
+        return wanted
+    return min(numbers, key=lambda value: abs(value - wanted))
+
+
+def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]) -> None:
+    """Set controls to the values with which an explorer begins; a number takes the nearest one that is offered."""
+    for name, wanted in start.items():
+        require(name in controls, f"no control {name!r} to start with; there are {', '.join(controls)}")
+        control = controls[name]
+        offered = [option[1] if isinstance(option, tuple) else option for option in getattr(control, "options", ())]
+        try:
+            if isinstance(control, widgets.SelectionRangeSlider):
+                control.value = tuple(_nearest(offered, end) for end in wanted)
+            else:
+                control.value = _nearest(offered, wanted)
+        except TraitError as error:
+            raise InputError(f"{name!r} cannot start with {wanted!r}: choose from {offered}") from error
+
+
+def remembered(compute: Callable) -> Callable:
+    """The function with its results kept; what it warned of is said again with each of them."""
+
+    @cache
+    def kept(*place, **settings) -> tuple:
+        with warnings.catch_warnings(record=True) as caught, each_time():
+            warnings.simplefilter("always")
+            return compute(*place, **settings), [one.message for one in caught]
+
+    def again(*place, **settings):
+        result, messages = kept(*place, **settings)
+        for message in messages:
+            warnings.warn(message, stacklevel=2)
+        return result
+
+    return again
+
+
+def _drop_minor_ticks(ax: Axes) -> None:
+    """Leave the ticks at powers of ten on axes that span several of them."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = axis.get_view_interval()
+        if axis.get_scale() == "log" and high > WIDE * low:
+            axis.set_minor_locator(NullLocator())
+
+
 def say(ax: Axes, words: str) -> None:
     """Words where there is nothing to draw."""
     ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes)
@@ -58,54 +117,100 @@ class Panel:
     show : called with the list of axes and the values; it selects and draws.
     columns : number of axes side by side.
     foot : room below the axes in inches, for labels and a legend.
+    start : values with which some of the controls begin, by name.
     """
 
-    def __init__(self, controls: dict[str, widgets.Widget], show: Callable, columns: int = 1, foot: float = 0.6):
+    def __init__(
+        self,
+        controls: dict[str, widgets.Widget],
+        show: Callable,
+        columns: int = 1,
+        foot: float = 0.65,
+        start: Mapping[str, object] | None = None,
+    ):
         self.controls, self.show = controls, show
-        width, height = 5.9 * columns, 3.8 + foot
-        self.figure = Figure(figsize=(width, height), dpi=90)
-        self.canvas = FigureCanvasAgg(self.figure)
-        self.axes = list(np.atleast_1d(self.figure.subplots(1, columns)))
+        start_at(controls, start or {})
+        width, height = (6.6, 9.6)[columns - 1], 3.5 + foot
+        with mpl.rc_context(LOOK):
+            self.figure = Figure(figsize=(width, height))
+            self.canvas = FigureCanvasAgg(self.figure)
+            self.axes = list(np.atleast_1d(self.figure.subplots(1, columns)))
         # margins wide enough for every label: to find them anew for each picture would double its time
-        ends = {"left": 0.95 / width, "right": 1 - 0.15 / width, "bottom": foot / height, "top": 1 - 0.65 / height}
-        self.figure.subplots_adjust(**ends, wspace=0.21)
+        ends = {"left": 0.85 / width, "right": 1 - 0.12 / width, "bottom": foot / height, "top": 1 - 0.65 / height}
+        self.figure.subplots_adjust(**ends, wspace=0.24)
         self.image = widgets.Image(format="png", layout={"max_width": "100%", "align_self": "flex-start"})
-        self.cautions = widgets.HTML()
+        self.cautions, self.stale = widgets.HTML(), widgets.HTML()
         for control in controls.values():
             control.observe(self.redraw, names="value")
         self.redraw()
 
-    def redraw(self, _change: object = None) -> None:
-        """Draw what the controls say, on the same axes, and show it."""
+    def redraw(self, change: object = None) -> None:
+        """Draw what the controls say, on the same axes, and show it; an error stands where cautions stand."""
         for ax in self.axes:
             ax.clear()
-        with warnings.catch_warnings(record=True) as caught, each_time():
+        failed = ""
+        with warnings.catch_warnings(record=True) as caught, each_time(), mpl.rc_context(LOOK):
             warnings.simplefilter("always")
-            self.show(self.axes, **{name: control.value for name, control in self.controls.items()})
+            try:
+                self.show(self.axes, **self.values())
+            except InputError as error:
+                if change is None:
+                    raise  # nothing has been moved: the caller is told
+                failed = str(error)
+                say(self.axes[0], "no figure for this position: see below")
+            for ax in self.axes:
+                _drop_minor_ticks(ax)
+            picture = io.BytesIO()
+            self.canvas.print_png(picture)
         messages = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)
         items = "".join(f"<li>{escape(message)}</li>" for message in messages)
-        self.cautions.value = f"<ul>{items}</ul>" if items else ""
-        picture = io.BytesIO()
-        self.canvas.print_png(picture)
+        self.cautions.value = failed and f'<p role="alert"><b>{escape(failed)}</b></p>'
+        self.cautions.value += items and f"<ul>{items}</ul>"
         self.image.value = picture.getvalue()
 
-    def box(self, words: str = "", compute: Callable | None = None, **asked: widgets.Widget) -> widgets.VBox:
+    def values(self) -> dict[str, object]:
+        """What the controls say now."""
+        return {name: control.value for name, control in self.controls.items()}
+
+    def box(
+        self, words: str = "", compute: Callable | None = None, seconds: Callable | None = None, **asked: widgets.Widget
+    ) -> widgets.VBox:
         """Everything in one column: controls, a button where there is something to compute, figure, cautions.
 
         The button calls `compute` with the values of all controls, and of those `asked` for it alone; its progress
-        bars stand beneath it, and it waits until they are done.
+        bars stand beneath it, and it waits until they are done. `seconds` guesses from the same values how long that
+        takes; the guess is put right by what the last run took.
         """
+        if compute is None:
+            return widgets.VBox([*self.controls.values(), self.image, self.cautions])
         button, progress = widgets.Button(description=words, layout={"width": "22em"}), widgets.Output()
+        pace = [1.0]  # what the last run took, over the guess for it
+
+        def chosen() -> dict[str, object]:
+            return self.values() | {name: control.value for name, control in asked.items()}
+
+        def note(change: object = None) -> None:
+            moved = "\u26a0 The figure shows the last study, not these sizes: press the button. " if change else ""
+            guess = f"A run takes about {pace[0] * seconds(**chosen()):.1g} s." if seconds else ""
+            self.stale.value = f'<p role="status">{moved}{guess}</p>'
 
         def run(_button: widgets.Button) -> None:
             button.disabled = True
+            progress.clear_output()
+            begun, values = time.monotonic(), chosen()
             try:
                 with progress:
-                    compute(**{name: control.value for name, control in (self.controls | asked).items()})
+                    compute(**values)
                     self.redraw()
+                if seconds:
+                    pace[0] = (time.monotonic() - begun) / seconds(**values)
+                note()
             finally:
                 button.disabled = False
 
         button.on_click(run)
-        more = [*asked.values(), button, progress] if compute else []
-        return widgets.VBox([*self.controls.values(), *more, self.image, self.cautions])
+        for control in asked.values():
+            control.observe(note, names="value")
+        note()
+        controls = [*self.controls.values(), *asked.values()]
+        return widgets.VBox([*controls, button, self.stale, progress, self.image, self.cautions])

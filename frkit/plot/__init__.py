@@ -7,6 +7,7 @@ from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
 from frkit.plot.representation import comparators, convergence, representation_bias, trials
 from frkit.plot.roc import difference, fan, roc
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
+from frkit.plot.style import headline, set_theme
 
 __all__ = [
     "bootstrap_bias",
@@ -25,11 +26,13 @@ __all__ = [
     "fan",
     "group_roc",
     "growth",
+    "headline",
     "n_matrix",
     "n_sigma",
     "representation_bias",
     "roc",
     "sample_size",
     "score_histograms",
+    "set_theme",
     "trials",
 ]

@@ -1,7 +1,5 @@
 """Figures of fairness: disparities with bands, floors and zones, and groups side by side."""
 
-from itertools import cycle
-
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -10,13 +8,15 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP
 from frkit.plot.style import (
-    COLOURS,
+    UNRESOLVED,
     caption,
+    curve_colours,
     draw_band,
     draw_edge,
     finish,
     finish_levels,
     level_dimension,
+    log_floor,
     named_curves,
     new_axes,
     plain,
@@ -72,8 +72,11 @@ def fairness(
     attrs, along = curves[0][1].attrs, level_dimension(curves[0][1].estimate)
     ax, log = new_axes(ax), attrs.get("scale") == "log"
     bottom, top = _extent([curve for _, curve in curves], log)
-    for (words, curve), colour in zip(curves, cycle(COLOURS)):
+    for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):
         draw_band(ax, curve, (bottom, top), colour, plain(words or "estimate"))
+        nothing, zero = curve[along][curve.estimate.isnull()], curve[along][(curve.estimate <= 0) & log]
+        draw_edge(ax, nothing, bottom, "x", "no value: no errors to compare", color=colour)
+        draw_edge(ax, zero, bottom, "v", "estimate 0", color=colour, markerfacecolor="white")
         endless, infinite = (curve[along][np.isposinf(curve[name])] for name in ("upper", "estimate"))
         draw_edge(ax, endless, top, "^", "no upper end", color=colour)
         draw_edge(ax, infinite, top, "^", "estimate is infinite", color=colour, markerfacecolor="white")
@@ -85,12 +88,12 @@ def fairness(
         ax.axhline(attrs["fair"], color="black", linewidth=0.9, linestyle=":", label="perfectly fair")
     if zones is not None:
         _draw_zones(ax, zones[along].values, zones.zone.values.astype(str))
+    ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
         ax.set_yscale("log")
         ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if top < 100 * bottom else (3,)))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
-    ax.set_ylim(bottom, top)
     captions = [caption(curve.attrs) for _, curve in curves]
     captions += [f"floor {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs]
     return finish_levels(ax, along, attrs.get("label", ""), captions)
@@ -151,15 +154,21 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     along = level_dimension(frr.estimate)
     for rates in (far, frr):
         require_dims(rates.estimate, (along, GROUP))
-    x, y = (rates.estimate.transpose(along, GROUP).where(lambda rate: rate > 0) for rates in (far, frr))
-    ax, floor = new_axes(ax), float(y.min()) / 3
+    x, y = (rates.estimate.transpose(along, GROUP) for rates in (far, frr))
+    ax, left, floor = new_axes(ax), log_floor(x), log_floor(y)
+    at_zero = ((x <= 0) | (y <= 0)).values
+    x, y = np.maximum(x, left), np.maximum(y, floor)
     ax.plot(x.values.T, y.values.T, color="#BBBBBB", linewidth=0.8, zorder=1)
-    for group, colour in zip(frr[GROUP].values, cycle(COLOURS)):
+    for group, colour in zip(frr[GROUP].values, curve_colours(frr[GROUP].values)):
         place, own = {GROUP: group}, frr.sel({GROUP: group})
         ax.fill_between(x.sel(place), np.maximum(own.lower, floor), own.upper, color=colour, alpha=0.2, linewidth=0)
         ax.plot(x.sel(place), y.sel(place), "o-", color=colour, markersize=3.5, label=plain(group))
-    ax.set(xscale="log", yscale="log")
+    style = {"clip_on": False, "label": "a rate of 0: no place on a log axis", "zorder": 6}
+    if at_zero.any():
+        ax.plot(x.values[at_zero], y.values[at_zero], "v", color=UNRESOLVED, markerfacecolor="white", **style)
+    ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
+    ax.set(xscale="log", yscale="log")
     labels = far.attrs.get("label", "FAR of the group"), frr.attrs.get("label", "FRR of the group")
     return finish(ax, *labels, ["grey: one threshold for all", caption(frr.attrs)])
 

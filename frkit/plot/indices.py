@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from frkit.base import GROUP, SCORE_BIN
 from frkit.plot.style import COLOURS, SMALL, add_headroom, caption, finish, new_axes, plain, require_dims
 
-PAIRS = {"genuine pairs": "#009E73", "impostor pairs": "#E69F00"}
+PAIRS = {"genuine pairs": "#009E73", "impostor pairs": "#D55E00"}
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[3]}
 VARIANT = "variant"
 ROW = 0.88  # height of the highest histogram, as a share of its row
@@ -62,7 +62,7 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     many = (found.genuine_pairs + found.impostor_pairs).values.tolist()
     names = [f"{plain(name)}\nn = {f'{n:,.0f}' if n < 1e6 else f'{n:.2e}'}" for name, n in zip(groups, many)]
     ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))
-    ax.set_yticks(np.arange(len(groups)) + 0.6, names, fontsize=SMALL - 1)
+    ax.set_yticks(np.arange(len(groups)) + 0.6, names, fontsize=SMALL)
     return finish(ax, "score in [0, 1]", "", grid="x", ncols=2, loc="upper left")
 
 

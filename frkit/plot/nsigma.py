@@ -1,7 +1,6 @@
 """Figures of N-Sigma: N over risk bands, N as a matrix, the subsets' EERs, and what p, N and σ depend on."""
 
 import json
-from itertools import cycle, islice
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Rectangle
 
 from frkit.base import GROUP, MODEL, require
-from frkit.plot.style import COLOURS, SMALL, add_headroom, finish, new_axes, plain, print_captions, require_dims
+from frkit.plot.style import SMALL, add_headroom, curve_colours, finish, new_axes, plain, print_captions, require_dims
 
 SUBSET = "subset"
 RISK_COLOURS = ("#A6D96A", "#FFE680", "#FDAE61", "#E0604F")
@@ -62,7 +61,8 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     ax, name = new_axes(ax), "n_signed" if signed else "n_absolute"
     levels, table = risk_levels(result), _table(result[name])
     table = table.where(np.isfinite(table))
-    table.plot.bar(ax=ax, width=0.8, rot=0, color=COLOURS, edgecolor="white", zorder=3, legend=False)
+    colours = list(curve_colours(table.columns))
+    table.plot.bar(ax=ax, width=0.8, rot=0, color=colours, edgecolor="white", zorder=3, legend=False)
     top = 1.3 * max(float(table.abs().max(axis=None)), max(levels.values()) + 0.6)
     _draw_bands(ax, levels, top, signed)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
@@ -154,9 +154,9 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     ax, groups = new_axes(ax), result[GROUP].values
     place, table = np.arange(len(groups)), result.eer.to_series().reset_index()
     kinds = {"x": GROUP, "y": "eer", "hue": GROUP, "order": groups, "hue_order": groups, "legend": False, "ax": ax}
-    kinds["palette"] = list(islice(cycle(COLOURS), len(groups)))
+    kinds["palette"] = list(curve_colours(groups))
     # a stick for each subset: the jitter of a strip plot would hang on numpy's global seed
-    sticks = {"linewidth": 0.4, "color": "#303030"}
+    sticks = {"linewidth": 0.4, "color": "#8C8C8C"}
     sns.violinplot(table, inner="stick", inner_kws=sticks, cut=0, alpha=0.3, width=0.75, **kinds)
     style = {"color": "black", "capsize": 3, "markersize": 4, "zorder": 4}
     ax.errorbar(place - 0.08, result.eer_mean, result.eer_sd, fmt="o", label="mean ± σ of the subsets", **style)
@@ -207,7 +207,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     require(along is not None, "there is nothing to draw along: use nsigma.by_subsets or nsigma.by_subset_size")
     require_dims(found[variable], (along, GROUP))
     ax, sizes, logarithmic = new_axes(ax), found[along].values, variable in LOGARITHMIC
-    for group, colour in zip(found[GROUP].values, cycle(COLOURS)):
+    for group, colour in zip(found[GROUP].values, curve_colours(found[GROUP].values)):
         line = found[variable].sel({GROUP: group})
         shown = line.where(line > 0) if logarithmic else line
         ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))

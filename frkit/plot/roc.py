@@ -1,7 +1,5 @@
 """ROC curves with bands, the fan of replicates, and paired differences."""
 
-from itertools import cycle
-
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -9,11 +7,11 @@ from matplotlib.collections import LineCollection
 
 from frkit.base import REPLICATE, require
 from frkit.plot.style import (
-    COLOURS,
     DARK,
     FAN,
     NAIVE,
     caption,
+    curve_colours,
     draw_band,
     draw_edge,
     draw_truth,
@@ -73,12 +71,13 @@ def roc(
     shown = [curve[name] for _, curve in solid for name in ("estimate", "upper")]
     shown += [curve.frr for _, curve in dashed] + ([] if truth is None else [truth.frr])
     ax, floor, along = new_axes(ax), log_floor(*shown), level_dimension(solid[0][1].estimate)
-    for (words, curve), colour in zip(solid, cycle(COLOURS)):
+    colours = list(curve_colours(words for words, _ in solid))
+    for (words, curve), colour in zip(solid, colours, strict=True):
         draw_band(ax, curve, (floor, np.inf), colour, plain(words or "empirical curve"))
-    for (words, curve), colour in zip(dashed, cycle(COLOURS)):
+    for (words, curve), colour in zip(dashed, curve_colours(words for words, _ in dashed)):
         style = {"color": colour, "label": plain(words), "linewidth": 1.4}
         ax.plot(curve[along], np.maximum(curve.frr, floor), "--", **style)
-    for (_, curve), colour in zip(solid, cycle(COLOURS)):
+    for (_, curve), colour in zip(solid, colours, strict=True):
         zero, positive = curve[along][curve.estimate <= 0], curve.estimate > 0
         none = "estimate 0: no place on a log axis"
         draw_edge(ax, zero, floor, "v", none, color=colour, markersize=8, markerfacecolor="white")
@@ -168,7 +167,8 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     'linear'
     """
     ax, attrs = new_axes(ax), comparison.attrs
-    for (words, curve), colour in zip(named_curves(comparison, "estimate"), cycle(COLOURS)):
+    curves = named_curves(comparison, "estimate")
+    for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):
         draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
     ax.axhline(attrs["null"], color="black", linewidth=0.9, linestyle=":", label="no difference")
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"

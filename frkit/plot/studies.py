@@ -15,6 +15,7 @@ from frkit.plot.style import (
     NAIVE,
     TRUTH,
     TRUTH_WORDS,
+    curve_colours,
     finish,
     finish_levels,
     log_floor,
@@ -56,7 +57,7 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     require("distance" in result, "this result holds no distances: pass what studies.sup_distance returned")
     ax, n = new_axes(ax), result.n_images.values
     result = result if MODEL in result.dims else result.expand_dims({MODEL: [""]})
-    for model, colour in zip(result[MODEL].values, cycle(COLOURS)):
+    for model, colour in zip(result[MODEL].values, curve_colours(result[MODEL].values)):
         one = result.sel({MODEL: model})
         words = plain(f"{model}: root mean square" if model else "root mean square")
         ax.plot(n, one.typical, color=colour, linewidth=2, label=words)

@@ -1,19 +1,103 @@
-"""What all figures share: colours, axes with labels, captions that name the target, bands, marks at the edges."""
+"""What all figures share: theme, colours, labels, captions that name the target, bands, marks at the edges."""
+
+from collections.abc import Iterable, Iterator
+from itertools import cycle
+from textwrap import fill
 
 import numpy as np
 import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
+# On white each has a contrast of 3 or more; two of them are told apart with every kind of colour vision.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#5C4A00", "#332288", "#8F1D4F")
+NAMED = dict(zip(("Ash", "Birch", "Cedar"), COLOURS)) | dict(zip(("female", "male"), COLOURS[5:]))
+NAMED |= dict(zip(("African", "Asian", "Caucasian", "Indian"), COLOURS[3:]))
 FAN, NAIVE, TRUTH, UNRESOLVED, GRID, DARK = "#B3D3E8", "#D55E00", "#000000", "#8C8C8C", "#E5E5E5", "#08306B"
 FAR_WORDS = "FAR (share of impostor pairs accepted)"
 LEVEL_WORDS = {FAR_LEVEL: FAR_WORDS, THRESHOLD_LEVEL: "score threshold (accept above)"}
 TRUTH_WORDS = "exact truth of the mixture"
 BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend beneath the axes
-SMALL = 8.5
+SMALL = 9.0  # points: at 110 dpi 14 pixels, as large as a notebook's prose
+THEME = {
+    "figure.dpi": 110,
+    "figure.constrained_layout.use": True,
+    "figure.titlesize": 10.5,
+    "figure.titleweight": "bold",
+    "font.size": SMALL,
+    "axes.labelsize": SMALL + 0.5,
+    "axes.titlesize": SMALL + 0.5,
+    "axes.titlelocation": "left",
+    "axes.edgecolor": "#444444",
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
+    "legend.title_fontsize": SMALL,
+    "legend.framealpha": 0.75,
+    "legend.edgecolor": "none",
+    "grid.color": "#E5E5E5",
+    "grid.linewidth": 0.6,
+}
+
+
+def set_theme() -> None:
+    """Give all figures of the session one look: seaborn's white grid, the kit's colours, text as large as prose.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> with plt.rc_context():
+    ...     fk.plot.set_theme()
+    ...     plt.rcParams["figure.dpi"]
+    110.0
+    """
+    import seaborn as sns
+
+    sns.set_theme(style="whitegrid", palette=COLOURS, rc=THEME)
+
+
+def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
+    """Write what a figure shows above all of its axes.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure with constrained layout, as every figure under `set_theme` has it.
+    finding : one sentence; numbers in it are best made from the results that are drawn.
+    one_legend : put one legend beneath the axes in place of one in each; each entry stands there once.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> figure, axes = plt.subplots(1, 2, layout="constrained")
+    >>> fk.plot.headline(figure, "Both curves fall")
+    >>> figure.get_suptitle()
+    'Both curves fall'
+    """
+    per_line = int(11.5 * figure.get_size_inches()[0])
+    figure.suptitle(fill(plain(finding), per_line), x=0.01, ha="left", multialignment="left")
+    if not one_legend:
+        return
+    entries = {}
+    for ax in figure.axes:
+        entries |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+        if legend := ax.get_legend():
+            legend.remove()
+    widest = max(map(len, entries), default=1)
+    columns = max(1, min(len(entries), int(per_line * 1.15) // (widest + 7)))
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
+
+
+def curve_colours(names: Iterable[str]) -> Iterator[str]:
+    """A colour for each curve: models and groups of the demo data keep theirs in every figure, others go by order."""
+    names = list(names)
+    own = [next((NAMED[part] for part in str(name).split(", ")[::-1] if part in NAMED), None) for name in names]
+    if len(set(own) - {None}) < sum(colour is not None for colour in own):
+        own = [None] * len(names)  # two curves of one model: order tells them apart
+    free = cycle([colour for colour in COLOURS if colour not in own])
+    return iter([colour or next(free) for colour in own])
 
 
 def new_axes(ax: Axes | None) -> Axes:
@@ -75,7 +159,7 @@ def print_captions(ax: Axes, captions: list[str]) -> None:
     """Write the lines of all captions above the axes, each once, the targets last."""
     lines = list(dict.fromkeys(line for text in captions for line in text.splitlines()))
     lines.sort(key=lambda line: line.startswith("about "))
-    ax.set_title(plain("\n".join(lines)), loc="left", fontsize=SMALL)
+    ax.set_title(plain("\n".join(lines)), loc="left", fontsize=SMALL, color="#404040")
 
 
 def log_floor(*values: np.ndarray) -> float:
@@ -101,9 +185,13 @@ def draw_band(ax: Axes, curve: xr.Dataset, extent: tuple[float, float], colour: 
     # the grey line reaches the first resolved level to either side, so that no gap is left
     beside = ~resolved | np.r_[False, ~resolved[:-1]] | np.r_[~resolved[1:], False]
     grey = None if resolved.all() else "not resolved: fewer than 10 errors"
+    single = x.size == 1  # one level has no line, and its band no area
     for where, shade, words in ((beside, UNRESOLVED, grey), (resolved, colour, label)):
         ax.fill_between(x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0, zorder=2)
-        ax.plot(x, np.where(where, estimate, np.nan), color=shade, linewidth=1.8, label=words, zorder=3)
+        style = {"color": shade, "linewidth": 1.8, "label": words, "zorder": 3}
+        ax.plot(x, np.where(where, estimate, np.nan), "o-" if single else "-", **style)
+        if single and where.any():
+            ax.vlines(x[where], lower[where], upper[where], color=shade, alpha=0.4, linewidth=4, zorder=2)
 
 
 def draw_edge(ax: Axes, x: xr.DataArray, height: float, marker: str, label: str, **style) -> None:
@@ -126,7 +214,7 @@ def finish(ax: Axes, xlabel: str, ylabel: str, captions: list[str] = (), *, grid
         print_captions(ax, captions)
     handles, labels = ax.get_legend_handles_labels()
     once = dict(zip(labels, handles, strict=True))
-    ax.legend(once.values(), once.keys(), fontsize=SMALL, frameon=False, **legend)
+    ax.legend(once.values(), once.keys(), fontsize=SMALL, framealpha=0.75, edgecolor="none", **legend)
     return ax
 
 
