@@ -118,7 +118,7 @@ def test_adam_is_kingma_and_bas_algorithm():
 
 
 def test_elu():
-    np.testing.assert_allclose(elu(np.array([-1.0, 0, 2])), [np.exp(-1) - 1, 0, 2])
+    np.testing.assert_allclose(elu(np.array([-1.0, 0, 2]))[0], [np.exp(-1) - 1, 0, 2])
 
 
 # --- bounds -------------------------------------------------------------------------------------------------

@@ -175,45 +175,49 @@ def initial(rng: np.random.Generator, n_features: int, n_classes: int, mapping: 
     return parameters | {name: np.zeros(hidden, np.float32) for name in ("first_bias", "second_bias", "last")}
 
 
-def elu(x: np.ndarray) -> np.ndarray:
-    """x above 0, exp(x) - 1 below."""
+def elu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x above 0, exp(x) - 1 below, written over x; and its derivative."""
     below = np.minimum(x, 0)
-    return np.add(np.maximum(x, 0), np.expm1(below, out=below), out=below)
-
-
-def slope(y: np.ndarray) -> np.ndarray:
-    """The derivative of elu, from its value."""
-    return np.minimum(y, 0) + 1
+    x -= below  # what lies above 0
+    np.expm1(below, out=below)
+    x += below
+    below += 1
+    return x, below
 
 
 def forward(p: dict, x: np.ndarray) -> tuple[np.ndarray, tuple]:
-    """T (n, K) of images x (n, d) and all classes, and the values inside that `gradients` needs."""
-    mapped = elu(x @ p["map_r"]) if "map_r" in p else x
-    classes = elu(p["map_z"]) if "map_z" in p else np.eye(len(p["first_z"]), dtype=x.dtype)
-    from_z = classes @ p["first_z"] + p["first_bias"]
-    first = elu((mapped @ p["first_r"])[:, None] + from_z)
-    second = elu(first.reshape(-1, first.shape[-1]) @ p["second"] + p["second_bias"])
-    return (second @ p["last"]).reshape(first.shape[:2]), (x, mapped, classes, first, second)
+    """T (n, K) of images x (n, d) and all classes, and the values and slopes inside that `gradients` needs."""
+    mapped = elu(x @ p["map_r"]) if "map_r" in p else (x, None)
+    classes = elu(p["map_z"].copy()) if "map_z" in p else (np.eye(len(p["first_z"]), dtype=x.dtype), None)
+    from_z = classes[0] @ p["first_z"] + p["first_bias"]
+    first = elu(((mapped[0] @ p["first_r"])[:, None] + from_z).reshape(-1, from_z.shape[1]))
+    second = first[0] @ p["second"]
+    second += p["second_bias"]
+    second = elu(second)
+    return (second[0] @ p["last"]).reshape(len(x), -1), (x, mapped, classes, first, second)
 
 
 def gradients(p: dict, inside: tuple, by_output: np.ndarray) -> dict:
     """Gradients of all parameters from those of the output T (n, K)."""
-    x, mapped, classes, first, second = inside
+    x, (mapped, mapped_slope), (classes, classes_slope), (first, first_slope), (second, second_slope) = inside
     flat = by_output.reshape(-1)
-    to_second = flat[:, None] * p["last"] * slope(second)
-    to_first = (to_second @ p["second"].T).reshape(first.shape) * slope(first)
-    images, labels = to_first.sum(1), to_first.sum(0)
+    to_second = np.multiply.outer(flat, p["last"])
+    to_second *= second_slope
+    to_first = to_second @ p["second"].T
+    to_first *= first_slope
+    to_first = to_first.reshape(*by_output.shape, -1)
+    images, labels = np.einsum("nkh->nh", to_first), to_first.sum(0)
     found = {
         "first_r": mapped.T @ images,
         "first_z": classes.T @ labels,
         "first_bias": labels.sum(0),
-        "second": first.reshape(-1, first.shape[-1]).T @ to_second,
+        "second": first.T @ to_second,
         "second_bias": to_second.sum(0),
         "last": second.T @ flat,
     }
     if "map_r" in p:
-        found["map_r"] = x.T @ ((images @ p["first_r"].T) * slope(mapped))
-        found["map_z"] = (labels @ p["first_z"].T) * slope(classes)
+        found["map_r"] = x.T @ ((images @ p["first_r"].T) * mapped_slope)
+        found["map_z"] = (labels @ p["first_z"].T) * classes_slope
     return found
 
 
@@ -221,15 +225,18 @@ class Adam:
     """Kingma & Ba's steps with their usual constants; parameters, a dict of arrays, are changed in place."""
 
     def __init__(self, parameters: dict, rate: float):
-        self.parameters, self.rate, self.t = parameters, rate, 0
-        self.mean, self.square = ({name: np.zeros_like(x) for name, x in parameters.items()} for _ in range(2))
+        self.values, self.rate, self.t = np.concatenate([x.ravel() for x in parameters.values()]), rate, 0
+        self.mean, self.square = np.zeros((2, self.values.size), self.values.dtype)
+        ends = np.cumsum([x.size for x in parameters.values()])
+        for (name, x), part in zip(parameters.items(), np.split(self.values, ends[:-1]), strict=True):
+            parameters[name] = part.reshape(x.shape)  # one array holds them all, so that a step is a few passes
+        self.names = list(parameters)
 
     def step(self, found: dict) -> None:
         """One step down the gradients."""
         self.t += 1
         rate, correction = self.rate / (1 - 0.9**self.t), 1 / np.sqrt(1 - 0.999**self.t)
-        for name, values in self.parameters.items():
-            mean, square, gradient = self.mean[name], self.square[name], found[name]
-            mean += (1 - 0.9) * (gradient - mean)
-            square += (1 - 0.999) * (gradient * gradient - square)
-            values -= rate * mean / (np.sqrt(square) * correction + 1e-8)
+        gradient = np.concatenate([found[name].ravel() for name in self.names])
+        self.mean += (1 - 0.9) * (gradient - self.mean)
+        self.square += (1 - 0.999) * (gradient * gradient - self.square)
+        self.values -= rate * self.mean / (np.sqrt(self.square) * correction + 1e-8)

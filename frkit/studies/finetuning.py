@@ -216,8 +216,9 @@ def triplet_loss(layer: np.ndarray, triplets: list[np.ndarray], margin: float) -
 def train_layer(people: People, drawn: np.ndarray, rng: np.random.Generator, how: Training) -> tuple:
     """Train a layer, at first the identity, on people as often as they were drawn: (layer, loss of every step)."""
     x = people.x
-    layer = np.eye(x.shape[1], how.width or x.shape[1])
-    adam, losses = Adam({"layer": layer}, how.rate), np.empty(how.steps)
+    parameters = {"layer": np.eye(x.shape[1], how.width or x.shape[1])}
+    adam, losses = Adam(parameters, how.rate), np.empty(how.steps)
+    layer = parameters["layer"]
     for step in range(how.steps):
         batch = drawn[rng.permutation(len(drawn))[: how.people]]
         one, other = people.couples(batch, rng)
