@@ -190,7 +190,7 @@ def test_the_study_agrees_with_the_exact_truth(population):
     ("options", "message"),
     [
         ({"by": "race"}, "by='race' is no attribute"),
-        ({"models": 0}, "models must be a whole number above 0"),
+        ({"models": 0}, "models must be a whole number of at least 1"),
         ({"subset_size": 100}, "the people of the smallest group"),
         ({"reference": "c"}, "reference='c' is no group"),
     ],
@@ -217,8 +217,8 @@ def test_small_data_are_refused(faces):
         ({"steps": 0}, "steps must be a whole number of at least 1"),
         ({"people": 1}, "people must be"),
         ({"margin": 4}, r"margin must lie in \(0, 4\)"),
-        ({"rate": 0}, "rate must be above 0"),
-        ({"width": 0}, "width must be at least 1"),
+        ({"rate": 0}, r"rate must lie in \(0, inf\)"),
+        ({"width": 0}, "width must be a whole number of at least 1"),
     ],
 )
 def test_bad_training_is_refused(options, message):

@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -98,7 +99,4 @@ def _attack(labels: np.ndarray, codes: np.ndarray, fold_rows: list) -> float:
     """Balanced accuracy on images not seen before; the attacker sees labels as one column each, scores as they are."""
     columns = labels.astype(float) if labels.ndim == 2 else (labels[:, None] == np.unique(labels)).astype(float)
     attacker = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000))
-    guessed = np.empty_like(codes)
-    for train, test in fold_rows:
-        guessed[test] = attacker.fit(columns[train], codes[train]).predict(columns[test])
-    return float(balanced_accuracy_score(codes, guessed))
+    return float(balanced_accuracy_score(codes, cross_val_predict(attacker, columns, codes, cv=fold_rows)))

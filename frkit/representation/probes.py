@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frkit.base import require
-from frkit.representation.problem import Problem, entropy, for_each_model, stratified
+from frkit.representation.problem import Problem, entropy, for_each_model, standard_error, stratified
 
 
 def probe(
@@ -120,7 +120,7 @@ def _read(x: np.ndarray, one: Problem, classifier, folds: int, seed: int) -> xr.
         held_out[:, test] = _judged(classifier, x[test], one.z[test])
         seen.append(_judged(classifier, x[train], one.z[train]).mean(1))
     (accuracy, loss), (accuracy_seen, loss_seen) = held_out.mean(1), np.mean(seen, axis=0)
-    accuracy_se, loss_se = (_clustered_error(values, one.person) for values in held_out)
+    accuracy_se, loss_se = (standard_error(values - values.mean(), one.person) for values in held_out)
     h = entropy(one.shares)
     values = {
         "accuracy": accuracy,
@@ -142,8 +142,3 @@ def _judged(classifier: ClassifierMixin, x: np.ndarray, z: np.ndarray) -> np.nda
     log_probability = classifier.predict_log_proba(x)
     return np.stack([log_probability.argmax(1) == z, -log_probability[np.arange(len(z)), z]])
 
-
-def _clustered_error(values: np.ndarray, person: np.ndarray) -> float:
-    """Standard error of a mean over images, where images of one person go together."""
-    sums = np.bincount(person, values - values.mean())
-    return float(np.sqrt((sums**2).sum() * sums.size / (sums.size - 1)) / values.size)

@@ -37,6 +37,13 @@ def entropy(shares: np.ndarray) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
+def standard_error(deviation: np.ndarray, person: np.ndarray) -> float:
+    """Standard error of a mean over images, whose deviations from it are dependent within people."""
+    sums = np.bincount(person, weights=deviation)
+    n_people = len(sums)
+    return float(np.sqrt(n_people / (n_people - 1) * np.square(sums).sum()) / len(deviation))
+
+
 def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]:
     """The checked embedding (image, feature) of each encoder, and the encoders' names where there are several."""
     check_faces(faces)

@@ -12,7 +12,7 @@ from tqdm.dask import TqdmCallback
 
 from frkit.base import MODEL, require
 from frkit.representation.mine import Critic, Fold, Reading, donsker_varadhan, pointwise, read
-from frkit.representation.problem import Problem, embeddings, entropy, problem, stratified
+from frkit.representation.problem import Problem, embeddings, entropy, problem, standard_error, stratified
 
 ATTRIBUTE, SEED = "attribute", "seed"
 DETECTED, UNDETECTED = "detected", "not detectable"
@@ -246,17 +246,10 @@ def _bound(suffix: str, terms: np.ndarray, one: Problem) -> dict:
     by_share = (terms - value) / h - value * (surprise - h) / h**2
     return {
         f"mutual_information{suffix}": value,
-        f"mutual_information{suffix}_se": _standard_error(terms - value, one.person),
+        f"mutual_information{suffix}_se": standard_error(terms - value, one.person),
         f"rlb{suffix}": value / h,
-        f"rlb{suffix}_se": _standard_error(by_share, one.person),
+        f"rlb{suffix}_se": standard_error(by_share, one.person),
     }
-
-
-def _standard_error(deviation: np.ndarray, person: np.ndarray) -> float:
-    """Of a mean over images, whose deviations from it are dependent within people."""
-    sums = np.bincount(person, weights=deviation)
-    n_people = len(sums)
-    return float(np.sqrt(n_people / (n_people - 1) * np.square(sums).sum()) / len(deviation))
 
 
 def detectable_information(x: np.ndarray, person: np.ndarray, n_classes: int, train_share: float) -> float:

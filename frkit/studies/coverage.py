@@ -133,15 +133,14 @@ def coverage(
         influence=any(method in WITHOUT_REPLICATES for method in methods),
     )
     truth = exact(plan, chosen)
-    keep = None if store is None else Store(store, plan.parameters())
-    records = collect(plan, n_datasets, keep, progress)
-    target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
-    one_by_one = partial(_one_by_one, records, target)
-    result = read(stacked(records), truth, methods, levels, seed, chosen, one_by_one)
-    made = {name: value for name, value in plan.parameters().items() if name not in ("far", "schemes")}
+    made = plan.parameters()
+    records = collect(plan, n_datasets, None if store is None else Store(store, made), progress)
+    people, target = f"{made['n_identities']:,} identities, new in each", NEW_PEOPLE
+    if n_identities is None:
+        people, target = f"the same {made['n_identities']:,} identities", THESE_PEOPLE
+    result = read(stacked(records), truth, methods, levels, seed, chosen, partial(_one_by_one, records, target))
+    made = {name: value for name, value in made.items() if name not in ("far", "schemes")}
     result.attrs = {"study": json.dumps(made | {"n_datasets": n_datasets, "versions": versions()})}
-    people = f"{plan.mixture(0).n_identities:,} identities"
-    people = f"the same {people}" if n_identities is None else f"{people}, new in each"
     images = " to ".join(str(number) for number in np.unique([plan.per_identity.min(), plan.per_identity.max()]))
     words = f"{n_datasets} data sets of {people},\n{images} images of each; {replicates} replicates"
     return result.assign_attrs(n_datasets=n_datasets, measure=chosen.name, target=target, words=words)
@@ -191,9 +190,8 @@ def read(
         counted = [xr.merge(pair) for pair in zip(counted, apart, strict=True)]
     result = xr.concat(counted, dim="scheme")
     result = result.assign_coords(names).assign(truth=truth).transpose("scheme", "method", "level", ...)
-    for name, words in LONG_NAMES.items():
-        if name in result:
-            result[name].attrs = {"long_name": words}
+    for name in set(LONG_NAMES) & set(result):
+        result[name].attrs = {"long_name": LONG_NAMES[name]}
     return result
 
 
@@ -255,34 +253,19 @@ def laws(evaluation: xr.DataTree, truth: xr.DataArray, seed: int, chosen: Measur
     pooled = np.sort(drawn.reshape(len(drawn), -1))
     actual = np.sort((nodes["empirical"] - truth).transpose(FAR_LEVEL, DATA_SET).values)
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
-    rows = [_compared(*pair, rng) for pair in zip(pooled, actual, strict=True)]
-    kolmogorov, wasserstein, k_chance, w_chance = np.transpose(rows)
+    n = actual.shape[1]
+    fine = np.quantile(pooled, (np.arange(FINE * n) + 0.5) / (FINE * n), axis=1).T
+    # by chance: as many errors as there are data sets, drawn from the pooled law itself
+    samples = [np.vstack([own, np.sort(rng.choice(law, (DRAWS, n)), axis=1)]) for law, own in zip(pooled, actual)]
     quantiles = np.stack([np.quantile(law, PROBABILITIES, axis=1) for law in (pooled, actual)])
     words = {"long_name": "quantiles of the error: θ* - θ~ of the bootstrap, θ^ - θ of the data sets"}
-    return xr.Dataset(
-        {
-            "kolmogorov": (FAR_LEVEL, kolmogorov),
-            "kolmogorov_chance": (FAR_LEVEL, k_chance),
-            "wasserstein": (FAR_LEVEL, wasserstein),
-            "wasserstein_chance": (FAR_LEVEL, w_chance),
-            "law": (("errors", "probability", FAR_LEVEL), quantiles, words),
-        },
-        coords={"errors": ["bootstrap", "actual"], "probability": PROBABILITIES, FAR_LEVEL: truth[FAR_LEVEL]},
-    )
-
-
-def _compared(pooled: np.ndarray, actual: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float, float]:
-    """Kolmogorov's and Wasserstein's distance of two sorted samples, and the 95 % point of what chance gives.
-
-    Chance: as many errors as there are data sets, drawn from the pooled law itself.
-    """
-    at = (np.arange(FINE * len(actual)) + 0.5) / (FINE * len(actual))
-    fine = np.quantile(pooled, at)
-    by_chance = np.sort(rng.choice(pooled, (DRAWS, len(actual))), axis=1)
-    return (
-        *(float(distance(fine, actual[None])[0]) for distance in (kolmogorov, wasserstein)),
-        *(float(np.quantile(distance(fine, by_chance), CHANCE)) for distance in (kolmogorov, wasserstein)),
-    )
+    found = {}
+    for distance in (kolmogorov, wasserstein):
+        of_actual, *by_chance = np.transpose([distance(*pair) for pair in zip(fine, samples)])
+        found[distance.__name__] = FAR_LEVEL, of_actual
+        found[f"{distance.__name__}_chance"] = FAR_LEVEL, np.quantile(by_chance, CHANCE, axis=0)
+    coords = {"errors": ["bootstrap", "actual"], "probability": PROBABILITIES, FAR_LEVEL: truth[FAR_LEVEL]}
+    return xr.Dataset(found | {"law": (("errors", "probability", FAR_LEVEL), quantiles, words)}, coords)
 
 
 def kolmogorov(fine: np.ndarray, samples: np.ndarray) -> np.ndarray:

@@ -7,10 +7,11 @@ import xarray as xr
 from scipy.optimize import brentq
 from scipy.special import entr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from tqdm.auto import tqdm
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, require
+from frkit.faces.dataset import faces, stack_models
 from frkit.representation import Critic, representation_bias
+from frkit.studies.along import along
 
 SEX = ("female", "male")
 RACE = ("Black", "White", "East Asian", "Indian")
@@ -53,20 +54,14 @@ def crossed_faces(
     sex, race = np.divmod(cell, len(RACE))
     values[:, 0] += strength * (sex - 0.5)
     values[:, 1:4] += strength * TETRAHEDRON[race]
-    how = {"varying": "keep"} if crossed else {}
-    coords = {
-        IMAGE: np.arange(person.size).astype(str),
-        IDENTITY: (IMAGE, np.array([f"id{k:04d}" for k in person])),
-        "sex": (IMAGE, np.array(SEX)[sex], how),
-        "race": (IMAGE, np.array(RACE)[race], how),
-    }
-    return xr.Dataset({"embedding": ((IMAGE, FEATURE), values.astype(np.float32))}, coords)
+    labels = {"sex": np.array(SEX)[sex], "race": np.array(RACE)[race]}
+    return faces(values, np.char.mod("id%04d", person), varying="keep" if crossed else "error", **labels)
 
 
-def identity_encoder(faces: xr.Dataset, *, width: int = 8) -> Callable[[xr.Dataset], xr.Dataset]:
-    """A linear discriminant encoder, trained to tell the identities of `faces` apart.
+def identity_encoder(known: xr.Dataset, *, width: int = 8) -> Callable[[xr.Dataset], xr.Dataset]:
+    """A linear discriminant encoder, trained to tell the identities of known faces apart.
 
-    faces: faces Dataset (image, feature), several images of every identity. width: features that it keeps, 1 or more.
+    known: faces Dataset (image, feature), several images of every identity. width: features that it keeps, 1 or more.
     Returns a function of another faces Dataset: the same with the encoder's features as `embedding`. Raises
     InputError for a width that the data do not allow.
 
@@ -74,10 +69,10 @@ def identity_encoder(faces: xr.Dataset, *, width: int = 8) -> Callable[[xr.Datas
     >>> encode(crossed_faces(20, 4, seed=1)).sizes["feature"]
     3
     """
-    limit = min(faces.sizes[FEATURE], np.unique(faces[IDENTITY]).size - 1)
+    limit = min(known.sizes[FEATURE], np.unique(known[IDENTITY]).size - 1)
     require(1 <= width <= limit, f"width must lie in 1 to {limit} for these faces, got {width}")
     discriminant = LinearDiscriminantAnalysis(n_components=width)
-    discriminant.fit(faces["embedding"].values, faces[IDENTITY].values)
+    discriminant.fit(known["embedding"].values, known[IDENTITY].values)
 
     def encode(others: xr.Dataset) -> xr.Dataset:
         values = discriminant.transform(others["embedding"].values).astype(np.float32)
@@ -127,14 +122,14 @@ def crossed_bias(
     ('seed', 'design')
     """
     shape = {name: design[name] for name in ("dim", "strength") if name in design}
-    rows = []
-    for seed in tqdm(list(seeds), desc="seeds", disable=not progress, leave=False):
-        test = crossed_faces(n_test, 5, crossed=False, seed=10_000 + seed, **shape)
-        encoders = [identity_encoder(crossed_faces(female=f, black=b, seed=seed, **design)) for f, b in shares]
-        names = xr.Variable(MODEL, np.arange(len(encoders)).astype(str))
-        faces = xr.concat([encode(test) for encode in encoders], names)
-        bias = representation_bias(faces, attribute, seeds=1, critic=critic, progress=False)
-        rows.append(bias[["rlb", "rlb_se", "mutual_information", "entropy"]].rename({MODEL: "design"}))
     female, black = np.array(shares, float).T
+
+    def of_seed(seed: int) -> xr.Dataset:
+        test = crossed_faces(n_test, 5, crossed=False, seed=10_000 + seed, **shape)
+        trained = [crossed_faces(female=f, black=b, seed=seed, **design) for f, b in shares]
+        encoded = stack_models({str(k): identity_encoder(one)(test) for k, one in enumerate(trained)})
+        bias = representation_bias(encoded, attribute, seeds=1, critic=critic, progress=False)
+        return bias[["rlb", "rlb_se", "mutual_information", "entropy"]].rename({MODEL: "design"}).drop_vars("design")
+
     coords = {"female": ("design", female), "black": ("design", black)}
-    return xr.concat(rows, xr.Variable("seed", list(seeds))).drop_vars("design").assign_coords(coords)
+    return along("seed", seeds, of_seed, progress).assign_coords(coords)

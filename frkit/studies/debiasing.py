@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import xarray as xr
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
-from tqdm.auto import tqdm
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, listed, require
 from frkit.representation import Critic, bias_amplification, cohort_spread, distance_correlation, representation_bias
+from frkit.studies.along import along
 from frkit.studies.crossed import RACE, SEX, TETRAHEDRON
 
 METHODS = ("baseline", "resampling", "subspace removed", "groups aligned", "classifier per group")
@@ -152,23 +153,22 @@ def debiasing_table(
     >>> debiasing_table("sex", **how).average_precision.dims
     ('seed', 'family', 'group')
     """
-    tables, critic = [], critic or Critic()
-    for seed in tqdm(list(seeds), desc="seeds", disable=not progress, leave=False):
+
+    def of_seed(seed: int) -> xr.Dataset:
         train, test = (biased_tasks(n, seed=2 * seed + part, **design) for part in (0, 1))
-        rows = [_row(train, debiased(train, attribute, method)(test), attribute, critic) for method in methods]
-        tables.append(xr.concat(rows, xr.Variable("family", list(methods))))
-    return xr.concat(tables, xr.Variable("seed", list(seeds))).assign_attrs(attribute=attribute, n=n)
+        encoded = partial(debiased, train, attribute)
+        return along("family", methods, lambda name: _row(train, encoded(name)(test), attribute, critic or Critic()))
+
+    return along("seed", seeds, of_seed, progress).assign_attrs(attribute=attribute, n=n)
 
 
 def _row(train: xr.Dataset, test: xr.Dataset, attribute: str, critic: Critic) -> xr.Dataset:
     """All measures of one method on one test set."""
     group = test[attribute].values
     cohort = group if attribute == "sex" else np.char.add(np.char.add(test.race.values, ", "), test.sex.values)
-    tasks = [
-        cohort_spread(truth, guess, cohort, score=score)
-        for truth, guess, score in zip(test.label.values.T, test.predicted.values.T, test.score.values.T)
-    ]
-    spread = xr.concat(tasks, "task").mean("task")
+    tasks = zip(test.label.values.T, test.predicted.values.T, test.score.values.T)
+    spread = [cohort_spread(truth, guess, cohort, score=score) for truth, guess, score in tasks]
+    spread = xr.concat(spread, TASK).mean(TASK)
     found = {name: spread.value.sel(metric=name, drop=True) for name in ("accuracy", "average_precision")}
     found |= {f"overall_{name}": spread.overall.sel(metric=name, drop=True) for name in found}
     score = bias_amplification(train.label.values, train[attribute].values, test.predicted.values, group)

@@ -1,17 +1,18 @@
 """Coloured digits: handwritten digits whose colour is tied to what they show, and networks that read them (Fig. 3)."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 import xarray as xr
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
-from tqdm.auto import tqdm
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, require
 from frkit.representation import Critic, dataset_bias, distance_correlation, representation_bias
 from frkit.representation.probes import fit
+from frkit.studies.along import along
 
 # Name and RGB of the colours; digit k has colour k * number of colours // 10.
 PALETTES = {
@@ -104,24 +105,17 @@ def digit_bias(
     >>> bool(digit_bias("moderate", [0.1], **how).rlb > 0.5)
     True
     """
-    seeds, tables = list(seeds), []
-    for seed in tqdm(seeds, desc="seeds", disable=not progress, leave=False):
-        rows = []
-        for spread in sigma:
-            train = coloured_digits(case, spread, part="train", seed=seed)
-            test = coloured_digits(case, spread if sigma_test is None else sigma_test, copies=copies, seed=seed)
-            rows.append(_digit_row(digit_encoder(train, width=width, seed=seed)(test), critic))
-        tables.append(xr.concat(rows, xr.Variable("sigma", list(sigma))))
-    return xr.concat(tables, xr.Variable("seed", seeds)).assign_attrs(case=case, width=width, copies=copies)
 
+    def row(seed: int, spread: float) -> xr.Dataset:
+        encode = digit_encoder(coloured_digits(case, spread, part="train", seed=seed), width=width, seed=seed)
+        test = encode(coloured_digits(case, spread if sigma_test is None else sigma_test, copies=copies, seed=seed))
+        colours = test.drop_vars(["embedding", "score"]).rename(drawn="embedding", rgb="feature")
+        bias = representation_bias(test, "colour", seeds=1, critic=critic, progress=False)
+        return bias[["rlb", "mutual_information", "entropy"]].assign(
+            dcor2=distance_correlation(test, "colour", permutations=0).dcor2,
+            dataset_bias=dataset_bias(colours, "digit"),
+            accuracy=(test.score.idxmax("label") == test.digit).mean(),
+        )
 
-def _digit_row(test: xr.Dataset, critic: Critic | None) -> xr.Dataset:
-    """All measures of one encoded test set."""
-    colours = test.drop_vars(["embedding", "score"]).rename(drawn="embedding", rgb="feature")
-    bias = representation_bias(test, "colour", seeds=1, critic=critic, progress=False)
-    named = test.score.label.values[test.score.argmax("label").values]
-    return bias[["rlb", "mutual_information", "entropy"]].assign(
-        dcor2=distance_correlation(test, "colour", permutations=0).dcor2,
-        dataset_bias=dataset_bias(colours, "digit"),
-        accuracy=(named == test.digit.values).mean(),
-    )
+    found = along("seed", seeds, lambda seed: along("sigma", sigma, partial(row, seed)), progress)
+    return found.assign_attrs(case=case, width=width, copies=copies)

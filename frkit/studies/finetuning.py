@@ -8,7 +8,7 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require, require_inside, require_whole
 from frkit.faces.dataset import stack_models
 from frkit.faces.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
@@ -51,13 +51,11 @@ class Training:
     width: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 1), ("people", 2)):
-            value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and value >= least
-            require(whole, f"{name} must be a whole number of at least {least}, got {value!r}")
-        require(0 < self.margin < 4, f"margin must lie in (0, 4), got {self.margin!r}")
-        require(self.rate > 0, f"rate must be above 0, got {self.rate!r}")
-        require(self.width is None or self.width >= 1, f"width must be at least 1, got {self.width!r}")
+        require_whole("steps", self.steps, 1)
+        require_whole("people", self.people, 2)
+        require_inside("margin", self.margin, 0, 4)
+        require_inside("rate", self.rate, 0, np.inf)
+        require_whole("width", 1 if self.width is None else self.width, 1)
 
 
 def finetuning(
@@ -114,7 +112,7 @@ def finetuning(
     {'finetuned': 4, 'group': 2}
     """
     how = Training() if training is None else training
-    require(isinstance(models, int) and models >= 1, f"models must be a whole number above 0, got {models!r}")
+    require_whole("models", models, 1)
     people = people_of(faces, by)
     halves, *batches = np.random.SeedSequence(seed).spawn(models + 1)
     train, tested = people.halves(np.random.default_rng(halves))

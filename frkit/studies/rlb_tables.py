@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
-from tqdm.auto import tqdm
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, require
 from frkit.representation import (
@@ -15,6 +14,7 @@ from frkit.representation import (
     representation_bias,
     shifted_classes,
 )  # fmt: skip
+from frkit.studies.along import along
 
 
 def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, xr.Dataset]:
@@ -69,14 +69,14 @@ def spurious_table(
     >>> bool(table.rlb.sel(case="normal") > table.rlb.sel(case="R_G"))
     True
     """
-    cases, rows = spurious(faces, attribute, seed=seed), []
-    for one in tqdm(cases.values(), desc="cases", disable=not progress, leave=False):
-        bias = representation_bias(one, attribute, seeds=seeds, folds=folds, critic=critic, progress=False)
-        dependence = distance_correlation(one, attribute)
-        columns = {name: bias[name] for name in ("rlb", "rlb_se", "rlb_in_sample")}
-        columns |= {name: dependence[name] for name in ("dcor2", "p_value")}
-        rows.append(probe(one, attribute, folds=folds).assign(columns).drop_attrs())
-    return xr.concat(rows, xr.Variable("case", list(cases)))
+    cases = spurious(faces, attribute, seed=seed)
+
+    def row(case: str) -> xr.Dataset:
+        bias = representation_bias(cases[case], attribute, seeds=seeds, folds=folds, critic=critic, progress=False)
+        found = probe(cases[case], attribute, folds=folds).assign(bias[["rlb", "rlb_se", "rlb_in_sample"]])
+        return found.assign(distance_correlation(cases[case], attribute)[["dcor2", "p_value"]]).drop_attrs()
+
+    return along("case", cases, row, progress)
 
 
 def true_bias(share: float = 0.5, distances: Sequence[float] = tuple(np.linspace(0, 6, 13))) -> xr.Dataset:
@@ -87,8 +87,8 @@ def true_bias(share: float = 0.5, distances: Sequence[float] = tuple(np.linspace
     >>> true_bias(0.61384, [0, 2]).rlb.values.round(3).tolist()
     [0.0, 0.483]
     """
-    laws = [shifted_classes(1, 1, distance=distance, shares=(share, 1 - share)) for distance in distances]
-    return xr.Dataset({"rlb": ("distance", [one.attrs["rlb"] for one in laws])}, {"distance": list(distances)})
+    rlb = [shifted_classes(1, 1, distance=one, shares=(share, 1 - share)).attrs["rlb"] for one in distances]
+    return xr.Dataset({"rlb": ("distance", rlb)}, {"distance": list(distances)})
 
 
 def trial(
