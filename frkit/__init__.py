@@ -14,10 +14,10 @@ measure by name (`fk.measures`). Each function's help has an example that runs; 
 """
 
 import ast
+import sys
 from importlib import import_module
 from pathlib import Path
-
-from frkit.faces import faces  # the function has the name of its room, so it must be bound after that is loaded
+from types import ModuleType
 
 __version__ = "0.1.0"
 
@@ -39,3 +39,21 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Kit(ModuleType):
+    """This module, in which `faces` is the function although a room has that name.
+
+    Importing a room binds it here; a property stands before what is bound, in whatever order things are imported.
+    """
+
+    @property
+    def faces(self):
+        return import_module("frkit.faces").faces
+
+    @faces.setter
+    def faces(self, room) -> None:
+        """The import system binds the room: it is found in sys.modules all the same."""
+
+
+sys.modules[__name__].__class__ = _Kit
