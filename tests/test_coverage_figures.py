@@ -85,7 +85,7 @@ def test_laws_are_drawn_as_distribution_functions():
         (lambda: fk.plot.coverage(made(("image", "identity")), far=0.1), "shows one scheme"),
         (lambda: fk.plot.coverage(xr.Dataset(), far=0.1), "holds no coverage"),
         (lambda: fk.plot.coverage_along(made()), "all but one"),
-        (lambda: fk.plot.coverage_along(made(), "dim"), "no dimension 'dim'"),
+        (lambda: fk.plot.coverage_along(made(), "dim"), "along, a dimension of the study"),
         (lambda: fk.plot.error_laws(xr.Dataset(), far=0.1), "holds no law"),
     ],
 )

@@ -117,10 +117,11 @@ def test_the_button_draws_new_data(monkeypatch):
         return biased().assign_attrs(seed=settings["seed"])
 
     monkeypatch.setattr(fk.studies, "bootstrap_bias", again)
-    box = fk.explore.bootstrap_bias(biased(), mixture="the mixture")
+    mixture = fk.vmf.mixture(4, 8, kappa=9, seed=0)
+    box = fk.explore.bootstrap_bias(biased(), mixture=mixture)
     find(box, "Draw new data and bootstrap them").click()
     assert (asked["mixture"], asked["seed"], asked["n"], asked["per_identity"]) == (
-        "the mixture",
+        mixture,
         1,
         50,
         (2, 10),
@@ -132,7 +133,7 @@ def test_the_button_draws_new_data(monkeypatch):
 def test_roc_needs_far_levels():
     evaluation = xr.DataTree.from_dict({"empirical": xr.Dataset({"frr": ("threshold_level", [0.1])})})
     evaluation.attrs["provenance"] = provenance()
-    with pytest.raises(fk.InputError, match="at FAR levels"):
+    with pytest.raises(fk.InputError, match="no FAR levels"):
         fk.explore.roc(evaluation)
 
 

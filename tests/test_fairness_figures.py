@@ -173,5 +173,5 @@ def test_a_button_evaluates_another_scheme_and_same_group_pairs(scores, evaluati
 
 def test_an_explorer_needs_groups(scores):
     lone = fk.evaluate(scores, far=FAR, resampling=fk.Resampling("image", n=10))
-    with pytest.raises(fk.InputError, match="needs groups"):
+    with pytest.raises(fk.InputError, match="has no groups"):
         fk.explore.fairness(lone)

@@ -137,7 +137,7 @@ def test_the_recentered_fan_says_so(ax):
 def test_a_fan_shows_one_model(ax):
     with pytest.raises(fk.InputError, match="over far_level, got model, far_level: select"):
         fk.plot.fan(fk.fan(two_models()), ax=ax)
-    with pytest.raises(fk.InputError, match=r"what frkit.fan\(evaluation\) collected"):
+    with pytest.raises(fk.InputError, match=r"what frkit.fan\(evaluation\) returned"):
         fk.plot.fan(tree(), ax=ax)
     fk.plot.fan(fk.fan(two_models()).sel(model="B"), ax=ax)
     np.testing.assert_allclose(labelled(ax, "empirical").get_ydata(), 1.2 * EMPIRICAL)

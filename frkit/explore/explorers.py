@@ -10,7 +10,19 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import indices, nsigma, plot, studies
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, require
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    MODEL,
+    PROBE,
+    REFERENCE,
+    REPLICATE,
+    Result,
+    require,
+    require_one_of,
+    require_whole,
+    takes,
+)
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.panel import (
     MARK,
@@ -26,10 +38,14 @@ from frkit.explore.panel import (
     slider,
     tick,
 )
+from frkit.faces.labels import VARYING_RULES
 from frkit.intervals import band, decision_zones, floor, provenance
 from frkit.measures import measure, names
+from frkit.plot.coverage import STUDY
+from frkit.plot.nsigma import SUBSETS
+from frkit.plot.studies import BIAS, GROWTH
 from frkit.resampling import TARGETS, Resampling
-from frkit.vmf import mixture
+from frkit.vmf import Mixture, mixture
 
 LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
 OF_REPLICATES = ("recentered", "naive", "gaussian", "pivotal")
@@ -45,12 +61,20 @@ SUBSET, SUBSET_SIZE = "subset", "subset_size"
 BEST = "the best group"
 SPLITS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
 
+TREE = Result("frkit.evaluate(scores, far=...)", ("empirical",), (), ("provenance",), xr.DataTree, several=True)
+TENSOR = Result("frkit.score_tensor(faces)", dims=(PROBE, REFERENCE), kind=xr.DataArray)
+LAW = Result("vmf.mixture(n_identities, dim)", kind=Mixture)
+FANS = BIAS._replace(
+    holds=(*BIAS.holds, "replicates", "truth"), dims=(*BIAS.dims, REPLICATE), attrs=(*BIAS.attrs, "seed", "level")
+)
+
 
 def _within(far: tuple[float, float]) -> dict[str, slice]:
     """What selects a range of FAR levels, both ends with it."""
     return {FAR_LEVEL: slice(far[0] * (1 - 1e-9), far[1] * (1 + 1e-9))}
 
 
+@takes(evaluation=TREE)
 def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VBox:
     """Explore ROC curves with their bands: curves, kind of interval, nominal level and range of FAR.
 
@@ -81,17 +105,17 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     >>> [child.description for child in box.children[:2]]
     ['interval', 'nominal level']
     """
-    evaluations = evaluation if isinstance(evaluation, dict) else {"": evaluation}
+    evaluations = {"": evaluation} if isinstance(evaluation, xr.DataTree) else evaluation
     choices = {}
     for name, one in evaluations.items():
         coords = one["empirical"].coords
-        require(FAR_LEVEL in coords, "explore.roc needs an evaluation at FAR levels: evaluate(..., far=...)")
+        require(FAR_LEVEL in coords, "this evaluation has no FAR levels: call evaluate(..., far=...)")
         for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
             choices[", ".join(part for part in (name, model) if part) or "empirical curve"] = (name, model)
     without = all("influence" in one.children for one in evaluations.values())
     resampled = all("replicates" in one.children for one in evaluations.values())
     methods = ("influence",) * without + OF_REPLICATES * resampled
-    require(len(methods) > 0, "explore.roc needs replicates: evaluate(..., resampling=...)")
+    require(len(methods) > 0, "this evaluation has no replicates: call evaluate(..., resampling=...)")
     controls = {
         "method": menu("interval", options=methods),
         "level": number("nominal level", **LEVEL),
@@ -118,6 +142,7 @@ def chosen_bands(evaluations: dict, curves: Iterable, method: str, level: float,
     return found
 
 
+@takes(result=GROWTH)
 def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     """Explore how the empirical ROC comes closer to its goal: size, range of FAR and model.
 
@@ -161,6 +186,7 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     return Panel(controls, show, columns=2, start=start).box()
 
 
+@takes(study=FANS, mixture=LAW)
 def bootstrap_bias(study: xr.Dataset, mixture=None, **start) -> widgets.VBox:
     """Explore when the naive bootstrap goes wrong: images per identity, FAR level, and kind of fan.
 
@@ -223,6 +249,7 @@ def recentered(fan: xr.Dataset) -> xr.Dataset:
     return fan.assign(replicates=moved).assign_attrs(method="recentered")
 
 
+@takes(study=STUDY._replace(holds=(*STUDY.holds, "scheme"), dims=(*STUDY.dims, "scheme"), attrs=("study",)))
 def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     """Explore how often intervals hold the truth: FAR, nominal level, scheme; and studies of another size.
 
@@ -290,6 +317,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     return Panel(controls, show, columns=2, start=start).box("Run a study of this size", compute, seconds, **asked)
 
 
+@takes(evaluation=TREE, scores=TENSOR)
 def fairness(
     evaluation: xr.DataTree | dict[str, xr.DataTree],
     scores: xr.DataArray | None = None,
@@ -328,12 +356,14 @@ def fairness(
     >>> [child.description for child in fk.explore.fairness(ev).children[:3]]
     ['attribute', 'metric', 'FAR range']
     """
+    for rule in varying.values() if isinstance(varying, dict) else [varying]:
+        require_one_of("varying", rule, VARYING_RULES)
     by, held = {}, {}  # held: evaluations by attribute, scheme, and whether impostors come from the same group only
-    for one in evaluation.values() if isinstance(evaluation, dict) else [evaluation]:
+    for one in [evaluation] if isinstance(evaluation, xr.DataTree) else evaluation.values():
         known = provenance(one)
-        require(known["by"] is not None, "explore.fairness needs groups: evaluate with by='an attribute'")
-        require(FAR_LEVEL in one["empirical"].coords, "explore.fairness needs FAR levels: evaluate(..., far=...)")
-        require("replicates" in one.children, "explore.fairness needs replicates: evaluate(..., resampling=...)")
+        require(known["by"] is not None, "this evaluation has no groups: call evaluate(..., by=...)")
+        require(FAR_LEVEL in one["empirical"].coords, "this evaluation has no FAR levels: call evaluate(..., far=...)")
+        require("replicates" in one.children, "this evaluation has no replicates: call evaluate(..., resampling=...)")
         words = known["by"] if isinstance(known["by"], str) else " & ".join(known["by"])
         by[words] = known["by"]
         key = words, known["scheme"], known["impostors"] == "same-group"
@@ -433,7 +463,10 @@ def fairness_indices(
     >>> [child.description for child in box.children[:3]]
     ['group that loses people', 'share of it that stays', 'bins']
     """
-    require(len(score_maps) > 0, "score_maps must name at least one score map")
+    require_whole("deals", deals, 0)
+    named = score_maps if isinstance(score_maps, dict) else {}
+    usable = [isinstance(words, str) and (isinstance(one, str) or callable(one)) for words, one in named.items()]
+    require(any(usable) and all(usable), "score_maps must name at least one score map: {'words': a name or a function}")
     first = indices.fairness_indices(scores, by=by, score_map=next(iter(score_maps.values())), bins=10)
     shares = [(f"{100 * share:g} %", share) for share in SHARES]
     later = {"continuous_update": False}
@@ -459,6 +492,7 @@ def fairness_indices(
     return Panel(controls, show, columns=2, foot=0.95, start=start).box()
 
 
+@takes(result=SUBSETS._replace(holds=("eer", "tpr", GROUP), dims=(*SUBSETS.dims, "batch")))
 def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     """Explore what N and p depend on: number and size of the subsets, the reference, and the limits of risk.
 
@@ -488,8 +522,6 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.n_sigma(found).children[:2]]
     ['number K of subsets', 'reference group']
     """
-    there = {"eer", "tpr"} <= set(result.data_vars) and SUBSET in result.eer.dims
-    require(there, "explore.n_sigma needs the subsets' rates: pass what n_sigma returned")
     rates, most = result[["eer", "tpr"]].assign_attrs(result.attrs), result.sizes[SUBSET]
     counts = sorted({count for count in (5, 10, 20, 50, 100, 200, 500, 1000, 2000) if count < most} | {most})
     controls = {"count": slider("number K of subsets", options=counts, value=most)}
@@ -546,6 +578,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.representation_bias().children[:2]]
     ['attribute strength', 'share of class 1']
     """
+    require_whole("per_identity", per_identity, 1)
     done: dict[float, list] = {}
     controls = {
         "distance": number("attribute strength", value=2, min=0, max=6, step=0.5),

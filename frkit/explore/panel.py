@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from html import escape
+from math import isnan
 
 import ipywidgets as widgets
 import matplotlib as mpl
@@ -68,12 +69,14 @@ def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]
         require(name in controls, f"no control {name!r} to start with; there are {', '.join(controls)}")
         control = controls[name]
         offered = [option[1] if isinstance(option, tuple) else option for option in getattr(control, "options", ())]
+        nothing = wanted is None or isinstance(wanted, float) and isnan(wanted)
+        require(not nothing, f"{name!r} cannot start with {wanted!r}: choose from {offered}")
         try:
             if isinstance(control, widgets.SelectionRangeSlider):
                 control.value = tuple(_nearest(offered, end) for end in wanted)
             else:
                 control.value = _nearest(offered, wanted)
-        except TraitError as error:
+        except (TraitError, TypeError, ValueError) as error:
             raise InputError(f"{name!r} cannot start with {wanted!r}: choose from {offered}") from error
 
 

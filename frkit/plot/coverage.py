@@ -5,8 +5,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from frkit.base import FAR_LEVEL, require
-from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, TRUTH, UNRESOLVED, finish, new_axes, plain
+from frkit.base import FAR_LEVEL, Result, require, require_one_of, takes
+from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, TRUTH, UNRESOLVED, at_far, finish, new_axes, plain
 
 METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "influence": COLOURS[3]}
 METHOD_COLOURS |= {"inverted": COLOURS[4], "pivotal": COLOURS[5]}
@@ -15,9 +15,15 @@ USUAL = 0.95
 ALONG_WORDS = {FAR_LEVEL: FAR_WORDS, "per_identity": "images per identity", "dim": "dimension of the embeddings"}
 ALONG_WORDS |= {"n_identities": "identities"}
 KEPT_WORDS = {"level": "nominal {:g}", "scheme": "{} scheme", "method": "{}", FAR_LEVEL: "FAR {:.2g}"}
+MADE_BY = "studies.coverage(mixture)"
+STUDY = Result(MADE_BY, ("coverage", "method", "level", FAR_LEVEL), (FAR_LEVEL, "method", "level"))
+DISTANCES = ("kolmogorov", "kolmogorov_chance", "wasserstein", "wasserstein_chance")
+LAWS = Result(MADE_BY, ("law", "probability", "errors", FAR_LEVEL, *DISTANCES), ("errors", FAR_LEVEL))
+PRINTED = Result("xr.DataArray(coverages, {'method': ..., 'level': ...})", (), ("method", "level"), (), xr.DataArray)
 ERROR_WORDS = {"bootstrap": "bootstrap: θ* − θ~", "actual": "actual: θ^ − θ"}
 
 
+@takes(study=STUDY, printed=PRINTED)
 def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: xr.DataArray | None = None) -> Axes:
     """Draw the estimated coverage of every method against the nominal one, at one FAR level.
 
@@ -49,7 +55,7 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
     >>> fk.plot.coverage(study, far=0.1).get_xlabel()
     'nominal coverage'
     """
-    study, words = _at_level(study, far, "coverage")
+    study, words = _at_level(study, far)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
     for method, colour in _colours(study["method"]).items():
@@ -62,6 +68,7 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
     return finish(ax, "nominal coverage", "estimated coverage", [words, study.attrs.get("words", "")])
 
 
+@takes(study=Result(MADE_BY, ("coverage",)))
 def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = None) -> Axes:
     """Draw the coverage at one nominal level along FAR or another quantity, with .92 to .98 shaded.
 
@@ -95,10 +102,10 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     >>> ax.get_xscale()
     'log'
     """
-    require("coverage" in study, "this result holds no coverage: pass what studies.coverage returned")
-    require(along in study.coverage.dims, f"no dimension {along!r} to draw along; there are {study.coverage.dims}")
+    dims = [dim for dim in study.coverage.dims if dim in study.coords]
+    require_one_of("along, a dimension of the study,", along, dims)
     others = [dim for dim in study.coverage.dims if dim != along]
-    require(len(others) <= 1, f"one line for each value of {others}: select all but one of these dimensions")
+    require(len(others) <= 1, f"study has one line for each value of {others}: select all but one of these dimensions")
     ax, at = new_axes(ax), study[along].values
     ax.axhspan(*GOOD, color="#56B4E9", alpha=0.18, linewidth=0, label=f"{GOOD[0]:.2f} to {GOOD[1]:.2f}")
     ax.axhline(float(study.get("level", USUAL)), color=TRUTH, linestyle="--", linewidth=1)
@@ -109,8 +116,8 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
         at = np.arange(len(at))  # anything else stands at equal steps
         ax.set_xticks(at, study[along].values.astype(str))
     lines = _colours(study[others[0]]) if others else {None: COLOURS[0]}
-    for name, colour in lines.items():
-        own = study if name is None else study.sel({others[0]: name})
+    for place, (name, colour) in enumerate(lines.items()):
+        own = study if name is None else study.isel({others[0]: place})
         _draw_line(ax, at, own, colour, name and plain(name))
         solid = own.resolved.values >= 0.5 if "resolved" in own else np.ones(len(at), bool)
         for kept, face in ((solid, colour), (~solid, "white")):
@@ -120,6 +127,7 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", [words, study.attrs.get("words", "")])
 
 
+@takes(study=LAWS)
 def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     """Draw the law that the bootstrap gives for the error of the FRR over the law that the error has.
 
@@ -149,7 +157,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.error_laws(study, far=0.1).lines)
     3
     """
-    study, words = _at_level(study, far, "law")
+    study, words = _at_level(study, far)
     ax = new_axes(ax)
     for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH), strict=True):
         ax.step(study.law.sel(errors=errors), study.probability, color=colour, linewidth=1.6, label=label)
@@ -164,12 +172,11 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     return finish(ax, "error of the FRR", "probability of a smaller error", [words, *distances], loc="lower right")
 
 
-def _at_level(study: xr.Dataset, far: float, needed: str) -> tuple[xr.Dataset, str]:
+def _at_level(study: xr.Dataset, far: float) -> tuple[xr.Dataset, str]:
     """The study of one scheme at the nearest FAR level, and both in words."""
-    require(needed in study, f"this result holds no {needed}: pass what studies.coverage returned")
     one = study.squeeze("scheme") if study.sizes.get("scheme") == 1 else study
     require("scheme" not in one.dims, "this shows one scheme: select it with study.sel(scheme=...)")
-    one = one.sel({FAR_LEVEL: far}, method="nearest")
+    one = at_far(one, far)
     return one, f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {one.get('scheme', xr.DataArray('image')).item()} scheme"
 
 

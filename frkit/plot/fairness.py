@@ -6,8 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, Result, require, takes
 from frkit.plot.style import (
+    BANDS,
+    ENDS,
+    LEVELS,
     UNRESOLVED,
     caption,
     curve_colours,
@@ -24,7 +27,14 @@ from frkit.plot.style import (
     require_dims,
 )
 
+FLOORS = Result("frkit.floor(evaluation, measure)", ("estimate", "limit", *LEVELS), LEVELS, several=True)
+ZONES = Result("frkit.decision_zones(bands)", ("zone", *LEVELS), LEVELS)
+GROUPS = Result("frkit.band(evaluation, 'far_group')", (*ENDS, GROUP, *LEVELS), (GROUP, *LEVELS))
+FRR_GROUPS = GROUPS._replace(made_by="frkit.band(evaluation, 'frr_group')")
+CROSSED = Result("evaluation['empirical'].far_cross.sel(far_level=...)", (), (GROUP, REFERENCE_GROUP), (), xr.DataArray)
 
+
+@takes(bands=BANDS, floors=FLOORS, zones=ZONES)
 def fairness(
     bands: xr.Dataset | dict[str, xr.Dataset],
     ax: Axes | None = None,
@@ -67,9 +77,9 @@ def fairness(
     >>> ax.get_ylabel()
     'largest / smallest group FRR'
     """
-    curves = named_curves(bands, "estimate")
-    limits = {} if floors is None else dict(named_curves(floors, "estimate"))
-    attrs, along = curves[0][1].attrs, level_dimension(curves[0][1].estimate)
+    curves = named_curves("bands", bands)
+    limits = {} if floors is None else dict(named_curves("floors", floors, ("estimate", "limit")))
+    attrs, along = curves[0][1].attrs, level_dimension(curves[0][1])
     ax, log = new_axes(ax), attrs.get("scale") == "log"
     bottom, top = _extent([curve for _, curve in curves], log)
     for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):
@@ -123,6 +133,7 @@ def _draw_zones(ax: Axes, x: np.ndarray, letters: np.ndarray) -> None:
         ax.text(middle, 0.02, letter, **style)
 
 
+@takes(far=GROUPS, frr=FRR_GROUPS)
 def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw each group's own ROC curve, and grey lines through the points of one threshold.
 
@@ -151,9 +162,11 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'FAR of the group (share of impostor pairs accepted)'
     """
-    along = level_dimension(frr.estimate)
-    for rates in (far, frr):
-        require_dims(rates.estimate, (along, GROUP))
+    along = level_dimension(frr)
+    for name, rates in {"far": far, "frr": frr}.items():
+        require_dims(name, rates.estimate, (along, GROUP))
+        made_of = rates.attrs.get("measure", f"{name}_group")
+        require(made_of == f"{name}_group", f"{name} must be a band of {name}_group, this is one of {made_of}")
     x, y = (rates.estimate.transpose(along, GROUP) for rates in (far, frr))
     ax, left, floor = new_axes(ax), log_floor(x), log_floor(y)
     at_zero = ((x <= 0) | (y <= 0)).values
@@ -173,6 +186,7 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     return finish(ax, *labels, ["grey: one threshold for all", caption(frr.attrs)])
 
 
+@takes(rates=CROSSED)
 def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     """Draw the FAR between every two groups as a matrix; the diagonal holds the groups' own FAR.
 
@@ -204,7 +218,7 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     """
     import seaborn as sns
 
-    require_dims(rates, (GROUP, REFERENCE_GROUP))
+    require_dims("rates", rates, (GROUP, REFERENCE_GROUP))
     ax, table = new_axes(ax), rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()
     table = table.rename(index=plain, columns=plain)
     positive = table.values[table.values > 0]

@@ -6,15 +6,19 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import GROUP, SCORE_BIN
+from frkit.base import GROUP, SCORE_BIN, Result, listed, real_numbers, require, takes
 from frkit.plot.style import COLOURS, SMALL, add_headroom, caption, finish, new_axes, plain, require_dims
 
 PAIRS = {"genuine pairs": "#009E73", "impostor pairs": "#D55E00"}
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[3]}
 VARIANT = "variant"
+MADE_BY = "frkit.fairness_indices(scores, by=...)"
+HISTOGRAMS = ("genuine_histogram", "impostor_histogram", "genuine_pairs", "impostor_pairs", GROUP, SCORE_BIN)
+PRINTED = Result("{'sfi': (normal, extremal, weighted), ...}", kind=dict)
 ROW = 0.88  # height of the highest histogram, as a share of its row
 
 
+@takes(found=Result(MADE_BY, HISTOGRAMS, (GROUP, SCORE_BIN)))
 def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw genuine and impostor scores of every group, one row for each.
 
@@ -45,7 +49,7 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     import seaborn as sns
 
-    require_dims(found.genuine_histogram, (GROUP, SCORE_BIN))
+    require_dims("found", found.genuine_histogram, (GROUP, SCORE_BIN))
     ax, groups, centres = new_axes(ax), found[GROUP].values, found[SCORE_BIN].values
     shares = xr.Dataset({words: found[f"{words.split()[0]}_histogram"] for words in PAIRS}).to_array("pairs", "share")
     highest, half = float(shares.max()) / ROW, (centres[1] - centres[0]) / 2
@@ -66,6 +70,7 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     return finish(ax, "score in [0, 1]", "", grid="x", ncols=2, loc="upper left")
 
 
+@takes(found=Result(MADE_BY, (*INDICES, VARIANT), (VARIANT,)), printed=PRINTED)
 def fairness_indices(found: xr.Dataset, ax: Axes | None = None, *, printed: Mapping[str, tuple] | None = None) -> Axes:
     """Draw the nine indices with their intervals, their floors, and printed values beside them.
 
@@ -97,9 +102,11 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None, *, printed: Mapp
     >>> fk.plot.fairness_indices(fair).get_ylabel()
     'fairness index (1 is fair)'
     """
-    require_dims(found.sfi, (VARIANT,))
+    require_dims("found", found.sfi, (VARIANT,))
     ax, variants = new_axes(ax), found[VARIANT].values.astype(str)
     places = np.arange(len(variants)) + (len(variants) + 0.6) * np.arange(len(INDICES))[:, None]
+    strange = {*(printed or {})} - {*INDICES}
+    require(not strange, f"printed may name {', '.join(INDICES)}; it names {listed(strange)}")
     for x, (name, colour) in zip(places, INDICES.items(), strict=True):
         if f"{name}_floor_limit" in found:
             limit = found[f"{name}_floor_limit"].values
@@ -111,8 +118,10 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None, *, printed: Mapp
             ax.vlines(x, *ends, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
         ax.plot(x, found[name], "o", color=colour, markersize=6, label=name.upper(), zorder=4)
         if printed and name in printed:
+            values = real_numbers(f"printed[{name!r}]", printed[name])
+            require(values.shape == x.shape, f"printed[{name!r}] must be a value for each of {', '.join(variants)}")
             style = {"color": "black", "markerfacecolor": "none", "label": "printed in the paper"}
-            ax.plot(x + 0.22, printed[name], "D", zorder=5, **style)
+            ax.plot(x + 0.22, values, "D", zorder=5, **style)
     ax.set_xticks(places.ravel(), [*variants] * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
     add_headroom(ax, 0.22)

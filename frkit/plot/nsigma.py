@@ -10,14 +10,29 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Rectangle
 
-from frkit.base import GROUP, MODEL, require
-from frkit.plot.style import SMALL, add_headroom, curve_colours, finish, new_axes, plain, print_captions, require_dims
+from frkit.base import GROUP, MODEL, Result, require, require_flag, require_one_of, require_result, takes
+from frkit.plot.style import (
+    ENDS,
+    SMALL,
+    add_headroom,
+    curve_colours,
+    finish,
+    new_axes,
+    plain,
+    print_captions,
+    require_dims,
+)
 
 SUBSET = "subset"
 RISK_COLOURS = ("#A6D96A", "#FFE680", "#FDAE61", "#E0604F")
 LOGARITHMIC = ("p_value", "eer_sd", "tpr_sd")
 SIGNIFICANT = 0.05
+MADE_BY = "frkit.n_sigma(scores, by=...)"
+RISKY = Result(f"{MADE_BY} or nsigma.with_risk", ("n_absolute", GROUP), (GROUP,), ("risk_levels",))
+SUBSETS = Result(MADE_BY, ("eer", "eer_mean", "eer_sd", GROUP), (GROUP, SUBSET))
+INTERVALS = Result("frkit.band(evaluation, 'eer_group')", (*ENDS, GROUP), (GROUP,), ("level", "target"))
 ALONG = {"n_subsets": "number K of subsets", "subset_size": "people in a subset"}
+SWEPT = Result("nsigma.by_subsets(result) or nsigma.by_subset_size(scores, sizes)", (), (GROUP, " or ".join(ALONG)))
 WORDS = {
     "n_absolute": "|N|, in σ of the reference group",
     "n_signed": "N, in σ of the reference group (below 0: worse)",
@@ -29,6 +44,7 @@ WORDS = {
 }
 
 
+@takes(result=RISKY)
 def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False) -> Axes:
     """Draw N of every group as bars over coloured bands of risk, for one model or for several side by side.
 
@@ -58,7 +74,8 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     >>> fk.plot.n_sigma(found).get_ylabel()
     '|N|, in σ of the reference group'
     """
-    ax, name = new_axes(ax), "n_signed" if signed else "n_absolute"
+    ax, name = new_axes(ax), "n_signed" if require_flag("signed", signed) else "n_absolute"
+    require_result("result", result, RISKY._replace(holds=(name, GROUP)))
     levels, table = risk_levels(result), _table(result[name])
     table = table.where(np.isfinite(table))
     colours = list(curve_colours(table.columns))
@@ -73,6 +90,7 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     return ax
 
 
+@takes(result=RISKY)
 def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw |N| as a matrix, a row for each kind of model and a column for each group, in the colours of risk.
 
@@ -119,6 +137,7 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@takes(result=SUBSETS, intervals=INTERVALS)
 def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: xr.Dataset | None = None) -> Axes:
     """Draw the EERs of every group's subsets (a stick each), their mean and σ, and the group's EER with its interval.
 
@@ -150,7 +169,7 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     """
     import seaborn as sns
 
-    require_dims(result.eer_mean, (GROUP,))
+    require_dims("result", result.eer_mean, (GROUP,))
     ax, groups = new_axes(ax), result[GROUP].values
     place, table = np.arange(len(groups)), result.eer.to_series().reset_index()
     kinds = {"x": GROUP, "y": "eer", "hue": GROUP, "order": groups, "hue_order": groups, "legend": False, "ax": ax}
@@ -161,6 +180,9 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     style = {"color": "black", "capsize": 3, "markersize": 4, "zorder": 4}
     ax.errorbar(place - 0.08, result.eer_mean, result.eer_sd, fmt="o", label="mean ± σ of the subsets", **style)
     if intervals is not None:
+        require_dims("intervals", intervals.estimate, (GROUP,))
+        absent = sorted({*groups} - {*intervals[GROUP].values})
+        require(not absent, f"intervals has no group {', '.join(map(str, absent))}")
         own = intervals.sel({GROUP: groups})
         label = f"all people, {100 * own.attrs['level']:.4g} % interval about {own.attrs['target']}"
         ends = [own.estimate - own.lower, own.upper - own.estimate]
@@ -202,10 +224,10 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     >>> fk.plot.dependence(fk.nsigma.by_subsets(found), "p_value").get_xlabel()
     'number K of subsets'
     """
-    require(variable in WORDS, f"variable must be one of {', '.join(WORDS)}, got {variable!r}")
-    along = next((dim for dim in ALONG if dim in found[variable].dims), None)
-    require(along is not None, "there is nothing to draw along: use nsigma.by_subsets or nsigma.by_subset_size")
-    require_dims(found[variable], (along, GROUP))
+    require_one_of("variable", variable, WORDS)
+    require_result("found", found, SWEPT._replace(holds=(variable, GROUP, *SWEPT.dims)))
+    along = next(dim for dim in ALONG if dim in found.dims)
+    require_dims("found", found[variable], (along, GROUP))
     ax, sizes, logarithmic = new_axes(ax), found[along].values, variable in LOGARITHMIC
     for group, colour in zip(found[GROUP].values, curve_colours(found[GROUP].values)):
         line = found[variable].sel({GROUP: group})
@@ -228,7 +250,6 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
 
 def risk_levels(result: xr.Dataset) -> dict[str, float]:
     """Names of the risk levels and where they begin, as the result tells them."""
-    require("risk_levels" in result.attrs, "this result has no risk levels: make it with n_sigma or nsigma.with_risk")
     return json.loads(result.attrs["risk_levels"])
 
 

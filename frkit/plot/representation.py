@@ -6,20 +6,18 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import require
+from frkit.base import Result, require, require_result, takes
 from frkit.plot.style import COLOURS, TRUTH, UNRESOLVED, finish, new_axes, plain
 
 IN_SAMPLE = {"color": UNRESOLVED, "markerfacecolor": "none"}
 COMPARED = {"rlb_in_sample": "RLB,\nin sample", "rlb": "RLB,\nheld out"}
 COMPARED |= {"dataset_bias": "dataset\nbias", "dcor2": "dcor²"}
 
-
-def _require(result: xr.Dataset, wanted: list[str], source: str) -> None:
-    """Refuse a result that lacks what is to be drawn."""
-    missing = [name for name in wanted if name not in result]
-    require(not missing, f"this result holds no {', '.join(missing)}: pass {source}")
+TRIAL = Result("studies.trial(distance, n_images, n_features)", ("rlb", "rlb_se", "rlb_in_sample", "by", "distance"))
+CURVES = Result("representation.convergence(faces, ...)", ("in_sample", "held_out"), ("fold", "step"), several=True)
 
 
+@takes(result=Result("frkit.representation_bias(faces, attribute)", ("rlb", "rlb_se")))
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw RLB with two standard errors, beside its in-sample reading and the smallest value that can be seen.
 
@@ -47,7 +45,6 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
-    _require(result, ["rlb", "rlb_se"], "what representation_bias returned")
     require(result.rlb.ndim <= 1, f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)")
     result = result if result.rlb.ndim else result.expand_dims({"": ["all images"]})
     (along,) = result.rlb.dims
@@ -64,6 +61,7 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
 
 
+@takes(result=CURVES)
 def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     """Draw estimates of mutual information while the network trains: in sample dashed, held out solid (Fig. 3a).
 
@@ -91,15 +89,16 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     >>> len(convergence({"noise": one}).lines)
     3
     """
+    require(not isinstance(result, xr.Dataset), "result must name its curves: {'words of the legend': result}")
     ax = new_axes(ax)
     for (name, one), colour in zip(result.items(), cycle(COLOURS)):
-        _require(one, ["in_sample", "held_out"], "what representation.convergence returned")
         ax.plot(one.step, one.held_out.mean("fold"), color=colour, label=plain(name))
         ax.plot(one.step, one.in_sample.mean("fold"), "--", color=colour, linewidth=1)
     ax.plot([], [], "--", color=UNRESOLVED, label="dashed: in sample")
     return finish(ax, "training steps", "mutual information (nats)", grid="y")
 
 
+@takes(truth=Result("studies.true_bias(share)", ("rlb",), ("distance",)))
 def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) -> Axes:
     """Draw estimates beside the truth, against the distance of the classes.
 
@@ -123,7 +122,9 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     >>> trials(truth, []).lines[0].get_ydata().tolist()
     [0.0, 0.5]
     """
-    _require(truth, ["rlb"], "what studies.true_bias returned")
+    require(isinstance(done, list | tuple), f"done must be a list of what {TRIAL.made_by} returned")
+    for place, one in enumerate(done):
+        require_result(f"done[{place}]", one, TRIAL)
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
     for place, one in enumerate(done, start=1):
@@ -135,6 +136,7 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
 
 
+@takes(one=TRIAL._replace(holds=("truth", *COMPARED)))
 def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw what several measures say of one data set whose truth is known, as bars.
 
@@ -158,7 +160,6 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> len(comparators(found).patches)
     4
     """
-    _require(one, ["truth", *COMPARED], "what studies.trial returned")
     ax, heights = new_axes(ax), [float(one[name]) for name in COMPARED]
     ax.bar(list(COMPARED.values()), heights, color=[UNRESOLVED, COLOURS[0], COLOURS[2], COLOURS[4]])
     ax.axhline(float(one.truth), color=TRUTH, linestyle="--", label="exact RLB")

@@ -5,11 +5,15 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import REPLICATE, require
+from frkit.base import REPLICATE, Result, require, takes
 from frkit.plot.style import (
+    BANDS,
     DARK,
+    ENDS,
     FAN,
+    LEVELS,
     NAIVE,
+    TRUE_CURVE,
     caption,
     curve_colours,
     draw_band,
@@ -24,7 +28,13 @@ from frkit.plot.style import (
     require_dims,
 )
 
+CURVES = Result("evaluate(...)['empirical']", ("frr", *LEVELS), LEVELS, kind=(xr.Dataset, xr.DataTree), several=True)
+FAN_OF = Result("frkit.fan(evaluation)", ("estimate", "replicates", "centre", *LEVELS), (*LEVELS, REPLICATE))
+PAIRED = ("null", "contrast", "a", "b", "label")
+COMPARED = Result("frkit.compare(first, second, measure)", (*ENDS, *LEVELS), LEVELS, PAIRED)
 
+
+@takes(bands=BANDS, curves=CURVES, truth=TRUE_CURVE)
 def roc(
     bands: xr.Dataset | dict[str, xr.Dataset],
     ax: Axes | None = None,
@@ -66,11 +76,12 @@ def roc(
     >>> ax.get_xscale()
     'log'
     """
-    solid = named_curves(bands, "estimate")
-    dashed = named_curves(curves, "frr") if curves else []
+    solid = named_curves("bands", bands)
+    dashed = [] if curves is None else named_curves("curves", curves, ("frr",))
     shown = [curve[name] for _, curve in solid for name in ("estimate", "upper")]
     shown += [curve.frr for _, curve in dashed] + ([] if truth is None else [truth.frr])
-    ax, floor, along = new_axes(ax), log_floor(*shown), level_dimension(solid[0][1].estimate)
+    ax, floor, along = new_axes(ax), log_floor(*shown), level_dimension(solid[0][1])
+    require(all(along in curve.dims for _, curve in dashed), f"curves must run over {along}, as bands do")
     colours = list(curve_colours(words for words, _ in solid))
     for (words, curve), colour in zip(solid, colours, strict=True):
         draw_band(ax, curve, (floor, np.inf), colour, plain(words or "empirical curve"))
@@ -88,6 +99,7 @@ def roc(
     return finish_levels(ax, along, solid[0][1].attrs.get("label", "FRR"), captions, floor)
 
 
+@takes(replicates=FAN_OF, truth=TRUE_CURVE)
 def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None) -> Axes:
     """Draw every replicate curve in light blue, with the empirical curve and the V-statistic they surround.
 
@@ -118,9 +130,8 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     >>> len(ax.collections[0].get_segments())
     50
     """
-    require(isinstance(replicates, xr.Dataset), "plot.fan draws what frkit.fan(evaluation) collected: pass that")
-    along = level_dimension(replicates.estimate)
-    require_dims(replicates.estimate, (along,))
+    along = level_dimension(replicates)
+    require_dims("replicates", replicates.estimate, (along,))
     ax, attrs = new_axes(ax), replicates.attrs
     x, curves = replicates[along].values, replicates.replicates.transpose(REPLICATE, along).values
     floor = log_floor(replicates.estimate, replicates.centre, curves.max(axis=0), curves.mean(axis=0) / 2)
@@ -136,6 +147,7 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     return finish_levels(ax, along, attrs.get("label", "FRR"), [caption({**attrs, "level": None})], floor)
 
 
+@takes(comparison=COMPARED)
 def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw a paired difference (or ratio) with its band and the line of no difference.
 
@@ -167,11 +179,11 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     'linear'
     """
     ax, attrs = new_axes(ax), comparison.attrs
-    curves = named_curves(comparison, "estimate")
+    curves = named_curves("comparison", comparison)
     for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):
         draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
     ax.axhline(attrs["null"], color="black", linewidth=0.9, linestyle=":", label="no difference")
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
     words = caption(attrs).replace(" band, ", " band\n").replace(" band", f" band of the paired {attrs['contrast']}", 1)
     ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
-    return finish_levels(ax, level_dimension(comparison.estimate), ylabel, [words])
+    return finish_levels(ax, level_dimension(comparison), ylabel, [words])

@@ -1,13 +1,14 @@
 """Figures of the studies: convergence of the empirical ROC, the bias of the naive bootstrap, the plan of a study."""
 
 from itertools import cycle
+from numbers import Real
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
-from frkit.base import FAR_LEVEL, MODEL, require
+from frkit.base import FAR_LEVEL, MODEL, Result, real_numbers, require, takes
 from frkit.plot.style import (
     BELOW,
     COLOURS,
@@ -15,6 +16,7 @@ from frkit.plot.style import (
     NAIVE,
     TRUTH,
     TRUTH_WORDS,
+    at_far,
     curve_colours,
     finish,
     finish_levels,
@@ -23,7 +25,35 @@ from frkit.plot.style import (
     plain,
 )
 
+SUP_DISTANCE = Result(
+    made_by="studies.sup_distance(studies.consistency(...))",
+    holds=("distance", "typical", "reference", "n_images", "size"),
+    dims=("seed", "size"),
+    attrs=("slope", "words"),
+)
+GROWTH = Result(
+    made_by="studies.consistency(data)",
+    holds=("frr", "truth", "n_images", "size", FAR_LEVEL),
+    dims=("seed", "size", FAR_LEVEL),
+    attrs=("exact", "n_full"),
+)
+BIAS = Result(
+    made_by="studies.bootstrap_bias(mixture)",
+    holds=("lower", "upper", "estimate", "centre", "per_identity", "interval", FAR_LEVEL),
+    dims=("per_identity", "interval", FAR_LEVEL),
+    attrs=("words",),
+)
+CURVE = ("curve_value", "curve_identities", "predicted", "n_identities", "per_identity")
+MEASURED = ("part_images", "part_identities", "part_value")
+PLAN = Result(
+    made_by="studies.sample_size(data, goal, wished, far=...)",
+    holds=(*CURVE, *MEASURED),
+    dims=("per_identity", "part"),
+    attrs=("line", "far", "frr", "scheme", "target", "value"),
+)
 
+
+@takes(result=SUP_DISTANCE)
 def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw the sup distance of the empirical ROC against the number of images, with the expected slope.
 
@@ -54,7 +84,6 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'log'
     """
-    require("distance" in result, "this result holds no distances: pass what studies.sup_distance returned")
     ax, n = new_axes(ax), result.n_images.values
     result = result if MODEL in result.dims else result.expand_dims({MODEL: [""]})
     for model, colour in zip(result[MODEL].values, curve_colours(result[MODEL].values)):
@@ -70,6 +99,7 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     return finish(ax, "images n", "sup distance of the ROC (FRR)", [result.attrs["words"]], loc="lower left")
 
 
+@takes(result=GROWTH)
 def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tuple[float, float] | None = None) -> Axes:
     """Draw the empirical ROC curves of all seeds at one size, beside the curve they tend to.
 
@@ -101,7 +131,8 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
     3
     """
     require(MODEL not in result.dims, "growth shows one model: select it with .sel(model=...)")
-    require(size in result["size"], f"no size {size} in this study; it has {result['size'].values.tolist()}")
+    sizes = result["size"].values.tolist()
+    require(isinstance(size, Real) and size in sizes, f"no size {size} in this study; it has {sizes}")
     ax, one = new_axes(ax), result.sel(size=size)
     floor = log_floor(one.frr, one.truth)
     curves, truth = (np.maximum(one[name], floor) for name in ("frr", "truth"))
@@ -111,10 +142,13 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
     goal = TRUTH_WORDS if result.attrs["exact"] else f"full set, {result.attrs['n_full']:,} images"
     ax.plot(one.far_level, truth, "--", color=TRUTH, linewidth=1.6, label=goal)
     if far is not None:
-        ax.axvspan(*far, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
+        ends = real_numbers("far", far)
+        require(ends.shape == (2,) and 0 < ends[0] < ends[1], f"far must be a lowest and a highest level, got {far!r}")
+        ax.axvspan(*ends, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
     return finish_levels(ax, FAR_LEVEL, "FRR (share of genuine pairs rejected)", [], floor)
 
 
+@takes(study=BIAS)
 def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     """Draw, at one FAR level, the naive and the recentered interval for each number of images per identity.
 
@@ -145,8 +179,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['5', '10']
     """
-    require("lower" in study, "this study holds no intervals: pass what studies.bootstrap_bias returned")
-    ax, one = new_axes(ax), study.sel({FAR_LEVEL: far}, method="nearest")
+    ax, one = new_axes(ax), at_far(study, far)
     place = np.arange(one.sizes["per_identity"])
     for shift, method, colour in ((-0.12, "naive", NAIVE), (0.12, "recentered", COLOURS[0])):
         ends = one.sel(interval=method)
@@ -161,6 +194,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     return finish(ax, "images per identity", ylabel, [study.attrs["words"]], grid="y", **BELOW)
 
 
+@takes(plan=PLAN)
 def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw half-width or power against the number of identities, for each number of images per identity.
 
@@ -186,7 +220,6 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'people'
     """
-    require("curve_value" in plan, "this is no plan: pass what studies.sample_size returned")
     ax, given = new_axes(ax), plan.attrs
     for number, colour in zip(plan.per_identity.values, cycle(COLOURS)):
         one = plan.sel(per_identity=number)

@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
+from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, Result, require, require_flag, require_inside
 
 # On white each has a contrast of 3 or more; two of them are told apart with every kind of colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#5C4A00", "#332288", "#8F1D4F")
@@ -21,6 +21,10 @@ FAR_WORDS = "FAR (share of impostor pairs accepted)"
 LEVEL_WORDS = {FAR_LEVEL: FAR_WORDS, THRESHOLD_LEVEL: "score threshold (accept above)"}
 TRUTH_WORDS = "exact truth of the mixture"
 BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend beneath the axes
+ENDS = ("estimate", "lower", "upper")
+LEVELS = (" or ".join(LEVEL_WORDS),)
+BANDS = Result("frkit.band(evaluation, measure)", (*ENDS, *LEVELS), LEVELS, several=True)
+TRUE_CURVE = Result("Mixture.population_roc(far)", ("frr", *LEVELS), LEVELS)
 SMALL = 9.0  # points: at 110 dpi 14 pixels, as large as a notebook's prose
 THEME = {
     "figure.dpi": 110,
@@ -76,6 +80,9 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     >>> figure.get_suptitle()
     'Both curves fall'
     """
+    require(isinstance(figure, Figure), f"figure must be a matplotlib Figure, got {type(figure).__name__}")
+    require(isinstance(finding, str), f"finding must be a sentence, got {finding!r}")
+    require_flag("one_legend", one_legend)
     per_line = int(11.5 * figure.get_size_inches()[0])
     figure.suptitle(fill(plain(finding), per_line), x=0.01, ha="left", multialignment="left")
     if not one_legend:
@@ -102,6 +109,7 @@ def curve_colours(names: Iterable[str]) -> Iterator[str]:
 
 def new_axes(ax: Axes | None) -> Axes:
     """The axes given, or those of a new figure; the colours begin anew."""
+    require(ax is None or isinstance(ax, Axes), f"ax must be matplotlib Axes, got {type(ax).__name__}")
     ax = ax if ax is not None else plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
     ax.set_prop_cycle(color=COLOURS)
     return ax
@@ -121,14 +129,19 @@ def level_dimension(curve: xr.Dataset | xr.DataArray) -> str:
     require(False, f"a curve runs over {FAR_LEVEL} or {THRESHOLD_LEVEL}; this result has {tuple(curve.dims)}")
 
 
-def named_curves(results: xr.Dataset | dict[str, xr.Dataset], variable: str) -> list[tuple[str, xr.Dataset]]:
+def named_curves(
+    argument: str, results: xr.Dataset | dict[str, xr.Dataset], variables: tuple[str, ...] = ENDS
+) -> list[tuple[str, xr.Dataset]]:
     """All single curves of one or several results, each with the words that set it apart (name, model, group)."""
-    named = results if isinstance(results, dict) else {"": results}
-    require(len(named) > 0, "there is no band to draw: the mapping of bands is empty")
-    curves = []
+    named = {"": results} if isinstance(results, xr.Dataset | xr.DataTree) else results
+    curves, along = [], {level_dimension(result[variables[0]]) for result in named.values()}
+    require(len(along) <= 1, f"{argument} must run over one dimension, got {' and '.join(sorted(along))}")
     for name, result in named.items():
-        along = level_dimension(result[variable])
-        others = [dim for dim in result[variable].dims if dim != along]
+        differs = "contrast" in result.attrs and argument != "comparison"
+        require(not differs, f"{argument} holds a difference that frkit.compare made: plot.difference draws it")
+        dims = {frozenset(result[variable].dims) for variable in variables}
+        require(len(dims) == 1, f"{argument}: {', '.join(variables)} must have the same dimensions; select with .sel")
+        others = [dim for dim in result[variables[0]].dims if dim not in along]
         for place in np.ndindex(*(result.sizes[dim] for dim in others)):
             curve = result.isel(dict(zip(others, place, strict=True)))
             words = [name, *(str(curve[dim].item()) for dim in others)]
@@ -136,9 +149,15 @@ def named_curves(results: xr.Dataset | dict[str, xr.Dataset], variable: str) -> 
     return curves
 
 
-def require_dims(values: xr.DataArray, wanted: tuple[str, ...]) -> None:
+def at_far(result: xr.Dataset, far: float) -> xr.Dataset:
+    """The result at the FAR level nearest to one that was asked for."""
+    require_inside("far", far, 0, 1)
+    return result.sel({FAR_LEVEL: far}, method="nearest")
+
+
+def require_dims(name: str, values: xr.DataArray, wanted: tuple[str, ...]) -> None:
     """Refuse values over other dimensions than those that a figure has room for."""
-    words = f"this figure shows values over {' and '.join(wanted)}, got {', '.join(map(str, values.dims))}"
+    words = f"{name}: this figure shows values over {' and '.join(wanted)}, got {', '.join(map(str, values.dims))}"
     require(set(values.dims) == set(wanted), f"{words}: select one of the rest with .sel")
 
 
@@ -146,7 +165,7 @@ def caption(attrs: dict) -> str:
     """What a band is, and about whose rates it speaks."""
     parts = []
     if attrs.get("level"):
-        parts.append(f"{100 * attrs['level']:.4g} % {attrs['method']} band")
+        parts.append(f"{100 * attrs['level']:.4g} % {attrs.get('method', '')} band")
     if attrs.get("scheme"):
         parts.append(f"{attrs['scheme']} scheme")
     if attrs.get("n"):
@@ -172,6 +191,7 @@ def log_floor(*values: np.ndarray) -> float:
 def draw_truth(ax: Axes, truth: xr.Dataset | None) -> None:
     """The exact curve of a population, dashed and black."""
     if truth is not None:
+        require_dims("truth", truth.frr, (level_dimension(truth.frr),))
         style = {"color": TRUTH, "linewidth": 1.3, "label": TRUTH_WORDS, "zorder": 4}
         ax.plot(truth[level_dimension(truth.frr)], truth.frr, "--", **style)
 

@@ -94,8 +94,8 @@ def check_attributes(scores: xr.DataArray, by) -> None:
     """Every attribute in `by` must be known of the scores."""
     known = sorted(str(name).removeprefix(f"{PROBE}_") for name in scores.coords if str(name).startswith(f"{PROBE}_"))
     for name in attributes_of(by):
-        there = f"{PROBE}_{name}" in scores.coords
-        require(there, f"by={name!r} is no attribute of these scores; known: {', '.join(known)}")
+        there = {f"{PROBE}_{name}", f"{REFERENCE}_{name}"} <= {*scores.coords}
+        require(there, f"by={name!r} is no attribute of both sides of these scores; known: {', '.join(known)}")
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:
