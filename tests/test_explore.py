@@ -190,3 +190,19 @@ def test_a_kept_result_warns_again():
         with pytest.warns(fk.DataWarning, match="few"):
             again(1)
     assert calls == [1]
+
+
+def test_a_guess_is_drawn_into_the_figure_that_answers():
+    drawn = []
+    box = fk.explore.predict("How high?", drawn.append, low=0, high=10, answer=7)
+    assert drawn == []
+    before = picture(box)
+    find(box, "your guess").value = 2.0
+    assert picture(box) != before
+    assert drawn == []
+    find(box, "Show what was found").value = True
+    (ax,) = drawn
+    assert ax.get_title(loc="left") == "you said 2, found was 7"
+    assert [line.get_ydata()[0] for line in ax.lines if line.get_label() == "your guess"] == [2.0]
+    with pytest.raises(fk.InputError, match="along"):
+        fk.explore.predict("?", drawn.append, low=0, high=1, answer=1, along="z")

@@ -1,12 +1,17 @@
 """Every notebook runs, is stored executed, and keeps the form of a teaching notebook."""
 
 import ast
+import re
 
 import nbformat
 import pytest
 import run_notebooks
 
 PATHS = run_notebooks.paths()
+LESSONS = [path for path in PATHS if path.stem in ("01_roc_consistency",)]
+FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
@@ -29,9 +34,21 @@ def has_picture(cell):
     return any("image/png" in output.get("data", {}) for output in cell.outputs)
 
 
+def markdown_cells(notebook):
+    return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+
+
+def answers(notebook):
+    """The code of the folded answers to the exercises; asserts in it say what the answers claim."""
+    folded = [block for source in markdown_cells(notebook) for block in FOLDED.findall(source)]
+    return [code for block in folded for code in CODE.findall(block)]
+
+
 @each_notebook
 def test_runs_with_fast_parameters(path):
+    """The cells, and behind them the answers to the exercises."""
     notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
+    notebook.cells += [nbformat.v4.new_code_cell(code) for code in answers(notebook)]
     executed = run_notebooks.execute(notebook, path.parent, timeout=300)
     errors = [o for cell in code_cells(executed) for o in cell.outputs if o.output_type == "error"]
     assert errors == []
@@ -100,9 +117,45 @@ def test_fast_values_are_parameters(path):
 def test_controls_stand_behind_a_static_figure(path):
     """A reader without a kernel sees the point too, because widgets are not stored in the file."""
     cells = code_cells(run_notebooks.read(path))
-    controls = [at for at, cell in enumerate(cells) if "explore." in cell.source]
+    controls = [at for at, cell in enumerate(cells) if "explore." in cell.source.replace("explore.predict", "")]
     assert controls
     assert [at for at in controls if not any(map(has_picture, cells[:at]))] == []
+
+
+@each_lesson
+def test_asks_before_it_tells(path):
+    """Two questions at least; behind each stands the figure that answers it."""
+    cells = code_cells(run_notebooks.read(path))
+    questions = [at for at, cell in enumerate(cells) if "explore.predict" in cell.source]
+    assert len(questions) >= 2
+    assert [at for at in questions if not any(map(has_picture, cells[at + 1 :]))] == []
+
+
+@each_lesson
+def test_prose_comes_in_small_pieces(path):
+    """150 words a cell at most; tables and the code of answers do not count."""
+    prose = [CODE.sub("", source).splitlines() for source in markdown_cells(run_notebooks.read(path))]
+    words = [sum(len(line.split()) for line in lines if not line.startswith("|")) for lines in prose]
+    assert max(words) <= 150
+
+
+@each_lesson
+def test_every_exercise_has_an_answer(path):
+    prose = "\n\n".join(markdown_cells(run_notebooks.read(path))).split("## Exercises")[1].split("\n## ")[0]
+    assert len(re.findall(r"^\d\. ", prose, re.MULTILINE)) == len(FOLDED.findall(prose)) > 0
+
+
+@each_lesson
+def test_every_picture_has_its_words(path):
+    outputs = [output for cell in code_cells(run_notebooks.read(path)) for output in cell.outputs]
+    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
+    assert all(output.metadata.get("image/png", {}).get("alt") for output in pictures)
+
+
+@each_notebook
+def test_links_lead_to_notebooks(path):
+    linked = re.findall(r"\]\((\d\d_\w+\.ipynb)", "".join(markdown_cells(run_notebooks.read(path))))
+    assert set(linked) - {"08_your_own_data.ipynb"} - {"00_start_here.ipynb"} <= {other.name for other in PATHS}
 
 
 TRIAL = """\

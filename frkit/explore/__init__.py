@@ -10,6 +10,7 @@ from frkit.explore.explorers import (
     representation_bias,
     roc,
 )
+from frkit.explore.predict import predict
 
 __all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "fairness_indices", "n_sigma"]
-__all__ += ["representation_bias", "roc"]
+__all__ += ["predict", "representation_bias", "roc"]

@@ -36,6 +36,7 @@ THEME = {
     "axes.titlesize": SMALL + 0.5,
     "axes.titlelocation": "left",
     "axes.edgecolor": "#444444",
+    "axes.linewidth": 0.8,
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
     "legend.fontsize": SMALL,

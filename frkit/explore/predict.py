@@ -1,0 +1,65 @@
+"""A question before a result: the guess is taken first, and then stands in the figure of what was found."""
+
+from collections.abc import Callable
+
+import ipywidgets as widgets
+from matplotlib.axes import Axes
+
+from frkit.base import require
+from frkit.explore.panel import Panel, labelled, say
+from frkit.plot.style import plain
+
+GUESSED = {"color": "#CC79A7", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
+
+
+def predict(
+    question: str, draw: Callable[[Axes], object], *, low: float, high: float, answer: float, along: str = "y"
+) -> widgets.VBox:
+    """Ask for a guess, and draw it into the figure that answers the question once the button is pressed.
+
+    Parameters
+    ----------
+    question : what is asked, in one sentence.
+    draw : called with matplotlib Axes when the button is pressed; draws the result.
+    low, high : ends of the slider, low < high, in the units of the axis on which the guess is marked.
+    answer : the value that was found, told in words beside the guess.
+    along : "y" where the guess is a height, "x" where it is a place.
+
+    Returns
+    -------
+    ipywidgets.VBox : the question, a slider, a button, and the figure.
+
+    Raises
+    ------
+    InputError : an axis other than x and y, or low that is not below high.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> box = fk.explore.predict("How much is 1 + 1?", lambda ax: ax.plot([0, 1], [2, 2]), low=0, high=4, answer=2)
+    >>> [child.description for child in box.children[1:3]]
+    ['your guess', 'Show what was found']
+    """
+    require(along in ("x", "y"), f"along must be 'x' or 'y', got {along!r}")
+    require(low < high, f"low must be below high, got {low} and {high}")
+    limits = {"min": low, "max": high, "step": (high - low) / 100, "readout_format": ".3g"}
+    guess = labelled(widgets.FloatSlider, "your guess", value=(low + high) / 2, **limits)
+    shown = labelled(widgets.ToggleButton, "Show what was found", value=False)
+
+    def show(axes: list[Axes], guess: float, shown: bool) -> None:
+        (ax,) = axes
+        if shown:
+            draw(ax)
+            words = f"you said {guess:.3g}, found was {answer:.3g}"
+            ax.set_title(plain(words), loc="left", fontweight="bold")
+        else:
+            say(ax, "move the slider, then press the button")
+            ax.set(**{f"{along}lim": (low, high)})
+        (ax.axhline if along == "y" else ax.axvline)(guess, label="your guess", **GUESSED)
+        if shown and ax.get_legend():
+            ax.legend(framealpha=0.75)
+
+    box = Panel({"guess": guess, "shown": shown}, show).box()
+    words = widgets.Label(question, style={"font_weight": "bold"})
+    box.children = (words, *box.children)
+    return box
