@@ -33,6 +33,10 @@ from frkit.intervals import floor as floor
 from frkit.intervals import permutation_test as permutation_test
 from frkit.intervals import uncertainty as uncertainty
 from frkit.nsigma import n_sigma as n_sigma
+from frkit.reporting.opening import open_data as open_data
+from frkit.reporting.report import report as report
+from frkit.reporting.tables import table as table
+from frkit.reporting.words import describe as describe
 from frkit.representation import representation_bias as representation_bias
 from frkit.resampling import Resampling as Resampling
 from frkit.scores.matrix import open_scores as open_scores

@@ -25,7 +25,8 @@ STOREYS = [
     {"intervals"},
     {"indices", "nsigma"},
     {"studies"},
-    {"explore", "report"},
+    {"reporting"},
+    {"explore"},
     {"__main__"},
 ]
 STOREY_OF = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}

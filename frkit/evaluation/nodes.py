@@ -95,7 +95,7 @@ def small_groups(found: xr.Dataset) -> list[str]:
 @cache
 def versions() -> dict[str, str]:
     """Versions of the libraries on which the numbers depend."""
-    return {name: version(name) for name in ("numpy", "xarray", "dask", "numba")}
+    return {name: version(name) for name in ("frkit", "numpy", "scipy", "xarray", "dask", "numba")}
 
 
 def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]) -> dict:

@@ -1,0 +1,89 @@
+"""The data card: what was compared."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.base import GENUINE, GROUP, IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN
+from frkit.engine.protocol import make_protocol
+from frkit.intervals import provenance
+from frkit.reporting.tables import Table
+from frkit.reporting.work import Section, Work
+
+
+def card(work: Work) -> Section:
+    """What the data are: images, people, groups, failed comparisons, duplicates."""
+    known = provenance(work.evaluation)
+    rows: dict[str, str] = {}
+    if known.get("n_images"):
+        rows["images"] = f"{known['n_images']:,}"
+    if known.get("n_identities"):
+        least, median, most = known["images_per_identity"]
+        rows["people"] = f"{known['n_identities']:,}"
+        rows["images per person"] = f"{least} to {most}, median {median:g}"
+    for kind, (many, failed) in _comparisons(work.scores, known).items():
+        left = "" if failed is None else f", {failed:,} failed and left out" if failed else ", none failed"
+        rows[f"{kind} comparisons"] = f"{many:,}{left}"
+    rows["models"] = ", ".join(work.models) if work.models[0] else "one"
+    section = Section("The data")
+    section.tables["What was compared"] = Table({"": list(rows.values())}, index=pd.Index(rows, name="data"))
+    if work.faces is not None:
+        section.lines.append(_duplicates(work.faces))
+    else:
+        section.lines.append("Duplicates among the images cannot be seen in scores: that takes their embeddings.")
+    if work.by is not None:
+        section.tables["Groups"] = _groups(work)
+    return section
+
+
+def _comparisons(scores, known: dict) -> dict[str, tuple[int, int | None]]:
+    """Genuine and impostor comparisons, and how many of each failed (of the first model)."""
+    one = scores["score"] if isinstance(scores, xr.Dataset) else scores
+    one = one.isel({MODEL: 0}) if MODEL in one.dims else one
+    if PAIR in one.dims:
+        genuine, failed = one[GENUINE].values, np.isnan(one.values)
+        return {
+            kind: (int(of.sum()), int((of & failed).sum()))
+            for kind, of in (("genuine", genuine), ("impostor", ~genuine))
+        }
+    who = [one[f"{side}_{IDENTITY}"].values.astype(str) for side in (PROBE, REFERENCE)]
+    _, code = np.unique(np.concatenate(who), return_inverse=True)
+    counts = [np.bincount(part, minlength=code.max() + 1) for part in np.split(code, [len(who[0])])]
+    n_genuine, n_all = int(counts[0] @ counts[1]), len(who[0]) * len(who[1])
+    own = len(np.intersect1d(one[PROBE].values, one[REFERENCE].values))  # images with themselves are no comparisons
+    if one.attrs.get("symmetric"):
+        n_genuine, n_all, own = (n_genuine - own) // 2, (n_all - own) // 2, 0
+        return {"genuine": (n_genuine, 0), "impostor": (n_all - n_genuine, 0)}
+    genuine = one[f"{PROBE}_{IDENTITY}"].chunk() == one[f"{REFERENCE}_{IDENTITY}"].chunk()
+    gone = one.isnull()
+    both = xr.Dataset({"genuine": (gone & genuine).sum(), "all": gone.sum()}).compute()
+    failed = int(both["genuine"]), int(both["all"] - both["genuine"])
+    return {"genuine": (n_genuine - own, failed[0]), "impostor": (n_all - n_genuine, failed[1])}
+
+
+def _duplicates(faces: xr.Dataset) -> str:
+    """Images whose embeddings are the same number for number, within people and between them."""
+    values = faces["embedding"]
+    values = np.ascontiguousarray((values.isel({MODEL: 0}) if MODEL in values.dims else values).values)
+    rows = values.view(np.dtype((np.void, values.dtype.itemsize * values.shape[1]))).ravel()
+    code = np.unique(rows, return_inverse=True)[1]
+    people = pd.Series(faces[IDENTITY].values).groupby(code).transform("nunique").to_numpy()
+    same = np.bincount(code)[code] > 1
+    if not same.any():
+        return "No two images have the same embedding."
+    words = f"{int(same.sum())} images share their embedding with another image: duplicates, which make FRR look lower"
+    between = int((people > 1).sum())
+    return f"{words}; {between} of them with an image of another person: wrong labels." if between else f"{words}."
+
+
+def _groups(work: Work) -> Table:
+    """People and images of every group, and of none."""
+    options = {"varying": "error", "weighting": None} | work.options
+    who = make_protocol(
+        work.scores["score"] if isinstance(work.scores, xr.Dataset) else work.scores,
+        work.by, options["varying"], options["weighting"], "all", None,
+    ).people  # fmt: skip
+    held = pd.DataFrame({GROUP: who.group, "person": who.identity}).groupby(GROUP).person.agg(["nunique", "size"])
+    held = held.loc[[*who.groups, *held.index.intersection([UNKNOWN])]]
+    held = held.rename(index={UNKNOWN: "no label: in no group"}).map("{:,}".format)
+    return Table(held.set_axis(["people", "images"], axis=1).rename_axis(GROUP))

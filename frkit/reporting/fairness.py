@@ -1,0 +1,220 @@
+"""Groups: their rates, measures of disparity, SFI/CFI/DFI, N-Sigma and RLB."""
+
+from functools import partial
+
+import xarray as xr
+
+from frkit import plot
+from frkit.base import GROUP, MODEL, InputError, require
+from frkit.faces.labels import attributes_of
+from frkit.indices import fairness_indices
+from frkit.intervals import band, compare, floor, permutation_test
+from frkit.intervals.influence import NEW_PEOPLE
+from frkit.measures import measure, names
+from frkit.measures.registry import IDENTITY_SCALE, Measure
+from frkit.nsigma import n_sigma
+from frkit.reporting.tables import INDICES, number, table
+from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, p_text, place_of
+
+DEALS = 999
+DISPARITY = "disparity"
+
+
+def groups(work: Work) -> Section:
+    """Rates of the groups, their contrasts, and the worst group by name."""
+    work.need_groups()
+    section = Section("Groups")
+    for rate in ("frr_group", "far_group"):
+        section.results[rate] = band(work.evaluation, rate, target=NEW_PEOPLE, level=work.level)
+    shown = {f"{rate[:3].upper()} of the group": section.results[rate] for rate in ("frr_group", "far_group")}
+    section.tables["Rates of the groups at one threshold for all, new people"] = table(shown)
+    section.results["eer_group"] = band(work.evaluation, "eer_group", target=NEW_PEOPLE, level=work.level)
+    section.tables["EER of the groups, new people"] = table({"EER of the group": section.results["eer_group"]})
+    for name, one in work.of_models(work.curve):
+        both = [band(one, rate, target=NEW_PEOPLE, level=work.level) for rate in ("far_group", "frr_group")]
+        section.figures[f"Groups{of_model(name)}, new people"] = partial(plot.group_roc, *both)
+    for rate in ("frr_group", "far_group"):
+        found = []
+        for name, one in work.of_models(work.evaluation):
+            result = compare(one, rate, groups="all", target=NEW_PEOPLE, level=work.level)
+            section.results[f"{rate}, contrasts{of_model(name)}"] = result
+            section.answers.append(_worst(work, section.results[rate], result, rate, name))
+            found.append(result if not name else result.expand_dims({MODEL: [name]}))
+        words = f"Differences of the groups' {rate[:3].upper()}, new people"
+        section.tables[words] = table(xr.concat(found, MODEL, combine_attrs="override") if len(found) > 1 else found[0])
+    return section
+
+
+def _worst(work: Work, rates: xr.Dataset, contrasts: xr.Dataset, rate: str, name: str) -> str:
+    """The group with the highest rate at the strictest level that says something, and how sure that is."""
+    rates = rates.sel({MODEL: name}) if name else rates
+    held = rates.resolved if "resolved" in rates else rates.estimate.notnull()
+    one = rates.isel({work.along: place_of(held, work.along)})
+    known = one.estimate.dropna(GROUP)
+    if known.size < 2:
+        return f"The {rate[:3].upper()}{of_model(name)} is known of fewer than two groups."
+    worst, best = (str(known[GROUP].values[int(at)]) for at in (known.values.argmax(), known.values.argmin()))
+    of = contrasts.isel({work.along: place_of(held, work.along)})
+    p = _p_of(of, worst, best)
+    words = "sure" if p <= SURE else "open"
+    rate_words = "rejected" if rate == "frr_group" else "falsely accepted"
+    return (
+        f"{name + ': most' if name else 'Most'} {rate_words} {level_words(one)}: {worst}, {rate[:3].upper()} "
+        f"{cell_of(one.sel({GROUP: worst}))}, least {best}, {cell_of(one.sel({GROUP: best}))}; the difference is "
+        f"{words} ({p_text(p)})."
+    )
+
+
+def _p_of(contrasts: xr.Dataset, first: str, second: str) -> float:
+    """The p-value of one contrast, allowing for the number of contrasts where there are several."""
+    if "contrast" not in contrasts.dims:
+        return float(contrasts.p)
+    a, b = contrasts["contrast"].values.astype(str), {f"{first} - {second}", f"{second} - {first}"}
+    place = next((at for at, words in enumerate(a) if words.replace("−", "-") in b), None)
+    return float("nan") if place is None else float(contrasts.p_holm.isel(contrast=place))
+
+
+def disparities(work: Work) -> Section:
+    """Every registered fairness measure with interval, floor and the permutation test."""
+    work.need_groups()
+    section = Section("Fairness measures of error rates")
+    data, found, tested = work.data, [], []
+    for name in names():
+        chosen = measure(name)
+        if chosen.fair is None or chosen.dealt:
+            continue
+        try:
+            chosen(data)
+            found.append(band(work.evaluation, name, target=NEW_PEOPLE, level=work.level))
+        except InputError as error:
+            section.lines.append(f"Left out, {name}: {error}")
+            continue
+        section.results[name] = found[-1]
+        if "replicates" in work.evaluation.children:
+            section.results[f"{name}, floor"] = floor(work.evaluation, name, level=work.level)
+        tested.append(chosen)
+    rows = [*found]
+    rows += [section.results[f"{one.name}, floor"] for one in tested if f"{one.name}, floor" in section.results]
+    if not work.quick:
+        rows += _permuted(work, tested, section)
+    section.tables[f"Measures of disparity with {work.level:.0%} intervals, new people"] = table(*rows)
+    section.lines += [
+        "fair model up to: what 95 of 100 perfectly fair models would print at most on data as noisy as these. "
+        "p (fair): by the interval's own test; p (permutation): exact, labels of groups dealt to the people at random."
+    ]
+    for name in ("frr_max_min", "far_max_min"):
+        if name in section.results:
+            shown = band(work.curve, name, target=NEW_PEOPLE, level=work.level)
+            section.figures[f"{shown.attrs['label'].capitalize()}, new people"] = partial(plot.fairness, shown)
+    for name in work.models:
+        section.answers.append(_unfair_words(work, section, tested, name))
+    return section
+
+
+def _permuted(work: Work, tested: list[Measure], section: Section) -> list[xr.Dataset]:
+    """The permutation test of all measures of group rates at once: one sweep for all."""
+    of_rates = [one for one in tested if one.name != "auc_spread"]
+    if not work.named:
+        section.lines.append("Left out, the permutation test: it deals labels to people, and nobody is named here.")
+        return []
+
+    def together(tallies: xr.Dataset) -> xr.DataArray:
+        # the distance from the fair value, so that one value, 0, is fair for all
+        parts = [abs(one(tallies) - one.fair) for one in of_rates]
+        labels = xr.DataArray([one.name for one in of_rates], dims=DISPARITY, name=DISPARITY)
+        return xr.concat(xr.broadcast(*parts), labels)
+
+    every = Measure(DISPARITY, together, IDENTITY_SCALE, 0.0)
+    how = {name: work.options[name] for name in ("weighting", "varying") if name in work.options}
+    try:
+        found = permutation_test(
+            work.scores, every, by=work.by, n=DEALS, seed=work.seed, level=work.level, **work.at, **how
+        )
+    except InputError as error:
+        section.lines.append(f"Left out, the permutation test: {error}")
+        return []
+    results = []
+    for one in of_rates:
+        own = section.results[one.name]
+        p = found.p.sel({DISPARITY: one.name}, drop=True)
+        p = p.isel({dim: 0 for dim in p.dims if dim not in own.estimate.dims}, drop=True)
+        result = xr.Dataset({"estimate": own.estimate, "p": p.transpose(*own.estimate.dims)})
+        results.append(result.assign_attrs(measure=one.name, method="permutation of labels", n=DEALS))
+        section.results[f"{one.name}, permutation"] = results[-1]
+    return results
+
+
+def _unfair_words(work: Work, section: Section, tested: list[Measure], name: str) -> str:
+    """How unequal FRR and FAR are, and whether chance can do that, in a sentence."""
+    words = []
+    for rate in ("frr", "far"):
+        key = f"{rate}_max_min"
+        if key not in section.results:
+            continue
+        result = section.results[key].sel({MODEL: name}) if name else section.results[key]
+        resolved = result.resolved if "resolved" in result else result.estimate.notnull()
+        one = result.isel({work.along: place_of(resolved, work.along)})
+        test = section.results.get(f"{key}, permutation")
+        source = result if test is None else (test.sel({MODEL: name}) if name else test)
+        if "p" not in source:
+            continue
+        p = float(source.p.isel({work.along: place_of(resolved, work.along)}))
+        verdict = "more than chance" if p <= SURE else "within what chance does"
+        ratio = f"the highest group {rate.upper()} is {cell_of(one)} times the lowest {level_words(one)}"
+        words.append(f"{ratio}: {verdict} ({p_text(p)})")
+    text = "; ".join(words) or "no ratio of group rates is known"
+    return f"{name}: {text}." if name else f"{text[0].upper()}{text[1:]}."
+
+
+def distributions(work: Work) -> Section:
+    """SFI, CFI and DFI."""
+    work.need_groups()
+    section = Section("Fairness of score distributions (SFI, CFI, DFI)")
+    cosine = work.scores.attrs.get("similarity") == "cosine"
+    drawn = {} if work.quick else {"resampling": work.draws()}
+    found = fairness_indices(
+        work.scores, by=work.by, score_map="cosine" if cosine else "identity", level=work.level, **drawn, **work.varying
+    )
+    section.results["indices"] = found
+    section.tables["Indices, 1 is fair"] = table(found)
+    section.lines.append("They compare the distributions of all scores, not the errors at a threshold.")
+    for name in work.models:
+        own = found.sel({MODEL: name}) if name else found
+        section.figures[f"Indices{of_model(name)}"] = partial(plot.fairness_indices, own)
+        if "sfi_p" in own:
+            one = own.sel(variant="normal")
+            words = [f"{key.upper()} {number(float(one[key]))} ({p_text(float(one[f'{key}_p']))})" for key in INDICES]
+            section.answers.append(f"Score distributions{of_model(name)}: {', '.join(words)}, beside random groups.")
+    return section
+
+
+def sigmas(work: Work) -> Section:
+    """N-Sigma."""
+    work.need_groups()
+    section = Section("N-Sigma")
+    found = n_sigma(work.scores, by=work.by, seed=work.seed, **work.varying)
+    section.results["n_sigma"] = found
+    section.tables["Distance to the best group, in standard deviations of its EER over subsets"] = table(found)
+    section.figures["N-Sigma"] = partial(plot.n_sigma, found)
+    section.lines.append("N is no test: it depends on the size of the subsets, and p (Welch) on their number.")
+    return section
+
+
+def leakage(work: Work) -> Section:
+    """RLB: what the embeddings tell about the attribute."""
+    work.need_groups()
+    require(work.faces is not None, "it reads embeddings, and these are scores")
+    from frkit.representation import representation_bias  # scikit-learn, only here
+
+    section = Section("What the embeddings tell about the attribute (RLB)")
+    attribute = work.by if isinstance(work.by, str) else tuple(work.by)
+    found = representation_bias(work.faces, attribute, progress=False, **work.varying)
+    section.results["rlb"] = found
+    section.tables["RLB with ± 1.96 standard errors, 1 is all of the attribute"] = table(found)
+    for name in work.models:
+        one = found.sel({MODEL: name}) if name else found
+        section.answers.append(
+            f"The embeddings{of_model(name)} give away {float(one.rlb):.0%} of {' & '.join(attributes_of(work.by))} "
+            f"(RLB {number(float(one.rlb))} ± {number(float(one.rlb_se), 2)}, {str(one.verdict.values)})."
+        )
+    return section

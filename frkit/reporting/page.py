@@ -1,0 +1,200 @@
+"""A report as a short text, as HTML for a notebook, and as one page that needs nothing else."""
+
+import io
+import re
+from collections.abc import Callable
+from html import escape
+from itertools import count
+from typing import TYPE_CHECKING
+
+import matplotlib
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from frkit.reporting.tables import Table
+from frkit.reporting.work import Section
+
+if TYPE_CHECKING:
+    from frkit.reporting.report import Report
+
+MOST_ROWS = 60  # of a table on the page; the files hold all
+COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
+STYLE = {
+    "font.size": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
+    "axes.titlesize": 8, "svg.fonttype": "path", "pdf.fonttype": 42, "ps.fonttype": 42, "svg.hashsalt": "frkit",
+    "savefig.transparent": True, "text.usetex": False,
+}  # fmt: skip
+CSS = """
+.frkit-report { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; max-width: 60rem; }
+.frkit-report h1 { font-size: 1.6em; line-height: 1.2; margin: 0 0 .5em; }
+.frkit-report h2 { font-size: 1.2em; margin: 2em 0 .5em; padding-top: .5em;
+  border-top: 1px solid rgba(128,128,128,.4); }
+.frkit-report p { margin: .5em 0; overflow-wrap: anywhere; }
+.frkit-report ul { padding-left: 1.2em; margin: .5em 0; }
+.frkit-report li { margin: .35em 0; overflow-wrap: anywhere; }
+.frkit-report .answers { border-left: .3em solid #0072B2; padding-left: 1.5em; }
+.frkit-report .cautions { border-left: .3em solid #D55E00; padding-left: 1.5em; }
+.frkit-report .quiet { opacity: .8; font-size: .9em; }
+.frkit-report .wide { overflow-x: auto; margin: .5em 0 1.2em; }
+.frkit-report table { border-collapse: collapse; font-size: .85em; font-variant-numeric: tabular-nums; }
+.frkit-report caption { text-align: left; font-weight: 600; padding: .3em 0; caption-side: top; }
+.frkit-report th, .frkit-report td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0;
+  white-space: nowrap; border-bottom: 1px solid rgba(128,128,128,.25); background: none; }
+.frkit-report td { max-width: 28em; }
+.frkit-report figure { margin: 1em 0; display: inline-block; width: min(100%, 29rem); vertical-align: top; }
+.frkit-report figure svg { width: 100%; height: auto; display: block; }
+.frkit-report figcaption { font-size: .8em; opacity: .8; }
+.frkit-report pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8em; }
+"""
+PAGE_CSS = """
+:root { color-scheme: light dark; }
+body { margin: 0; padding: 1.2rem; background: #fff; color: #1a1a1a; }
+.frkit-report { margin: 0 auto; }
+@media (prefers-color-scheme: dark) { body { background: #16181c; color: #e4e6ea; } }
+@media print {
+  body { background: #fff; color: #000; padding: 0; }
+  .frkit-report { font-size: 10pt; max-width: none; }
+  .frkit-report table { font-size: 8pt; } .frkit-report .wide { overflow: visible; }
+  .frkit-report th, .frkit-report td { white-space: normal; }
+  figure, tr, li { break-inside: avoid; } h2, caption { break-after: avoid; }
+}
+@page { margin: 1.5cm; }
+"""
+
+
+# --- in a terminal -----------------------------------------------------------------------------------------------
+
+
+def text(report: "Report") -> str:
+    """A short text: the answers, the table of error rates, cautions, and what was left out."""
+    lines = [report.title, "=" * len(report.title)]
+    for part in ("data", "errors"):
+        if part in report.sections:
+            held = report.sections[part].tables
+            lines += ["", *_plain(next(iter(held.values())))] if held else []
+    lines += ["", *(f"* {line}" for line in report.answers)]
+    for title, held in (("Cautions", report.cautions), ("Left out", report.left_out)):
+        lines += ["", f"{title}:", *(f"- {line}" for line in held)] if held else []
+    return "\n".join(_printable(line) for line in lines)
+
+
+def _plain(table: Table) -> list[str]:
+    """A table as lines of text."""
+    with pd.option_context("display.max_colwidth", None):
+        flat = pd.DataFrame(table).reset_index() if any(table.index.names) else pd.DataFrame(table)
+        body = Table(flat)._rows()
+    widths = [max(len(row[place]) for row in body) for place in range(len(body[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in body]
+
+
+def _printable(line: str) -> str:
+    """Without the control characters by which a label could move a terminal's cursor."""
+    return "".join(sign if sign.isprintable() else "?" for sign in line)
+
+
+# --- as HTML -------------------------------------------------------------------------------------------------------
+
+
+def page(report: "Report") -> str:
+    """One page that needs nothing else: no script, no address, figures inside."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(report.title)}</title>\n<style>{PAGE_CSS}</style>\n</head>\n<body>\n"
+        f"{fragment(report)}\n</body>\n</html>\n"
+    )
+
+
+def fragment(report: "Report") -> str:
+    """The report inside another page, such as a notebook."""
+    numbers = count()
+    parts = [f"<style>{CSS}</style>", '<div class="frkit-report">', f"<h1>{escape(report.title)}</h1>"]
+    parts.append(_listed(report.answers, "answers"))
+    if report.cautions:
+        parts += ["<p><strong>Cautions</strong></p>", _listed(report.cautions, "cautions")]
+    for section in report.sections.values():
+        parts.append(_section(section, numbers))
+    if report.left_out:
+        parts += ["<h2>Left out</h2>", _listed(report.left_out, "quiet")]
+    return "\n".join([*parts, "</div>"])
+
+
+def _listed(lines: list[str], name: str) -> str:
+    """Sentences as a list."""
+    return f'<ul class="{name}">{"".join(f"<li>{escape(line)}</li>" for line in lines)}</ul>' if lines else ""
+
+
+def _section(section: Section, numbers: count) -> str:
+    """One part: title, figures, tables, notes."""
+    parts = [f"<h2>{escape(section.title)}</h2>"]
+    parts += [_figure(name, draw, next(numbers)) for name, draw in section.figures.items()]
+    parts += [_table(caption, table) for caption, table in section.tables.items()]
+    parts += [f'<p class="quiet">{escape(line)}</p>' for line in section.lines]
+    parts += [f"<pre>{escape(block)}</pre>" for block in section.blocks]
+    return "\n".join(parts)
+
+
+def _table(caption: str, table: pd.DataFrame) -> str:
+    """A table that scrolls by itself where the page is narrow."""
+    with pd.option_context("display.max_colwidth", None):
+        flat = pd.DataFrame(table).reset_index() if any(table.index.names) else pd.DataFrame(table)
+        body = flat.head(MOST_ROWS).to_html(index=False, border=0, escape=True)
+    rest = len(table) - MOST_ROWS
+    more = f'<p class="quiet">{rest} more rows are in the files.</p>' if rest > 0 else ""
+    body = re.sub(r"^(<table[^>]*>)", rf"\1<caption>{escape(caption)}</caption>".replace("\\1", r"\g<1>", 1), body)
+    return f'<div class="wide" tabindex="0">{body}</div>{more}'
+
+
+# --- figures -------------------------------------------------------------------------------------------------------
+
+
+def drawn(draw: Callable[[Axes], Axes], captions: bool = False) -> tuple[Figure, str]:
+    """A figure of a column's width without a caption above it, and that caption's words."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=COLUMN, layout="constrained")
+        FigureCanvasAgg(figure)
+        draw(figure.subplots())
+        words = [ax.get_title(loc="left") for ax in figure.axes]
+        if not captions:
+            for ax in figure.axes:
+                ax.set_title("", loc="left")
+                _smaller(ax)
+    return figure, " ".join(words).replace("\n", "; ").replace(r"\$", "$").strip()
+
+
+def _smaller(ax: Axes) -> None:
+    """A legend beneath the axes, where it hides nothing in a narrow figure."""
+    legend = ax.get_legend()
+    if legend is None:
+        return
+    handles, labels = legend.legend_handles, [part.get_text() for part in legend.get_texts()]
+    legend.remove()
+    if handles:
+        ax.figure.legend(handles, labels, loc="outside lower center", ncols=2 if len(labels) > 2 else 1, frameon=False)
+
+
+def saved(figure: Figure, form: str) -> bytes:
+    """A figure as the bytes of a file, the same ones each time."""
+    out = io.BytesIO()
+    with matplotlib.rc_context(STYLE):
+        stamp = {"Date": None} if form == "svg" else {"CreationDate": None}
+        figure.savefig(out, format=form, metadata=stamp)
+    return out.getvalue()
+
+
+def _figure(name: str, draw: Callable, number: int) -> str:
+    """A figure inside the page, whose black is the colour of the page's text."""
+    figure, words = drawn(draw)
+    svg = saved(figure, "svg").decode("utf-8")
+    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor")
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    # every figure's names are its own, although they share a page
+    svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>f{number}-", svg)
+    svg = re.sub(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"|(<svg )', r"\1\2", svg, count=1)
+    label = escape(f"{name}. {words}", quote=True)
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    return f"<figure>{svg}<figcaption>{escape(name)}{escape(f': {words}') if words else ''}</figcaption></figure>"

@@ -1,0 +1,284 @@
+"""`report`: everything that the kit can say about scores or faces, in one call."""
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import xarray as xr
+from tqdm import tqdm
+
+from frkit.base import DataWarning, InputError, require, require_flag, require_inside, require_whole
+from frkit.evaluation.evaluate import checked_scores
+from frkit.reporting import card, fairness, page, people, rates
+from frkit.reporting.opening import kind_of, open_data, together
+from frkit.reporting.tables import Table
+from frkit.reporting.words import describe
+from frkit.reporting.work import Section, Work
+from frkit.scores.tensor import score_tensor
+
+# name -> what makes the part, its usual share of the time, whether quick=True leaves it out
+PARTS: dict[str, tuple[Callable[[Work], Section], float, bool]] = {
+    "data": (card.card, 1, False),
+    "errors": (rates.errors, 2, False),
+    "models": (rates.models, 2, False),
+    "groups": (fairness.groups, 2, False),
+    "fairness": (fairness.disparities, 12, False),
+    "indices": (fairness.distributions, 12, True),
+    "n_sigma": (fairness.sigmas, 6, True),
+    "rlb": (fairness.leakage, 20, True),
+    "people": (people.drivers, 3, False),
+    "plan": (people.plans, 15, True),
+}
+TITLES = {
+    "data": "The data",
+    "errors": "Error rates",
+    "models": "Which model is better",
+    "groups": "Groups",
+    "fairness": "Fairness measures",
+    "indices": "SFI, CFI and DFI",
+    "n_sigma": "N-Sigma",
+    "rlb": "RLB",
+    "people": "People who drive the errors",
+    "plan": "How many more people",
+}
+EVALUATION = 10.0  # share of the time of the sweeps before them
+OPTIONS = ("weighting", "impostors", "varying")
+
+
+class Stopped(Exception):
+    """Raised by a `progress` function to end a report."""
+
+
+class Report:
+    """What `report` found: sections with sentences, tables and results; a short text, or a page in a notebook.
+
+    Attributes
+    ----------
+    sections : dict of str to Section
+        `title`, `answers` (sentences), `lines`, `tables` (DataFrames by caption), `results` (xarray), `figures`.
+    evaluation : xr.DataTree
+        What `evaluate` returned for these scores.
+    cautions, left_out : list of str
+        What limits the numbers, each once; what was left out, and why.
+    made : dict
+        The arguments of the call.
+    """
+
+    def __init__(self, title: str, sections: dict[str, Section], evaluation: xr.DataTree, made: dict):
+        self.title, self.sections, self.evaluation, self.made = title, sections, evaluation, made
+        self.left_out: list[str] = []
+        self.cautions: list[str] = []
+        self.seconds = 0.0
+
+    @property
+    def answers(self) -> list[str]:
+        """The first sentences of all sections."""
+        return [line for section in self.sections.values() for line in section.answers]
+
+    @property
+    def results(self) -> dict[str, object]:
+        """Results of all sections, by section and name."""
+        return {(key, name): held for key, part in self.sections.items() for name, held in part.results.items()}
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Tables of all sections, by caption."""
+        return {caption: held for part in self.sections.values() for caption, held in part.tables.items()}
+
+    @property
+    def figures(self) -> dict[str, Callable]:
+        """Figures of all sections, by name: functions that draw on matplotlib Axes."""
+        return {name: draw for part in self.sections.values() for name, draw in part.figures.items()}
+
+    @property
+    def bands(self) -> list:
+        """What `table` puts together: rates for new people, differences, disparities, indices, N-Sigma and RLB."""
+        wanted = ("errors", "models", "groups", "fairness", "indices", "n_sigma", "rlb")
+        found = [(name, held) for (key, name), held in self.results.items() if key in wanted]
+        return [held for name, held in found if not name.endswith("these people")]
+
+    def save(self, folder: str | Path) -> Path:
+        """Write report.html, evaluation.nc, tables (CSV, LaTeX), figures (SVG, PDF), a notebook that makes them again.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A new folder, or one that an earlier report left, which is replaced. Nothing half-written stays.
+
+        Returns
+        -------
+        Path : the folder.
+
+        Raises
+        ------
+        InputError : the folder holds something else than a report.
+        """
+        from frkit.reporting.writing import write
+
+        return write(self, Path(folder))
+
+    def __str__(self) -> str:
+        return page.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return page.fragment(self)
+
+
+def report(
+    data,
+    *,
+    by: str | list[str] | None = None,
+    far=(1e-2, 1e-3, 1e-4),
+    threshold=None,
+    level: float = 0.95,
+    quick: bool = False,
+    seed: int = 0,
+    progress: bool | Callable[[float, str], None] | None = None,
+    **options,
+) -> Report:
+    """Say everything about a matching system in one call: how good, which is better, how fair, who errs, how sure.
+
+    Parameters
+    ----------
+    data : faces, scores, path, or mapping of model name to such
+        From `faces`, `open_faces`, `stack_models`, `score_tensor`, `score_matrix` or `pairs`; or the path of a file of
+        embeddings, of a score matrix, or of a table of scored pairs. Several models must hold the same images.
+    by : str or list of str, optional
+        Attribute(s) whose groups are compared; without it all that compares groups is left out.
+    far, threshold : sequence of float, optional
+        FAR levels, or fixed thresholds in their place.
+    level : float
+        Nominal coverage of the intervals, in (0, 1).
+    quick : bool
+        True leaves out what takes long: floors, permutation tests, SFI/CFI/DFI, N-Sigma, RLB and plans.
+    seed : int
+        Of all draws.
+    progress : bool or function, optional
+        A progress bar; or a function that is called with the share that is done and what comes next, and ends the
+        report by raising. By default a bar where the report takes long.
+    **options
+        `weighting`, `impostors`, `varying` of `evaluate`.
+
+    Returns
+    -------
+    Report
+        Prints as a short text, shows as a page in a notebook; `sections`, `tables`, `results` and `evaluation` hold the
+        numbers, `save(folder)` writes a page that opens without network, with tables, figures and a notebook. What the
+        data do not allow is left out with a line that says why.
+
+    Raises
+    ------
+    InputError
+        Where the data can not be evaluated at all, as `evaluate`; for files as the functions that open them.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> found = fk.report(faces, far=[0.1, 0.2], quick=True, progress=False)
+    >>> print(found.tables["EER with 95% intervals"].columns.tolist())
+    ['EER, new people', 'EER, these people']
+    """
+    require_inside("level", level, 0, 1)
+    quick, seed = require_flag("quick", quick), require_whole("seed", seed, 0)
+    extra = sorted(set(options) - set(OPTIONS))
+    require(not extra, f"report has no option {', '.join(map(repr, extra))}; it takes {', '.join(OPTIONS)}")
+    at = {"far": list(far)} if threshold is None else {"threshold": threshold}
+    made = {"by": by, **at, "level": level, "quick": quick, "seed": seed, **options}
+    begin, source = time.monotonic(), _source(data)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scores, faces = _scores_of(data)
+        work = Work(scores, faces, by, at, level, seed, quick, options)
+        with _Steps(progress, quick) as steps:
+            found = _made(work, steps)
+    found.made = {"data": source, **made}
+    _sort_warnings(found, caught)
+    found.seconds = time.monotonic() - begin
+    return found
+
+
+def _made(work: Work, steps: "_Steps") -> Report:
+    """The report, part by part."""
+    steps.next("error rates at all levels", EVALUATION)
+    work.prepare()
+    sections, left_out = {}, []
+    for name, (make, share, dear) in PARTS.items():
+        if dear and work.quick:
+            continue
+        steps.next(name, share)
+        try:
+            sections[name] = make(work)
+        except InputError as error:
+            left_out.append(f"{TITLES[name]}: {error}")
+    steps.next("done", 0)
+    if work.quick:
+        dear = [TITLES[name] for name, (_, _, long) in PARTS.items() if long]
+        left_out.append(f"{', '.join(dear)}, floors and permutation tests: quick=True")
+    said = describe(work.evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections])
+    sections["methods"] = Section("Methods", lines=[said.paragraph], blocks=[said.bibtex])
+    found = Report("Report of frkit", sections, work.evaluation, {})
+    found.left_out = left_out
+    return found
+
+
+def _source(data) -> object:
+    """The paths that the data came from, as far as they did."""
+    if isinstance(data, (str, Path)):
+        return str(data)
+    if isinstance(data, Mapping) and all(isinstance(part, (str, Path)) for part in data.values()):
+        return {str(name): str(part) for name, part in data.items()}
+    return None
+
+
+def _scores_of(data) -> tuple:
+    """The scores, and the faces that they come from, where they do."""
+    if isinstance(data, (str, Path)):
+        data = open_data(data)
+    elif isinstance(data, Mapping) and not isinstance(data, xr.Dataset):
+        parts = {str(name): open_data(part) if isinstance(part, (str, Path)) else part for name, part in data.items()}
+        data = together(parts)
+    kind_of(data)
+    if isinstance(data, xr.Dataset) and "embedding" in data:
+        return score_tensor(data), data
+    return checked_scores(data), None
+
+
+def _sort_warnings(found: Report, caught: list) -> None:
+    """Cautions of the kit into the report, each once; any other warning is given again."""
+    for one in caught:
+        if issubclass(one.category, DataWarning):
+            if str(one.message) not in found.cautions:
+                found.cautions.append(str(one.message))
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+class _Steps:
+    """Tells what comes next, and how much is done: by a bar, or by the caller's function."""
+
+    def __init__(self, progress: bool | Callable | None, quick: bool):
+        self.tell = progress if callable(progress) else None
+        total = EVALUATION + sum(share for _, share, dear in PARTS.values() if not (dear and quick))
+        self.done, self.ahead, self.total = 0.0, 0.0, total
+        hidden = self.tell is not None or progress is False
+        form = "{desc:32s} {percentage:3.0f}% |{bar:20}| {elapsed}, about {remaining} to go"
+        self.bar = tqdm(total=total, disable=hidden, leave=False, bar_format=form, delay=0 if progress else 2)
+
+    def next(self, words: str, share: float) -> None:
+        """The last step is done, another one begins."""
+        self.done, self.ahead = self.done + self.ahead, share
+        if self.tell is not None:
+            self.tell(self.done / self.total, TITLES.get(words, words))
+        self.bar.set_description_str(TITLES.get(words, words), refresh=False)
+        self.bar.update(self.done - self.bar.n)
+        self.bar.refresh()
+
+    def __enter__(self) -> "_Steps":
+        return self
+
+    def __exit__(self, *_error) -> None:
+        self.bar.close()

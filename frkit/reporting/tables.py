@@ -1,0 +1,292 @@
+"""Results as tables for papers: "0.074 [0.044, 0.134]" in a cell, as LaTeX, Markdown or CSV."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
+
+MEASURE, VALUE, LIMIT = "measure", "value", "fair model up to"
+HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
+KEYS = (MEASURE, MODEL, "FAR", "threshold", "contrast", "attribute", GROUP, "with group")
+P_OF = {"inverted": "p (fair)", "fair floor": "p (floor)", "permutation of labels": "p (permutation)"}
+INDICES = ("sfi", "cfi", "dfi")
+LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+    | {"−": "$-$", "–": "--", "∞": r"$\infty$", "±": r"$\pm$", "≤": r"$\leq$", "\n": " "}
+)
+MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"})
+
+
+class Table(pd.DataFrame):
+    """A DataFrame of texts that writes itself as LaTeX (booktabs) and Markdown without another package."""
+
+    @property
+    def _constructor(self):
+        return Table
+
+    def to_latex(self, buf=None) -> str | None:
+        """Write the table for LaTeX's booktabs; every label is escaped.
+
+        Parameters
+        ----------
+        buf : str or Path, optional
+            The file; without it the text is returned.
+
+        Returns
+        -------
+        str or None
+
+        Examples
+        --------
+        >>> print(Table({"a_b": ["1 %"]}).to_latex().splitlines()[2])
+        a\\_b \\\\
+        """
+        head, *rows = ([cell.translate(LATEX) for cell in row] for row in self._rows())
+        lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
+        begin = rf"\begin{{tabular}}{{{'l' * len(head)}}}"
+        return _given(buf, "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]) + END)
+
+    def to_markdown(self, buf=None) -> str | None:
+        """Write the table as Markdown; every label is escaped.
+
+        Parameters
+        ----------
+        buf : str or Path, optional
+            The file; without it the text is returned.
+
+        Returns
+        -------
+        str or None
+
+        Examples
+        --------
+        >>> print(Table({"a|b": ["1"]}).to_markdown())
+        | a\\|b |
+        |---|
+        | 1 |
+        """
+        head, *rows = ([cell.translate(MARKDOWN) for cell in row] for row in self._rows())
+        lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
+        return _given(buf, "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]]))
+
+    def _rows(self) -> list[list[str]]:
+        """Head and body as texts; the names of rows stand in columns, if there are any, each where it changes."""
+        flat, names = self, []
+        if any(self.index.names):
+            names = [str(name) for name in self.index.names]
+            flat = pd.DataFrame(self).reset_index()
+        rows = [[str(cell) for cell in row] for row in flat.itertuples(index=False)]
+        shown = [list(row) for row in rows]
+        for row, before, out in zip(rows[1:], rows, shown[1:]):
+            for place in range(len(names) - 1):
+                if row[: place + 1] != before[: place + 1]:
+                    break
+                out[place] = ""
+        return [[str(name) for name in flat.columns], *shown]
+
+
+END = "\n\\end{tabular}\n"
+
+
+def _given(buf, text: str) -> str | None:
+    """The text, or nothing where it went to a file."""
+    if buf is None:
+        return text
+    Path(buf).write_text(text, encoding="utf-8")
+    return None
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits, and words for what is none."""
+    if np.isnan(value):
+        return "–"
+    if np.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.{digits}g}".replace("-", "−", 1) if abs(value) >= 1e-4 or value == 0 else f"{value:.{digits - 1}e}"
+
+
+def cell(estimate: float, lower: float | None = None, upper: float | None = None) -> str:
+    """An estimate with its interval, rounded to two digits of the interval's width: "0.074 [0.044, 0.134]"."""
+    if lower is None or np.isnan([estimate, lower, upper]).all():
+        return number(float(estimate))
+    three = [float(value) for value in (estimate, lower, upper)]
+    width = three[2] - three[1]
+    known = np.isfinite(width) and width > 0
+    decimals = int(np.clip(1 - np.floor(np.log10(width)), 0, 12)) if known else None
+    if known and decimals <= 7:
+        words = [f"{value:.{decimals}f}".replace("-", "−", 1) for value in three]
+    else:
+        words = [number(value) for value in three]
+    return f"{words[0]} [{words[1]}, {words[2]}]"
+
+
+def p_words(p: float) -> str:
+    """A p-value in a cell."""
+    return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def table(*results, across: str | None = None) -> Table:
+    """Put results with their intervals into one table for a paper.
+
+    Parameters
+    ----------
+    *results
+        What `band`, `compare`, `floor`, `permutation_test`, `fairness_indices`, `n_sigma`, `representation_bias` or
+        `uncertainty` returned: rows of the same measure, model, level and group are joined. One mapping of name to
+        result gives each a column of its own, such as {"new people": ..., "these people": ...}. Or one report.
+    across : str, optional
+        A name of rows to spread over columns: "model", "FAR", "group", ...
+
+    Returns
+    -------
+    Table
+        A DataFrame of texts, "0.074 [0.044, 0.134]": estimate and interval, rounded to two digits of its width. Beside
+        the values stand `fair model up to` (what floors and permutations give) and p-values, each with its kind in
+        brackets. "–" is not known, "∞" an end without a number. It has `to_latex`, `to_markdown` and `to_csv`.
+
+    Raises
+    ------
+    InputError
+        For something else than such results, or a name that no row has.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    >>> ev = fk.evaluate(fk.score_tensor(faces), far=[0.1, 0.2])
+    >>> fk.table(fk.band(ev, "frr")).columns.tolist()
+    ['frr']
+    """
+    require(results, "table() needs a result, such as what fk.band returned")
+    if len(results) == 1 and hasattr(results[0], "sections"):
+        results = results[0].bands
+    if len(results) == 1 and isinstance(results[0], Mapping) and not isinstance(results[0], xr.Dataset):
+        parts = [_named(str(name), result) for name, result in results[0].items()]
+        joined = pd.concat(parts, axis=1, sort=False)
+        joined = joined.loc[:, ~joined.columns.duplicated()]
+    else:
+        long = pd.concat([_frame(result) for result in results], sort=False)
+        joined = long.groupby(level=list(range(long.index.nlevels)), sort=False).first()
+    return _spread(_tidy(joined), across)
+
+
+def _named(name: str, result) -> pd.DataFrame:
+    """One result whose column of values has a name."""
+    frame = _frame(result)
+    if frame.index.unique(MEASURE).size == 1:  # the name takes its place
+        frame = frame.rename(index=lambda _: "", level=MEASURE)
+    return frame.rename(columns=lambda head: name if head == VALUE else f"{name}, {head}")
+
+
+def _tidy(joined: pd.DataFrame) -> Table:
+    """Drop names of rows that nobody needs, and columns that hold nothing."""
+    out = Table(joined.dropna(axis=1, how="all").fillna("–"))
+    for key in list(out.index.names):
+        held = out.index.get_level_values(key).unique()
+        if len(held) == 1 and (held[0] == "" or key == MEASURE) and out.index.nlevels > 1:
+            out.index = out.index.droplevel(key)
+            if key == MEASURE and held[0]:
+                out = out.rename(columns={VALUE: held[0]})
+    return out
+
+
+def _spread(out: Table, across: str | None) -> Table:
+    """One name of rows over columns."""
+    if across is None:
+        return out
+    require(
+        across in out.index.names and out.index.nlevels > 1,
+        f"across={across!r} is no name of rows that can be spread; there are {listed(out.index.names)}",
+    )
+    order = out.index.get_level_values(across).unique()
+    wide = out.unstack(across, fill_value="–", sort=False)
+    wide = wide[[(column, value) for value in order for column in out.columns]]
+    wide.columns = [f"{value}" if len(out.columns) == 1 else f"{value}, {column}" for column, value in wide.columns]
+    return Table(wide)
+
+
+# --- each kind of result as rows --------------------------------------------------------------------------------
+
+
+def _frame(result) -> pd.DataFrame:
+    """Cells of one result, indexed by all of KEYS, "" where it does not have one."""
+    if isinstance(result, xr.DataArray):
+        result = result.to_dataset(name="estimate").assign_attrs({"measure": str(result.name or VALUE)} | result.attrs)
+    require(
+        isinstance(result, xr.Dataset) and bool({"estimate", "sfi", "n_signed", "rlb"} & set(result.data_vars)),
+        f"a table takes what band, compare, floor, permutation_test, fairness_indices, n_sigma or representation_bias "
+        f"returned, got {type(result).__name__}",
+    )
+    if "sfi" in result:
+        return pd.concat([_of_index(result, name) for name in INDICES])
+    if "n_signed" in result:
+        words = [f"{number(n)} ({risk})" for n, risk in _pairs(result.n_signed, result.risk)]
+        return _rows(result.n_signed, "N", {VALUE: words, "p (Welch)": map(p_words, result.p_value.values.ravel())})
+    if "rlb" in result:
+        ends = zip(*(part.values.ravel() for part in (result.rlb, result.rlb_se)))
+        return _rows(result.rlb, "RLB", {VALUE: [cell(r, r - 1.96 * se, r + 1.96 * se) for r, se in ends]})
+    return _of_band(result)
+
+
+def _pairs(*parts: xr.DataArray) -> zip:
+    """Values of several arrays side by side, in the order of the first one's dims."""
+    return zip(*(part.transpose(*parts[0].dims).values.ravel() for part in parts))
+
+
+def _of_band(result: xr.Dataset) -> pd.DataFrame:
+    """A band, a comparison, a floor or a permutation."""
+    attrs, estimate = result.attrs, result.estimate
+    ends = [result[name] for name in ("lower", "upper") if name in result]
+    cells = {VALUE: [cell(*three) for three in _pairs(estimate, *ends)]}
+    if "limit" in result:
+        cells[LIMIT] = [number(limit) for (limit,) in _pairs(result.limit.transpose(*estimate.dims))]
+    if "p" in result:
+        head = "p" if "contrast" in attrs else P_OF.get(attrs.get("method"), "p")
+        cells[head] = [p_words(p) for (p,) in _pairs(result.p.transpose(*estimate.dims))]
+    if "p_holm" in result:
+        cells["p (Holm)"] = [p_words(p) for (p,) in _pairs(result.p_holm.transpose(*estimate.dims))]
+    words = attrs.get("measure", estimate.name or VALUE)
+    if "a" in attrs:
+        words = f"{words}, {attrs['a']} {'/' if attrs['contrast'] == 'ratio' else '−'} {attrs['b']}"
+    return _rows(estimate, words, cells)
+
+
+def _of_index(result: xr.Dataset, name: str) -> pd.DataFrame:
+    """SFI, CFI or DFI in its three variants."""
+    frames = []
+    for variant in result["variant"].values.astype(str):
+        one = result.sel(variant=variant, drop=True)
+        ends = [one[f"{name}_{end}"] for end in ("lower", "upper") if f"{name}_{end}" in one]
+        cells = {VALUE: [cell(*three) for three in _pairs(one[name], *ends)]}
+        if f"{name}_floor_limit" in one:
+            cells[LIMIT] = [number(limit) for (limit,) in _pairs(one[f"{name}_floor_limit"])]
+            cells["p (random groups)"] = [p_words(p) for (p,) in _pairs(one[f"{name}_p"])]
+        frames.append(_rows(one[name], f"{name.upper()} {variant}", cells))
+    return pd.concat(frames)
+
+
+def _rows(values: xr.DataArray, measure: str, cells: Mapping) -> pd.DataFrame:
+    """Cells under the names of the rows."""
+    heads = [HEADS.get(dim, str(dim)) for dim in values.dims]
+    extra = [head for head in heads if head not in KEYS]
+    require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
+    labels = dict.fromkeys(KEYS, "") | {MEASURE: measure}
+    places = pd.MultiIndex.from_tuples(
+        [
+            tuple((labels | {h: _label(values[d].values[i]) for h, d, i in zip(heads, values.dims, at)}).values())
+            for at in np.ndindex(*values.shape)
+        ],
+        names=KEYS,
+    )
+    return pd.DataFrame({head: list(column) for head, column in cells.items()}, index=places)
+
+
+def _label(value) -> str:
+    """A level, or a name, as text."""
+    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -1,0 +1,182 @@
+"""A methods paragraph from an evaluation's provenance, and the references of the methods that were used."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import xarray as xr
+import yaml
+
+from frkit.base import GROUP, REPLICATE, listed, require
+from frkit.intervals import provenance
+
+CITATION = "CITATION.cff"
+CITES = {  # first author and year of a reference -> what uses it
+    ("Conti", 2024): "rates",
+    ("Conti", 2022): "disparities",
+    ("Kotwal", 2022): "indices",
+    ("DeAlcala", 2023): "n_sigma",
+    ("Li", 2021): "rlb",
+}
+USES = tuple(dict.fromkeys(CITES.values()))
+WEIGHTING = {
+    "identity": "FAR is the mean over pairs of people of the share of their image pairs that are accepted, FRR the "
+    "mean over people of the share of their genuine pairs that are rejected (all people weigh the same)",
+    "pair": "FAR and FRR are the shares of impostor pairs accepted and of genuine pairs rejected (all pairs weigh the "
+    "same)",
+    "p_k": "FAR and FRR are means over (pairs of) people with weights that were given",
+}
+
+
+class Description(str):
+    """A methods paragraph, with `bibtex`, the references of what it names; printed, the one stands above the other."""
+
+    bibtex: str
+
+    def __new__(cls, paragraph: str, bibtex: str):
+        made = super().__new__(cls, f"{paragraph}\n\n{bibtex}")
+        made.paragraph, made.bibtex = paragraph, bibtex
+        return made
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Description:
+    """Write the methods paragraph of an evaluation, and the BibTeX entries of the methods that were used.
+
+    Parameters
+    ----------
+    evaluation : xr.DataTree
+        What `evaluate`, `indices.evaluate` or `open_evaluation` returned.
+    used : sequence of str
+        What else was used of "disparities", "indices", "n_sigma", "rlb": their references are added. "rates", and
+        "disparities" where there are groups, are known from the evaluation.
+
+    Returns
+    -------
+    Description
+        A text (str): the paragraph, a blank line, BibTeX; also as its attributes `paragraph` and `bibtex`.
+
+    Raises
+    ------
+    InputError
+        For something that is no evaluation, or an unknown word in `used`.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> words = fk.describe(fk.open_evaluation("data/demo_evaluation.nc"))
+    >>> "frkit" in words.paragraph, "@inproceedings{conti2024" in words.bibtex
+    (True, True)
+    """
+    known, used = provenance(evaluation), set(used)
+    require(used <= set(USES), f"used names {listed(sorted(used - set(USES)))}; it takes {', '.join(USES)}")
+    used |= {"rates"} | ({"disparities"} if known.get("by") else set())
+    data = evaluation["empirical"].to_dataset()
+    sentences = [_kit(known), _data(known), f"{WEIGHTING[known['weighting']]}; accept means score > threshold."]
+    if known.get("by"):
+        by = known["by"] if isinstance(known["by"], str) else " and ".join(known["by"])
+        sentences.append(f"Groups are those of {by} ({', '.join(map(str, data[GROUP].values))}).")
+    if known.get("impostors") == "same-group":
+        sentences.append("Impostor pairs are those within a group.")
+    sentences.append(_intervals(evaluation, known))
+    sentences.append(f"Fingerprint of the compared images and draws: {known['fingerprint']}.")
+    return Description(" ".join(sentences), bibtex(used))
+
+
+def _kit(known: dict) -> str:
+    """The kit and the libraries on which numbers depend."""
+    versions = dict(known["versions"])
+    own = versions.pop("frkit", None)
+    names = {"numpy": "NumPy", "scipy": "SciPy", "numba": "Numba"}
+    others = ", ".join(f"{names.get(name, name)} {number}" for name, number in versions.items())
+    return f"Error rates were computed with frkit{f' {own}' if own else ''} ({others})."
+
+
+def _data(known: dict) -> str:
+    """What was compared."""
+    if not known.get("n_images") or not known.get("n_identities"):
+        many = known.get("n_genuine_pairs"), known.get("n_impostor_pairs")
+        return f"The data are {many[0]:,} genuine and {many[1]:,} impostor comparisons of people who are not named."
+    least, median, most = known["images_per_identity"]
+    each = f"{least}" if least == most else f"{least} to {most}, median {median:g}"
+    text = f"The data are {known['n_images']:,} images of {known['n_identities']:,} people ({each} images each)"
+    if "n_genuine_pairs" in known:
+        text += f" in {known['n_genuine_pairs']:,} genuine and {known['n_impostor_pairs']:,} impostor pairs of a list"
+    elif known.get("similarity") != "given":
+        text += f", all compared with each other ({known['similarity']} similarity)"
+    failed = max(known.get("failed_genuine_comparisons", [0]))
+    return text + (f"; {failed} genuine comparisons failed and were left out." if failed else ".")
+
+
+def _intervals(evaluation: xr.DataTree, known: dict) -> str:
+    """How intervals are made."""
+    text = ""
+    if "influence" in evaluation.children:
+        text = (
+            "Intervals of rates come from what each image adds to them, without replicates, for new people or for new "
+            "images of these people, as named beside them; those of disparity measures invert a test of fairness."
+        )
+    if "replicates" in evaluation.children:
+        n, strata = evaluation["replicates"].sizes[REPLICATE], known.get("strata")
+        within = f" within {strata}" if strata else ""
+        text += f" {n} bootstrap replicates were drawn (scheme '{known['scheme']}'{within}, seed {known['seed']}), "
+        text += f"which speak of {known['target']}."
+    return text.strip() or "No intervals were made."
+
+
+# --- references --------------------------------------------------------------------------------------------------
+
+
+@cache
+def _citation() -> dict:
+    """CITATION.cff, from beside the package, or from inside it where it came as a wheel."""
+    package = Path(__file__).resolve().parent.parent
+    places = [folder / CITATION for folder in (package, package.parent)]
+    there = [place for place in places if place.is_file()]
+    require(there, f"{CITATION} is absent: install frkit again")
+    return yaml.safe_load(there[0].read_text(encoding="utf-8"))
+
+
+def bibtex(used: Iterable[str]) -> str:
+    """BibTeX entries of the kit and of the methods that were used."""
+    cff = _citation()
+    wanted = [one for one in cff["references"] if CITES.get(_key(one)) in set(used)]
+    return "\n\n".join([_entry(cff, "software"), *(_entry(one, "inproceedings") for one in wanted)])
+
+
+def _key(one: dict) -> tuple[str, int]:
+    """First author and year."""
+    return one["authors"][0].get("family-names", ""), one.get("year")
+
+
+def _entry(one: dict, kind: str) -> str:
+    """One entry."""
+    names = [
+        one_author["name"] if "name" in one_author else f"{one_author['family-names']}, {one_author['given-names']}"
+        for one_author in one["authors"]
+    ]
+    authors = " and ".join(f"{{{name}}}" if kind == "software" else name for name in names)
+    first = unicodedata.normalize("NFKD", one["authors"][0].get("family-names", "")).encode("ascii", "ignore").decode()
+    fields = {
+        "author": authors,
+        "title": f"{{{one['title']}}}",
+        "booktitle": one.get("collection-title"),
+        "publisher": (one.get("publisher") or {}).get("name"),
+        "year": one.get("year"),
+        "version": one.get("version"),
+        "doi": one.get("doi"),
+        "isbn": one.get("isbn"),
+        "url": one.get("url"),
+    }
+    lines = [f"  {name} = {{{_escaped(str(value))}}}" for name, value in fields.items() if value]
+    name = "frkit" if kind == "software" else f"{re.sub(r'[^a-z]', '', first.lower())}{one['year']}"
+    return f"@{kind}{{{name},\n" + ",\n".join(lines) + "\n}"
+
+
+def _escaped(text: str) -> str:
+    """What BibTeX must not read as a command; braces are meant."""
+    return text if text.startswith("http") else re.sub(r"(?<!\\)([&%#])", r"\\\1", text)

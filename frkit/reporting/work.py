@@ -1,0 +1,136 @@
+"""What the parts of a report share: the scores, the options, one evaluation; and how numbers become words."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, THRESHOLD_LEVEL, require
+from frkit.evaluation.evaluate import evaluate, far_levels
+from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
+from frkit.reporting.tables import cell, p_words
+from frkit.resampling import Resampling
+
+SURE = 0.05  # p-values up to this are called sure
+REPLICATES, BINS = 200, 100
+TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
+USUAL = (1e-3, 1e-1)  # FAR levels of the curves of a report of thresholds
+
+
+@dataclass
+class Section:
+    """One part of a report: its title, sentences, tables by caption, results by name, figures by name, blocks of code.
+
+    A figure is a function that draws on matplotlib Axes; `answers` are sentences that stand in the summary.
+    """
+
+    title: str
+    answers: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    results: dict[str, object] = field(default_factory=dict)
+    figures: dict[str, Callable] = field(default_factory=dict)
+    blocks: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Work:
+    """What all parts read: the scores, the faces they come from (or None), the options, and one evaluation of all."""
+
+    scores: xr.DataArray | xr.Dataset
+    faces: xr.Dataset | None
+    by: str | list[str] | None
+    at: dict
+    level: float
+    seed: int
+    quick: bool
+    options: dict
+    evaluation: xr.DataTree | None = None
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models, [""] for a single one without a name."""
+        return self.scores[MODEL].values.astype(str).tolist() if MODEL in self.scores.dims else [""]
+
+    @property
+    def data(self) -> xr.Dataset:
+        """The rates."""
+        return self.evaluation["empirical"].to_dataset()
+
+    @property
+    def along(self) -> str:
+        """The dimension of FAR levels, or of thresholds."""
+        return FAR_LEVEL if FAR_LEVEL in self.data.dims else THRESHOLD_LEVEL
+
+    @property
+    def named(self) -> bool:
+        """Whether it is known who the images show."""
+        return f"{PROBE}_{IDENTITY}" in self.scores.coords
+
+    def of_models(self, evaluation: xr.DataTree) -> Iterator[tuple[str, xr.DataTree]]:
+        """An evaluation of all models as one of every model."""
+        for name in self.models:
+            yield name, evaluation.sel({MODEL: name}, drop=True) if name else evaluation
+
+    @property
+    def varying(self) -> dict:
+        """The rule for attributes that vary, where one was given."""
+        return {name: rule for name, rule in self.options.items() if name == "varying"}
+
+    @cached_property
+    def curve(self) -> xr.DataTree:
+        """An evaluation at many levels, for figures."""
+        least, most = (min(self.at["far"]), max(self.at["far"])) if "far" in self.at else USUAL
+        levels = far_levels(least, most if most > least else min(10 * least, (1 + least) / 2))
+        return evaluate(self.scores, far=levels, by=self.by, progress=False, **self.options)
+
+    def prepare(self) -> None:
+        """Sweep the scores; replicates and histograms only where a part needs them."""
+        dear = {} if self.quick or self.by is None else {"resampling": self.draws(), "histogram": BINS}
+        how = {**self.at, **dear, **self.options}
+        self.evaluation = evaluate(self.scores, by=self.by, progress=False, **how)
+
+    def draws(self, n: int = REPLICATES) -> Resampling:
+        """How replicates are drawn: people, or pairs where nobody is named."""
+        return Resampling("identity" if self.named else "pair", n=n, seed=self.seed)
+
+    def need_groups(self) -> None:
+        """Refuse what compares groups where there are none."""
+        require(self.by is not None, "no attribute was named: by='gender', say")
+        many = self.data.sizes[GROUP]
+        require(many > 1, f"there is only one group, {self.data[GROUP].values.tolist()}")
+
+
+def level_words(values: xr.DataArray) -> str:
+    """The level of a value in words: "at FAR 0.001"."""
+    for dim, word in ((FAR_LEVEL, "FAR"), (THRESHOLD_LEVEL, "threshold")):
+        if dim in values.coords:
+            return f"at {word} {float(values[dim]):g}"
+    return "at its EER"
+
+
+def of_model(name: str) -> str:
+    """ " of FaceNet", or nothing where there is one model without a name."""
+    return f" of {name}" if name else ""
+
+
+def place_of(resolved: xr.DataArray, along: str) -> int:
+    """The strictest level with ten errors of either kind, or the least strict one."""
+    order = np.argsort(resolved[along].values)
+    order = order if along == FAR_LEVEL else order[::-1]
+    held = resolved.all([dim for dim in resolved.dims if dim != along]).values[order]
+    return int(order[np.argmax(held)] if held.any() else order[-1])
+
+
+def cell_of(one: xr.Dataset) -> str:
+    """Estimate and interval of a single place."""
+    return cell(float(one.estimate), float(one.lower), float(one.upper))
+
+
+def p_text(p: float) -> str:
+    """A p-value in a sentence."""
+    return f"p = {p_words(p)}".replace("= <", "<")
+

@@ -1,0 +1,139 @@
+"""A report as a folder: one page, the evaluation, tables, figures, and the notebook that makes it all again."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frkit.base import require
+from frkit.reporting import page
+from frkit.reporting.tables import Table
+
+if TYPE_CHECKING:
+    from frkit.reporting.report import Report
+
+PAGE, EVALUATION, NOTEBOOK = "report.html", "evaluation.nc", "report.ipynb"
+
+
+def write(report: "Report", folder: Path) -> Path:
+    """Write everything into a folder beside the one that is wanted, which then takes its place as a whole."""
+    check_free(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        (draft / PAGE).write_text(page.page(report), encoding="utf-8")
+        report.evaluation.to_netcdf(draft / EVALUATION, engine="h5netcdf")
+        _write_tables(report, draft / "tables")
+        _write_figures(report, draft / "figures")
+        (draft / NOTEBOOK).write_text(notebook(report, folder), encoding="utf-8")
+        draft.chmod(0o777 & ~_umask())
+        if folder.exists():
+            shutil.rmtree(folder)  # an earlier report, as `check_free` saw
+        draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def check_free(folder: Path) -> None:
+    """A report replaces nothing but an earlier report."""
+    if folder.exists():
+        require(folder.is_dir(), f"{folder} is a file: name another folder for the report")
+        held = {path.name for path in folder.iterdir()}
+        ours = not held or {PAGE, EVALUATION} <= held <= {PAGE, EVALUATION, NOTEBOOK, "tables", "figures"}
+        require(ours, f"{folder} holds something else than a report of frkit: name another folder, or empty it")
+
+
+def _umask() -> int:
+    """What new folders may not allow."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def file_name(words: str) -> str:
+    """Words as the name of a file, whatever a label holds."""
+    return re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")[:60] or "table"
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Names of files, none twice."""
+    files = [file_name(name) for name in names]
+    return [name if files.index(name) == at else f"{name}_{at}" for at, name in enumerate(files)]
+
+
+def _write_tables(report: "Report", folder: Path) -> None:
+    """Every table as CSV and as LaTeX."""
+    folder.mkdir()
+    for name, table in zip(_distinct([*report.tables]), report.tables.values()):
+        table = Table(table)
+        named = any(table.index.names)
+        table.to_csv(folder / f"{name}.csv", index=named, encoding="utf-8")
+        table.to_latex(folder / f"{name}.tex")
+
+
+def _write_figures(report: "Report", folder: Path) -> None:
+    """Every figure as SVG and as PDF, a column wide, without a caption."""
+    folder.mkdir()
+    for name, draw in zip(_distinct([*report.figures]), report.figures.values()):
+        figure, _ = page.drawn(draw)
+        for form in ("svg", "pdf"):
+            (folder / f"{name}.{form}").write_bytes(page.saved(figure, form))
+
+
+# --- the notebook --------------------------------------------------------------------------------------------------
+
+
+def notebook(report: "Report", folder: Path) -> str:
+    """A notebook that makes the report again, and goes on from there."""
+    cells = [
+        _cell("# The report again, and on from there\n\nRun all cells: they make the report of the page beside this "
+              "notebook anew, with the same numbers, and show how each of them is had by itself.", False),
+        _cell("import frkit as fk"),
+        _cell(_call(report, folder)),
+        _cell("report"),
+        _cell("## On from there\n\nThe evaluation behind the report: any measure, interval, figure or table can be read "
+              "from it without another look at the scores.", False),
+        _cell(f'evaluation = fk.open_evaluation("{EVALUATION}")\n'
+              'roc = fk.band(evaluation, "frr", target="new people")\nfk.table(roc)'),
+        _cell("fk.plot.roc(roc);"),
+        _cell('print(fk.table(roc).to_latex())  # for a paper\nprint(fk.describe(evaluation))'),
+    ]  # fmt: skip
+    python = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    whole = {"cells": cells, "metadata": {"kernelspec": python}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def _cell(source: str, code: bool = True) -> dict:
+    """One cell."""
+    cell = {"cell_type": "code" if code else "markdown", "metadata": {}, "source": source}
+    return cell | ({"execution_count": None, "outputs": []} if code else {})
+
+
+def _call(report: "Report", folder: Path) -> str:
+    """The call that makes the report."""
+    made = dict(report.made)
+    data, opening = made.pop("data"), made.pop("opening", {})
+    options = ", ".join(f"{name}={value!r}" for name, value in made.items())
+    how = "".join(f", {name}={value!r}" for name, value in opening.items())
+    if data is None:
+        source = "# the report was made from data in memory: put them in place of this line\ndata = ..."
+    elif isinstance(data, str):
+        source = f"data = fk.open_data({_from(folder, data)!r}{how})"
+    else:
+        each = "".join(f"    {name!r}: fk.open_data({_from(folder, path)!r}{how}),\n" for name, path in data.items())
+        source = f"data = {{\n{each}}}"
+    return f"{source}\nreport = fk.report(data, {options})"
+
+
+def _from(folder: Path, path: str) -> str:
+    """The path of a file as it is seen from the folder."""
+    try:
+        return Path(os.path.relpath(Path(path).resolve(), folder.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return str(Path(path).resolve())
