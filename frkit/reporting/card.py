@@ -20,13 +20,13 @@ def card(work: Work) -> Section:
     if known.get("n_identities"):
         least, median, most = known["images_per_identity"]
         rows["people"] = f"{known['n_identities']:,}"
-        rows["images per person"] = f"{least} to {most}, median {median:g}"
+        rows["images per person"] = f"{least} each" if least == most else f"{least} to {most}, median {median:g}"
     for kind, (many, failed) in _comparisons(work.scores, known).items():
         left = "" if failed is None else f", {failed:,} failed and left out" if failed else ", none failed"
         rows[f"{kind} comparisons"] = f"{many:,}{left}"
     rows["models"] = ", ".join(work.models) if work.models[0] else "one"
     section = Section("The data")
-    section.tables["What was compared"] = Table({"": list(rows.values())}, index=pd.Index(rows, name="data"))
+    section.tables["What was compared"] = Table({"": list(rows.values())}, index=pd.Index(rows, name=" "))
     if work.faces is not None:
         section.lines.append(_duplicates(work.faces))
     else:

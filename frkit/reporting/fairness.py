@@ -78,25 +78,23 @@ def disparities(work: Work) -> Section:
     """Every registered fairness measure with interval, floor and the permutation test."""
     work.need_groups()
     section = Section("Fairness measures of error rates")
-    data, found, tested = work.data, [], []
+    rows, tested = [], []
     for name in names():
         chosen = measure(name)
         if chosen.fair is None or chosen.dealt:
             continue
+        source = work.evaluation if name != "auc_spread" or work.quick else work.drawn  # which alone has histograms
         try:
-            chosen(data)
-            found.append(band(work.evaluation, name, target=NEW_PEOPLE, level=work.level))
+            rows.append(band(source, name, target=NEW_PEOPLE, level=work.level))
         except InputError as error:
             section.lines.append(f"Left out, {name}: {error}")
             continue
-        section.results[name] = found[-1]
-        if "replicates" in work.evaluation.children:
-            section.results[f"{name}, floor"] = floor(work.evaluation, name, level=work.level)
+        section.results[name] = rows[-1]
         tested.append(chosen)
-    rows = [*found]
-    rows += [section.results[f"{one.name}, floor"] for one in tested if f"{one.name}, floor" in section.results]
     if not work.quick:
-        rows += _permuted(work, tested, section)
+        floors = {f"{one.name}, floor": floor(work.drawn, one, level=work.level) for one in tested}
+        section.results |= floors
+        rows += [*floors.values(), *_permuted(work, tested, section)]
     section.tables[f"Measures of disparity with {work.level:.0%} intervals, new people"] = table(*rows)
     section.lines += [
         "fair model up to: what 95 of 100 perfectly fair models would print at most on data as noisy as these. "

@@ -34,7 +34,8 @@ CSS = """
 .frkit-report p { margin: .5em 0; overflow-wrap: anywhere; }
 .frkit-report ul { padding-left: 1.2em; margin: .5em 0; }
 .frkit-report li { margin: .35em 0; overflow-wrap: anywhere; }
-.frkit-report .answers { border-left: .3em solid #0072B2; padding-left: 1.5em; }
+.frkit-report .answers { border-left: .3em solid #0072B2; padding-left: 1em; list-style: none; }
+.frkit-report .answers p { margin: .1em 0 .35em; }
 .frkit-report .cautions { border-left: .3em solid #D55E00; padding-left: 1.5em; }
 .frkit-report .quiet { opacity: .8; font-size: .9em; }
 .frkit-report .wide { overflow-x: auto; margin: .5em 0 1.2em; }
@@ -82,9 +83,7 @@ def text(report: "Report") -> str:
 
 def _plain(table: Table) -> list[str]:
     """A table as lines of text."""
-    with pd.option_context("display.max_colwidth", None):
-        flat = pd.DataFrame(table).reset_index() if any(table.index.names) else pd.DataFrame(table)
-        body = Table(flat)._rows()
+    body = [row for row in table.rows(sparse=False) if any(cell.strip() for cell in row)]
     widths = [max(len(row[place]) for row in body) for place in range(len(body[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in body]
 
@@ -113,7 +112,7 @@ def fragment(report: "Report") -> str:
     """The report inside another page, such as a notebook."""
     numbers = count()
     parts = [f"<style>{CSS}</style>", '<div class="frkit-report">', f"<h1>{escape(report.title)}</h1>"]
-    parts.append(_listed(report.answers, "answers"))
+    parts.append(_answers(report))
     if report.cautions:
         parts += ["<p><strong>Cautions</strong></p>", _listed(report.cautions, "cautions")]
     for section in report.sections.values():
@@ -121,6 +120,16 @@ def fragment(report: "Report") -> str:
     if report.left_out:
         parts += ["<h2>Left out</h2>", _listed(report.left_out, "quiet")]
     return "\n".join([*parts, "</div>"])
+
+
+def _answers(report: "Report") -> str:
+    """The summary: what each part says, under its title."""
+    items = []
+    for section in report.sections.values():
+        if section.answers:
+            said = "".join(f"<p>{escape(line)}</p>" for line in section.answers)
+            items.append(f"<li><strong>{escape(section.title)}</strong>{said}</li>")
+    return f'<ul class="answers">{"".join(items)}</ul>'
 
 
 def _listed(lines: list[str], name: str) -> str:
@@ -138,14 +147,16 @@ def _section(section: Section, numbers: count) -> str:
     return "\n".join(parts)
 
 
-def _table(caption: str, table: pd.DataFrame) -> str:
+def _table(caption: str, table: Table) -> str:
     """A table that scrolls by itself where the page is narrow."""
     with pd.option_context("display.max_colwidth", None):
-        flat = pd.DataFrame(table).reset_index() if any(table.index.names) else pd.DataFrame(table)
+        flat = table.flat()
         body = flat.head(MOST_ROWS).to_html(index=False, border=0, escape=True)
     rest = len(table) - MOST_ROWS
     more = f'<p class="quiet">{rest} more rows are in the files.</p>' if rest > 0 else ""
-    body = re.sub(r"^(<table[^>]*>)", rf"\1<caption>{escape(caption)}</caption>".replace("\\1", r"\g<1>", 1), body)
+    if not any(name.strip() for name in flat.columns):
+        body = re.sub(r"<thead>.*?</thead>", "", body, flags=re.DOTALL)
+    body = body.replace(">", f"><caption>{escape(caption)}</caption>", 1)
     return f'<div class="wide" tabindex="0">{body}</div>{more}'
 
 

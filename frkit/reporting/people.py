@@ -17,6 +17,7 @@ from frkit.reporting.work import SURE, Section, Work, level_words, of_model, pla
 from frkit.studies import sample_size
 
 MOST_PEOPLE, MOST_PLANS = 10, 3
+HOPELESS = 100
 
 
 def drivers(work: Work) -> Section:
@@ -72,7 +73,11 @@ def plans(work: Work) -> Section:
         section.figures[words] = partial(plot.sample_size, plan)
         need, have = int(plan.n_identities.values[0]), known["n_identities"]
         more = f"{need - have:,} more people" if need > have else "no more people than there are"
-        section.answers.append(f"{words}: {more} ({need:,} in all, {images} images each) at FAR {level:g}.")
+        if need > HOPELESS * have:
+            more = f"more than {HOPELESS} times as many people as there are, because what was seen is next to nothing"
+        else:
+            more += f" ({need:,} in all, {images} images each)"
+        section.answers.append(f"{words} at FAR {level:g}: {more}.")
         section.lines.append(plan.attrs["answer"])
     return section
 

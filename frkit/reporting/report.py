@@ -1,5 +1,6 @@
 """`report`: everything that the kit can say about scores or faces, in one call."""
 
+import re
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from tqdm import tqdm
 
 from frkit.base import DataWarning, InputError, require, require_flag, require_inside, require_whole
 from frkit.evaluation.evaluate import checked_scores
+from frkit.measures import names
 from frkit.reporting import card, fairness, page, people, rates
 from frkit.reporting.opening import kind_of, open_data, together
 from frkit.reporting.tables import Table
@@ -248,13 +250,18 @@ def _scores_of(data) -> tuple:
 
 
 def _sort_warnings(found: Report, caught: list) -> None:
-    """Cautions of the kit into the report, each once; any other warning is given again."""
+    """Cautions of the kit into the report, one for all measures of which it holds; any other warning is given again."""
+    measures = re.compile(rf"\b({'|'.join(sorted(names(), key=len, reverse=True))})\b")
+    told: dict[str, list[str]] = {}
     for one in caught:
         if issubclass(one.category, DataWarning):
-            if str(one.message) not in found.cautions:
-                found.cautions.append(str(one.message))
+            named = measures.search(str(one.message))
+            held = told.setdefault(re.sub(r"\d+", "#", measures.sub("@", str(one.message))), [str(one.message)])
+            held += [named[0]] if named and named[0] not in held else []
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    for message, *named in told.values():
+        found.cautions.append(measures.sub(", ".join(named), message, count=1) if len(named) > 1 else message)
 
 
 class _Steps:

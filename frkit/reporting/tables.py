@@ -47,7 +47,7 @@ class Table(pd.DataFrame):
         >>> print(Table({"a_b": ["1 %"]}).to_latex().splitlines()[2])
         a\\_b \\\\
         """
-        head, *rows = ([cell.translate(LATEX) for cell in row] for row in self._rows())
+        head, *rows = ([cell.translate(LATEX) for cell in row] for row in self.rows())
         lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
         begin = rf"\begin{{tabular}}{{{'l' * len(head)}}}"
         return _given(buf, "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]) + END)
@@ -71,20 +71,23 @@ class Table(pd.DataFrame):
         |---|
         | 1 |
         """
-        head, *rows = ([cell.translate(MARKDOWN) for cell in row] for row in self._rows())
+        head, *rows = ([cell.translate(MARKDOWN) for cell in row] for row in self.rows())
         lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
         return _given(buf, "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]]))
 
-    def _rows(self) -> list[list[str]]:
-        """Head and body as texts; the names of rows stand in columns, if there are any, each where it changes."""
-        flat, names = self, []
-        if any(self.index.names):
-            names = [str(name) for name in self.index.names]
-            flat = pd.DataFrame(self).reset_index()
+    def flat(self) -> pd.DataFrame:
+        """The table with the names of its rows, if there are any, as columns."""
+        plain = pd.DataFrame(self)
+        return plain if isinstance(self.index, pd.RangeIndex) else plain.reset_index()
+
+    def rows(self, sparse: bool = True) -> list[list[str]]:
+        """Head and body as texts; `sparse` names rows only where the name changes."""
+        flat = self.flat()
         rows = [[str(cell) for cell in row] for row in flat.itertuples(index=False)]
         shown = [list(row) for row in rows]
+        names = len(flat.columns) - len(self.columns) if sparse else 0
         for row, before, out in zip(rows[1:], rows, shown[1:]):
-            for place in range(len(names) - 1):
+            for place in range(names - 1):
                 if row[: place + 1] != before[: place + 1]:
                     break
                 out[place] = ""

@@ -87,11 +87,15 @@ class Work:
         levels = far_levels(least, most if most > least else min(10 * least, (1 + least) / 2))
         return evaluate(self.scores, far=levels, by=self.by, progress=False, **self.options)
 
+    @cached_property
+    def drawn(self) -> xr.DataTree:
+        """An evaluation with replicates and histograms, for floors and the spread of the AUC."""
+        how = {**self.at, **self.options, "resampling": self.draws(), "histogram": BINS}
+        return evaluate(self.scores, by=self.by, progress=False, **how)
+
     def prepare(self) -> None:
-        """Sweep the scores; replicates and histograms only where a part needs them."""
-        dear = {} if self.quick or self.by is None else {"resampling": self.draws(), "histogram": BINS}
-        how = {**self.at, **dear, **self.options}
-        self.evaluation = evaluate(self.scores, by=self.by, progress=False, **how)
+        """Sweep the scores."""
+        self.evaluation = evaluate(self.scores, by=self.by, progress=False, **self.at, **self.options)
 
     def draws(self, n: int = REPLICATES) -> Resampling:
         """How replicates are drawn: people, or pairs where nobody is named."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from frkit.base import require
 from frkit.reporting import page
-from frkit.reporting.tables import Table
 
 if TYPE_CHECKING:
     from frkit.reporting.report import Report
@@ -69,9 +68,7 @@ def _write_tables(report: "Report", folder: Path) -> None:
     """Every table as CSV and as LaTeX."""
     folder.mkdir()
     for name, table in zip(_distinct([*report.tables]), report.tables.values()):
-        table = Table(table)
-        named = any(table.index.names)
-        table.to_csv(folder / f"{name}.csv", index=named, encoding="utf-8")
+        table.flat().to_csv(folder / f"{name}.csv", index=False, encoding="utf-8")
         table.to_latex(folder / f"{name}.tex")
 
 
@@ -95,8 +92,8 @@ def notebook(report: "Report", folder: Path) -> str:
         _cell("import frkit as fk"),
         _cell(_call(report, folder)),
         _cell("report"),
-        _cell("## On from there\n\nThe evaluation behind the report: any measure, interval, figure or table can be read "
-              "from it without another look at the scores.", False),
+        _cell("## On from there\n\nThe evaluation behind the report: any measure, interval, figure or table can be "
+              "read from it without another look at the scores.", False),
         _cell(f'evaluation = fk.open_evaluation("{EVALUATION}")\n'
               'roc = fk.band(evaluation, "frr", target="new people")\nfk.table(roc)'),
         _cell("fk.plot.roc(roc);"),

@@ -1,0 +1,277 @@
+"""The report: its numbers are the API's, its sentences say what the numbers do, labels stay text."""
+
+import re
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import frkit as fk
+from frkit.reporting import page
+from frkit.reporting.tables import cell, p_words
+
+FAR = [0.05, 0.1]
+NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""
+AT = {"far_level": 0.05}
+
+
+def two_models(groups=("a", "b"), n=40, per_identity=6):
+    """Two encoders, the second worse, on the same images of two groups; the second group is harder."""
+    kinds = {groups[0]: {"kappa": 20}, groups[1]: {"kappa": 9}}
+    faces = fk.vmf.mixture(n, 16, seed=0, groups=kinds).sample(per_identity, seed=1)
+    noise = np.random.default_rng(2).normal(scale=0.12, size=faces.embedding.shape).astype(np.float32)
+    return fk.stack_models({"good": faces, "bad": faces.assign(embedding=faces.embedding + noise)})
+
+
+@pytest.fixture(scope="module")
+def faces():
+    return two_models()
+
+
+@pytest.fixture(scope="module")
+def found(faces):
+    return fk.report(faces, by="group", far=FAR, progress=False)
+
+
+def test_every_part_is_there(found):
+    assert [*found.sections] == [
+        "data", "errors", "models", "groups", "fairness", "indices", "n_sigma", "rlb", "people", "plan", "methods",
+    ]  # fmt: skip
+    assert found.left_out == []
+    assert all(isinstance(held, xr.Dataset) for held in found.results.values())
+    assert all(isinstance(held, pd.DataFrame) for held in found.tables.values())
+
+
+def test_numbers_are_those_of_the_api(found, faces):
+    scores = fk.score_tensor(faces)
+    evaluation = fk.evaluate(scores, far=FAR, by="group")
+    for target in ("new people", "these people"):
+        xr.testing.assert_equal(found.results["errors", f"frr, {target}"], fk.band(evaluation, "frr", target=target))
+    compared = fk.compare(evaluation, "frr", models=("good", "bad"), target="new people")
+    xr.testing.assert_equal(found.results["models", "frr, good - bad, new people"], compared)
+    for name in ("frr_max_min", "far_gini", "fdr", "ir", "eer_spread"):
+        band = fk.band(evaluation, name, target="new people")
+        xr.testing.assert_equal(found.results["fairness", name], band)
+    contrast = fk.compare(evaluation.sel(model="bad", drop=True), "frr_group", groups="all", target="new people")
+    xr.testing.assert_equal(found.results["groups", "frr_group, contrasts of bad"], contrast)
+    xr.testing.assert_equal(found.results["n_sigma", "n_sigma"], fk.n_sigma(scores, by="group"))
+    who = fk.contributions(scores, far=FAR, by="group")
+    xr.testing.assert_equal(found.results["people", "contributions"], who)
+
+
+@pytest.mark.parametrize("name", ["frr_max_min", "far_max_difference", "fdr", "garbe", "frr_log_geomean", "eer_spread"])
+def test_one_sweep_gives_every_permutation_test(found, faces, name):
+    alone = fk.permutation_test(fk.score_tensor(faces), name, by="group", far=FAR, n=999)
+    together = found.results["fairness", f"{name}, permutation"]
+    xr.testing.assert_allclose(together.p, alone.p.transpose(*together.p.dims))
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_floors_are_those_of_the_api(found, faces):
+    draws = fk.Resampling("identity", n=200, seed=0)
+    drawn = fk.evaluate(fk.score_tensor(faces), far=FAR, by="group", resampling=draws, histogram=100)
+    for name in ("frr_max_min", "auc_spread"):
+        xr.testing.assert_equal(found.results["fairness", f"{name}, floor"], fk.floor(drawn, name))
+
+
+def test_cells_hold_the_results(found):
+    table = found.tables["FRR with 95% intervals"]
+    one = found.results["errors", "frr, new people"].sel(model="bad", **AT)
+    ends = [float(one[name]) for name in ("estimate", "lower", "upper")]
+    assert table.loc[("bad", "0.05"), "FRR, new people"] == cell(*ends)
+    counts = found.evaluation["empirical"].sel(model="bad", **AT)
+    assert table.loc[("bad", "0.05"), "false rejects"] == f"{int(counts.false_rejects):,}"
+    (table,) = (held for caption, held in found.tables.items() if caption.startswith("Measures of disparity"))
+    row = table.loc[("ir", "good", "0.1")]
+    assert row["p (permutation)"] == p_words(float(found.results["fairness", "ir, permutation"].p.sel(model="good")[1]))
+    frr = found.tables["Rates of the groups at one threshold for all, new people"].loc[("good", "0.1", "b")]
+    one = found.results["groups", "far_group"].sel(model="good", far_level=0.1, group="b")
+    assert frr["FAR of the group"] == cell(*(float(one[k]) for k in ("estimate", "lower", "upper")))
+
+
+def test_sentences_say_which_model_is_better_and_which_group_is_worst(found):
+    answers = "\n".join(found.answers)
+    assert "good is better than bad at every level" in answers
+    assert "bad: most rejected at FAR 0.05: b, FRR" in answers
+    assert re.search(r"the difference is sure \(p [=<] 0\.00\d\)", answers)
+    worst = found.results["people", "contributions"].sel(model="bad", **AT)
+    assert f"most from {worst.identity.values[int(np.argmax(worst.frr_share.values))]}" in answers
+
+
+def test_models_that_are_alike_leave_the_question_open():
+    faces = fk.vmf.mixture(20, 16, kappa=(8, 20), seed=0).sample(5, seed=1)
+    noise = np.random.default_rng(0).normal(scale=1e-3, size=faces.embedding.shape).astype(np.float32)
+    same = fk.stack_models({"x": faces, "y": faces.assign(embedding=faces.embedding + noise)})
+    found = fk.report(same, far=FAR, quick=True, progress=False)
+    assert any("remains open" in line for line in found.sections["models"].answers)
+    assert any(line.startswith("Groups: no attribute was named") for line in found.left_out)
+    assert any("quick=True" in line for line in found.left_out)
+
+
+def test_the_card_counts_by_hand(faces):
+    faces = faces.sel(model="good", drop=True)
+    copied = faces.embedding.values.copy()
+    copied[1] = copied[0]  # of one person
+    copied[-1] = copied[2]  # of two people
+    found = fk.report(faces.assign(embedding=(faces.embedding.dims, copied)), by="group", far=FAR, quick=True)
+    card = found.tables["What was compared"].iloc[:, 0]
+    assert card["images"] == "240" and card["people"] == "40" and card["images per person"] == "6 each"
+    assert card["genuine comparisons"] == "600, none failed"
+    assert card["impostor comparisons"] == f"{240 * 239 // 2 - 600:,}, none failed"
+    assert found.sections["data"].lines == [
+        "4 images share their embedding with another image: duplicates, which make FRR look lower; 2 of them with an "
+        "image of another person: wrong labels."
+    ]
+    assert found.tables["Groups"].loc["a"].tolist() == ["20", "120"]
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_failed_comparisons_are_counted_on_both_sides():
+    rng = np.random.default_rng(0)
+    people = np.repeat([f"p{k}" for k in range(12)], 2)
+    same = people[:, None] == people[None, :]
+    scores = rng.normal(size=same.shape) + 1.5 * same
+    scores[0, 0] = scores[0, 1] = scores[3, 7] = np.nan
+    found = fk.report(fk.score_matrix(scores, people, people), far=[0.1, 0.2], progress=False)
+    card = found.tables["What was compared"].iloc[:, 0]
+    assert card["genuine comparisons"] == f"{same.sum()}, 2 failed and left out"
+    assert card["impostor comparisons"] == f"{(~same).sum()}, 1 failed and left out"
+    row, col = np.indices(same.shape).reshape(2, -1)
+    names = [f"i{k}" for k in range(24)]
+    pairs = fk.pairs(
+        scores.ravel(), same.ravel(), probe=np.char.add("r", row.astype(str)), reference=np.array(names)[col],
+        probe_identity=people[row], reference_identity=people[col],
+    )  # fmt: skip
+    card = fk.report(pairs, far=[0.1, 0.2], progress=False).tables["What was compared"].iloc[:, 0]
+    assert card["genuine comparisons"] == "48, 2 failed and left out"
+    assert card["impostor comparisons"].endswith(", 1 failed and left out")
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_pairs_without_names_give_what_they_can():
+    rng = np.random.default_rng(0)
+    genuine = np.arange(2000) % 2 == 0
+    found = fk.report(fk.pairs(rng.normal(size=2000) + 2 * genuine, genuine), far=FAR, progress=False)
+    assert "errors" in found.sections and "people" not in found.sections
+    assert any("do not say who the images show" in line for line in found.left_out)
+    assert any("these people" in line for line in found.sections["errors"].lines)
+
+
+def test_fixed_thresholds_take_the_place_of_levels(faces):
+    found = fk.report(faces, by="group", threshold=[0.3, 0.5], quick=True, progress=False)
+    assert {"FAR with 95% intervals", "FRR with 95% intervals"} <= set(found.tables)
+    assert ("good", "0.3") in found.tables["FAR with 95% intervals"].index
+    assert "report.html" and "at threshold" in str(found)
+
+
+def test_cautions_stand_once_and_none_is_given_outside(faces):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fk.report(faces.isel(image=slice(0, 120)), by="group", far=[1e-4, 0.05], quick=True, progress=False)
+    assert len(found.cautions) == len(set(found.cautions)) > 0
+    assert sum("below the weight of one impostor pair" in line for line in found.cautions) == 2  # one for each model
+
+
+def test_progress_is_told_and_can_stop(faces):
+    told = []
+    fk.report(faces, far=FAR, quick=True, progress=lambda share, words: told.append((share, words)))
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
+
+
+    from frkit.reporting.report import Stopped
+
+    def halt(share, words):
+        if words == "Error rates":
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        fk.report(faces, far=FAR, quick=True, progress=halt)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"level": 1.5}, "level"),
+        ({"quick": "no"}, "quick must be True or False"),
+        ({"colour": 1}, "report has no option 'colour'"),
+        ({"by": "age"}, "by='age' is no attribute of these scores; known: group, identity"),
+        ({"far": [2.0]}, r"far must lie in \(0, 1\)"),
+    ],
+)
+def test_bad_options_are_one_line(faces, options, words):
+    with pytest.raises(fk.InputError, match=words) as error:
+        fk.report(faces, progress=False, **options)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_no_data_is_refused():
+    for wrong in (3, xr.Dataset(), {"a": 3}, np.eye(3)):
+        with pytest.raises(fk.InputError, match="a report is made from faces, scores or the path"):
+            fk.report(wrong)
+
+
+# --- how it shows --------------------------------------------------------------------------------------------------
+
+
+class Texts(HTMLParser):
+    """All tags and all text of a page."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.texts, self.addresses = [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href", "xlink:href", "action", "data")]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def nasty():
+    faces = two_models(groups=(NASTY, "_b $x"))
+    faces = faces.assign_coords(model=[NASTY, "plain"], identity=("image", np.char.add(NASTY, faces.identity.values)))
+    return fk.report(faces, by="group", far=FAR, quick=True, progress=False)
+
+
+@pytest.fixture(scope="module")
+def html(nasty):
+    return page.page(nasty)
+
+
+def test_labels_stay_text_in_the_page(html):
+    seen = Texts(html)
+    assert "script" not in seen.tags and "<script" not in html
+    assert any(NASTY in text for text in seen.texts)
+    svg = next(iter(re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)))
+    assert "<script" not in svg
+
+
+def test_the_page_asks_for_nothing(html):
+    assert [address for address in Texts(html).addresses if not address.startswith("#")] == []
+    assert "http" not in "".join(re.findall(r"url\([^)]*\)|@import.*", html))
+    assert "default-src 'none'" in html
+
+
+def test_names_inside_the_figures_of_one_page_do_not_meet(html):
+    names = re.findall(r'\bid="([^"]+)"', html)
+    assert len(names) == len(set(names)) > 0
+    assert {name[1:] for name in Texts(html).addresses} <= set(names)
+
+
+def test_the_text_is_short_and_holds_no_control_sign(nasty, found):
+    assert str(nasty) == repr(nasty) and len(str(found).splitlines()) < 60
+    odd = two_models(groups=("a\x1b[2J", "b\nc"), n=20)
+    shown = str(fk.report(odd, by="group", far=FAR, quick=True, progress=False))
+    assert "\x1b" not in shown
+
+
+def test_the_page_of_a_notebook_is_the_same_without_its_frame(nasty, html):
+    own = nasty._repr_html_()
+    assert own in html and "<html" not in own and "<body" not in own

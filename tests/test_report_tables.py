@@ -1,0 +1,161 @@
+"""Tables for papers, and the words about an evaluation."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import frkit as fk
+from frkit.reporting.tables import Table, cell, number, p_words
+from frkit.reporting.words import bibtex
+
+ROOT = Path(__file__).resolve().parent.parent
+FAR = [0.05, 0.1]
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    groups = {"a": {}, "b": {}}
+    faces = [fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0, groups=groups).sample(6, seed=seed) for seed in (0, 1)]
+    both = fk.stack_models({"one": faces[0], "two": faces[0].assign(embedding=faces[1].embedding)})
+    return fk.evaluate(fk.score_tensor(both), far=FAR, by="group", resampling=fk.Resampling("image", n=20))
+
+
+@pytest.mark.parametrize(
+    ("three", "words"),
+    [
+        ((0.0744, 0.0441, 0.1338), "0.074 [0.044, 0.134]"),
+        ((0.26, 0.15, 0.37), "0.26 [0.15, 0.37]"),
+        ((-0.0536, -0.0698, -0.0377), "−0.054 [−0.070, −0.038]"),
+        ((2.0, 1.0, np.inf), "2 [1, ∞]"),
+        ((123.4, 100.2, 151.7), "123 [100, 152]"),
+        ((0.0, 0.0, 0.0004), "0.00000 [0.00000, 0.00040]"),
+        ((np.nan, np.nan, np.nan), "–"),
+        ((0.5, np.nan, np.nan), "0.5 [–, –]"),
+    ],
+)
+def test_a_cell_has_two_digits_of_its_width(three, words):
+    assert cell(*three) == words
+
+
+def test_numbers_that_are_none():
+    assert [number(value) for value in (np.nan, np.inf, -np.inf, 0.0, -0.25, 0.00001)] == [
+        "–", "∞", "−∞", "0", "−0.25", "1.00e-05",
+    ]  # fmt: skip
+    assert [p_words(p) for p in (0.0005, 0.001, 0.05, np.nan)] == ["< 0.001", "0.001", "0.050", "–"]
+
+
+def test_cells_hold_the_numbers_of_the_band(evaluation):
+    band = fk.band(evaluation, "frr", target="new people")
+    made = fk.table(band)
+    for model in ("one", "two"):
+        for far in FAR:
+            one = band.sel(model=model, far_level=far)
+            assert made.loc[(model, f"{far:g}"), "frr"] == cell(float(one.estimate), float(one.lower), float(one.upper))
+
+
+def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
+    bands = {target: fk.band(evaluation, "frr", target=target) for target in ("new people", "these people")}
+    made = fk.table(bands, across="model")
+    assert made.columns.tolist() == [
+        "one, new people", "one, these people", "two, new people", "two, these people",
+    ]  # fmt: skip
+    assert made.loc["0.05", "two, these people"] == fk.table(bands["these people"]).loc[("two", "0.05"), "frr"]
+    with pytest.raises(fk.InputError, match="across='person' is no name of rows"):
+        fk.table(bands, across="person")
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_bands_floors_permutations_indices_and_n_sigma_join():
+    mix = fk.vmf.mixture(40, 16, seed=0, groups={"a": {"kappa": 12}, "b": {"kappa": 20}})
+    scores = fk.score_tensor(mix.sample(5, seed=1))
+    ev = fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("identity", n=20))
+    floor = fk.floor(ev, "frr_max_min")
+    test = fk.permutation_test(scores, "frr_max_min", by="group", far=FAR, n=19)
+    sigma = fk.n_sigma(scores, by="group", subsets=10, fpr=0.1)
+    indices = fk.fairness_indices(scores, by="group", bins=10, deals=20)
+    made = fk.table(fk.band(ev, "frr_max_min", target="new people"), floor, test, indices, sigma)
+    row = made.xs(("frr_max_min", "0.05"), level=("measure", "FAR")).iloc[0]
+    at = {"far_level": 0.05}
+    assert row["fair model up to"] == number(float(floor.limit.sel(at)))
+    assert row["p (floor)"] == p_words(float(floor.p.sel(at)))
+    assert row["p (permutation)"] == p_words(float(test.p.sel(at)))
+    sfi = indices.sel(variant="extremal")
+    row = made.xs("SFI extremal", level="measure").iloc[0]
+    assert (row["value"], row["p (random groups)"]) == (number(float(sfi.sfi)), p_words(float(sfi.sfi_p)))
+    row = made.xs(("N", "a"), level=("measure", "group")).iloc[0]
+    assert row["value"] == f"{number(float(sigma.n_signed.sel(group='a')))} ({sigma.risk.sel(group='a').item()})"
+    assert "frr_max_min" in made.index.get_level_values("measure") and len(made) == 2 + 9 + 2
+
+
+def test_differences_keep_their_p_values(evaluation):
+    found = fk.compare(evaluation, "frr", models=("one", "two"), target="new people")
+    made = fk.table(found, fk.compare(evaluation, "eer", models=("one", "two"), target="new people"))
+    assert made.loc[("frr, one − two", "0.05"), "p"] == p_words(float(found.p.sel(far_level=0.05)))
+    assert ("eer, one − two", "") in made.index
+
+
+def test_what_is_no_result_is_refused():
+    for wrong in (3, xr.Dataset({"other": 1.0}), "frr"):
+        with pytest.raises(fk.InputError, match="a table takes what band"):
+            fk.table(wrong)
+    with pytest.raises(fk.InputError, match="needs a result"):
+        fk.table()
+
+
+NASTY = r"<script>alert(1)</script> & $\frac{1}{2}$ 50 % a_b #1 ~ ^ | ` *"
+
+
+def test_labels_are_escaped_in_latex_and_markdown(tmp_path):
+    made = Table({NASTY: [NASTY]})
+    latex = made.to_latex()
+    assert r"\textless{}script\textgreater{}" in latex and r"\$\textbackslash{}frac\{1\}\{2\}\$" in latex
+    assert not re.search(r"(?<!\\)[&%$#_](?!\\\\)", latex.split("\\toprule")[1].split("\\midrule")[0].replace(r"\\", ""))
+    assert "&lt;script>" in made.to_markdown() and r"\|" in made.to_markdown() and r"\$" in made.to_markdown()
+    assert made.to_markdown(tmp_path / "t.md") is None and (tmp_path / "t.md").read_text() == made.to_markdown()
+    assert next(csv.reader(io.StringIO(made.to_csv(index=False)))) == [NASTY]
+
+
+def test_a_latex_table_has_as_many_cells_in_each_row(evaluation):
+    latex = fk.table(fk.band(evaluation, "frr_group", target="new people"), across="group").to_latex()
+    columns = len(re.search(r"\{tabular\}\{(l+)\}", latex)[1])
+    rows = [line for line in latex.splitlines() if line.endswith(r"\\")]
+    assert len(rows) == 5 and {line.count(" & ") + 1 for line in rows} == {columns}
+    assert latex.count(r"\begin") == latex.count(r"\end") == 1
+
+
+# --- words ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
+    known = fk.intervals.provenance(evaluation)
+    said = fk.describe(evaluation, used=["n_sigma"])
+    for words in (
+        f"frkit {fk.__version__}", f"NumPy {np.__version__}", "SciPy ", "120 images of 20 people (6 images each)",
+        "'image'", "seed 0", "20 bootstrap replicates", "Groups are those of group (a, b)", known["fingerprint"],
+        "all people weigh the same", "these 20 identities, new images",
+    ):  # fmt: skip
+        assert words in said.paragraph
+    assert re.findall(r"@\w+\{(\w+),", said.bibtex) == ["frkit", "conti2024", "conti2022", "dealcala2023"]
+    assert str(said) == f"{said.paragraph}\n\n{said.bibtex}"
+    with pytest.raises(fk.InputError, match="used names 'rates2'"):
+        fk.describe(evaluation, used=["rates2"])
+
+
+def test_pairs_without_names_are_described():
+    pairs = fk.pairs(np.random.default_rng(0).normal(size=400), np.arange(400) % 2 == 0)
+    with pytest.warns(fk.DataWarning):
+        evaluation = fk.evaluate(pairs, far=[0.1, 0.001])
+    assert "200 genuine and 200 impostor comparisons of people who are not named" in fk.describe(evaluation)
+
+
+def test_entries_are_whole_and_say_what_the_citation_file_says():
+    every = bibtex(["rates", "disparities", "indices", "n_sigma", "rlb"])
+    assert every.count("{") == every.count("}") and every.count("@inproceedings") == 5
+    assert "Conti, Jean-Rémy and Clémençon, Stéphan" in every and r"Performance \& Fairness" in every
+    assert "doi = {10.1109/COMPSAC57700.2023.00176}" in every
+    assert "CITATION.cff" in (ROOT / "pyproject.toml").read_text()  # it goes into the wheel
