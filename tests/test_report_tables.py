@@ -114,7 +114,8 @@ def test_labels_are_escaped_in_latex_and_markdown(tmp_path):
     made = Table({NASTY: [NASTY]})
     latex = made.to_latex()
     assert r"\textless{}script\textgreater{}" in latex and r"\$\textbackslash{}frac\{1\}\{2\}\$" in latex
-    assert not re.search(r"(?<!\\)[&%$#_](?!\\\\)", latex.split("\\toprule")[1].split("\\midrule")[0].replace(r"\\", ""))
+    head = latex.split("\\toprule")[1].split("\\midrule")[0].replace(r"\\", "")
+    assert not re.search(r"(?<!\\)[&%$#_]", head)
     assert "&lt;script>" in made.to_markdown() and r"\|" in made.to_markdown() and r"\$" in made.to_markdown()
     assert made.to_markdown(tmp_path / "t.md") is None and (tmp_path / "t.md").read_text() == made.to_markdown()
     assert next(csv.reader(io.StringIO(made.to_csv(index=False)))) == [NASTY]
