@@ -9,6 +9,8 @@ import xarray as xr
 
 import frkit as fk
 
+pytestmark = pytest.mark.filterwarnings("ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed")
+
 MIX = fk.vmf.mixture(8, 8, kappa=(3, 12), seed=0)
 FACES = MIX.sample(5, seed=1).assign_coords(gender=("image", np.repeat(["f", "m"] * 4, 5)))
 SCORES = fk.score_tensor(FACES)

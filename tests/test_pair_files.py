@@ -8,6 +8,8 @@ import pytest
 
 import frkit as fk
 
+pytestmark = pytest.mark.filterwarnings("ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed")
+
 LFW = "1\t2\nann\t1\t2\nbo\t1\t3\nann\t1\tbo\t2\nbo\t3\tcy\t1\n"
 FOUR = "0.9\n0.8\n-0.1\n2e-1\n"
 RFW_TABLE = """img_1,img_2,id_1,id_2,label,ethnicity,dist
@@ -116,9 +118,8 @@ def test_bob_columns(tmp_path, format, text, model):
 
 
 def test_bob_csv(tmp_path):
-    path = put(tmp_path, "scores.csv", BOB_CSV)
-    with pytest.warns(fk.DataWarning, match="not read: probe_age .one side alone has it"):
-        pairs = fk.open_pairs(path, format="bob-csv")
+    pairs = fk.open_pairs(put(tmp_path, "scores.csv", BOB_CSV), format="bob-csv")
+    assert pairs.probe_age.values.tolist() == ["30", "unknown"] and "reference_age" not in pairs.coords
     assert pairs.genuine.values.tolist() == [True, False] and sides(pairs, "_race")[0] == ["Asian", "White"]
     assert sides(pairs) == [["p1", "p2"], ["model r1", "model r1"]]
 
@@ -260,8 +261,8 @@ def test_an_absent_file(tmp_path, format):
 def test_unknown_formats_and_options(tmp_path):
     with pytest.raises(fk.InputError, match="format must be one of rfw, lfw.*got 'rwf'"):
         fk.open_pairs("x", format="rwf")
-    with pytest.raises(fk.InputError, match="format 'bob4' has no option 'scores', 'metadata'"):
-        fk.open_pairs("x", format="bob4", scores="y", metadata="z")
+    with pytest.raises(fk.InputError, match="format 'bob4' has no option 'scores', 'columns'"):
+        fk.open_pairs("x", format="bob4", scores="y", columns="z")
     with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
         fk.open_pairs(tmp_path, format="rfw")
 
@@ -287,11 +288,18 @@ def test_pickles_bad_archives_and_other_encodings(tmp_path):
 
 def test_metadata_is_checked(tmp_path):
     trials, scores = put(tmp_path, "trials", VOX), put(tmp_path, "s", "1\n2\n")
-    again = META + "id1\tA\tm\tUK\tdev\n"
-    bad = {"a,b\n1,2\n": "must be a table with a VoxCeleb ID", again: "line 4: the speaker stands more than once"}
+    bad = {
+        "a,b\n1,2\n": "no column holds image names such as 'id1/w/2.wav' nor .* 'id1', .* are 'a' .'1'.; 'b' .'2'",
+        "who\nid1\nid2\n": "has no column of labels beside 'who'",
+        "who,Sex,sex\nid1,m,f\n": "columns 'Sex', 'sex' differ in capitals only",
+    }
     for text, message in bad.items():
         with pytest.raises(fk.InputError, match=f"meta: .*{message}"):
             fk.open_pairs(trials, format="voxceleb", scores=scores, metadata=put(tmp_path, "meta", text))
+    twice = put(tmp_path, "meta", META + "id1\tA\tf\tUK\tdev\n")
+    with pytest.warns(fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' differ"):
+        pairs = fk.open_pairs(trials, format="voxceleb", scores=scores, metadata=twice)
+    assert "probe_gender" not in pairs.coords and sides(pairs, "_nationality")[0] == ["UK", "USA"]
     with pytest.raises(fk.InputError, match="template '4' does not stand in"):
         meta = put(tmp_path, "meta", "x 1 1\nx 2 1\nx 3 1\nx 5 1\n")
         fk.open_pairs(put(tmp_path, "t", IJBC), format="ijbc", scores=[1, 2, 3, 4], metadata=meta)

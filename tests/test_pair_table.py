@@ -5,6 +5,8 @@ import pytest
 
 import frkit as fk
 
+pytestmark = pytest.mark.filterwarnings("ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed")
+
 NAMES = dict(probe=["a", "b", "a"], reference=["c", "c", "b"])
 PEOPLE = dict(probe_identity=["k", "m", "k"], reference_identity=["k", "k", "m"])
 

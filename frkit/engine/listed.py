@@ -9,7 +9,7 @@ import xarray as xr
 from frkit.base import GENUINE, IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, listed, require, warn
 from frkit.faces.labels import CROSSED, attributes_of, resolve_varying
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
-from frkit.scores.groups import People, group_codes, groups_among, labels_of_sides
+from frkit.scores.groups import People, group_codes, groups_among, labels_of_sides, of_people
 
 TOO_NARROW = "its intervals are too narrow, because pairs share images and people"
 
@@ -49,7 +49,10 @@ def people_of_list(scores: xr.DataArray, by, varying: str, resampling: Resamplin
     itself = scores[PROBE].values == scores[REFERENCE].values if PROBE in scores.coords else np.zeros(n_pairs, bool)
     if f"{PROBE}_{IDENTITY}" in scores.coords:
         identity = np.concatenate(labels_of_sides(scores, IDENTITY))  # probes first, then references
-        settled = _settled(np.concatenate(labels), identity, by, varying, resampling)
+        of_whom = by if by is not None and of_people(scores, by) else None  # a trial's own label varies, and may
+        drawn = by is None or of_whom is not None or resampling is None or resampling.strata is None
+        require(drawn, f"strata must be a property of the person, but {by!r} is one of the trial: draw without strata")
+        settled = _settled(np.concatenate(labels), identity, of_whom, varying, resampling)
         labels, identity, person = (np.stack(np.split(part, 2)) for part in settled)
         kinds = (identity[0] == identity[1]) & ~itself, person[0] != person[1]
     else:

@@ -22,7 +22,8 @@ from frkit.engine.pairs import weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import ratio
 from frkit.engine.sweep import Tally, sweep
-from frkit.evaluation.evaluate import checked_scores, evaluate
+from frkit.evaluation.evaluate import checked_scores, evaluate, turned
+from frkit.scores.groups import with_impostors
 
 KINDS = ("genuine", "impostor")
 
@@ -70,20 +71,27 @@ def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None
     >>> float(who.frr_share.sum().round(6))
     1.0
     """
-    scores = checked_scores(scores)
+    scores, asked = checked_scores(scores), options
     require(f"{PROBE}_{IDENTITY}" in scores.coords, "these pairs carry no identities, so nobody can be named")
+    scores, options = _chosen(scores, options)
     rates = evaluate(scores, far=far, threshold=threshold, by=by, **options)["empirical"].to_dataset()
     models = [{MODEL: m} for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [{}]
     parts = [_of_one(scores.isel(at, drop=True), rates.isel(at, drop=True), by, options) for at in models]
     names = xr.Variable(MODEL, scores[MODEL].values.astype(str)) if MODEL in scores.dims else None
     result = parts[0] if names is None else xr.concat(parts, names)
     attrs = {"by": "" if by is None else by}
-    attrs |= {key: options[key] for key in ("impostors", "varying") if key in options}
+    attrs |= {key: asked[key] for key in ("impostors", "varying") if key in asked}
     return result.assign_attrs(attrs)
 
 
 def _protocol(scores: xr.DataArray, by, weighting=None, impostors="all", varying="error") -> Protocol:
     return make_protocol(scores, by, varying, weighting, impostors, None)
+
+
+def _chosen(scores: xr.DataArray, options: dict) -> tuple[xr.DataArray, dict]:
+    """The scores of the impostor pairs that were asked for, and the options that are left."""
+    scores, which = with_impostors(checked_scores(scores), options.get("impostors", "all"))
+    return scores, options | {"impostors": which}
 
 
 def _swept(scores: xr.DataArray, request: errors.ErrorRequest) -> Tally:
@@ -101,11 +109,12 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
     """The contributions within one model."""
     protocol = _protocol(scores, by, **options)
     names, first = np.unique(protocol.people.identity, return_index=True)
-    found = _swept(scores, errors.ErrorRequest(protocol, rates.threshold.values, len(names), asking=True))
+    thresholds = 0.0 - rates.threshold.values if turned(scores) else rates.threshold.values
+    found = _swept(scores, errors.ErrorRequest(protocol, thresholds, len(names), asking=True))
     asked = found.asked_scores(protocol, scores.dtype)
     pairs = weigh_genuine(protocol, asked).data.pairs
     identity = protocol.reference.identity[pairs.col]
-    below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in rates.threshold.values]
+    below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in thresholds]
     rejected = np.array([np.bincount(lost, pairs.factor[: len(lost)], minlength=len(names)) for lost in below])
     counts = np.array([np.bincount(lost, minlength=len(names)) for lost in below])
     own = ratio(counts, np.bincount(identity, minlength=len(names)).astype(float))
@@ -163,19 +172,20 @@ def worst_pairs(
     >>> fk.worst_pairs(scores, who, pairs=3).sizes["pair"]
     3
     """
-    scores = checked_scores(scores)
     require_one_of("kind", kind, KINDS)
     identities, pairs = require_whole("identities", identities, 1), require_whole("pairs", pairs, 1)
     made = isinstance(who, xr.Dataset) and {"threshold", "scores"} <= {*who.variables}
     require(made, "who must be what fk.contributions returned, at one level")
-    require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
+    require(MODEL not in checked_scores(scores).dims, "scores hold several models: select one with .sel(model=...)")
     require(
         who.threshold.ndim == 0,
         f"who runs over {', '.join(map(str, who.threshold.dims))}: select one level and model with .sel or .isel",
     )
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
+    scores, options = _chosen(scores, options)
     protocol = _protocol(scores, who.attrs["by"] or None, **options)
-    thresholds = np.empty(0) if kind == "genuine" else np.array([float(who.threshold)])
+    threshold = 0.0 - float(who.threshold) if turned(scores) else float(who.threshold)
+    thresholds = np.empty(0) if kind == "genuine" else np.array([threshold])
     share = who["frr_share" if kind == "genuine" else "far_share"].values
     worst = np.argsort(-np.nan_to_num(share), kind="stable")[:identities]
     wanted = np.zeros(len(share), bool)
@@ -187,7 +197,7 @@ def worst_pairs(
     require(same, "who was made of other scores: give both the same, who = fk.contributions(scores, ...)")
     if kind == "impostor":
         return _labelled(protocol, share, errors.largest(found, pairs))
-    return _labelled(protocol, share, _rejected_pairs(asked, protocol, float(who.threshold), wanted, pairs))
+    return _labelled(protocol, share, _rejected_pairs(asked, protocol, threshold, wanted, pairs))
 
 
 def _rejected_pairs(score: np.ndarray, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:

@@ -30,12 +30,14 @@ from frkit.engine.rates import COLUMN, plan_rates, tally_rates
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+from frkit.scores.groups import with_impostors
 from frkit.scores.tensor import CHUNK
 
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
 MOST_BINS = 100_000  # of a histogram
+THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group", "curve_threshold")
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
 
@@ -47,7 +49,7 @@ def evaluate(
     by: str | list[str] | None = None,
     resampling: Resampling | None = None,
     weighting=None,
-    impostors: str = "all",
+    impostors="all",
     varying: str = "error",
     histogram=None,
     progress: bool | None = None,
@@ -71,7 +73,8 @@ def evaluate(
         Fixed thresholds in place of FAR levels, the same for all models; or a row for each model: a mapping of model to
         thresholds, or a DataArray over `model` and one other dim, such as the `threshold` that
         `threshold_for_all_groups` returns, or one tuned on other data. Levels come back in the order given; the
-        coordinate threshold_level holds the thresholds or, of a row for each model, the DataArray's own labels.
+        coordinate threshold_level holds the thresholds or, of a row for each model, the DataArray's own labels. Of
+        scores read with distance=True, thresholds given and returned are distances: accept means distance < threshold.
     by : str or list of str, optional
         Attribute(s) whose groups get rates of their own; a list crosses them ("female & Asian").
     resampling : Resampling, optional
@@ -82,8 +85,9 @@ def evaluate(
         matrix), and "pair" for a list, which is no sample of all pairs of two people and is read so by every paper on
         such a list. "identity" of a list: FAR is the mean over the pairs of people that the list names of the share of
         their listed pairs that are accepted, FRR the mean over people with a listed genuine pair.
-    impostors : {"all", "same-group"}
-        Which impostor pairs enter the global FAR.
+    impostors : {"all", "same-group"} or mapping of attribute to "same" or "other"
+        Which impostor pairs enter the global FAR: all, those within groups, or those whose two people have the same
+        (other) labels, such as {"gender": "same", "race": "other"}; the others are left out of every rate.
     varying : {"error", "split", "first", "most frequent"}
         For an attribute in `by` that varies within an identity. In a pair list "error" is a warning: each pair
         counts in the group that its own row names.
@@ -134,15 +138,17 @@ def evaluate(
     require_one_of("varying", varying, VARYING_RULES)
     drawn = resampling is None or hasattr(resampling, "weights")
     require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
-    scores = checked_scores(scores)
+    scores, which = with_impostors(checked_scores(scores), impostors)
     levels = asked_levels(far, threshold, scores)
-    known = _known(scores, levels, (by, varying, weighting, impostors, resampling), _kept)
+    known = _known(scores, levels, (by, varying, weighting, which, resampling), _kept)
     protocol, bar = known.protocol, scores.size > LONG_SWEEP if progress is None else progress
     models = _models(scores)
     each = zip(models, levels.fixed, known.plans, strict=True)
     rates = [tally_rates(model, protocol, levels.far, fixed, plan, bar) for model, fixed, plan in each]
     failed = [model.table.attrs["failed"] for model in rates]
-    tables = [model.table for model in rates]
+    tables, influence = [model.table for model in rates], [model.influence for model in rates]
+    if turned(scores):
+        tables, influence = (in_users_sign(parts) for parts in (tables, influence))
     named = [f" (model {name!r})" for name in scores[MODEL].values.tolist()] if MODEL in scores.dims else [""]
     _warn(protocol, resampling, levels.far, tables, named)
     if levels.labels is not None:
@@ -153,7 +159,6 @@ def evaluate(
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
-    influence = [model.influence for model in rates]
     return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
 
 
@@ -175,8 +180,8 @@ class Evaluator:
     def prepared(self, scores: xr.DataArray) -> "Evaluator":
         """The same, which keeps labels, draws and plan of these scores for later ones of about the same kind."""
         asked = evaluate.__kwdefaults__ | self.options
+        scores, asked["impostors"] = with_impostors(checked_scores(scores), asked["impostors"])
         of_people = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
-        scores = checked_scores(scores)
         known = _known(scores, asked_levels(asked["far"], asked["threshold"], scores), of_people)
         return replace(self, kept=known)
 
@@ -209,7 +214,7 @@ def _known(scores: xr.DataArray, levels: Levels, options: tuple, kept: Kept | No
     """Codes, draws and plans: those that are kept, as far as they fit these scores."""
     by, *_, resampling = options
     names = [IDENTITY, PERSON, *(() if by is None else attributes_of(by))]
-    wanted = [PROBE, REFERENCE, GENUINE, *(f"{side}_{name}" for side in (PROBE, REFERENCE) for name in names)]
+    wanted = [PROBE, REFERENCE, GENUINE, *names, *(f"{side}_{name}" for side in (PROBE, REFERENCE) for name in names)]
     labels = {name: scores[name].values for name in wanted if name in scores.coords}
     labels |= {name: scores.attrs.get(name) for name in ("symmetric", "self_score")}
     labels |= {"dims": scores.dims[-2:], "seed": None if resampling is None else resampling.seed}
@@ -264,6 +269,19 @@ def checked_scores(scores) -> xr.DataArray:
     return scores.chunk({PROBE: CHUNK, REFERENCE: CHUNK}) if scores.chunks is None else scores
 
 
+def turned(scores: xr.DataArray) -> bool:
+    """Whether scores are distances whose sign was changed: thresholds are read and written in the sign they had."""
+    return bool(scores.attrs.get("distance"))
+
+
+def in_users_sign(tables: list[xr.Dataset | None]) -> list[xr.Dataset | None]:
+    """Thresholds of scores whose sign was changed, as distances again."""
+    return [
+        table if table is None else table.assign({name: 0.0 - table[name] for name in THRESHOLDS if name in table})
+        for table in tables
+    ]
+
+
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
     """FAR levels at equal steps of the logarithm, both ends included.
 
@@ -310,6 +328,8 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
             fixed.ndim == 2 and fixed.size > 0 and bool(np.all(np.isfinite(fixed))),
             f"threshold must be finite numbers, as many for every model; got {threshold!r}",
         )
+        if turned(scores):
+            labels, fixed = fixed[0] if labels is None else labels, 0.0 - fixed
         return Levels(np.empty(0), fixed, labels)
     levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(real_numbers("far", far).astype(float))
     inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))

@@ -36,6 +36,11 @@ LONG_NAMES = {
     "resolved_group": "at least 10 errors of either kind within the group",
     "resolved_cross": "at least 10 accepted impostor pairs between the two groups",
 }
+OF_DISTANCES = {
+    "threshold": "distance threshold; accept means distance < threshold",
+    "eer_threshold": "largest observed distance at which FRR >= FAR",
+    "eer_threshold_group": "largest observed distance at which the group's FRR >= FAR",
+}
 SMALL_GROUPS = (
     ("far_group", "FAR", "it takes two identities in the group"),
     ("frr_group", "FRR", "it takes an identity with two images in the group"),
@@ -54,6 +59,8 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, ma
         table = xr.concat(tables, dim=names.rename(MODEL).variable.to_index_variable())
     for name in table.data_vars:
         table[name].attrs = {"long_name": LONG_NAMES[name]} if name in LONG_NAMES else {}
+        if made["distance"] and name in OF_DISTANCES:
+            table[name].attrs = {"long_name": OF_DISTANCES[name]}
         if name.startswith("auc"):
             table[name].attrs["error_bound"] = max(one.attrs["auc_error"] for one in tables)
     table = table.drop_attrs(deep=False)
@@ -120,6 +127,7 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
         "impostors": impostors,
         "by": by if by is None or isinstance(by, str) else list(by),
         "similarity": scores.attrs.get("similarity", "given"),
+        "distance": bool(scores.attrs.get("distance")),
         "n_images": len(images) and int(images.sum()),
         "n_identities": len(images),
         "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],

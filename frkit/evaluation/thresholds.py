@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
-from frkit.evaluation.evaluate import checked_scores, evaluate
+from frkit.evaluation.evaluate import checked_scores, evaluate, turned
 from frkit.scores.groups import People, is_symmetric, people
 
 OWN = "frkit_own"
@@ -80,7 +80,8 @@ def threshold_for_all_groups(scores: xr.DataArray, far, *, by, weighting=None, v
     require(held, f"no group of {by!r} has two people, so none has a FAR")
     levels = [xr.full_like(held[0], np.nan) if value is None else value for value in found]
     groups = xr.concat(levels, xr.Variable(GROUP, who.groups)).transpose(..., FAR_LEVEL, GROUP)
-    return xr.Dataset({"threshold": groups.max(GROUP), "threshold_group": groups})
+    strictest = groups.min(GROUP) if turned(scores) else groups.max(GROUP)
+    return xr.Dataset({"threshold": strictest, "threshold_group": groups})
 
 
 def _relabelled(scores: xr.DataArray, who: People) -> xr.DataArray:

@@ -1,5 +1,6 @@
 """Files of arrays, and what every reader of files says: name in front, what cannot be read, what to install."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -123,9 +124,16 @@ def file_kind(path: Path) -> str:
     name = path.name.lower()
     require(not name.endswith(_PICKLES), f"a {path.suffix} file {PICKLED}")
     ends = [end for end in _KINDS if name.endswith(end)]
-    kind = _KINDS[max(ends, key=len)] if ends else "zarr" if path.is_dir() else None
-    require(kind is not None, f"unknown format; frkit reads {', '.join(_KINDS)}")
+    kind = _KINDS[max(ends, key=len)] if ends else "zarr" if path.is_dir() else _kind_of_content(path)
+    require(kind is not None, f"unknown format; frkit reads {', '.join(_KINDS)}, and text of any other name")
     return kind
+
+
+def _kind_of_content(path: Path) -> str | None:
+    """Text under any name, plain or .gz, is a table; nothing else is guessed."""
+    with reading("the file"), (gzip.open if path.name.lower().endswith(".gz") else open)(path, "rb") as file:
+        head = file.read(4096)
+    return "text" if head.strip() and b"\0" not in head else None
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:

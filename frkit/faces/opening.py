@@ -8,6 +8,7 @@ import xarray as xr
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require
 from frkit.faces.dataset import faces
 from frkit.faces.files import demo_file, file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
+from frkit.faces.joins import identities_from, is_pattern, joined
 from frkit.faces.labels import clean_labels, resolve_varying
 from frkit.faces.tables import open_text, read_table
 
@@ -24,7 +25,7 @@ _BESIDE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 
 
 def open_faces(
-    path, *, labels=None, embedding=None, identity=None, image=None, attributes=None, varying=None
+    path, *, labels=None, embedding=None, identity=None, image=None, attributes=None, varying=None, metadata=None
 ) -> xr.Dataset:
     """Open a file of embeddings and labels as a faces Dataset.
 
@@ -43,12 +44,16 @@ def open_faces(
         the names of the columns. Default: a usual name, where only one is there.
     identity, image : str, optional
         Names of the columns with identities and with image names. Default: "identity" and "image", or a usual
-        name, where only one is there.
+        name, where only one is there. An identity with fields in braces is a pattern of the image names that says
+        who is in them, such as "{name}_{number}.jpg".
     attributes : sequence of str, optional
         Which columns become attributes. Default: every other column with one label per image.
     varying : str or mapping of attribute to str, optional
         What to do where an attribute varies within an identity, as in `faces`. Default: "keep" for the
         attributes that the file lists in `image_attributes` (or marks so), "error" for the others.
+    metadata : str or Path, optional
+        A table of people or images in any order, joined on whichever of its columns names them; its other columns
+        become attributes, in lower case.
 
     Returns
     -------
@@ -60,7 +65,8 @@ def open_faces(
     ------
     InputError
         If the file is absent, malformed (with its line where it is text), pickled, of an unknown format, or
-        needs a package that is not installed; if names are absent or ambiguous; and as `faces` does.
+        needs a package that is not installed; if names are absent or ambiguous, the pattern does not fit a name, or no
+        column of the metadata names anybody; and as `faces` does.
 
     Examples
     --------
@@ -83,7 +89,7 @@ def open_faces(
         prefix = file_kind(path) in ("text", "parquet") and "embedding" in columns  # of columns that are one by now
         wanted = embedding if isinstance(embedding, str) and not prefix else None
         values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
-        return _as_faces(columns, values, (identity, image), attributes, varying)
+        return _as_faces(columns, values, (identity, image), (attributes, metadata), varying)
 
 
 def demo_faces() -> xr.Dataset:
@@ -150,18 +156,26 @@ def take_column(columns: dict, what: str, wanted: str | None, aliases, optional:
     return columns.pop(found[0])
 
 
-def _as_faces(columns: dict, values, names: tuple, attributes, varying) -> xr.Dataset:
-    """Sort the columns into their roles and build the Dataset."""
+def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.Dataset:
+    """Sort the columns into their roles and build the Dataset; more: the attributes asked for, and metadata."""
     shape = np.shape(values) if isinstance(values, np.ndarray) else ()
     model = columns.pop(MODEL, None) if len(shape) == 3 else None
-    who = take_column(columns, IDENTITY, names[0], IDENTITY_NAMES)
+    if is_pattern(names[0]):
+        image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES)
+        who = identities_from(image, names[0])
+    else:
+        who = take_column(columns, IDENTITY, names[0], IDENTITY_NAMES)
+        image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES, optional=True)
     n_images = len(who) if np.ndim(who) else 0
     turned = len(shape) == 2 and shape[0] != n_images and shape[1] == n_images
     require(not turned, f"embedding {shape} has a column, not a row, for each of the images; transpose it")
-    image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES, optional=True)
     person = columns.pop(PERSON, None)
     kept = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
-    chosen = _chosen(columns, n_images, attributes)
+    chosen = _chosen(columns, n_images, more[0])
+    if more[1] is not None:
+        given = {IMAGE: image, IDENTITY: who}
+        keys = {kind: (clean_labels(names, len(names), kind)[0],) for kind, names in given.items() if names is not None}
+        chosen |= {name: labels for name, (labels,) in joined(more[1], keys, chosen).items()}
     if not isinstance(varying, str):
         varying = {name: "keep" for name in kept if name in chosen} | dict(varying or {})
     ds = faces(values, who, image=image, model=model, varying=varying, **chosen)

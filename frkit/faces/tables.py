@@ -31,7 +31,8 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
     fields : str, optional
         Names of the fields of a line, where these stand between blanks or tabs and there is no header; in
         brackets those that may be absent from the end of a line. Default: the first line is a header; its
-        delimiter is a tab in a .tsv, otherwise the comma, unless the line has none and has a semicolon or a tab.
+        delimiter is a tab in a .tsv, otherwise the comma, unless the line has none and has a semicolon, a tab or (but
+        for a .csv) blanks.
     form : str, optional
         A line in words, for messages (default: its fields).
 
@@ -47,12 +48,13 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
         if fields is None:
             first = lines.readline()
             lines.seek(0)
-            mark = "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), ",")
-            rows = _between_marks(lines, mark)
+            mark = "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), None)
+            blanks = mark is None and len(first.split()) > 1 and ".csv" not in path.suffixes  # one name there
+            rows = _between_blanks(lines) if blanks else _between_marks(lines, mark or ",")
             names = next(rows, (0, []))[1]
             fewest, form = len(names), f"the first line has {len(names)} cells"
         else:
-            rows = ((number, line.split()) for number, line in enumerate(lines, 1) if not line.isspace())
+            rows = _between_blanks(lines)
             names = fields.replace("[", "").replace("]", "").split()
             fewest, form = len(fields.partition("[")[0].split()), f"a line is: {form or ' '.join(names)}"
         require(len(names) > 0, "the file is empty")
@@ -72,6 +74,11 @@ def open_text(path: Path) -> TextIO:
             check_unpacked(int.from_bytes(file.read(4), "little") * is_gzip, path)
     opener = gzip.open if packed else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")
+
+
+def _between_blanks(lines: TextIO) -> Iterator[tuple[int, list[str]]]:
+    """Rows with a field, each with its number."""
+    return ((number, line.split()) for number, line in enumerate(lines, 1) if not line.isspace())
 
 
 def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:

@@ -185,7 +185,7 @@ def ends(
         at = np.broadcast_to(at, (*places.shape, 2)).reshape(-1, 2)
         if name == "threshold":  # it falls where FAR rises
             far = [place.law.quantiles(1 - tail, place.entry) for place, tail in zip(places, at, strict=True)]
-            found.append(rates.thresholds(np.array(far)))
+            found.append(np.sort(rates.thresholds(np.array(far)), axis=-1))  # distances rise with FAR
         else:
             by_place = [place.law.ends(tail, place.entry) for place, tail in zip(places.flat, at, strict=True)]
             found.append(np.reshape(by_place, (*places.shape, 2)))

@@ -8,7 +8,7 @@ import xarray as xr
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, REPLICATE, THRESHOLD_LEVEL, require
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import COLUMN, plan_rates, tally_rates
-from frkit.evaluation.evaluate import checked_scores, evaluate
+from frkit.evaluation.evaluate import checked_scores, evaluate, turned
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.floors import PeopleDealt, against, deal, generators, grouped_people
 from frkit.intervals.reading import with_resolved
@@ -133,7 +133,7 @@ def _dealt_rates(scores: xr.DataArray, data: xr.Dataset, by, options: tuple) -> 
 def _rates(scores: xr.DataArray, data: xr.Dataset, weighting, draws: PeopleDealt) -> xr.Dataset:
     """Rates of the dealt groups, (replicate, ..., group), at the thresholds of the data."""
     protocol = make_protocol(scores, None, "error", weighting, "all", draws)
-    levels = np.empty(0), data.threshold.values
+    levels = np.empty(0), 0.0 - data.threshold.values if turned(scores) else data.threshold.values
     found = tally_rates(scores, protocol, *levels, plan_rates(scores, protocol, *levels), bar=False)
     columns, n_groups = slice(1, -1), sum(len(groups) == 1 for groups in draws.groups)
     table, total = found.table.isel({COLUMN: columns}), found.totals.sum(0)[1:].reshape(len(draws.dealt), -1)

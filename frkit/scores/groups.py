@@ -1,12 +1,14 @@
 """Who stands on the two sides of scores: the labels of their images, crossed and with one rule for those that vary."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, PERSON, PROBE, REFERENCE, UNKNOWN, require
+from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, require_one_of
 from frkit.faces.labels import (
     CROSSED,
     attributes_of,
@@ -79,23 +81,36 @@ def is_symmetric(scores: xr.DataArray) -> bool:
 def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     """Labels of the probes and of the references of a tensor, or of every pair of a list; several are crossed."""
     check_attributes(scores, by)
-    names = attributes_of(by)
-    columns = {f"{side}_{name}": scores[f"{side}_{name}"].values for side in (PROBE, REFERENCE) for name in names}
-    clean = {
-        name: complete_labels(column, len(column), name)
-        if name.endswith(f"_{IDENTITY}")
-        else clean_labels(column, len(column), name)[0]
-        for name, column in columns.items()
-    }
-    return [crossed([clean[f"{side}_{name}"] for name in names]) for side in (PROBE, REFERENCE)]
+    sides = zip(*(_places(scores, name) for name in attributes_of(by)), strict=True)
+    return [crossed([_clean(scores, column) for column in columns]) for columns in sides]
+
+
+def of_people(scores: xr.DataArray, by) -> bool:
+    """Whether attributes belong to people, not to trials or to one side of a list: both sides have labels then."""
+    return all(len({*_places(scores, name)}) == 2 for name in attributes_of(by))
+
+
+def _places(scores: xr.DataArray, name: str) -> list[str]:
+    """The coordinates that hold an attribute of the probes and of the references: in a list they may be one."""
+    both = [f"{side}_{name}" for side in (PROBE, REFERENCE)]
+    there = [column for column in (*both, name) if column in scores.coords and scores[column].ndim == 1]
+    return both if {*both} <= {*there} else there[:1] * 2 if PAIR in scores.dims else []
+
+
+def _clean(scores: xr.DataArray, column: str) -> np.ndarray:
+    """The labels in one coordinate; identities must be complete."""
+    labels = scores[column].values
+    if column.endswith(f"_{IDENTITY}"):
+        return complete_labels(labels, len(labels), column)
+    return clean_labels(labels, len(labels), column)[0]
 
 
 def check_attributes(scores: xr.DataArray, by) -> None:
     """Every attribute in `by` must be known of the scores."""
-    known = sorted(str(name).removeprefix(f"{PROBE}_") for name in scores.coords if str(name).startswith(f"{PROBE}_"))
+    names = (str(name).removeprefix(f"{PROBE}_").removeprefix(f"{REFERENCE}_") for name in scores.coords)
+    known = sorted({name for name in names if _places(scores, name)} - {PAIR, GENUINE, PROBE, REFERENCE, MODEL})
     for name in attributes_of(by):
-        there = {f"{PROBE}_{name}", f"{REFERENCE}_{name}"} <= {*scores.coords}
-        require(there, f"by={name!r} is no attribute of both sides of these scores; known: {', '.join(known)}")
+        require(name in known, f"by={name!r} is no attribute of these scores; known: {', '.join(known)}")
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:
@@ -123,3 +138,35 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
         f"image name has {out[index[1]][np.argmax(differs)]!r}; give different images different names",
     )
     return out
+
+
+def with_impostors(scores: xr.DataArray, impostors) -> tuple[xr.DataArray, str]:
+    """The scores with chosen impostor pairs only, and what remains to be asked: "all", or a word as it was given.
+
+    impostors: a word, or a mapping of attribute to "same" or "other", all of which must hold; where a label is unknown
+    neither does. The pairs left out are dropped from a list, and NaN in a tensor, which stays lazy.
+    """
+    if not isinstance(impostors, Mapping):
+        return scores, impostors
+    require(len(impostors) > 0, "impostors is an empty mapping: say impostors='all'")
+    listed = PAIR in scores.dims
+    spread = (slice(None), slice(None)) if listed else ((slice(None), None), slice(None))
+
+    def alike(sides) -> tuple:
+        codes = np.unique(np.concatenate(sides), return_inverse=True)[1]
+        parts = np.split(codes, [len(sides[0])])
+        if not listed:
+            parts = [da.from_array(code, chunks=(sizes,)) for code, sizes in zip(parts, scores.chunks[-2:])]
+        return parts[0][spread[0]] == parts[1][spread[1]]
+
+    kept = True
+    for name, kind in impostors.items():
+        require_one_of(f"impostors[{name!r}]", kind, ("same", "other"))
+        labels = labels_of_sides(scores, name)
+        known = [label != UNKNOWN for label in labels]
+        both = known[0][spread[0]] & known[1][spread[1]]
+        kept = kept & both & (alike(labels) if kind == "same" else ~alike(labels))
+    genuine = scores[GENUINE].values if listed else alike(labels_of_sides(scores, IDENTITY))
+    if listed:
+        return scores.isel({PAIR: np.flatnonzero(genuine | kept)}), "all"
+    return scores.copy(data=da.where(genuine | kept, scores.data, scores.dtype.type(np.nan))), "all"

@@ -7,13 +7,25 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, real_numbers, require, require_flag, warn
+from frkit.base import (
+    IDENTITY,
+    IMAGE,
+    PROBE,
+    REFERENCE,
+    UNKNOWN,
+    real_numbers,
+    require,
+    require_flag,
+    require_one_of,
+    warn,
+)
 from frkit.faces.dataset import check_names
 from frkit.faces.files import file_kind, named, read_npy
-from frkit.faces.labels import clean_labels, complete_labels, image_names
+from frkit.faces.joins import identities_from, joined
+from frkit.faces.labels import clean_labels, complete_labels, image_names, resolve_varying
 from frkit.faces.opening import IDENTITY_NAMES, read_columns, take_column
 from frkit.faces.tables import read_pieces, to_numbers
-from frkit.scores.pairs import marks_of, without_failed
+from frkit.scores.pairs import FAILED, below, marks_of, warn_of_failed, without_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 
 CORNER = 64  # rows and columns that tell whether a matrix is symmetric
@@ -28,6 +40,7 @@ def score_matrix(
     reference=None,
     missing=None,
     distance: bool = False,
+    failed: str = "left out",
     attributes: Mapping[str, tuple] | None = None,
     chunks: int | str = "auto",
 ) -> xr.DataArray:
@@ -46,8 +59,12 @@ def score_matrix(
         The value(s) that mark a failed comparison; those pairs are left out of every rate and counted.
     distance : bool
         True where smaller means more alike: the sign is changed.
+    failed : {"left out", "rejected"}
+        What a failed comparison counts as: it is left out of every rate, or it is rejected at every threshold (its
+        score becomes one below all others, for which all are read once).
     attributes : mapping of name to (probe labels, reference labels), optional
-        Missing ones (None, NaN, blank) become "unknown".
+        Missing ones (None, NaN, blank) become "unknown". None in place of one side's labels: the people of the other
+        side have the same there, and strangers have none.
     chunks : int or "auto"
 
     Returns
@@ -64,12 +81,13 @@ def score_matrix(
     Warns
     -----
     DataWarning
-        For a symmetric square without image names: its diagonal counts as genuine.
+        For a symmetric square without image names: its diagonal counts as genuine. How many genuine and impostor
+        comparisons failed (of an array in memory: one on disk, or of dask, is not read for that).
 
     Examples
     --------
     >>> import frkit as fk
-    >>> fk.score_matrix([[9.0, 1.0], [-1.0, 7.0]], ["ann", "bob"], ["ann", "bob"], missing=-1).shape
+    >>> fk.score_matrix([[9.0, 1.0], [0.0, 7.0]], ["ann", "bob"], ["ann", "bob"]).shape
     (2, 2)
     """
     values = values if hasattr(values, "dtype") else real_numbers("values", values)
@@ -87,14 +105,44 @@ def score_matrix(
     require(isinstance(attributes, Mapping), f"attributes must be a mapping of names, got {attributes!r}")
     check_names(attributes)
     for name, both in attributes.items():
-        two = isinstance(both, (tuple, list)) and len(both) == 2
-        require(two, f"attributes[{name!r}] must be (labels of probes, labels of references)")
+        two = isinstance(both, (tuple, list)) and len(both) == 2 and any(side is not None for side in both)
+        require(two, f"attributes[{name!r}] must be (labels of probes, labels of references), one of them may be None")
         for side, given, n in zip(labels, both, values.shape, strict=True):
-            side[name] = clean_labels(given, n, name)[0]
+            if given is not None:
+                side[name] = clean_labels(given, n, name)[0]
+        _fill_other_side(labels, name)
     lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=block_size(chunks))
     lazy = da.map_blocks(without_failed, lazy, marks_of(missing), require_flag("distance", distance), dtype=float)
-    attrs = {"similarity": "given", "symmetric": 0, "long_name": "similarity score"}
+    lazy = _settle_failed(lazy, names, labels, failed, counted=isinstance(values, np.ndarray))
+    attrs = {"similarity": "given", "symmetric": 0, "long_name": "similarity score", "distance": int(distance)}
     return labelled_tensor(lazy, chunks, *names, *labels, attrs)
+
+
+def _fill_other_side(labels: list[dict], name: str) -> None:
+    """Give the people of the side without labels those that they have on the other side."""
+    known, other = sorted(labels, key=lambda side: name not in side)
+    if name not in other:
+        one, _, _ = resolve_varying(known[name], known[IDENTITY], "error", name)
+        labels_of = dict(zip(known[IDENTITY].tolist(), one.tolist()))
+        other[name] = np.array([labels_of.get(who, UNKNOWN) for who in other[IDENTITY].tolist()], str)
+
+
+def _settle_failed(lazy: da.Array, names: list, labels: list[dict], failed: str, counted: bool) -> da.Array:
+    """The scores, their failed comparisons counted in a warning (all are read once for that) or rejected."""
+    require_one_of("failed", failed, FAILED)
+    if failed == "rejected":
+        low = below(*da.compute(da.nanmin(lazy), da.nanmax(lazy)))
+        return da.where(da.isnan(lazy), low, lazy)
+    if counted:
+        sides = [
+            [da.from_array(part, chunks=(sizes,)) for part in (image, side[IDENTITY])]
+            for image, side, sizes in zip(names, labels, lazy.chunks, strict=True)
+        ]
+        (row, probe), (column, reference) = sides
+        gone, same = da.isnan(lazy), probe[:, None] == reference
+        kinds = (gone & same & (row[:, None] != column)).sum(), (gone & ~same).sum()
+        warn_of_failed(*map(int, da.compute(*kinds)))
+    return lazy
 
 
 def _warn_of_diagonal(values, probes: dict, references: dict) -> None:
@@ -111,7 +159,9 @@ def _warn_of_diagonal(values, probes: dict, references: dict) -> None:
         )
 
 
-def open_scores(path: str | Path, *, missing=-1, labels=None, **options) -> xr.DataArray:
+def open_scores(
+    path: str | Path, *, missing=-1, labels=None, identity: str | None = None, metadata=None, **options
+) -> xr.DataArray:
     """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with files of ids.
 
     Parameters
@@ -125,6 +175,10 @@ def open_scores(path: str | Path, *, missing=-1, labels=None, **options) -> xr.D
         For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a table
         with a column `identity`); one file where both sides have the same ids in the same order. Default: the
         files `<stem>_probe` and `<stem>_reference` (.txt, .csv or .npy) beside it.
+    identity : str, optional
+        Where the ids are names of images: a pattern that says who is in them, such as "{name}_{number}.jpg".
+    metadata : str or Path, optional
+        A table of people or images: its other columns become attributes of the ids that one of its columns names.
     **options
         As in `score_matrix`.
 
@@ -137,7 +191,7 @@ def open_scores(path: str | Path, *, missing=-1, labels=None, **options) -> xr.D
     ------
     InputError
         If the file is absent, pickled or malformed, with its name, and line and column where it is text; if an
-        id is missing, or the numbers of ids and scores differ.
+        id is missing, the numbers of ids and scores differ, the pattern does not fit a name, or nothing can be joined.
 
     Examples
     --------
@@ -150,8 +204,17 @@ def open_scores(path: str | Path, *, missing=-1, labels=None, **options) -> xr.D
     path = Path(path)
     with named(path):
         kind = file_kind(path)
-        require(kind in ("text", "npy"), "a score matrix is read from .csv, .tsv or .npy")
-        values, *people = _from_text(path) if kind == "text" else _from_npy(path, labels)
+        require(kind in ("text", "lines", "npy"), "a score matrix is read from a text table or .npy")
+        values, *ids = _from_npy(path, labels) if kind == "npy" else _from_text(path)
+        people = ids
+        if identity is not None:
+            people = [identities_from(side, identity) for side in ids]
+            options |= dict(zip((PROBE, REFERENCE), ids))
+        if metadata is not None:
+            known = {IMAGE: ids, IDENTITY: people} if identity is not None else {IDENTITY: people}
+            named_sides = {kind: tuple(np.asarray(side, str) for side in sides) for kind, sides in known.items()}
+            given = dict(options.get("attributes") or {})
+            options["attributes"] = given | joined(metadata, named_sides, given)
         return score_matrix(values, *people, missing=missing, **options)
 
 

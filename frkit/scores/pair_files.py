@@ -5,9 +5,11 @@ from inspect import signature
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, listed, require, warn
+from frkit.base import IDENTITY, IMAGE, PROBE, InputError, listed, require, warn
 from frkit.faces.files import named
-from frkit.scores.pair_formats import PAIR_FORMATS
+from frkit.faces.joins import identities_from, joined
+from frkit.scores.pair_formats import PAIR_FORMATS, SIDES
+from frkit.scores.pair_json import read_json
 from frkit.scores.pairs import pairs
 
 
@@ -18,8 +20,10 @@ def open_pairs(
     scores=None,
     metadata=None,
     columns=None,
+    identity: str | None = None,
     distance: bool | None = None,
     missing=None,
+    failed: str = "left out",
     unknown=("ambiguous",),
 ) -> xr.Dataset:
     """Read a list of scored pairs from the files that the field keeps them in; .gz is read as it is.
@@ -30,19 +34,25 @@ def open_pairs(
     format : str
         "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw" (pairs.txt), "bfw" (data table, .csv or
         .parquet), "bob4", "bob5", "bob-csv", "voxceleb" (`label enrol test`), "kaldi" (`enrol test target`),
-        "ijbc" (`tid1 tid2 label`), "columns" (any .csv, .tsv or .parquet) or "vectors" (genuine and impostor scores).
+        "ijbc" (`tid1 tid2 label`), "columns" (any text table with a header, or .parquet), "json" ({probe: {reference:
+        score}}, one such for each model, or a table) or "vectors" (genuine and impostor scores).
     scores : path, array, or mapping of model name to such, optional
         For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs' order; for trials
         also lines `enrol test score` in any order.
     metadata : path, optional
-        For "voxceleb" and "kaldi" the speakers' table (gender, nationality); for "ijbc" the table `img tid mid`.
+        A table of people or images (of VoxCeleb's speakers, say), joined on whichever of its columns names them; its
+        other columns become attributes, in lower case. For "ijbc" the table `img tid mid`.
     columns : mapping, or list of str, optional
-        For "columns": names of `frkit.pairs` to columns, e.g. {"score": ["arcface", "cosface"], "genuine": "label",
-        "probe": "img1", "race": ("race1", "race2")}. For "bfw": the encoders to read.
+        For "columns" and "json": names of `frkit.pairs` to columns, e.g. {"score": ["arcface", "cosface"], "genuine":
+        "label", "probe": "img1", "race": ("race1", "race2"), "trial": ["age_gap"]}. For "bfw": the encoders to read.
+    identity : str, optional
+        A pattern of image names that says who is in them, such as "{name}_{number}.jpg" or "{id}/{video}/{file}".
     distance : bool, optional
         True where smaller means more alike. Default: True for RFW's score table (column `dist`), else False.
     missing : float or sequence of float, optional
         The value(s) that mark a failed comparison; blank cells always do.
+    failed : {"left out", "rejected"}
+        What a failed comparison counts as, as in `frkit.pairs`.
     unknown : sequence of str
         Labels that say no group; such pairs count in global rates and in no group, and are counted in a warning.
 
@@ -54,16 +64,19 @@ def open_pairs(
     Raises
     ------
     InputError
-        For a malformed file, with its name and line number; for an unknown format, or an option it does not have.
+        For a malformed file, with its name and line number; for an unknown format, or an option it does not have; where
+        the pattern does not fit a name, or metadata label nobody (the message names their columns).
 
     Examples
     --------
     >>> import frkit as fk
     >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
     """
-    require(format in PAIR_FORMATS, f"format must be one of {', '.join(PAIR_FORMATS)}; got {format!r}")
-    reader = PAIR_FORMATS[format]
-    options = {"scores": scores, "metadata": metadata, "columns": columns}
+    formats = PAIR_FORMATS | {"json": read_json}
+    require(format in formats, f"format must be one of {', '.join(formats)}; got {format!r}")
+    reader = formats[format]
+    own = "metadata" in signature(reader).parameters
+    options = {"scores": scores, "columns": columns} | ({"metadata": metadata} if own else {})
     given = {name: value for name, value in options.items() if value is not None}
     extra = [name for name in given if name not in signature(reader).parameters]
     require(not extra, f"format {format!r} has no option {listed(extra)}")
@@ -72,9 +85,27 @@ def open_pairs(
         lines = columns.pop("lines", None)
         of_file = columns.pop("distance", False)
         attributes = {name: columns.pop(name) for name in list(columns) if name not in signature(pairs).parameters}
+        if identity is not None:
+            columns |= _identities(columns, identity)
+        if metadata is not None and not own:
+            attributes |= joined(metadata, _names(columns), attributes)
         _check_verdicts(columns, lines)
-        options = dict(distance=of_file if distance is None else distance, missing=missing)
+        options = dict(distance=of_file if distance is None else distance, missing=missing, failed=failed)
         return pairs(**columns, **options, **_without_words(attributes, unknown))
+
+
+def _identities(columns: dict, pattern: str) -> dict:
+    """Who is on both sides, by the images' names."""
+    require(PROBE in columns, "identity= reads the names of images, but this file has none")
+    return {f"{side}_{IDENTITY}": identities_from(columns[side], pattern) for side in SIDES}
+
+
+def _names(columns: dict) -> dict:
+    """What rows of metadata may go by: images and people of both sides."""
+    known = {IMAGE: SIDES, IDENTITY: [f"{side}_{IDENTITY}" for side in SIDES]}
+    found = {kind: tuple(columns[name] for name in names) for kind, names in known.items() if {*names} <= {*columns}}
+    require(len(found) > 0, "metadata= is joined by names of images or people, but this file has neither")
+    return found
 
 
 def _check_verdicts(columns: dict, lines) -> None:
@@ -91,13 +122,16 @@ def _check_verdicts(columns: dict, lines) -> None:
 
 def _without_words(attributes: dict, unknown) -> dict:
     """Labels that say no group become missing, and are counted."""
-    out = {}
+    out, unknown = {}, list(unknown)
     for name, labels in attributes.items():
         two = labels if isinstance(labels, tuple) else (labels,)
-        says_none = [np.isin(np.asarray(side, object).astype(str), list(unknown)) for side in two]
-        many = int(np.any(says_none, axis=0).sum())
+        says_none = [None if side is None else np.isin(np.asarray(side, object).astype(str), unknown) for side in two]
+        many = int(np.any([none for none in says_none if none is not None], axis=0).sum())
         if many:
             warn(f"{many} pairs have no clear {name} ({listed(unknown)}): they count in global rates and in no group")
-        clean = [np.where(none, None, np.asarray(side, object)) for side, none in zip(two, says_none, strict=True)]
+        clean = [
+            side if side is None else np.where(none, None, np.asarray(side, object))
+            for side, none in zip(two, says_none, strict=True)
+        ]
         out[name] = tuple(clean) if isinstance(labels, tuple) else clean[0]
     return out

@@ -33,22 +33,25 @@ def mapped(table: pd.DataFrame, columns: Mapping) -> dict:
     """The columns of a table under the names of `frkit.pairs`, with the lines they stand in.
 
     `score` may map to one column, a list of columns (models) or a mapping from model to column; an attribute to one
-    column or to two, (probe's, reference's).
+    column or to two, (probe's, reference's), of which one may be None; `trial` to a list of columns, or a mapping.
     """
     out = {"lines": table.index.to_numpy()}
     for name, own in columns.items():
         if name == "score":
             models = own if isinstance(own, (str, Mapping)) else {model: model for model in own}
-            out[name] = _scores(table, models)
+            out[name] = scores_in(table, models)
         elif name in NAMES:
             out[name] = _complete(_column(table, own, name))
         elif name == "genuine":
             out[name] = _verdicts(_column(table, own, name))
+        elif name == "trial":
+            of_trials = own if isinstance(own, Mapping) else {column: column for column in own}
+            out[name] = {attribute: _column(table, column, attribute) for attribute, column in of_trials.items()}
         elif isinstance(own, str):
             out[name] = _column(table, own, name).to_numpy()
         else:
             require(len(own) == 2, f"attribute {name!r} must name one column or two, got {listed(own)}")
-            out[name] = tuple(_column(table, side, name).to_numpy() for side in own)
+            out[name] = tuple(None if side is None else _column(table, side, name).to_numpy() for side in own)
     return out
 
 
@@ -57,10 +60,10 @@ def _column(table: pd.DataFrame, name: str, what: str) -> pd.Series:
     return table[name]
 
 
-def _scores(table: pd.DataFrame, own: str | Mapping) -> np.ndarray | dict[str, np.ndarray]:
+def scores_in(table: pd.DataFrame, own: str | Mapping) -> np.ndarray | dict[str, np.ndarray]:
     """One model's scores, or those of several by name."""
     if isinstance(own, Mapping):
-        return {model: _scores(table, column) for model, column in own.items()}
+        return {model: scores_in(table, column) for model, column in own.items()}
     return to_numbers(_column(table, own, "score").to_frame())[:, 0]
 
 
@@ -119,12 +122,10 @@ def read_bob_csv(path) -> dict:
         own = [f"{prefix}{name}" for name in _BOB_IDS if f"{prefix}{name}" in table]
         columns |= {side: [*own, f"{prefix}template_id"][0], f"{side}_{IDENTITY}": f"{prefix}subject_id"}
     known = {"subject_id", *_BOB_IDS}
-    own = [{name.removeprefix(prefix) for name in table if name.startswith(prefix)} - known for prefix in _BOB_SIDES]
-    alone = [f"{prefix}{name}" for prefix, mine in zip(_BOB_SIDES, own) for name in sorted(mine - (own[0] & own[1]))]
-    columns |= {name: [f"{prefix}{name}" for prefix in _BOB_SIDES] for name in sorted(own[0] & own[1])}
-    out = _with_models(mapped(table, columns))
-    not_read(alone, "one side alone has it")
-    return out
+    own = {name.removeprefix(prefix) for prefix in _BOB_SIDES for name in table if name.startswith(prefix)} - known
+    both = {name: [f"{prefix}{name}" for prefix in _BOB_SIDES] for name in sorted(own)}
+    columns |= {name: [side if side in table else None for side in sides] for name, sides in both.items()}
+    return _with_models(mapped(table, columns))
 
 
 def _with_models(columns: dict) -> dict:
@@ -141,13 +142,12 @@ def read_bob(fields: str, model: str, path) -> dict:
     return _with_models(mapped(read_text(Path(path), fields), columns))
 
 
-def read_trials(fields: str, path, scores=None, metadata=None) -> dict:
+def read_trials(fields: str, path, scores=None) -> dict:
     """Trials of VoxCeleb or Kaldi with a file of scores: in their order, or as `enrol test score`."""
     table = read_text(Path(path), fields)
     out = mapped(table, {"genuine": "label", PROBE: "test", REFERENCE: "enrol"})
     people = [_speakers(table[side]) for side in ("test", "enrol")]
-    out |= {"score": _trial_scores(table, scores, path), **dict(zip(NAMES[2:], people, strict=True))}
-    return out if metadata is None else out | _speaker_labels(Path(metadata), people)
+    return out | {"score": _trial_scores(table, scores, path), **dict(zip(NAMES[2:], people, strict=True))}
 
 
 def _speakers(names: pd.Series) -> np.ndarray:
@@ -168,30 +168,15 @@ def _trial_scores(trials: pd.DataFrame, scores, path) -> np.ndarray | dict[str, 
         odd = table.index[(width != width.iloc[0]) | (width == 2)]
         _refuse(odd, " has another number of fields; a line is: enrol test score")
         if width.iloc[0] == 1:
-            return read_scores(_scores(table.set_axis(["score", 1, 2], axis=1), "score"), len(trials), path)
+            return read_scores(scores_in(table.set_axis(["score", 1, 2], axis=1), "score"), len(trials), path)
         sides = ["enrol", "test"]
         _refuse(table.index[table.duplicated(sides)], " scores a trial for a second time")
-        values = _scores(table, "score")
+        values = scores_in(table, "score")
         place = pd.MultiIndex.from_frame(table[sides]).get_indexer(pd.MultiIndex.from_frame(trials[sides]))
         lost = trials[place < 0]
         for line, trial in lost.head(1).iterrows():
             raise InputError(f"no score for the trial in line {line} of {path}: {trial.enrol} {trial.test}")
         return values[place]
-
-
-def _speaker_labels(path: Path, people: list) -> dict:
-    """Gender and nationality from VoxCeleb's metadata: `VoxCeleb1 ID, VGGFace1 ID, Gender, Nationality, Set`."""
-    with named(path):
-        table = read_text(path)
-        ids = [name for name in table if name.endswith("ID") and "VGG" not in name]
-        require(
-            len(ids) == 1 and "Gender" in table,
-            f"must be a table with a VoxCeleb ID and Gender; the columns are {listed(table.columns)}",
-        )
-        _refuse(table.index[table[ids[0]].duplicated()], f": the speaker stands more than once in {ids[0]!r}")
-    table = table.set_index(ids[0])
-    known = [name for name in ("Gender", "Nationality") if name in table]
-    return {name.lower(): tuple(table[name].reindex(side).to_numpy() for side in people) for name in known}
 
 
 def read_ijbc(path, scores=None, metadata=None) -> dict:
@@ -301,7 +286,7 @@ def score_lines(path: Path) -> np.ndarray:
     """One score per line, or an .npy of one dimension."""
     with named(path):
         if path.suffix != ".npy":
-            return _scores(read_text(path, "score", "one score"), "score")
+            return scores_in(read_text(path, "score", "one score"), "score")
         require(path.is_file(), "there is no such file")
         values = read_npy(path)
         flat = values.ndim == 1 and values.dtype.kind in "fiu"
@@ -314,7 +299,11 @@ def read_vectors(path, scores=None) -> dict:
     both = (path, scores) if scores is not None else path
     two = isinstance(both, (tuple, list)) and len(both) == 2
     require(two, "two files are needed: open_pairs((genuine, impostor), format='vectors')")
-    parts = [score_lines(Path(one)) for one in both]
+    return two_vectors(*(score_lines(Path(one)) for one in both))
+
+
+def two_vectors(*parts: np.ndarray) -> dict:
+    """Genuine scores, then impostor scores."""
     return {"score": np.concatenate(parts), "genuine": np.repeat([True, False], [len(part) for part in parts])}
 
 

@@ -19,11 +19,14 @@ from frkit.base import (
     real_numbers,
     require,
     require_flag,
+    require_one_of,
+    warn,
 )
 from frkit.faces.dataset import check_names
 from frkit.faces.labels import clean_labels, complete_labels, model_names, one_each
 
 SIDES = (PROBE, REFERENCE)
+FAILED = ("left out", "rejected")  # what a failed comparison may count as
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
 
 
@@ -38,6 +41,8 @@ def pairs(
     model=None,
     distance: bool = False,
     missing=None,
+    failed: str = "left out",
+    trial: Mapping | None = None,
     **attributes,
 ) -> xr.Dataset:
     """Collect scored pairs, with what is known of their two sides, in one checked Dataset.
@@ -58,17 +63,24 @@ def pairs(
         True where smaller means more alike: the sign is changed.
     missing : float or sequence of float, optional
         The value(s), before a change of sign, that mark a comparison which failed.
+    failed : {"left out", "rejected"}
+        What a failed comparison counts as: it is left out of every rate, which a warning counts, or it is rejected at
+        every threshold (its score becomes one below all others).
+    trial : mapping of name to labels, array-like of str, shape (n_pairs,), optional
+        Attributes of the comparison and not of people, such as occlusion or an age gap in classes: each pair counts in
+        the group of its own label.
     **attributes : array-like of str, shape (n_pairs,), or a tuple of two such
         One label per pair (both sides have it), or a tuple (labels of probes, labels of references). A label
-        such as "Asian x White" names both sides. Missing labels become "unknown".
+        such as "Asian x White" names both sides. Missing labels become "unknown". Where one side of the tuple is None,
+        a pair counts in the group of the other side's label.
 
     Returns
     -------
     xr.Dataset
         Variable `score` float64 over ([model,] pair), larger = more alike, NaN where the comparison failed;
         coordinates over pair: `genuine` (bool) and, where given, `probe`, `reference`, `probe_identity`,
-        `reference_identity`, `probe_<attribute>`, `reference_<attribute>`. A pair belongs to a group where both
-        sides have that label; otherwise it is a cross-group pair.
+        `reference_identity`, `probe_<attribute>`, `reference_<attribute>`, `<attribute of the trial>`. A pair belongs
+        to a group where both sides have that label; otherwise it is a cross-group pair.
 
     Raises
     ------
@@ -76,6 +88,11 @@ def pairs(
         Where lengths differ, scores are no finite numbers, names or identities are given for one side only or
         are missing, an image shows two people, or `genuine` contradicts the identities. Pairs are counted
         from 0.
+
+    Warns
+    -----
+    DataWarning
+        Where comparisons failed: how many genuine and how many impostor ones are left out.
 
     Examples
     --------
@@ -91,13 +108,13 @@ def pairs(
     if images and people:
         _check_images(*(np.concatenate([*side.values()]) for side in (images, people)))
     labels = {GENUINE: _genuine(genuine, [*people.values()], n), **images, **people, **_attributes(attributes, n)}
-    coords = {name: (PAIR, values) for name, values in labels.items()}
+    coords = {name: (PAIR, labels) for name, labels in (labels | _of_trials(trial or {}, labels, n)).items()}
     if names is not None:
         coords[MODEL] = names
     distance = require_flag("distance", distance)
+    values = settle_failed(-values if distance else values, labels[GENUINE], failed)
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
-    dims = (MODEL, PAIR)[-values.ndim :]
-    return xr.Dataset({"score": (dims, -values if distance else values, attrs)}, coords=coords)
+    return xr.Dataset({"score": ((MODEL, PAIR)[-values.ndim :], values, attrs)}, coords=coords)
 
 
 def _scores(score, model, missing) -> tuple[np.ndarray, np.ndarray | None]:
@@ -135,6 +152,29 @@ def without_failed(scores: np.ndarray, marks: list[float], distance: bool = Fals
     for mark in marks:
         values[np.ma.getdata(scores) == mark] = np.nan
     return -values if distance else values
+
+
+def settle_failed(scores: np.ndarray, genuine: np.ndarray, failed: str) -> np.ndarray:
+    """Scores, larger = more alike, whose failed comparisons (NaN) are counted in a warning, or rejected everywhere."""
+    require_one_of("failed", failed, FAILED)
+    gone = np.isnan(scores)
+    if failed == "left out":
+        warn_of_failed(*(int((gone & kind).sum()) for kind in (genuine, ~genuine)))
+        return scores
+    ends = (extreme.reduce(scores, -1, keepdims=True) for extreme in (np.fmin, np.fmax))
+    return np.where(gone, below(*ends), scores)
+
+
+def below(lowest, highest):
+    """A score that is rejected wherever one of these is."""
+    return lowest - np.maximum(highest - lowest, 1.0) / 100
+
+
+def warn_of_failed(genuine: int, impostor: int) -> None:
+    """Say how many comparisons are left out."""
+    if genuine or impostor:
+        words = "failed (NaN or marked as missing): they are left out of every rate; failed='rejected' rejects them"
+        warn(f"{genuine} genuine and {impostor} impostor comparisons {words}")
 
 
 def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
@@ -184,10 +224,22 @@ def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
     check_names(attributes)
     out = {}
     for name, values in attributes.items():
-        two = isinstance(values, tuple) and len(values) == 2 and np.ndim(values[0]) == 1
-        clean = [clean_labels(side, n, name, PAIR)[0] for side in (values if two else (values,))]
-        out |= zip((f"{side}_{name}" for side in SIDES), clean if two else _split(clean[0]))
+        two = isinstance(values, tuple) and len(values) == 2 and any(np.ndim(side) == 1 for side in values)
+        given = values if two else (values,)
+        clean = [None if side is None else clean_labels(side, n, name, PAIR)[0] for side in given]
+        both = zip((f"{side}_{name}" for side in SIDES), clean if two else _split(clean[0]))
+        out |= {name: labels for name, labels in both if labels is not None}
     return out
+
+
+def _of_trials(trial: Mapping, taken: dict, n: int) -> dict[str, np.ndarray]:
+    """Clean labels of the attributes of trials, under their bare names."""
+    require(isinstance(trial, Mapping), f"trial must be a mapping of names to labels, got {trial!r}")
+    check_names(trial)
+    names = {GENUINE, PAIR, *(name.removeprefix(f"{side}_") for side in SIDES for name in taken)}
+    again = [name for name in trial if name in names]
+    require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
+    return {name: clean_labels(labels, n, name, PAIR)[0] for name, labels in trial.items()}
 
 
 def _split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

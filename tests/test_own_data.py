@@ -1,0 +1,437 @@
+"""What people bring: JSON, image names that say who is in them, tables of metadata, labels of one side or of the trial,
+chosen impostors, distances, failed comparisons and text under any name."""
+
+import gzip
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+import frkit as fk
+from frkit.faces.joins import identities_from
+
+NAMES = ["ann_1.jpg", "ann_2.jpg", "bo_1.jpg", "bo_2.jpg", "cy_x_1.jpg"]
+WHO = ["ann", "ann", "bo", "bo", "cy_x"]
+
+
+def put(folder, name, text):
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+def scores_of(names, seed=0):
+    """A score for every ordered couple of different names."""
+    rng = np.random.default_rng(seed)
+    return {a: {b: round(float(rng.uniform()), 6) for b in names if b != a} for a in names}
+
+
+# --- who is in an image ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names", "who"),
+    [
+        ("{name}_{number}.jpg", NAMES, WHO),
+        ("{name}/{name}_{number}.jpg", ["lfw/J_B/J_B_0001.jpg", "J_B/J_B_0002.jpg"], ["J_B", "J_B"]),
+        ("{id}/{video}/{file}", ["wav/id1/v/1.wav", "id2/w/2.wav"], ["id1", "id2"]),
+        ("{race}-{identity}.(png)", ["A-k.(png)", "B-a.b.(png)"], ["k", "a.b"]),
+        ("{name}", ["x/k", "m"], ["k", "m"]),
+    ],
+)
+def test_names_say_who_it_is(pattern, names, who):
+    assert identities_from(names, pattern).tolist() == who
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("{name}_{number}.png", "does not fit 5 of 5 image names: 'ann_1.jpg', 'ann_2.jpg', 'bo_1.jpg'"),
+        ("{a}_{number}.jpg", "must hold one field that says who it is: one of identity, name"),
+        ("{name}_{id}.jpg", "must hold one field that says who"),
+        ("name", "must be a pattern such as '{name}_{number}.jpg', got 'name'"),
+    ],
+)
+def test_a_pattern_that_says_nothing(pattern, words):
+    with pytest.raises(fk.InputError, match=words):
+        identities_from(NAMES, pattern)
+
+
+def test_faces_whose_image_names_say_who_it_is(tmp_path):
+    embedding = np.random.default_rng(0).normal(size=(5, 3))
+    np.savez(tmp_path / "f.npz", emb=embedding, filename=NAMES)
+    faces = fk.open_faces(tmp_path / "f.npz", identity="{name}_{number}.jpg")
+    assert faces.identity.values.tolist() == WHO and faces.image.values.tolist() == NAMES
+    np.savez(tmp_path / "g.npz", emb=embedding)
+    with pytest.raises(fk.InputError, match="no image; say image='name'"):
+        fk.open_faces(tmp_path / "g.npz", identity="{name}_{number}.jpg")
+
+
+def test_a_matrix_whose_ids_are_image_names(tmp_path):
+    values = np.random.default_rng(0).uniform(size=(5, 5)).round(3) + 0.4 * np.equal.outer(WHO, WHO)
+    rows = [",".join([name, *map(str, row)]) for name, row in zip(NAMES, values)]
+    path = put(tmp_path, "m.csv", "\n".join([",".join(["", *NAMES]), *rows]))
+    meta = put(tmp_path, "people.csv", "Person,Gender\nann,female\nbo,male\ncy_x,male\n")
+    scores = fk.open_scores(path, identity="{name}_{number}.jpg", metadata=meta)
+    assert scores.probe_identity.values.tolist() == WHO and scores.probe.values.tolist() == NAMES
+    assert scores.reference_gender.values.tolist() == ["female", "female", "male", "male", "male"]
+    ev = fk.evaluate(scores, threshold=[0.5], weighting="pair")["empirical"]
+    genuine = [values[i, j] for i, j in product(range(5), repeat=2) if i != j and WHO[i] == WHO[j]]
+    assert float(ev.frr[0]) == pytest.approx(np.mean(np.array(genuine) <= 0.5))
+
+
+# --- JSON ------------------------------------------------------------------------------------------------
+
+
+def test_json_by_names(tmp_path):
+    scores = scores_of(NAMES)
+    path = put(tmp_path, "s.json", json.dumps(scores))
+    pairs = fk.open_pairs(path, format="json", identity="{name}_{number}.jpg")
+    assert pairs.sizes["pair"] == 20 and int(pairs.genuine.sum()) == 4
+    for k in range(20):
+        one = pairs.isel(pair=k)
+        assert float(one.score) == scores[str(one.probe.values)][str(one.reference.values)]
+    both = put(tmp_path, "two.json.gz", json.dumps({"A": scores, "B": scores_of(NAMES[::-1], 1)}))
+    two = fk.open_pairs(both, format="json", identity="{name}_{number}.jpg")
+    assert two.model.values.tolist() == ["A", "B"]
+    np.testing.assert_array_equal(two.score.sel(model="A"), pairs.score)
+    at = (two.probe == "bo_1.jpg") & (two.reference == "ann_2.jpg")
+    assert two.score.sel(model="B").values[at] == [scores_of(NAMES[::-1], 1)["bo_1.jpg"]["ann_2.jpg"]]
+
+
+def test_json_tables_and_vectors(tmp_path):
+    flat = [(a, b, score) for a, row in scores_of(NAMES).items() for b, score in row.items()]
+    rows = [{"probe": a, "reference": b, "score": score, "age_gap": "0-5"} for a, b, score in flat]
+    pattern = {"identity": "{name}_{number}.jpg"}
+    columns = {"score": "score", "probe": "probe", "reference": "reference", "trial": ["age_gap"]}
+    table = fk.open_pairs(put(tmp_path, "t.json", json.dumps(rows)), format="json", columns=columns, **pattern)
+    lists = {name: [row[name] for row in rows] for name in rows[0]}
+    other = fk.open_pairs(put(tmp_path, "l.json", json.dumps(lists)), format="json", **pattern)
+    assert table.age_gap.values.tolist() == ["0-5"] * 20
+    np.testing.assert_array_equal(table.score, other.score)
+    vectors = put(tmp_path, "v.json", '{"genuine": [0.9, 0.8], "impostor": [0.1, 0.2, 0.3]}')
+    assert fk.open_pairs(vectors, format="json").genuine.values.tolist() == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "the JSON cannot be read"),
+        ("3", "holds no mapping and no list"),
+        ("{}", "holds no mapping and no list"),
+        ('{"a": 1}', "JSON must hold {probe: {reference: score}}"),
+        ('{"a": {"b": 1}, "a": {"c": 1}}', "'a' stands twice in one object"),
+        ('{"A": {"a": {"b": 1}}, "B": {"a": {"c": 1}}}', "models 'A' and 'B' did not score the same pairs"),
+        ('{"a_1.jpg": {"b_1.jpg": "high"}}', "'high' is not a finite number"),
+        ('{"a_1.jpg": {"b_1.jpg": Infinity}}', "not a finite number"),
+        ('{"score": [1, 2], "probe": ["a"]}', "its lists differ in length"),
+        ('{"a": {}}', "holds no score"),
+        ("[" * 100_000, "the JSON cannot be read"),
+    ],
+)
+def test_bad_json(tmp_path, text, words):
+    with pytest.raises(fk.InputError, match=f"b.json: .*{words}"):
+        fk.open_pairs(put(tmp_path, "b.json", text), format="json", identity="{name}_{number}.jpg")
+
+
+# --- metadata --------------------------------------------------------------------------------------------
+
+TRIALS = "1 id1/v/1.wav id1/w/2.wav\n0 id1/v/1.wav id2/v/1.wav\n0 id2/v/1.wav id3/v/1.wav\n"
+
+
+def trials(folder, meta, **options):
+    scores = put(folder, "s", "0.9\n0.1\n0.2\n")
+    path = put(folder, "trials", TRIALS)
+    return fk.open_pairs(path, format="voxceleb", scores=scores, metadata=put(folder, "meta.tab", meta), **options)
+
+
+def test_metadata_are_joined_on_the_column_that_matches(tmp_path):
+    """The speakers' ids stand in the second column here."""
+    pairs = trials(tmp_path, "n name\tVGG\tGender\nx\tid1\tm\ny\tid2\tf\nz\tid3\tf\n")
+    assert pairs.probe_gender.values.tolist() == ["m", "f", "f"]
+    assert pairs.reference_gender.values.tolist() == ["m", "m", "f"]
+
+
+def test_metadata_that_label_nothing_are_an_error(tmp_path):
+    with pytest.raises(fk.InputError, match="no column holds image names .* identity names such as 'id1', so nothing"):
+        trials(tmp_path, "VoxCeleb1 ID\tGender\nid10001\tm\nid10002\tf\n")
+
+
+def test_metadata_that_label_some_say_how_many(tmp_path):
+    with pytest.warns(fk.DataWarning, match="'ID' does not hold 1 of 3 identity names .'id2'.: they are in no group"):
+        pairs = trials(tmp_path, "ID\tGender\nid1\tm\nid3\tf\n")
+    assert pairs.probe_gender.values.tolist() == ["m", "unknown", "f"]
+
+
+def test_metadata_of_images_go_before_those_of_people(tmp_path):
+    rows = ["id1 id1/v/1.wav low", "id1 id1/w/2.wav high", "id2 id2/v/1.wav low", "id3 id3/v/1.wav mid"]
+    pairs = trials(tmp_path, "\n".join(["who file noise", *rows]))
+    assert pairs.probe_noise.values.tolist() == ["high", "low", "mid"]
+    assert pairs.reference_noise.values.tolist() == ["low", "low", "low"]
+
+
+def test_metadata_do_not_overrule_the_file(tmp_path):
+    table = "a,b,k,m,genuine,s,sex\n1,2,x,x,1,.9,f\n1,3,x,y,0,.1,f\n"
+    columns = {"score": "s", "genuine": "genuine", "probe_identity": "k", "reference_identity": "m", "sex": "sex"}
+    path, meta = put(tmp_path, "t.csv", table), put(tmp_path, "m.csv", "who,Sex\nx,m\ny,m\n")
+    with pytest.raises(fk.InputError, match="columns 'Sex' stand in the file of the scores or embeddings too"):
+        fk.open_pairs(path, format="columns", columns=columns, metadata=meta)
+
+
+def test_faces_take_metadata_in_any_order(tmp_path):
+    np.savez(tmp_path / "f.npz", emb=np.eye(5) + 0.1, filename=NAMES, subject=WHO)
+    meta = put(tmp_path, "m.csv", "Note,Subject ID,Gender\n1,cy_x,male\n2,ann,female\n3,bo,\n")
+    faces = fk.open_faces(tmp_path / "f.npz", metadata=meta)
+    assert faces.gender.values.tolist() == ["female"] * 2 + ["unknown"] * 2 + ["male"]
+    images = put(tmp_path, "i.csv", "path,pose\n" + "\n".join(f"{name},p{k}" for k, name in enumerate(NAMES[::-1])))
+    posed = fk.open_faces(tmp_path / "f.npz", metadata=images, varying="keep")
+    assert posed.pose.values.tolist() == ["p4", "p3", "p2", "p1", "p0"]
+    with pytest.raises(fk.InputError, match="m.csv: no column holds"):
+        fk.open_faces(tmp_path / "f.npz", metadata=put(tmp_path, "m.csv", "a,b\n1,2\n"))
+
+
+# --- labels of one side, and of the trial ----------------------------------------------------------------
+
+
+def listed_pairs(n=1200, seed=0, **more):
+    """Pairs of twelve people, their scores, which are genuine, and labels of the trials; more: for fk.pairs."""
+    rng = np.random.default_rng(seed)
+    one, other = rng.integers(0, 12, (2, n))
+    other = np.where(rng.uniform(size=n) < 0.4, one, other)
+    score = rng.normal(size=n) + 1.5 * (one == other)
+    number = rng.integers(0, 9, (2, n))
+    people_and_numbers = zip((one, other), number + [[0], [9]])
+    images = [[f"{who}_{k}" for who, k in zip(side, numbers)] for side, numbers in people_and_numbers]
+    sides = dict(probe=images[0], reference=images[1], probe_identity=one, reference_identity=other)
+    labels = rng.choice(["low", "high"], n)
+    return fk.pairs(score, **sides, **more), score, one == other, labels
+
+
+def rates_by_hand(score, genuine, label, value, threshold):
+    own = label == value
+    return (score[own & ~genuine] > threshold).mean(), (score[own & genuine] <= threshold).mean()
+
+
+@pytest.mark.parametrize("side", ["probe", "reference", "trial"])
+def test_each_pair_counts_in_the_group_of_its_own_label(side):
+    labels = listed_pairs()[3]
+    of_side = {"probe": (labels, None), "reference": (None, labels)}
+    given = {"noise": of_side[side]} if side in of_side else {"trial": {"noise": labels}}
+    pairs, score, genuine, _ = listed_pairs(**given)
+    ev = fk.evaluate(pairs, threshold=[0.3, 1.0], by="noise")  # no warning: the label is none of people
+    for value, level in product(("low", "high"), (0, 1)):
+        far, frr = rates_by_hand(score, genuine, labels, value, [0.3, 1.0][level])
+        found = ev["empirical"].sel(group=value).isel(threshold_level=level)
+        assert (float(found.far_group), float(found.frr_group)) == pytest.approx((far, frr), abs=1e-12)
+    band = fk.band(ev, "frr_group")
+    assert bool(((band.lower < band.estimate) & (band.estimate < band.upper)).all())
+    with pytest.raises(fk.InputError, match="strata must be a property of the person, but 'noise' is one of the trial"):
+        fk.evaluate(pairs, by="noise", resampling=fk.Resampling("identity", n=5, strata="noise"))
+
+
+def test_names_of_trials_are_their_own():
+    with pytest.raises(fk.InputError, match="trial names 'race', which the pairs have already"):
+        fk.pairs([1, 0], [True, False], race=["a", "b"], trial={"race": ["a", "b"]})
+    with pytest.raises(fk.InputError, match="trial must be a mapping"):
+        fk.pairs([1, 0], [True, False], trial=["gap"])
+    with pytest.raises(fk.InputError, match="by='gap' is no attribute of these scores; known: age"):
+        fk.evaluate(fk.pairs([1, 0], [True, False], trial={"age": ["a", "b"]}), by="gap")
+
+
+def test_a_matrix_fills_the_other_side_by_identity():
+    gender = {"gender": (["f", "m"], None)}
+    scores = fk.score_matrix(np.eye(2, 3), ["a", "b"], ["b", "a", "c"], attributes=gender)
+    assert scores.reference_gender.values.tolist() == ["m", "f", "unknown"]
+    with pytest.raises(fk.InputError, match="varies within 1 of 1 identities"):
+        fk.score_matrix(np.eye(2, 3), ["a", "a"], ["b", "a", "c"], attributes=gender)
+    with pytest.raises(fk.InputError, match="one of them may be None"):
+        fk.score_matrix(np.eye(2, 3), ["a", "b"], ["b", "a", "c"], attributes={"gender": (None, None)})
+
+
+# --- kinds of impostors ----------------------------------------------------------------------------------
+
+KINDS = [{"gender": "same"}, {"race": "other"}, {"gender": "same", "race": "other"}, {"race": "same"}]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("form", ["tensor", "list"])
+@pytest.mark.parametrize("weighting", ["identity", "pair"])
+def test_chosen_impostors(kind, form, weighting):
+    groups = {f"{g}/{r}": {} for g in "fm" for r in "xyz"}
+    faces = fk.vmf.mixture(24, 8, kappa=(4, 30), seed=0, groups=groups).sample(3, seed=1)
+    gender, race = np.array([label.split("/") for label in faces.group.values]).T
+    race[:3] = "unknown"
+    faces = faces.assign_coords(gender=("image", gender), race=("image", race)).drop_vars("group")
+    scores = fk.score_tensor(faces, chunks=16)
+    who, labels, values = faces.identity.values, {"gender": gender, "race": race}, scores.values.astype(float)
+    i, j = np.triu_indices(len(who), 1)
+    allowed = who[i] != who[j]
+    for name, rule in kind.items():
+        one, other = labels[name][i], labels[name][j]
+        allowed &= (one != "unknown") & (other != "unknown") & ((one == other) == (rule == "same"))
+    if form == "list":
+        sides = {f"{side}_{name}": values[at] for side, at in (("probe", i), ("reference", j))
+                 for name, values in (("identity", who),)}  # fmt: skip
+        both = {name: (values[i], values[j]) for name, values in labels.items()}
+        scores = fk.pairs(values[i, j], probe=faces.image.values[i], reference=faces.image.values[j], **sides, **both)
+    ev = fk.evaluate(scores, threshold=[0.1, 0.3], impostors=kind, weighting=weighting)
+    people = {tuple(sorted(pair)) for pair in zip(who[i][allowed], who[j][allowed])}
+    for level, threshold in enumerate([0.1, 0.3]):
+        accepted = values[i, j][allowed] > threshold
+        pair = [tuple(sorted(two)) for two in zip(who[i][allowed], who[j][allowed])]
+        shares = [np.mean([a for a, two in zip(accepted, pair) if two == one]) for one in people]
+        far = accepted.mean() if weighting == "pair" else np.mean(shares)
+        assert float(ev["empirical"].far[level]) == pytest.approx(far, abs=1e-9)
+    assert json.loads(ev.attrs["provenance"])["impostors"] == kind
+    who_errs = fk.contributions(scores, threshold=[0.1], impostors=kind, weighting=weighting)
+    assert float(who_errs.far[0]) == pytest.approx(float(ev["empirical"].far[0]))
+    worst = fk.worst_pairs(scores, who_errs.isel(threshold_level=0), kind="impostor", pairs=5)
+    listed = set(zip(who[i][allowed], who[j][allowed])) | set(zip(who[j][allowed], who[i][allowed]))
+    assert set(zip(worst.probe_identity.values, worst.reference_identity.values)) <= listed
+
+
+def test_kinds_of_impostors_that_are_none():
+    pairs = listed_pairs(race=np.where(np.arange(1200) % 2, "a", "b"))[0]
+    for kind, words in [
+        ({"race": "different"}, r"impostors\['race'\] must be one of same, other"),
+        ({}, "an empty mapping"),
+        ({"sex": "same"}, "by='sex' is no attribute"),
+        ("none", "impostors must be one of all, same-group"),
+    ]:
+        with pytest.raises(fk.InputError, match=words):
+            fk.evaluate(pairs, far=[0.1], impostors=kind)
+
+
+# --- distances -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["list", "matrix"])
+@pytest.mark.filterwarnings("ignore:.*lie below the weight of one impostor pair")
+def test_thresholds_of_distances_keep_their_sign(form):
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(10), 3)
+    distance = rng.uniform(0.5, 2, (30, 30)).round(3) - 0.5 * (who[:, None] == who)
+    same = who[:, None] == who
+    if form == "matrix":
+        scores = fk.score_matrix(distance, who, who, distance=True)
+        flipped = fk.score_matrix(-distance, who, who)
+    else:
+        sides = dict(probe_identity=np.repeat(who, 30), reference_identity=np.tile(who, 30))
+        scores = fk.pairs(distance.ravel(), **sides, distance=True)
+        flipped = fk.pairs(-distance.ravel(), **sides)
+    at = dict(far=[0.05, 0.2], weighting="pair")
+    found, other = (fk.evaluate(one, **at)["empirical"] for one in (scores, flipped))
+    np.testing.assert_array_equal(found.threshold, -other.threshold)
+    np.testing.assert_array_equal(found.eer_threshold, -other.eer_threshold)
+    assert "distance < threshold" in found.threshold.attrs["long_name"]
+    for far, threshold in zip(found.far.values, found.threshold.values):
+        assert (distance[~same] < threshold).mean() == pytest.approx(far, abs=1e-12)
+    again = fk.evaluate(scores, threshold=found.threshold, weighting="pair")
+    np.testing.assert_array_equal(again["empirical"].far, found.far)
+    np.testing.assert_array_equal(again["empirical"].threshold_level, found.threshold)
+    fixed = fk.evaluate(scores, threshold=[1.2, 0.9], weighting="pair")["empirical"]
+    assert fixed.threshold_level.values.tolist() == [1.2, 0.9]
+    for level, threshold in enumerate([1.2, 0.9]):
+        assert float(fixed.frr[level]) == pytest.approx((distance[same] >= threshold).mean(), abs=1e-12)
+    ev, mirror = fk.evaluate(scores, **at), fk.evaluate(flipped, **at)
+    band, mirrored = (fk.band(one, "threshold", target="new people") for one in (ev, mirror))
+    np.testing.assert_allclose(band.lower, -mirrored.upper)
+    np.testing.assert_allclose(band.upper, -mirrored.lower)
+    assert bool((band.lower <= band.upper).all())
+
+
+def test_people_who_err_are_those_of_the_distances():
+    pairs, score, genuine, _ = listed_pairs()
+    sides = {name: pairs[name].values for name in ("probe", "reference", "probe_identity", "reference_identity")}
+    far = fk.pairs(5 - score, **sides, distance=True)
+    one, other = (fk.contributions(each, far=[0.1]) for each in (pairs, far))
+    np.testing.assert_allclose(one.frr_share, other.frr_share)
+    np.testing.assert_allclose(one.far_share, other.far_share)
+    for kind in ("genuine", "impostor"):
+        listed = [
+            fk.worst_pairs(scores, who.isel(far_level=0), kind=kind)
+            for scores, who in ((pairs, one), (far, other))
+        ]
+        np.testing.assert_array_equal(listed[0].probe, listed[1].probe)
+
+
+def test_a_threshold_for_all_groups_of_distances_is_the_smallest():
+    faces = fk.vmf.mixture(20, 16, seed=0, groups={"a": {}, "b": {"cohesion": 9}}).sample(4, seed=1)
+    values, who, group = fk.score_tensor(faces).values, faces.identity.values, faces.group.values
+    names = faces.image.values
+    how = dict(probe=names, reference=names, attributes={"group": (group, group)})
+    scores = fk.score_matrix(1 - values.astype(float), who, who, distance=True, **how)
+    similar = fk.score_matrix(values.astype(float) - 1, who, who, **how)
+    found, other = (fk.threshold_for_all_groups(one, [0.1], by="group") for one in (scores, similar))
+    np.testing.assert_array_equal(found.threshold, -other.threshold)
+    assert bool((fk.evaluate(scores, threshold=found.threshold, by="group")["empirical"].far_group <= 0.1).all())
+
+
+# --- failed comparisons ----------------------------------------------------------------------------------
+
+
+def test_failed_comparisons_are_counted_by_kind():
+    score, genuine = [0.9, -1, np.nan, 0.1, -1, 0.2], [True, True, True, False, False, False]
+    with pytest.warns(fk.DataWarning, match="^2 genuine and 1 impostor comparisons failed"):
+        pairs = fk.pairs(score, genuine, missing=-1)
+    assert np.isnan(pairs.score.values).sum() == 3
+    with pytest.warns(fk.DataWarning, match="^1 genuine and 2 impostor comparisons failed"):
+        fk.score_matrix([[-1.0, 0.2, 0.3], [-1.0, 0.5, np.nan]], ["a", "b"], ["a", "b", "c"], missing=-1)
+
+
+@pytest.mark.parametrize("form", ["list", "matrix"])
+@pytest.mark.parametrize("distance", [False, True])
+def test_a_failure_counts_as_rejection_on_request(form, distance):
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(8), 4)
+    value = rng.normal(size=(32, 32)) + (who[:, None] == who)
+    value = (-value if distance else value).round(3)
+    value[rng.uniform(size=value.shape) < 0.1] = 99
+    same, gone = who[:, None] == who, value == 99
+    how = dict(missing=99, failed="rejected", distance=distance)
+    if form == "matrix":
+        scores = fk.score_matrix(value, who, who, **how)
+    else:
+        scores = fk.pairs(value.ravel(), probe_identity=np.repeat(who, 32), reference_identity=np.tile(who, 32), **how)
+    found = fk.evaluate(scores, threshold=[0.4, -3.0], weighting="pair")["empirical"]
+    for level, threshold in enumerate([0.4, -3.0]):
+        accepted = ~gone & ((value < threshold) if distance else (value > threshold))
+        assert float(found.far[level]) == pytest.approx(accepted[~same].mean(), abs=1e-12)
+        assert float(found.frr[level]) == pytest.approx(1 - accepted[same].mean(), abs=1e-12)
+    with pytest.raises(fk.InputError, match="failed must be one of left out, rejected"):
+        fk.pairs([1, 0], [True, False], failed="count")
+
+
+# --- text under any name ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["t.dat", "t.scores", "t", "t.txt", "t.log.gz", "t.tab"])
+@pytest.mark.parametrize("mark", [",", ";", "\t", " ", "   "])
+def test_tables_of_any_name(tmp_path, name, mark):
+    rows = [("a", "b", "label", "s"), ("k", "k", "1", "0.9"), ("k", "m", "0", "0.1")]
+    path = put(tmp_path, name, "\n".join(mark.join(row) for row in rows))
+    columns = {"score": "s", "genuine": "label", "probe_identity": "a", "reference_identity": "b"}
+    pairs = fk.open_pairs(path, format="columns", columns=columns)
+    assert pairs.score.values.tolist() == [0.9, 0.1] and pairs.probe_identity.values.tolist() == ["k", "k"]
+
+
+def test_a_matrix_and_faces_of_any_name(tmp_path):
+    scores = fk.open_scores(put(tmp_path, "m.sim", ",a,b\na,0.9,0.1\nb,0.2,0.8\n"))
+    assert scores.values.tolist() == [[0.9, 0.1], [0.2, 0.8]]
+    text = "identity f0 f1\nann 1 2\nann 2 1\nbo 1 0\n"
+    assert fk.open_faces(put(tmp_path, "f.dat", text)).identity.values.tolist() == ["ann", "ann", "bo"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"PK\x03\x04\x00\x00"])
+def test_what_is_no_text_stays_unknown(tmp_path, content):
+    (tmp_path / "f.bin").write_bytes(content)
+    with pytest.raises(fk.InputError, match="unknown format; frkit reads .npz"):
+        fk.open_faces(tmp_path / "f.bin")
+
+
+def test_a_csv_of_one_column_keeps_its_name(tmp_path):
+    np.save(tmp_path / "f.npy", np.eye(3) + 0.1)
+    put(tmp_path, "f.csv", "subject name\nGeorge Bush\nGeorge Bush\nAnn Lee\n")
+    faces = fk.open_faces(tmp_path / "f.npy", identity="subject name")
+    assert faces.identity.values.tolist() == ["George Bush", "George Bush", "Ann Lee"]
