@@ -42,7 +42,7 @@ def test_known_rates(rfw):
     frame = pd.read_csv(TABLE)
     for race, rate in zip(GROUPS, data.frr_group.values, strict=True):
         own = frame[(frame.ethnicity == race) & (frame.label == 1)]
-        assert rate == pytest.approx((-own.dist <= float(data.threshold)).mean(), abs=1e-12)
+        assert rate == pytest.approx((own.dist >= float(data.threshold)).mean(), abs=1e-12)
     known = json.loads(ev.attrs["provenance"])
     assert known["n_pairs_without_label"] == 27
     assert (known["n_genuine_pairs"], known["n_impostor_pairs"]) == (12000, 12000)
