@@ -86,6 +86,10 @@ def results():
 
 # function -> argument -> the result that is right for it; "=" before a value that is meant itself
 RIGHT = {
+    "explore.predict": {
+        "question": ("=", "How high?"), "draw": ("=", lambda ax: ax.plot([0, 1])), "low": ("=", 0), "high": ("=", 9),
+        "answer": ("=", 7), "along": ("=", "y"),
+    },  # fmt: skip
     "plot.bootstrap_bias": {"study": "bias", "far": ("=", 0.1)},
     "plot.comparators": {"one": "trial"},
     "plot.consistency": {"result": "distances"},
@@ -191,6 +195,12 @@ def wrong(name, argument):
 
 # what is meant for something else and can be drawn for what it is: bands of rates by group, say, are curves, too
 TAKEN = {
+    "explore.predict.answer": ["number", "negative"],
+    "explore.predict.along": ["text"],
+    "explore.predict.draw": ["function", "type"],
+    "explore.predict.high": ["number"],
+    "explore.predict.low": ["number", "negative"],
+    "explore.predict.question": ["text"],
     "plot.coverage.printed": ["None"],
     "plot.eer_distributions.intervals": ["None"],
     "plot.error_laws.study": ["result: coverage of a level"],

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 import ipywidgets as widgets
+import numpy as np
 from matplotlib.axes import Axes
 
-from frkit.base import require
+from frkit.base import require, require_inside, require_one_of
 from frkit.explore.panel import Panel, labelled, say
 from frkit.plot.style import plain
 
@@ -13,7 +14,7 @@ GUESSED = {"color": "#CC79A7", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
 
 
 def predict(
-    question: str, draw: Callable[[Axes], object], *, low: float, high: float, answer: float, along: str = "y"
+    question: str, draw: Callable[[Axes], object], *, low: float, high: float, answer: float, along: str = "y", **start
 ) -> widgets.VBox:
     """Ask for a guess, and draw it into the figure that answers the question once the button is pressed.
 
@@ -24,6 +25,7 @@ def predict(
     low, high : ends of the slider, low < high, in the units of the axis on which the guess is marked.
     answer : the value that was found, told in words beside the guess.
     along : "y" where the guess is a height, "x" where it is a place.
+    start : values to begin with: guess, shown (True: the figure at once).
 
     Returns
     -------
@@ -31,7 +33,7 @@ def predict(
 
     Raises
     ------
-    InputError : an axis other than x and y, or low that is not below high.
+    InputError : another axis than x and y, low that is not below high, a question without words.
 
     Examples
     --------
@@ -40,7 +42,11 @@ def predict(
     >>> [child.description for child in box.children[1:3]]
     ['your guess', 'Show what was found']
     """
-    require(along in ("x", "y"), f"along must be 'x' or 'y', got {along!r}")
+    require(isinstance(question, str), f"question must be words, got {question!r}")
+    require(callable(draw), f"draw must be a function of matplotlib Axes, got {draw!r}")
+    require_one_of("along", along, ("x", "y"))
+    for name, value in (("low", low), ("high", high), ("answer", answer)):
+        require_inside(name, value, -np.inf, np.inf)
     require(low < high, f"low must be below high, got {low} and {high}")
     limits = {"min": low, "max": high, "step": (high - low) / 100, "readout_format": ".3g"}
     guess = labelled(widgets.FloatSlider, "your guess", value=(low + high) / 2, **limits)
@@ -59,7 +65,7 @@ def predict(
         if shown and ax.get_legend():
             ax.legend(framealpha=0.75)
 
-    box = Panel({"guess": guess, "shown": shown}, show).box()
+    box = Panel({"guess": guess, "shown": shown}, show, start=start).box()
     words = widgets.Label(question, style={"font_weight": "bold"})
     box.children = (words, *box.children)
     return box
