@@ -19,6 +19,7 @@ from frkit.evaluation.evaluate import far_levels as far_levels
 from frkit.evaluation.nodes import demo_evaluation as demo_evaluation
 from frkit.evaluation.nodes import open_evaluation as open_evaluation
 from frkit.evaluation.thresholds import threshold_for_all_groups as threshold_for_all_groups
+from frkit.evaluation.verification import verification as verification
 from frkit.faces import faces as faces
 from frkit.faces import stack_models as stack_models
 from frkit.faces.opening import demo_faces as demo_faces

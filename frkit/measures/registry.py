@@ -55,6 +55,7 @@ _VARIABLES = {
     "auc_group": "AUC of the group (share of genuine-impostor couples in order)",
 }
 _REGISTER: dict[str, Measure] = {}
+_ISO_NAMES = {"fmr": "far", "fnmr": "frr"}  # as ISO/IEC 19795-1 calls the rates of comparisons
 
 
 def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Measure:
@@ -62,8 +63,9 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
 
     Parameters
     ----------
-    measure : a registered name such as "frr" (`names()` lists them), a function that takes the Dataset of
-        one evaluation node and returns a DataArray, or a Measure, which is returned as it is.
+    measure : a registered name such as "frr" (`names()` lists them; ISO's fmr and fnmr, and upper case, are understood
+        too: "FNMR_max_min" is "frr_max_min"), a function that takes the Dataset of one evaluation node and returns a
+        DataArray, or a Measure, which is returned as it is.
 
     Returns
     -------
@@ -86,6 +88,8 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
     if callable(measure):
         return Measure(getattr(measure, "__name__", "measure"), measure)
     require(isinstance(measure, str), f"a measure is a name or a function, got {type(measure).__name__}")
+    iso = "_".join(_ISO_NAMES.get(word, word) for word in measure.lower().split("_"))
+    measure = measure if measure in _REGISTER or iso not in _REGISTER else iso
     require(
         measure in _REGISTER,
         f"no measure is called {measure!r}; registered: {', '.join(names())}. "

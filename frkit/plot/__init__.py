@@ -4,8 +4,9 @@ from frkit.plot.coverage import coverage, coverage_along, error_laws
 from frkit.plot.fairness import cross_matrix, fairness, group_roc
 from frkit.plot.indices import fairness_indices, score_histograms
 from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
+from frkit.plot.people import contributions
 from frkit.plot.representation import comparators, convergence, representation_bias, trials
-from frkit.plot.roc import difference, fan, roc
+from frkit.plot.roc import difference, fan, roc, roc_by_model
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
 
@@ -14,6 +15,7 @@ __all__ = [
     "comparators",
     "consistency",
     "convergence",
+    "contributions",
     "coverage",
     "coverage_along",
     "cross_matrix",
@@ -31,6 +33,7 @@ __all__ = [
     "n_sigma",
     "representation_bias",
     "roc",
+    "roc_by_model",
     "sample_size",
     "score_histograms",
     "set_theme",

@@ -2,13 +2,15 @@
 
 import numpy as np
 import xarray as xr
+from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import REPLICATE, Result, require, takes
+from frkit.base import FAR_LEVEL, MODEL, REPLICATE, Result, require, require_one_of, takes
 from frkit.plot.style import (
     BANDS,
     DARK,
+    DET_TOP,
     ENDS,
     FAN,
     LEVELS,
@@ -16,10 +18,12 @@ from frkit.plot.style import (
     TRUE_CURVE,
     caption,
     curve_colours,
+    det_axes,
     draw_band,
     draw_edge,
     draw_truth,
     finish_levels,
+    headline,
     level_dimension,
     log_floor,
     named_curves,
@@ -30,6 +34,7 @@ from frkit.plot.style import (
 
 CURVES = Result("evaluate(...)['empirical']", ("frr", *LEVELS), LEVELS, kind=(xr.Dataset, xr.DataTree), several=True)
 FAN_OF = Result("frkit.fan(evaluation)", ("estimate", "replicates", "centre", *LEVELS), (*LEVELS, REPLICATE))
+BANDS_OF_MODELS = BANDS._replace(holds=(*BANDS.holds, MODEL), dims=(*BANDS.dims, MODEL), several=False)
 PAIRED = ("null", "contrast", "a", "b", "label")
 COMPARED = Result("frkit.compare(first, second, measure)", (*ENDS, *LEVELS), LEVELS, PAIRED)
 
@@ -41,8 +46,9 @@ def roc(
     *,
     curves: dict[str, xr.Dataset] | None = None,
     truth: xr.Dataset | None = None,
+    scale: str = "log",
 ) -> Axes:
-    """Draw ROC curves with their bands on log axes, one colour for each band, model and group.
+    """Draw ROC curves with their bands on log or DET axes, one colour for each band, model and group.
 
     Levels that are not resolved are grey. A zero has no place on a log axis: an estimate of 0 is a hollow
     triangle at the foot of the axes, an end of a band at or below 0 a small filled one.
@@ -54,6 +60,8 @@ def roc(
     curves : empirical nodes of further evaluations by name, drawn dashed and without a band; their colours
         begin anew, so that the models of a second data set have the colours they have in the first.
     truth : what `Mixture.population_roc` returned, drawn dashed and black.
+    scale : "log", or "det": both rates on a probit scale, on which normal scores make a straight line (Martin et al.
+        1997); it takes a band over FAR levels.
 
     Returns
     -------
@@ -61,11 +69,12 @@ def roc(
 
     Raises
     ------
-    InputError : a band that does not run over FAR levels or thresholds.
+    InputError : a band that does not run over FAR levels or thresholds, an unknown scale.
 
     References
     ----------
-    Conti & Clémençon (2024), Figs. 1 and 3.
+    Conti & Clémençon (2024), Figs. 1 and 3. Martin et al. (1997), The DET curve in assessment of detection task
+    performance.
 
     Examples
     --------
@@ -76,15 +85,18 @@ def roc(
     >>> ax.get_xscale()
     'log'
     """
+    require_one_of("scale", scale, ("log", "det"))
     solid = named_curves("bands", bands)
     dashed = [] if curves is None else named_curves("curves", curves, ("frr",))
     shown = [curve[name] for _, curve in solid for name in ("estimate", "upper")]
     shown += [curve.frr for _, curve in dashed] + ([] if truth is None else [truth.frr])
     ax, floor, along = new_axes(ax), log_floor(*shown), level_dimension(solid[0][1])
     require(all(along in curve.dims for _, curve in dashed), f"curves must run over {along}, as bands do")
+    require(scale == "log" or along == FAR_LEVEL, "scale='det' takes a band over FAR levels, not over thresholds")
+    top = np.inf if scale == "log" else DET_TOP
     colours = list(curve_colours(words for words, _ in solid))
     for (words, curve), colour in zip(solid, colours, strict=True):
-        draw_band(ax, curve, (floor, np.inf), colour, plain(words or "empirical curve"))
+        draw_band(ax, curve, (floor, top), colour, plain(words or "empirical curve"))
     for (words, curve), colour in zip(dashed, curve_colours(words for words, _ in dashed)):
         style = {"color": colour, "label": plain(words), "linewidth": 1.4}
         ax.plot(curve[along], np.maximum(curve.frr, floor), "--", **style)
@@ -96,7 +108,50 @@ def roc(
         draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
     draw_truth(ax, truth)
     captions = [caption(curve.attrs) for _, curve in solid]
-    return finish_levels(ax, along, solid[0][1].attrs.get("label", "FRR"), captions, floor)
+    finish_levels(ax, along, solid[0][1].attrs.get("label", "FRR"), captions, floor)
+    return ax if scale == "log" else det_axes(ax)
+
+
+@takes(bands=BANDS_OF_MODELS)
+def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
+    """Draw small multiples: for each model one axes with the curves of its groups, on the same scales.
+
+    Parameters
+    ----------
+    bands : what `band` returned of "frr_group" (or another rate of groups), over model, group and levels.
+    scale : "log" or "det", as in `roc`.
+
+    Returns
+    -------
+    array of matplotlib Axes, one for each model, of a new figure with one legend.
+
+    Raises
+    ------
+    InputError : a band without models, and as `roc`.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies()
+    >>> faces = mix.sample(per_identity=6)
+    >>> scores = fk.score_tensor(fk.stack_models({"A": faces, "B": faces}))
+    >>> axes = fk.plot.roc_by_model(fk.band(fk.evaluate(scores, far=[0.05, 0.1, 0.2], by="group"), "frr_group"))
+    >>> [ax.get_title(loc="right") for ax in axes]
+    ['A', 'B']
+    """
+    names = bands[MODEL].values
+    size = (min(4.2 * len(names), 13.0), 4.2)
+    how = dict(sharex=True, sharey=True, squeeze=False, layout="constrained")
+    figure, axes = plt.subplots(1, len(names), figsize=size, **how)
+    for ax, name in zip(axes[0], names):
+        roc(bands.sel({MODEL: name}, drop=True), ax, scale=scale).set_title(plain(name), loc="right")
+    for ax in axes[0, 1:]:
+        ax.set_ylabel("")
+        ax.set_title("", loc="left")
+    shown = bands.estimate, bands.upper
+    axes[0, 0].set_ylim(log_floor(*shown), min(1.3 * float(max(part.max() for part in shown)), DET_TOP))
+    headline(figure, "", one_legend=True)
+    return axes[0]
 
 
 @takes(replicates=FAN_OF, truth=TRUE_CURVE)

@@ -9,6 +9,8 @@ import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from scipy.special import ndtr, ndtri
 
 from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, Result, require, require_flag, require_inside
 
@@ -25,6 +27,8 @@ ENDS = ("estimate", "lower", "upper")
 LEVELS = (" or ".join(LEVEL_WORDS),)
 BANDS = Result("frkit.band(evaluation, measure)", (*ENDS, *LEVELS), LEVELS, several=True)
 TRUE_CURVE = Result("Mixture.population_roc(far)", ("frr", *LEVELS), LEVELS)
+DET_TICKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9)
+DET_TOP = 0.99  # the highest rate on a probit axis
 SMALL = 9.0  # points: at 110 dpi 14 pixels, as large as a notebook's prose
 THEME = {
     "figure.dpi": 110,
@@ -246,3 +250,20 @@ def finish_levels(ax: Axes, along: str, ylabel: str, captions: list[str], floor:
         ax.set_yscale("log")
         ax.set_ylim(bottom=floor)
     return finish(ax, LEVEL_WORDS[along], ylabel, captions)
+
+
+def det_axes(ax: Axes) -> Axes:
+    """Both rates on a probit scale, with ticks where DET curves have them."""
+    (left, right), (bottom, _) = ax.get_xlim(), ax.get_ylim()
+    highest = max((np.fmax.reduce(line.get_ydata(), initial=0.0) for line in ax.lines), default=0.5)
+    top = min(max(1.6 * highest, 2 * bottom), DET_TOP)
+    for set_scale, set_limits, axis, ends in (
+        (ax.set_xscale, ax.set_xlim, ax.xaxis, (left, min(right, DET_TOP))),
+        (ax.set_yscale, ax.set_ylim, ax.yaxis, (bottom, top)),
+    ):
+        set_scale("function", functions=(lambda rate: ndtri(np.clip(rate, 1e-15, 1 - 1e-15)), ndtr))
+        set_limits(*ends)
+        axis.set_major_locator(FixedLocator(DET_TICKS))
+        axis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:g} %"))
+        axis.set_minor_locator(NullLocator())
+    return ax

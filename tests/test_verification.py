@@ -1,0 +1,272 @@
+"""What the field prints: each number against a few lines that anybody can read, printed rows, and the RFW files."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtri
+
+import frkit as fk
+from frkit.evaluation.verification import best_accuracy
+
+TABLE = Path(__file__).resolve().parents[2] / "shared" / "data" / "rfw_pairs_l2.csv.gz"
+
+
+def brute(genuine, impostor, p=0.01, miss=1.0, fa=1.0):
+    """All numbers but the folds', by trying every threshold."""
+    genuine, impostor = list(genuine), list(impostor)
+    values = sorted({*genuine, *impostor})
+    points = [values[0] - 1, *values]
+    frr = [sum(s <= t for s in genuine) / len(genuine) for t in points]
+    far = [sum(s > t for s in impostor) / len(impostor) for t in points]
+    right = [
+        (sum(s > t for s in genuine) + sum(s <= t for s in impostor)) / (len(genuine) + len(impostor)) for t in points
+    ]
+    costs = [miss * p * r + fa * (1 - p) * a for r, a in zip(frr, far)]
+    spread = np.sqrt((np.var(genuine) + np.var(impostor)) / 2)
+    bits = np.mean(np.log2(1 + np.exp(-np.array(genuine)))) + np.mean(np.log2(1 + np.exp(np.array(impostor))))
+    return {
+        "best_accuracy": max(right),
+        "min_dcf": min(costs) / min(miss * p, fa * (1 - p)),
+        "d_prime": (np.mean(genuine) - np.mean(impostor)) / spread,
+        "cllr": bits / 2,
+        "min_cllr": least_cllr(genuine, impostor),
+        "zero_fmr": min(r for r, a in zip(frr, far) if a == 0),
+        "fmr100": min(r for r, a in zip(frr, far) if a <= 0.01 + 1e-12),
+        "fmr1000": min(r for r, a in zip(frr, far) if a <= 0.001 + 1e-12),
+    }
+
+
+def least_cllr(genuine, impostor):
+    """Neighbours whose share of genuine scores falls are pooled until none does (both kinds weigh half)."""
+    values = sorted({*genuine, *impostor})
+    blocks = [[genuine.count(v) / len(genuine), impostor.count(v) / len(impostor)] for v in values]
+    k = 0
+    while k < len(blocks) - 1:
+        (a, b), (c, d) = blocks[k], blocks[k + 1]
+        if a / (a + b) > c / (c + d):
+            blocks[k : k + 2] = [[a + c, b + d]]
+            k = max(k - 1, 0)
+        else:
+            k += 1
+    bits = 0.0
+    for g, i in blocks:
+        bits -= g * np.log2(g / (g + i)) if g else 0
+        bits -= i * np.log2(i / (g + i)) if i else 0
+    return bits / 2
+
+
+def fold_accuracy(genuine, impostor, folds):
+    """The best threshold of the other folds, applied to each; the strictest of equals, halfway to the next score."""
+    parts = [np.array_split(np.asarray(part), folds) for part in (genuine, impostor)]
+    found = []
+    for k in range(folds):
+        others = [np.concatenate(part[:k] + part[k + 1 :]) for part in parts]
+        values = np.unique(np.concatenate(others))
+        middles = [values[0] - 1, *(values[1:] + values[:-1]) / 2, values[-1]]
+        right = [(others[0] > t).sum() + (others[1] <= t).sum() for t in middles]
+        best = max(t for t, count in zip(middles, right) if count == max(right))
+        found.append(((parts[0][k] > best).sum() + (parts[1][k] <= best).sum()) / (len(parts[0][k]) + len(parts[1][k])))
+    return found
+
+
+def two_groups(seed=0, n=600, ties=False):
+    rng = np.random.default_rng(seed)
+    genuine, group = rng.uniform(size=n) < 0.4, np.where(rng.uniform(size=n) < 0.5, "a", "b")
+    score = rng.normal(size=n) + 2 * genuine * np.where(group == "a", 1, 0.7)
+    return (score.round(1) if ties else score), genuine, group
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("costs", [{}, {"p_target": 0.3, "cost_miss": 10.0, "cost_fa": 2.0}])
+def test_numbers_of_all_and_of_groups(ties, costs):
+    score, genuine, group = two_groups(ties=ties)
+    found = fk.verification(fk.pairs(score, genuine, race=group), by="race", **costs)
+    words = dict(zip(("p", "miss", "fa"), costs.values()))
+    for name, value in brute(score[genuine], score[~genuine], **words).items():
+        assert float(found[name]) == pytest.approx(value, abs=1e-12), name
+    for one in "ab":
+        mine = group == one
+        for name, value in brute(score[mine & genuine], score[mine & ~genuine], **words).items():
+            assert float(found[f"{name}_group"].sel(group=one)) == pytest.approx(value, abs=1e-12), name
+
+
+def test_equal_folds():
+    rng = np.random.default_rng(1)
+    genuine, impostor = rng.normal(1.5, 1, 200).round(2), rng.normal(0, 1, 300).round(2)
+    kinds = np.r_[[True] * 200, [False] * 300]
+    order = np.concatenate([np.r_[k * 20 : k * 20 + 20, 200 + k * 30 : 230 + k * 30] for k in range(10)])  # by turns
+    found = fk.verification(fk.pairs(np.r_[genuine, impostor][order], kinds[order]))
+    expected = fold_accuracy(genuine, impostor, 10)
+    np.testing.assert_allclose(found.accuracy_fold, expected, atol=1e-12)
+    assert float(found.accuracy) == pytest.approx(np.mean(expected))
+    assert float(found.accuracy_error) == pytest.approx(np.std(expected, ddof=1) / np.sqrt(10))
+
+
+def test_std_and_ser_of_a_printed_row():
+    """Wang & Deng (2020): 97.08, 95.63, 95.57 and 94.87 have STD 0.93 and SER 1.76."""
+    scores, kinds, race = [], [], []
+    for name, right in zip("CIAF", (9708, 9563, 9557, 9487)):
+        wrong = 10_000 - right
+        scores += [1.0] * (5000 - wrong // 2) + [0.0] * (wrong // 2)
+        scores += [0.0] * (5000 - (wrong - wrong // 2)) + [1.0] * (wrong - wrong // 2)
+        kinds, race = kinds + [True] * 5000 + [False] * 5000, race + [name] * 10_000
+    shuffled = np.random.default_rng(0).permutation(len(scores))
+    scores, kinds, race = (np.array(part)[shuffled] for part in (scores, kinds, race))
+    found = fk.verification(fk.pairs(scores, kinds, race=race), by="race")
+    assert (100 * found.accuracy_group).round(2).sel(group=list("CIAF")).values.tolist() == [97.08, 95.63, 95.57, 94.87]
+    assert (round(100 * float(found["std"]), 2), round(float(found.ser), 2)) == (0.93, 1.76)
+
+
+def test_known_values():
+    """Cllr of scores 0 is one bit; separated scores cost nothing; d' of two normal laws is their distance."""
+    blind = fk.verification(fk.pairs([0.0] * 40, [True, False] * 20))
+    assert [float(blind[name]) for name in ("cllr", "min_cllr", "min_dcf", "best_accuracy")] == [1, 1, 1, 0.5]
+    apart = fk.verification(fk.pairs([*range(20), *range(-20, 0)], [True] * 20 + [False] * 20))
+    assert [float(apart[name]) for name in ("min_cllr", "min_dcf", "zero_fmr", "fmr100")] == [0] * 4
+    assert float(apart.best_accuracy) == 1 and float(apart.best_threshold) == -0.5
+    normal = ndtri((np.arange(20_000) + 0.5) / 20_000)
+    two = fk.verification(fk.pairs(np.r_[normal + 3, normal], np.repeat([True, False], 20_000)))
+    assert float(two.d_prime) == pytest.approx(3, rel=1e-3)
+    assert float(two.best_accuracy) == pytest.approx(0.93319, abs=2e-4)
+
+
+def test_tensors_models_and_failed_comparisons():
+    faces = fk.vmf.mixture(12, 8, kappa=(5, 30), seed=0, groups={"a": {}, "b": {}}).sample(4, seed=1)
+    other = faces.assign(embedding=faces.embedding + 0.2 * np.random.default_rng(0).normal(size=faces.embedding.shape))
+    scores = fk.score_tensor(fk.stack_models({"A": faces, "B": other.astype("float32")}))
+    found, who = fk.verification(scores, by="group"), faces.identity.values
+    i, j = np.triu_indices(len(who), 1)
+    for model, name in product("AB", ("best_accuracy", "min_cllr", "d_prime", "fmr100")):
+        values, same = scores.sel(model=model).values.astype(float)[i, j], (who[i] == who[j])
+        assert float(found[name].sel(model=model)) == pytest.approx(brute(values[same], values[~same])[name], rel=1e-5)
+        mine = (faces.group.values[i] == "b") & (faces.group.values[j] == "b")
+        expected = brute(values[same & mine], values[~same & mine])[name]
+        assert float(found[f"{name}_group"].sel(model=model, group="b")) == pytest.approx(expected, rel=1e-5)
+    assert "accuracy" not in found and float(found["std"].sel(model="A")) == pytest.approx(
+        np.std(found.best_accuracy_group.sel(model="A"), ddof=1)
+    )
+    with pytest.warns(fk.DataWarning, match="1 genuine and 0 impostor"):
+        pairs = fk.pairs([np.nan, 3, 2, 1, 0, 0.5], [True, True, True, False, False, False], race=["x"] * 5 + ["y"])
+    gone = fk.verification(pairs, by="race")
+    assert float(gone.best_accuracy) == 1 and np.isnan(float(gone.accuracy))
+    assert np.isnan(float(gone.min_dcf_group.sel(group="y"))) and np.isnan(float(gone.ser))
+
+
+def test_a_threshold_of_distances_is_one():
+    found = fk.verification(fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True))
+    assert float(found.best_threshold) == pytest.approx(1.6)
+
+
+def test_best_accuracy_accepts_or_rejects_all_where_that_is_best():
+    assert best_accuracy(np.array([1.0, 2, 3]), np.array([5.0])) == (0.75, 0.0)
+    assert best_accuracy(np.array([1.0]), np.array([2.0, 3, 4])) == (0.75, 4.0)
+
+
+def test_what_cannot_be_had():
+    pairs = fk.pairs([3, 2, 1, 0], [True, True, False, False])
+    for options, words in [
+        ({"folds": 1}, "folds must be a whole number of at least 2"),
+        ({"p_target": 1.0}, "p_target must lie in"),
+        ({"cost_fa": -1.0}, "cost_fa must lie in"),
+        ({"by": "race"}, "by='race' is no attribute"),
+    ]:
+        with pytest.raises(fk.InputError, match=words):
+            fk.verification(pairs, **options)
+
+
+@pytest.mark.skipif(not TABLE.is_file(), reason=f"the real data are not here: {TABLE}")
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_accuracy_of_the_rfw_protocol():
+    """Each race's 6,000 pairs in ten folds of 300 + 300, from the table as it is."""
+    found = fk.verification(fk.open_pairs(TABLE, format="rfw"), by="ethnicity")
+    table = pd.read_csv(TABLE)
+    for race in ("African", "Caucasian"):
+        own = table[table.ethnicity == race]
+        genuine, impostor = (-own.dist[own.label == kind].to_numpy() for kind in (1, 0))
+        fold = [np.arange(len(part)) * 10 // len(part) for part in (genuine, impostor)]
+        right = []
+        for k in range(10):
+            train = np.r_[genuine[fold[0] != k], impostor[fold[1] != k]]
+            truth = np.r_[np.ones((fold[0] != k).sum()), np.zeros((fold[1] != k).sum())].astype(bool)
+            order = np.argsort(train)
+            gain = np.cumsum(np.where(truth[order], -1, 1))  # right decisions gained by a threshold at each score
+            best = np.flatnonzero(gain == gain.max())[-1]
+            threshold = (train[order][best] + train[order][best + 1]) / 2
+            mine, others = genuine[fold[0] == k], impostor[fold[1] == k]
+            right.append(((mine > threshold).sum() + (others <= threshold).sum()) / (len(mine) + len(others)))
+        assert float(found.accuracy_group.sel(group=race)) == pytest.approx(np.mean(right), abs=1e-12)
+    assert float(found.fmr100) == pytest.approx(0.25175)
+    assert found.accuracy_group.idxmin().item() == "African" and float(found.ser) > 1.3
+
+
+# --- one threshold, two data sets; names of the rates; figures -------------------------------------------
+
+
+def test_a_threshold_of_one_data_set_on_another():
+    ours, theirs = (two_groups(seed) for seed in (0, 1))
+    ev = fk.evaluate(fk.pairs(ours[0], ours[1]), far=[0.05, 0.1])["empirical"]
+    moved = fk.evaluate(fk.pairs(theirs[0], theirs[1]), threshold=ev.threshold)["empirical"]
+    for level in range(2):
+        threshold = float(ev.threshold[level])
+        assert float(moved.far[level]) == pytest.approx((theirs[0][~theirs[1]] > threshold).mean(), abs=1e-12)
+        assert float(moved.frr[level]) == pytest.approx((theirs[0][theirs[1]] <= threshold).mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("iso", "name"),
+    [("fmr", "far"), ("FNMR", "frr"), ("FAR", "far"), ("fnmr_group", "frr_group"), ("FMR_max_min", "far_max_min"),
+     ("EER", "eer"), ("fmr_cross", "far_cross")],
+)  # fmt: skip
+def test_iso_names_are_understood(iso, name):
+    assert fk.measures.measure(iso) is fk.measures.measure(name)
+    with pytest.raises(fk.InputError, match="no measure is called 'FMNR'"):
+        fk.measures.measure("FMNR")
+
+
+@pytest.fixture(scope="module")
+def demo():
+    faces = fk.demo_faces().isel(image=slice(600))
+    return fk.score_tensor(faces.sel(model=["Ash", "Cedar"]))
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_det_axes_and_small_multiples(demo):
+    ev = fk.evaluate(demo, far=[1e-3, 1e-2, 1e-1], by="gender")
+    band = fk.band(ev, "FNMR")
+    ax = fk.plot.roc(band.sel(model="Cedar"), scale="det")
+    line = next(line for line in ax.lines if line.get_label() == "empirical curve")
+    where = ax.transData.transform(np.c_[line.get_xdata(), line.get_ydata()])[:, 0]
+    steps = np.diff(ndtri(line.get_xdata()))
+    np.testing.assert_allclose(np.diff(where) / steps, (np.diff(where) / steps)[0])  # probits are equally far apart
+    np.testing.assert_array_equal(line.get_ydata(), band.estimate.sel(model="Cedar"))
+    assert "1 %" in [ax.xaxis.get_major_formatter()(tick, 0) for tick in ax.xaxis.get_ticklocs()]
+    groups = fk.band(ev, "frr_group")
+    axes = fk.plot.roc_by_model(groups)
+    for one, model in zip(axes, ("Ash", "Cedar"), strict=True):
+        drawn = {line.get_label(): line.get_ydata() for line in one.lines}
+        own = groups.sel(model=model, group="female")
+        np.testing.assert_array_equal(drawn["female"], own.estimate.where(own.resolved))
+    assert axes[0].get_ylim() == axes[1].get_ylim() and axes[0].get_ylim()[1] > float(groups.upper.max())
+    for wrong, words in [
+        (lambda: fk.plot.roc(band, scale="probit"), "scale must be one of log, det"),
+        (lambda: fk.plot.roc_by_model(groups.isel(model=0, drop=True)), "bands must be what frkit.band"),
+        (lambda: fk.plot.roc(fk.band(fk.evaluate(demo, threshold=[0.4]), "frr"), scale="det"), "takes a band over FAR"),
+    ]:
+        with pytest.raises(fk.InputError, match=words):
+            wrong()
+
+
+def test_bars_of_the_people_who_err(demo):
+    who = fk.contributions(demo.sel(model="Cedar"), far=[1e-3], by="gender").isel(far_level=0)
+    ax = fk.plot.contributions(who, people=5)
+    share = who.frr_share.to_series().sort_values(ascending=False, kind="stable")[:5]
+    drawn = {bar.get_y() + bar.get_height() / 2: bar.get_width() for bar in ax.patches}
+    np.testing.assert_allclose([drawn[y] for y in sorted(drawn)][::-1], share)
+    assert [text.get_text() for text in ax.get_yticklabels()][::-1] == share.index.tolist()
+    with pytest.raises(fk.InputError, match="select one of the rest"):
+        fk.plot.contributions(fk.contributions(demo, far=[1e-3]))
+    with pytest.raises(fk.InputError, match="rate must be one of frr, far"):
+        fk.plot.contributions(who, rate="fmr")
