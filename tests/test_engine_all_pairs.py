@@ -7,6 +7,7 @@ from twin import empirical, vstatistic, weighted
 from twin_rates import whole_summary
 
 import frkit as fk
+from frkit.engine import everypair, kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 DIMS = ("replicate", "group", "score_bin")
@@ -132,3 +133,36 @@ def test_chunks_do_not_matter():
                 left, right = parts[node][name].values, whole[node][name].values
                 exact = not name.startswith(("impostor_mean", "impostor_sd"))
                 np.testing.assert_allclose(left, right, rtol=0 if exact else 1e-12, atol=0, err_msg=name)
+
+
+@pytest.mark.parametrize("most", [1, 9, 255])
+def test_weights_added_row_by_row_are_those_of_every_pair(most):
+    """Many pairs of a slot in one row, counts at their limits: no small integer runs over."""
+    rng = np.random.default_rng(most)
+    rows, cols = (np.repeat(rng.integers(0, 7, 60), 40)[:2000], rng.integers(0, 50, 2000))
+    weights = [rng.integers(0, most + 1, (n, 5)).astype(np.uint8) for n in (7, 50)]
+    weights[0][0], weights[1][::2] = most, most
+    slots = np.sort(rng.integers(0, 3, 2000))
+    start = np.searchsorted(slots, np.arange(5))
+    run = 65_535 // most**2
+    sums = np.zeros((4, 5))
+    pairs = rows.astype(np.uint16), cols.astype(np.uint16)
+    kernels.add_whole_by_row(start, *pairs, *weights, (run, min(run, 255 // most)), sums)
+    expected = np.zeros((4, 5))
+    np.add.at(expected, slots, weights[0][rows].astype(float) * weights[1][cols])
+    np.testing.assert_array_equal(sums, expected)
+
+
+@pytest.mark.parametrize("sizes", ["equal", "unequal"])
+def test_moments_of_many_pairs_are_summed_in_single_precision_beside_the_bins(sizes, monkeypatch):
+    """Only what is beside the middle of a bin is rounded: within a ten-millionth of a bin's width."""
+    scores = fk.score_tensor(people(sizes), chunks=9)
+    options = dict(far=FAR, by="gender", histogram=(20, (-1.25, 1.25)), resampling=fk.Resampling(n=3))
+    exact = fk.evaluate(scores, **options)["replicates"]
+    monkeypatch.setattr(everypair, "MANY_PAIRS", 0)
+    found = fk.evaluate(scores, **options)["replicates"]
+    for name in ("impostor_mean", "impostor_mean_group", "impostor_sd", "impostor_sd_group"):
+        np.testing.assert_allclose(found[name], exact[name], rtol=0, atol=0.125 * 1e-7, err_msg=name)
+    assert np.any(found.impostor_mean.values != exact.impostor_mean.values)
+    np.testing.assert_array_equal(found.impostor_histogram, exact.impostor_histogram)
+    np.testing.assert_array_equal(found.auc, exact.auc)

@@ -6,12 +6,13 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 
 from frkit.base import GROUP, SCORE_BIN, affordable, require
-from frkit.engine import everypair
-from frkit.engine.pairs import Genuine
+from frkit.engine import everypair, walks
+from frkit.engine.blocks import each
+from frkit.engine.pairs import Genuine, Weighted
 from frkit.engine.protocol import Protocol
 from frkit.engine.rates import COLUMN, Rates, by_curve, labelled, ratio, with_centre
 from frkit.engine.resolve import curves
-from frkit.engine.sweep import sweep
+from frkit.engine.sweep import Tally, sweep
 
 AUC_BINS = 1000  # at least so many stand behind the AUC
 ROUNDING = 1e-5  # of the range: by so much may a score lie outside
@@ -27,22 +28,19 @@ def tally_distributions(
     and, where all pairs weigh the same, number of pairs. Attribute `auc_error`: no AUC is further from the exact one.
     """
     n_groups = len(protocol.groups)
-    parts = -(-AUC_BINS // bins)
-    what = f"{bins:,} bins, {protocol.n_columns:,} columns and {protocol.n_cells:,} pairs of groups; take fewer of one"
-    affordable(8 * bins * parts * int(protocol.n_cells) * int(protocol.n_columns), what)
     shown = np.linspace(*bounds, bins + 1)
-    edges = np.interp(np.arange(bins * parts + 1) / parts, np.arange(bins + 1), shown)  # holds those exactly
-    wanted = everypair.EveryPair(protocol, edges)
+    wanted = everypair.EveryPair(everypair.curves_of(protocol), _bins(shown, rates.genuine))
+    n_bins, n_cells, n_columns = len(wanted.bins.middle), wanted.protocol.n_cells, protocol.n_columns
+    what = f"{bins:,} bins, {n_columns:,} columns and {n_cells:,} groups; take fewer of one"
+    affordable(8 * n_bins * n_cells * n_columns, what)
     if protocol.listed is None:
         found = sweep(scores, wanted, everypair.scan, progress=progress)
     else:
         impostor = protocol.listed.impostor
         found = everypair.of_list(scores.values[impostor], *protocol.listed.places(impostor), wanted)
     _check_bounds(found.lists["extremes"], bounds)
-    binned = found.sums["binned"].reshape(len(edges) - 1, protocol.n_cells, protocol.n_columns)
-    powers, total = curves(found.sums["powers"], n_groups, 1).swapaxes(1, 2), curves(rates.totals, n_groups).T
-    impostor = _summary(total, powers, np.moveaxis(curves(binned, n_groups, 1), 2, 0))
-    genuine, centre = (_genuine_summary(part, n_groups, edges) for part in (rates.genuine.data, rates.genuine.centre))
+    impostor = _impostor_summary(found, wanted.bins, rates.totals, n_groups)
+    genuine, centre = (_genuine_summary(kind, n_groups, wanted.bins) for kind in rates.genuine)
     kinds = {
         "genuine": {name: np.concatenate([genuine[name], centre[name]]) for name in genuine},
         "impostor": {name: with_centre(values) for name, values in impostor.items()},
@@ -50,8 +48,9 @@ def tally_distributions(
     table, error = _auc(kinds)
     pairs = {kind: part["total"] for kind, part in kinds.items()}
     pairs["genuine"] = _as_many_as_the_data(pairs["genuine"])
+    first = np.searchsorted(wanted.bins.middle, shown[:-1])  # of the bins within each one that is shown
     for kind, part in kinds.items():
-        coarse = part["histogram"].reshape(len(part["histogram"]), bins, parts, -1).sum(2)
+        coarse = np.add.reduceat(part["histogram"], first, axis=1)
         shares = ratio(coarse, part["total"][:, None])
         table |= by_curve(f"{kind}_mean", (COLUMN,), part["mean"])
         table |= by_curve(f"{kind}_sd", (COLUMN,), part["sd"])
@@ -79,20 +78,45 @@ def _summary(total: np.ndarray, powers: np.ndarray, binned: np.ndarray) -> dict[
     return {"total": total, "mean": mean, "sd": spread, "histogram": binned}
 
 
-def _genuine_summary(genuine: Genuine, n_groups: int, edges: np.ndarray) -> dict[str, np.ndarray]:
+def _bins(shown: np.ndarray, genuine: Weighted) -> everypair.Bins:
+    """Bins between the edges that are shown, and within these as fine as the AUC needs.
+
+    It asks where impostors stand among genuine pairs, so that fine bins beside each other which hold no genuine pair
+    can be one.
+    """
+    parts = -(-AUC_BINS // (len(shown) - 1))
+    n_fine = (len(shown) - 1) * parts
+    edges = np.interp(np.arange(n_fine + 1) / parts, np.arange(len(shown)), shown)  # holds those exactly
+    fine = everypair.Bins(edges, np.arange(n_fine))
+    holds = np.zeros(n_fine, bool)
+    for kind in genuine:
+        holds[fine.of(kind.pairs.score)] = True
+    begins = holds | (np.arange(n_fine) % parts == 0)
+    begins[1:] |= holds[:-1]
+    return everypair.Bins(edges, np.cumsum(begins) - 1)
+
+
+def _impostor_summary(found: Tally, bins: everypair.Bins, totals: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
+    """As `_summary`, from the sums of a sweep; totals: (cell, column)."""
+    n_columns = totals.shape[1]
+    binned = found.sums["binned"].reshape(len(bins.middle), -1, found.sums["powers"].shape[2])[..., :n_columns]
+    in_middle = np.stack([np.tensordot(bins.middle**power, binned, 1) for power in (1, 2)])
+    powers = curves(found.sums["powers"][..., :n_columns] + in_middle, n_groups, 1).swapaxes(1, 2)
+    return _summary(curves(totals, n_groups).T, powers, np.moveaxis(curves(binned, n_groups, 1), 2, 0))
+
+
+def _genuine_summary(genuine: Genuine, n_groups: int, bins: everypair.Bins) -> dict[str, np.ndarray]:
     """The same of the genuine pairs."""
-    score, group = genuine.pairs.score.astype(float), genuine.pairs.cell
-    n_columns, n_bins, n_kinds = len(genuine.identity_count), len(edges) - 1, n_groups + 1  # the last is "no group"
-    at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, n_bins - 1)
-    powers, binned = np.zeros((3, n_columns, n_kinds)), np.zeros((n_columns, n_bins, n_kinds))
-    for column in range(n_columns):
-        weight = genuine.weights(column)
-        for power in range(3):
-            powers[power, column] = np.bincount(group, weight * score**power, minlength=n_kinds)
-        counts = np.bincount(at * n_kinds + group, weight, minlength=n_bins * n_kinds)
-        binned[column] = counts.reshape(n_bins, n_kinds)
+    n_columns, n_kinds = len(genuine.identity_count), n_groups + 1  # the last is "no group"
+    powers, binned = np.zeros((n_columns, 3, n_kinds)), np.zeros((n_columns, len(bins.middle), n_kinds))
+    place = bins.of(genuine.pairs.score)
+
+    def one(column: int) -> None:
+        walks.sum_genuine(place, genuine.column(column), genuine.pairs, binned[column], powers[column])
+
+    each(one, n_columns)
     powers[..., -1], binned[..., -1] = powers.sum(-1), binned.sum(-1)
-    return _summary(powers[0], powers[1:], binned)
+    return _summary(powers[:, 0], powers[:, 1:].swapaxes(0, 1), binned)
 
 
 def _auc(kinds: dict[str, dict]) -> tuple[dict, float]:

@@ -90,6 +90,18 @@ def binned_genuine(place, weight, genuine, sums) -> None:
 
 
 @njit(**COMPILE)
+def sum_genuine(place, weight, genuine, sums, powers) -> None:
+    """Genuine weight of one replicate at each place, sums (place, group), and that of the powers 0 to 2 of the scores,
+    powers (power, group)."""
+    for u in range(genuine.score.shape[0]):
+        added, group, score = genuine_weight(u, weight, genuine), genuine.cell[u], np.float64(genuine.score[u])
+        sums[place[u], group] += added
+        powers[0, group] += added
+        powers[1, group] += added * score
+        powers[2, group] += added * score**2
+
+
+@njit(**COMPILE)
 def crossing(accepted, rejected, imp, gen, weight, genuine_weights, pairs, genuine, own, totals, tolerance) -> tuple:
     """Where FAR and FRR cross inside one bin, for one replicate: (EER, threshold).
 
