@@ -1,6 +1,7 @@
 """Damaged files are read or end in an InputError that names the file: never in another error, and soon.
 
-FRKIT_FUZZ=2000 python -m pytest tests/test_fuzz.py makes so many mutations per loader in place of a few.
+FRKIT_FUZZ=2000 python -m pytest -s tests/test_fuzz.py makes so many mutations per loader in place of a few; the child
+process of every file is then a fork of this one, because Python would take most of the time to start.
 """
 
 import gzip
@@ -9,6 +10,8 @@ import shutil
 import time
 import warnings
 import zlib
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
@@ -16,9 +19,12 @@ import xarray as xr
 
 import frkit as fk
 from frkit.base import InputError
+from frkit.faces import files, trial
 
 MUTATIONS = int(os.environ.get("FRKIT_FUZZ", 0))
-SLOW = 20.0  # seconds for one file on a busy machine; readers in a process of their own are stopped after four of work
+SLOW = 2.0  # seconds of work for one file, on top of those that the whole file takes
+HUNG = 20.0  # seconds on the clock, on a busy machine; readers in a process of their own are stopped after four of work
+MOST_MEMORY = 300  # MB that one file may take, on top of what the whole file takes
 N = 8
 IDENTITY = [f"p{k // 2}" for k in range(N)]
 PAIRS = [("p0", "p0", 1), ("p1", "p1", 1), ("p0", "p1", 0), ("p2", "p0", 0), ("p1", "p2", 0), ("p2", "p2", 1)]
@@ -196,6 +202,45 @@ def mutated(data, rng):
     return bytes(data)
 
 
+def forked(command, **_options):
+    """Stands in for `subprocess.run` of trial.py: the same work in a fork of this process."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(write, 1)
+        try:
+            trial.main(Path(command[3]), int(command[4]), int(command[5]))
+        except Exception as error:
+            os.write(1, " ".join((str(error) or type(error).__name__).split()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with open(read, "rb") as pipe:
+        said = pipe.read()
+    _, status, used = os.wait4(child, 0)
+    forked.memory = max(forked.memory, used.ru_maxrss / 1000)
+    return CompletedProcess(command, os.waitstatus_to_exitcode(status), said)
+
+
+forked.memory = 0.0
+
+
+def peak():
+    """The most memory of this process since the last call, in MB; 0 where the system does not tell."""
+    try:
+        held = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return 0.0
+    memory, forked.memory = max(float(held[0].split()[1]) / 1000, forked.memory), 0.0
+    return memory
+
+
+def worked():
+    """Seconds of processor time of this process and of its children."""
+    return sum(os.times()[:4])
+
+
 def outcome(load, path):
     """What became of it: "read", "refused", or the error that should not have been raised."""
     began = time.monotonic()
@@ -208,16 +253,22 @@ def outcome(load, path):
         found = "refused" if error.args[0].strip() else "refused without a word"
     except Exception as error:
         found = f"{type(error).__name__}: {error}"
-    return found if time.monotonic() - began < SLOW else f"{found}, after {time.monotonic() - began:.0f} s"
+    return found if time.monotonic() - began < HUNG else f"{found}, after {time.monotonic() - began:.0f} s"
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")  # left open
 @pytest.mark.parametrize("name", LOADERS)
-def test_damaged_files_are_read_or_refused(tmp_path, name):
+def test_damaged_files_are_read_or_refused(tmp_path, name, monkeypatch):
+    if MUTATIONS and hasattr(os, "fork"):
+        monkeypatch.setattr(files.subprocess, "run", forked)
     file, write, load = LOADERS[name]
     whole = tmp_path / file
     write(whole)
+    assert outcome(load, whole) == "read"  # this loads the library, the next time shows what a file takes
+    peak()
+    began = worked()
     assert outcome(load, whole) == "read"
+    usual, held, slowest, largest = worked() - began, peak(), 0.0, 0.0
     parts = sorted(part for part in whole.rglob("*") if part.is_file()) if whole.is_dir() else [whole]
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     counts, bad = {"read": 0, "refused": 0}, []
@@ -225,11 +276,16 @@ def test_damaged_files_are_read_or_refused(tmp_path, name):
         part = parts[int(rng.integers(len(parts)))]
         kept = part.read_bytes()
         part.write_bytes(mutated(kept, rng))
+        began = worked()
         found = outcome(load, whole)
+        more, memory = worked() - began - usual, peak() - held
+        slowest, largest = max(slowest, more), max(largest, memory)
         part.write_bytes(kept)
+        if more > SLOW or memory > MOST_MEMORY:
+            found += f", {more:.1f} s, {memory:.0f} MB"
         if found in counts:
             counts[found] += 1
         else:
             bad.append((number, part.name, found))
-    print(name, counts, len(bad))
+    print(name, counts, len(bad), f"slowest {slowest:.2f} s, largest {largest:.0f} MB")
     assert bad == [], f"{len(bad)} of {MUTATIONS or FEW[name]}; the rest {counts}"
