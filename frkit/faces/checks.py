@@ -1,9 +1,14 @@
 """Checks of embedding matrices: every message names the row and says what to do."""
 
+from collections.abc import Callable, Iterator
+
+import dask.array as da
 import numpy as np
 import xarray as xr
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, require
+
+ROWS = 4096  # of an embedding that are looked at at a time
 
 
 def check_faces(faces, name: str = "faces") -> None:
@@ -17,42 +22,61 @@ def check_faces(faces, name: str = "faces") -> None:
     )
 
 
-def checked_embedding(embedding, model) -> np.ndarray:
-    """A float32 copy whose values are finite and whose rows have a length."""
-    original = _numbers(embedding)
+def row_pieces(embedding: np.ndarray | da.Array) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """Some rows at a time, in C order, with the place of the first of them; what is on disk is read and let go."""
+    for front in np.ndindex(embedding.shape[:-2]):
+        for start in range(0, embedding.shape[-2], ROWS):
+            yield (*front, start), loaded(embedding[(*front, slice(start, start + ROWS))])
+
+
+def loaded(rows: np.ndarray | da.Array) -> np.ndarray:
+    """These rows in memory; in this thread, which may be one of a sweep already."""
+    return rows.compute(scheduler="synchronous") if isinstance(rows, da.Array) else np.asarray(rows)
+
+
+def _as_float32(values: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(values, dtype=np.float32)
+
+
+def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Array:
+    """Float32 values that are finite, in rows that have a length; without a copy, what is lazy stays so."""
+    original = embedding if isinstance(embedding, da.Array) and not copy else _numbers(embedding)
+    require(
+        original.dtype.kind in "fiub",
+        f"embedding must hold real numbers, got dtype {original.dtype}; convert it with .astype('float32')",
+    )
     require(
         original.ndim == (2 if model is None else 3),
         "embedding must have shape (images, features), or (models, images, features) together with model= "
         f"names, got shape {original.shape} {'without' if model is None else 'with'} model names",
     )
     require(original.size > 0, f"embedding is empty: shape {original.shape}; give images and features")
-    with np.errstate(over="ignore"):
-        values = np.array(original, dtype=np.float32, order="C", copy=True)
+    if isinstance(original, da.Array):
+        values = original.map_blocks(_as_float32, dtype=np.float32)
+    else:
+        values = _as_float32(original.copy() if copy and original.dtype == np.float32 else original)
     check_rows(values, original, model)
     return values
 
 
-def check_rows(values: np.ndarray, original: np.ndarray, model) -> None:
+def check_rows(values: np.ndarray | da.Array, original: np.ndarray | da.Array, model) -> None:
     """Raise where a row cannot be compared: a value is not finite, or it has no length."""
-    check_finite(values, original, model)
-    _check_norms(values, model)
+    if any(_without_length(rows).any() for _, rows in row_pieces(values)):
+        check_finite(values, original, model)
+        _check_norms(values, model)
 
 
 def _numbers(embedding) -> np.ndarray:
     if isinstance(embedding, np.ma.MaskedArray):
         require(not np.ma.is_masked(embedding), "embedding has masked values; drop these images or fill them")
     try:
-        array = np.asarray(embedding)
+        return np.asarray(embedding)
     except ValueError:
         lengths = [np.size(row) for row in embedding]
         odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), 0)
         lengths = f"row 0 has {lengths[0]} values, row {odd} has {lengths[odd]}"
         raise InputError(f"the rows of embedding differ in length: {lengths}") from None
-    require(
-        array.dtype.kind in "fiub",
-        f"embedding must hold real numbers, got dtype {array.dtype}; convert it with .astype('float32')",
-    )
-    return array
 
 
 def _place(index, model) -> str:
@@ -62,31 +86,49 @@ def _place(index, model) -> str:
     return ", ".join(words + [f"model {str(list(model)[k])!r}" for k in index[:n_front]])
 
 
-def check_finite(values: np.ndarray, original: np.ndarray, model) -> None:
+def _first_bad(values, is_bad: Callable[[np.ndarray], np.ndarray]) -> tuple[tuple[int, ...] | None, int]:
+    """Where the first bad value or row is, and in how many rows there are such."""
+    first, n_rows = None, 0
+    for place, rows in row_pieces(values):
+        bad = is_bad(rows)
+        n_rows += int(bad.reshape(len(rows), -1).any(axis=1).sum())
+        if first is None and bad.any():
+            row, *column = np.unravel_index(np.argmax(bad), bad.shape)
+            first = (*place[:-1], place[-1] + row, *column)
+    return first, n_rows
+
+
+def check_finite(values: np.ndarray | da.Array, original: np.ndarray | da.Array, model) -> None:
     """Raise where a float32 value is not finite; `original` holds what was given, `model` the encoders' names."""
-    finite = np.isfinite(values)
-    if finite.all():
+    index, n_rows = _first_bad(values, lambda rows: ~np.isfinite(rows))
+    if index is None:
         return
-    index = np.unravel_index(np.argmin(finite), finite.shape)
-    n_rows = int((~finite.all(axis=-1)).sum())
-    what = f"{original[index]!s}{', too large for float32' if np.isfinite(original[index]) else ''}"
+    given = loaded(original[index])
+    what = f"{given!s}{', too large for float32' if np.isfinite(given) else ''}"
     raise InputError(
         f"embedding has bad values in {n_rows} row(s), first at {_place(index, model)}: {what}; "
         "remove or recompute these images"
     )
 
 
-def _check_norms(values: np.ndarray, model) -> None:
+def _squares(rows: np.ndarray) -> np.ndarray:
+    return np.einsum("...i,...i->...", rows, rows, dtype=np.float64)
+
+
+def _without_length(rows: np.ndarray) -> np.ndarray:
+    """Which rows have a square that float32 cannot hold; those with a value that is not finite are among them."""
+    limits, square = np.finfo(np.float32), _squares(rows)
+    return ~((square >= limits.tiny) & (square <= limits.max))
+
+
+def _check_norms(values: np.ndarray | da.Array, model) -> None:
     """Every row must have a length whose square float32 can hold, or no similarity is defined."""
-    square = np.einsum("...i,...i->...", values, values, dtype=np.float64)
-    limits = np.finfo(np.float32)
-    bad = (square < limits.tiny) | (square > limits.max)
-    if not bad.any():
+    index, n_rows = _first_bad(values, _without_length)
+    if index is None:
         return
-    index = np.unravel_index(np.argmax(bad), bad.shape)
-    norm = np.sqrt(square[index])
+    norm = np.sqrt(_squares(loaded(values[index])))
     what = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
     raise InputError(
-        f"embedding at {_place(index, model)} {what} ({int(bad.sum())} such row(s)); an image without a "
+        f"embedding at {_place(index, model)} {what} ({n_rows} such row(s)); an image without a "
         "direction cannot be compared: remove or recompute it, or rescale the embedding"
     )

@@ -21,7 +21,7 @@ from frkit.base import (
     require,
     require_one_of,
 )
-from frkit.faces.checks import check_faces, checked_embedding
+from frkit.faces.checks import check_faces, checked_embedding, row_pieces
 from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
 
 NUMBERED = "numbered"  # of images that nobody named: what their embeddings leave of themselves, to tell them apart
@@ -72,7 +72,11 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
     >>> dict(ds.sizes), ds.gender.values.tolist()
     ({'image': 3, 'feature': 2}, ['female', 'female', 'unknown'])
     """
-    values = checked_embedding(embedding, model)
+    return collected(checked_embedding(embedding, model), identity, image, model, varying, attributes)
+
+
+def collected(values, identity, image, model, varying, attributes: dict) -> xr.Dataset:
+    """The faces Dataset of a checked embedding, which may be on disk."""
     n_images = values.shape[-2]
     identity = complete_labels(identity, n_images, IDENTITY)
     names = np.arange(n_images).astype(str) if image is None else image_names(image, n_images)
@@ -88,13 +92,21 @@ def faces(embedding, identity, *, image=None, model=None, varying="error", **att
         f"no identity has two images{when} ({len(people)} identities, one image each), so no genuine pair; "
         "check that identity holds people, not image names",
     )
-    numbered = {} if image is not None else {NUMBERED: hashlib.sha256(values.tobytes()).hexdigest()[:16]}
+    numbered = {} if image is not None else {NUMBERED: fingerprint(values)[:16]}
     coords = {IMAGE: (IMAGE, names, numbered), IDENTITY: (IMAGE, identity)}
     coords |= {} if model is None else {MODEL: model_names(model, len(values))}
     coords |= {} if person is None else {PERSON: (IMAGE, person)}
     for name in attributes:
         coords[name] = (IMAGE, labels[name], {"varying": "keep"} if rules[name] == "keep" else {})
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE)[-values.ndim :], values)}, coords=coords)
+
+
+def fingerprint(embedding) -> str:
+    """What the values of an embedding leave of themselves, wherever they are held."""
+    digest = hashlib.sha256()
+    for _, rows in row_pieces(embedding):
+        digest.update(np.ascontiguousarray(rows))
+    return digest.hexdigest()
 
 
 def check_names(attributes: Mapping) -> None:

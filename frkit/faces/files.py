@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FEATURE, IMAGE, MODEL, InputError, listed, require, warn
+from frkit.faces.checks import ROWS
 
 PICKLED = (
     "can only be read by unpickling, which may run any code, so frkit refuses; "
@@ -159,6 +160,21 @@ def read_npy(path: Path, mmap_mode: str | None = None) -> np.ndarray:
         return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
 
 
+class OnDisk:
+    """An .npy that is mapped anew for each block: tasks sent to other processes carry its name only."""
+
+    def __init__(self, path: Path) -> None:
+        array = read_npy(path, mmap_mode="r")
+        self.path, self.shape, self.dtype, self.ndim = path.resolve(), array.shape, array.dtype, array.ndim
+
+    def __getitem__(self, index) -> np.ndarray:
+        with named(self.path):
+            return np.array(read_npy(self.path, mmap_mode="r")[index])
+
+    def __dask_tokenize__(self) -> tuple:
+        return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
+
+
 def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
     """Read a stored faces Dataset as columns; attributes marked "keep" are listed in `image_attributes`."""
     if kind == "zarr":
@@ -175,8 +191,8 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
     )
     columns = {str(name): ds[name].values for name in ds.variables if ds[name].dims in ((IMAGE,), (MODEL,))}
     kept = [name for name in columns if ds[name].attrs.get("varying") == "keep"]
-    embedding = ds["embedding"].transpose(..., IMAGE, FEATURE).values
-    return columns | {"embedding": embedding, "image_attributes": np.array(kept, str)}
+    embedding = ds["embedding"].transpose(..., IMAGE, FEATURE)
+    return columns | {"embedding": embedding.data, "image_attributes": np.array(kept, str)}
 
 
 def _load_zarr(path: Path) -> xr.Dataset:
@@ -196,4 +212,13 @@ def _load_zarr(path: Path) -> xr.Dataset:
                     "all values are the fill value; write it with write_empty_chunks=True",
                 )
             check_in_child(path)
-            return xr.load_dataset(store, engine="zarr", consolidated=False, decode_times=False)
+            ds = xr.open_dataset(store, engine="zarr", chunks=None, consolidated=False, decode_times=False)
+            return _embedding_stays(ds) if path.is_dir() and "embedding" in ds else ds.load()
+
+
+def _embedding_stays(ds: xr.Dataset) -> xr.Dataset:
+    """The Dataset in memory but for its embedding, of which some rows are read at a time, in whole chunks."""
+    embedding = ds["embedding"]
+    stored = embedding.encoding.get("preferred_chunks", {}).get(IMAGE, 1)
+    rows = -(-ROWS // stored) * stored
+    return ds.drop_vars("embedding").load().assign(embedding=embedding.chunk({IMAGE: rows, FEATURE: -1}))

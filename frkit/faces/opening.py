@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import dask.array as da
 import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require
-from frkit.faces.dataset import faces
-from frkit.faces.files import demo_file, file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
+from frkit.faces.checks import ROWS, checked_embedding
+from frkit.faces.dataset import collected
+from frkit.faces.files import OnDisk, demo_file, file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
 from frkit.faces.joins import identities_from, is_pattern, joined
 from frkit.faces.labels import clean_labels, resolve_varying
 from frkit.faces.tables import open_text, read_table
@@ -129,7 +131,15 @@ def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
     if kind == "lines":
         with reading("the list"), open_text(path) as lines:
             return {IDENTITY: np.array([line.strip() for line in lines], str)}
-    return {"embedding": read_npy(path)} if kind == "npy" else read_npz(path)
+    return {"embedding": _mapped(path)} if kind == "npy" else read_npz(path)
+
+
+def _mapped(path: Path) -> np.ndarray | da.Array:
+    """The array of an .npy: numbers stay on disk until they are swept, because they may be an embedding."""
+    stored = OnDisk(path)
+    if stored.ndim < 2:
+        return read_npy(path)
+    return da.from_array(stored, chunks=(*(1,) * (stored.ndim - 2), ROWS, -1), asarray=False)
 
 
 def _labels_beside(path: Path) -> Path:
@@ -158,7 +168,7 @@ def take_column(columns: dict, what: str, wanted: str | None, aliases, optional:
 
 def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.Dataset:
     """Sort the columns into their roles and build the Dataset; more: the attributes asked for, and metadata."""
-    shape = np.shape(values) if isinstance(values, np.ndarray) else ()
+    shape = values.shape if isinstance(values, np.ndarray | da.Array) else ()
     model = columns.pop(MODEL, None) if len(shape) == 3 else None
     if is_pattern(names[0]):
         image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES)
@@ -178,7 +188,7 @@ def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.D
         chosen |= {name: labels for name, (labels,) in joined(more[1], keys, chosen).items()}
     if not isinstance(varying, str):
         varying = {name: "keep" for name in kept if name in chosen} | dict(varying or {})
-    ds = faces(values, who, image=image, model=model, varying=varying, **chosen)
+    ds = collected(checked_embedding(values, model, copy=False), who, image, model, varying, chosen)
     if person is None:
         return ds
     person = clean_labels(person, n_images, PERSON)[0]  # who each image shows, put back after an earlier split

@@ -155,19 +155,35 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
         (n_rows, n_features).
     """
     text = file_kind(path) == "text"
-    labels, values = [], []
-    for piece in read_pieces(path) if text else [read_frame(path)]:
+    labels, values = [], np.empty((0, 0), np.float32)
+    for piece in read_pieces(path) if text else _pieces(read_frame(path)):
         header = list(piece.columns)
         check_header(header)
         lists = [] if text else [name for name in piece if np.ndim(piece[name].iloc[0]) == 1]
         alone = embedding is False or (lists and (embedding is None or embedding in lists))
         numbers = [] if alone else embedding_columns(header, embedding)
         if numbers:
-            values.append(to_numbers(piece[numbers], blank=False))
+            values = _longer(values, to_numbers(piece[numbers], blank=False))
         labels.append(piece.drop(columns=[*numbers, ""], errors="ignore").copy())  # a view would keep all the text
     table = pd.concat(labels)
     columns = {name: table[name].tolist() if name in lists else table[name].to_numpy() for name in table}
-    return columns | ({"embedding": np.concatenate(values)} if values else {})
+    return columns | ({"embedding": values} if values.size else {})
+
+
+def _pieces(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """A table some rows at a time."""
+    rows = max(1, _PIECE // max(1, table.shape[1]))
+    return (table.iloc[start : start + rows] for start in range(0, len(table), rows))
+
+
+def _longer(values: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """The array with rows added in its own memory, which grows; as float32 unless that cannot hold a number."""
+    with np.errstate(over="ignore"):
+        fits = bool(np.isfinite(more.astype(np.float32)).all())
+    values = values if fits else values.astype(np.float64)
+    values.resize((len(values) + len(more), more.shape[1]), refcheck=False)
+    values[-len(more) :] = more
+    return values
 
 
 def embedding_columns(header: list[str], embedding=None) -> list[str]:

@@ -20,7 +20,7 @@ from frkit.base import (
     warn,
 )
 from frkit.faces.dataset import check_names
-from frkit.faces.files import file_kind, named, read_npy
+from frkit.faces.files import OnDisk, file_kind, named, read_npy
 from frkit.faces.joins import identities_from, joined
 from frkit.faces.labels import clean_labels, complete_labels, image_names, resolve_varying
 from frkit.faces.opening import IDENTITY_NAMES, read_columns, take_column
@@ -230,22 +230,8 @@ def _from_text(path: Path) -> tuple:
     return np.concatenate(values), np.concatenate(probes), references
 
 
-class _OnDisk:
-    """An .npy that is mapped anew for each block: tasks sent to other processes carry its name only."""
-
-    def __init__(self, path: Path) -> None:
-        array = read_npy(path, mmap_mode="r")
-        self.path, self.shape, self.dtype, self.ndim = path.resolve(), array.shape, array.dtype, array.ndim
-
-    def __getitem__(self, index) -> np.ndarray:
-        return np.array(read_npy(self.path, mmap_mode="r")[index])
-
-    def __dask_tokenize__(self) -> tuple:
-        return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
-
-
 def _from_npy(path: Path, labels) -> tuple:
-    values = _OnDisk(path)
+    values = OnDisk(path)
     require(values.dtype.kind in "fiu", f"scores must be real numbers, got dtype {values.dtype}")
     if labels is None:
         labels = [_beside(path, side) for side in (PROBE, REFERENCE)]

@@ -2,19 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import dask.array as da
 import numpy as np
 import xarray as xr
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
-from frkit.faces.checks import check_rows
-from frkit.faces.dataset import NUMBERED
+from frkit.faces.checks import ROWS, check_rows, loaded, row_pieces
+from frkit.faces.dataset import NUMBERED, fingerprint
 from frkit.faces.labels import clean_labels, complete_labels, image_names
 
 CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
 TILE = 512  # a larger block is filled by products of this size
+KEPT = 500_000_000  # bytes of rows that are ready, of an embedding on disk
 _PAD = 64  # a product's shape is padded to multiples of this: then no score depends on the chunking
 _DEPTH = 512  # features summed in one call: longer rows are cut here and not where the BLAS library likes
 
@@ -69,30 +70,61 @@ def _unit_rows(embedding: np.ndarray) -> np.ndarray:
     return out
 
 
-def _centred_rows(embedding: np.ndarray) -> np.ndarray:
-    rows = embedding.astype(np.float64)
-    return rows - rows.mean(-2, keepdims=True)  # distances stay, cancellation shrinks
-
-
-# name -> (what is done once to all rows, scores of two sets of rows, score of an image with itself)
-SIMILARITIES = {
-    "cosine": (_unit_rows, inner_products, 1.0),
-    "euclidean": (_centred_rows, minus_distances, 0.0),
-}
+# name -> (scores of two sets of rows that are ready, score of an image with itself)
+SIMILARITIES = {"cosine": (inner_products, 1.0), "euclidean": (minus_distances, 0.0)}
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreArray:
-    """An array of scores that computes the part that is asked for; `rows` has shape ([model,] image, feature)."""
+    """An array of scores that computes the part that is asked for, of an embedding ([model,] image, feature).
 
-    embedding: np.ndarray
+    An embedding on disk stays there: its rows are read, and made ready for the similarity, when they are compared.
+    """
+
+    embedding: np.ndarray | da.Array
     similarity: str | Callable
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """The embedding, made ready for the similarity (unit length, say), once per process."""
-        prepare = SIMILARITIES[self.similarity][0] if isinstance(self.similarity, str) else np.asarray
-        return prepare(self.embedding)
+        """An embedding in memory, made ready for the similarity (unit length, say), once per process."""
+        return self._ready(self.embedding, ())
+
+    @cached_property
+    def _mean(self) -> np.ndarray:
+        """Mean row of each encoder, summed in the order of the rows wherever these are held."""
+        total = np.zeros((*self.embedding.shape[:-2], 1, self.embedding.shape[-1]))
+        for (*front, _), rows in row_pieces(self.embedding):
+            total[(*front, 0)] = np.add.reduce(np.vstack([total[(*front, 0)], rows]))
+        return total / self.embedding.shape[-2]
+
+    @cached_property
+    def _piece(self) -> Callable:
+        """Reads a number of rows of one encoder and makes them ready; the latest stay, up to KEPT bytes."""
+
+        def read(front: tuple[int, ...], number: int) -> np.ndarray:
+            return self._ready(loaded(self.embedding[(*front, slice(number * ROWS, (number + 1) * ROWS))]), front)
+
+        return lru_cache(maxsize=max(4, KEPT // (4 * ROWS * self.embedding.shape[-1])))(read)
+
+    def _ready(self, rows: np.ndarray, front: tuple[int, ...]) -> np.ndarray:
+        if self.similarity == "euclidean":
+            return rows.astype(np.float64) - self._mean[front]  # distances stay, cancellation shrinks
+        return _unit_rows(rows) if self.similarity == "cosine" else np.asarray(rows)
+
+    def _part(self, front: tuple[int, ...], part) -> np.ndarray:
+        """Some rows of one encoder, ready to be compared."""
+        if isinstance(self.embedding, np.ndarray):
+            return self.rows[front][part]
+        if not isinstance(part, slice) or part.step not in (None, 1):
+            return self._ready(loaded(self.embedding[(*front, part)]), front)
+        start, stop, _ = part.indices(self.embedding.shape[-2])
+        numbers = range(start // ROWS, max(start, stop - 1) // ROWS + 1)
+        found = [self._piece(front, k)[max(start - k * ROWS, 0) : max(stop - k * ROWS, 0)] for k in numbers]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def token(self) -> str:
+        """What the values of the embedding leave of themselves, for stores of half-finished work."""
+        return fingerprint(self.embedding)
 
     def __getstate__(self) -> dict:
         return {"embedding": self.embedding, "similarity": self.similarity}
@@ -114,14 +146,15 @@ class ScoreArray:
 
     def __getitem__(self, key: tuple) -> np.ndarray:
         *model, probe, reference = key
-        rows = self.rows[model[0]] if model else self.rows
-        if rows.ndim == 3:
-            return np.stack([self._block(one[probe], one[reference]) for one in rows])
-        return self._block(rows[probe], rows[reference])
+        encoders = np.arange(self.embedding.shape[0])[model[0]] if model else None
+        if np.ndim(encoders) == 0:
+            front = () if encoders is None else (int(encoders),)
+            return self._block(self._part(front, probe), self._part(front, reference))
+        return np.stack([self[one, probe, reference] for one in encoders.tolist()])
 
     def _block(self, probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
         if isinstance(self.similarity, str):
-            return SIMILARITIES[self.similarity][1](probe, reference)
+            return SIMILARITIES[self.similarity][0](probe, reference)
         scores = np.asarray(self.similarity(probe, reference), np.float32)
         require(
             not np.isnan(scores).any(),
@@ -185,14 +218,15 @@ def score_tensor(
         f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}",
     )
     embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
-    check_rows(embedding.values, embedding.values, faces[MODEL].values if MODEL in embedding.dims else None)
-    source = ScoreArray(embedding.values, similarity)
+    rows = embedding.data if isinstance(embedding.data, da.Array) else embedding.values
+    check_rows(rows, rows, faces[MODEL].values if MODEL in embedding.dims else None)
+    source = ScoreArray(rows, similarity)
     attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
     attrs |= {"symmetric": int(require_flag("symmetric", symmetric)), "long_name": "similarity score"}
     if NUMBERED in faces[IMAGE].attrs:  # what tells these images from others that are numbered too
         attrs["images"] = faces[IMAGE].attrs[NUMBERED]
     if isinstance(similarity, str):
-        attrs["self_score"] = SIMILARITIES[similarity][2]
+        attrs["self_score"] = SIMILARITIES[similarity][1]
     names = image_names(faces[IMAGE].values, source.shape[-1])
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE}
     labels = {name: clean_labels(values, len(names), name)[0] for name, values in labels.items()}

@@ -1,0 +1,158 @@
+"""Embeddings stay where they are: an .npy or a Zarr store is read when it is swept, with the same bits as in memory."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+
+import frkit as fk
+from frkit.faces import checks
+from frkit.scores import tensor
+
+N = 600
+VALUES = np.random.default_rng(0).normal(size=(N, 5)) + np.random.default_rng(1).normal(size=(N // 6, 5)).repeat(6, 0)
+WHO = [f"p{k // 6}" for k in range(N)]
+GENDER = ["f", "m"] * (N // 2)
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    for module in (checks, tensor):
+        monkeypatch.setattr(module, "ROWS", 64)
+
+
+def in_memory(values=VALUES, **more):
+    return fk.faces(values, WHO, gender=GENDER, varying="keep", **more)
+
+
+def write_npy(path, values=VALUES):
+    np.save(path / "faces.npy", values)
+    rows = [f"{who},{gender}" for who, gender in zip(WHO, GENDER, strict=True)]
+    (path / "faces.csv").write_text("\n".join(["identity,gender", *rows]))
+    return path / "faces.npy"
+
+
+def write_zarr(path, values=VALUES):
+    pytest.importorskip("zarr")
+    faces = in_memory()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fixed-length text in Zarr 3
+        faces.assign(embedding=(("image", "feature"), values)).chunk(image=50).to_zarr(path / "faces.zarr")
+    return path / "faces.zarr"
+
+
+WRITERS = {"npy": write_npy, "zarr": write_zarr}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_the_embedding_is_left_on_disk(tmp_path, kind):
+    faces = fk.open_faces(WRITERS[kind](tmp_path), varying="keep")
+    assert isinstance(faces.embedding.data, da.Array)
+    np.testing.assert_array_equal(faces.embedding, VALUES.astype(np.float32))
+    assert fk.score_tensor(faces).dims == ("probe", "reference")
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+@pytest.mark.parametrize("kind", WRITERS)
+def test_results_are_the_same_to_the_bit(tmp_path, kind, similarity):
+    stored = fk.open_faces(WRITERS[kind](tmp_path), varying="keep")
+    trees = []
+    named = {"image": stored.image.values} if kind == "zarr" else {}  # there, names are stored with the images
+    for faces in (in_memory(**named), stored):
+        scores = fk.score_tensor(faces, similarity, chunks=100)
+        how = dict(far=[1e-3, 1e-1], by="gender", varying="keep", resampling=fk.Resampling("image", n=5))
+        trees.append(fk.evaluate(scores, **how))
+    assert trees[0].attrs == trees[1].attrs
+    for name in trees[0].children:
+        xr.testing.assert_identical(trees[0][name].to_dataset(), trees[1][name].to_dataset())
+
+
+@pytest.mark.parametrize(
+    "part",
+    [(slice(3, 130), slice(64, 128)), (slice(0, 0), slice(5, 6)), ([1, 70, 599], slice(None)), (slice(9, 400, 7), [5])],
+    ids=str,
+)
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean", lambda a, b: a @ b.T], ids=str)
+def test_any_part_is_that_of_the_scores_in_memory(tmp_path, part, similarity):
+    stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep"), similarity)
+    whole = fk.score_tensor(in_memory(), similarity)
+    part = dict(zip(("probe", "reference"), part, strict=True))
+    np.testing.assert_array_equal(stored.isel(part), whole.isel(part))
+
+
+def test_encoders_that_are_stacked_stay_on_disk_too(tmp_path):
+    pytest.importorskip("zarr")
+    both = fk.stack_models({"A": in_memory(), "B": in_memory(VALUES[:, ::-1] + 1)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        both.to_zarr(tmp_path / "faces.zarr")
+    stored = fk.open_faces(tmp_path / "faces.zarr", varying="keep")
+    assert isinstance(stored.embedding.data, da.Array)
+    for similarity in ("cosine", "euclidean"):
+        ours, theirs = fk.score_tensor(both, similarity), fk.score_tensor(stored, similarity)
+        np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(ours.isel(model=1), theirs.isel(model=1))
+
+
+def test_a_tensor_of_a_stored_embedding_is_sent_by_its_name(tmp_path):
+    stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep"))
+    sent = pickle.loads(pickle.dumps(stored.data))
+    assert len(pickle.dumps(stored.data)) < 10_000 < len(pickle.dumps(fk.score_tensor(in_memory()).data))
+    np.testing.assert_array_equal(sent, stored)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "row 70, column 2"), (np.inf, "row 70, column 2"), (0, "zero")])
+def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, words):
+    values = VALUES.copy()
+    values[70, 2 if value else slice(None)] = value
+    path = WRITERS[kind](tmp_path, values)
+    with pytest.raises(fk.InputError, match=f"{words}.*"):
+        fk.open_faces(path, varying="keep")
+
+
+def test_a_file_that_went_away_is_named(tmp_path):
+    path = write_npy(tmp_path)
+    scores = fk.score_tensor(fk.open_faces(path, varying="keep"))
+    path.unlink()
+    with pytest.raises(fk.InputError, match=r"faces\.npy"):
+        fk.evaluate(scores, far=[0.1])
+
+
+MEMORY = """
+import sys, resource, numpy as np, frkit as fk, warnings
+warnings.simplefilter("ignore")
+fk.faces(np.eye(4), list("aabb"))
+def peak():
+    with open("/proc/self/status") as file:
+        return 1024 * int(next(line for line in file if line.startswith("VmHWM")).split()[1])
+open("/proc/self/clear_refs", "w").write("5")
+before = peak()
+faces = fk.open_faces(sys.argv[1])
+print((peak() - before) / (4 * faces.embedding.size))
+"""
+
+
+@pytest.mark.parametrize("kind", ["npz", "npy", "nc"])
+def test_opening_takes_little_more_memory_than_the_embedding(tmp_path, kind):
+    values = np.random.default_rng(0).normal(size=(100_000, 128)).astype(np.float32)
+    who = np.arange(len(values)) // 5
+    if kind == "npz":
+        np.savez(tmp_path / "f.npz", embedding=values, identity=who)
+    elif kind == "npy":
+        np.save(tmp_path / "f.npy", values)
+        (tmp_path / "f.csv").write_text("identity\n" + "\n".join(map(str, who)))
+    else:
+        xr.Dataset({"embedding": (("image", "feature"), values)}, {"identity": ("image", who)}).to_netcdf(
+            tmp_path / "f.nc", engine="h5netcdf"
+        )
+    command = [sys.executable, "-c", MEMORY, str(tmp_path / f"f.{kind}")]
+    found = subprocess.run(command, capture_output=True, text=True)
+    if "clear_refs" in found.stderr:
+        pytest.skip("the system does not tell the peak")
+    assert float(found.stdout) < 2.2, found.stderr  # 51 MB; the labels of so many images take half as much again
