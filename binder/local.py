@@ -5,6 +5,7 @@
     python3 binder/local.py lab [ARGS]      the same; ARGS go to JupyterLab
     python3 binder/local.py test [ARGS]     run the tests, a process per core; ARGS go to pytest (-n 0: one process)
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
+    python3 binder/local.py docs [ARGS]     show the reference, made from the docstrings; ARGS go to pdoc (-o FOLDER)
     python3 binder/local.py python [ARGS]   the Python that has everything
 
 The first call makes .venv beside the README and installs into it; later calls do so again only when
@@ -93,12 +94,13 @@ def main(verb="lab", *arguments):
         "lab": lab(arguments),
         "test": tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
+        "docs": ["-m", "pdoc", "--docformat", "numpy", "frkit", *arguments],
         "python": list(arguments),
     }
     if verb not in commands:
         sys.exit(__doc__)
     check_python()
-    environment("test" if verb == "test" else "")
+    environment("test" if verb in ("test", "docs") else "")
     os.chdir(str(ROOT))
     command = [str(PYTHON), *commands[verb]]
     if os.name == "nt":  # there, exec would hand the prompt back at once

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import local
+import numpy as np
 import pytest
 import run_notebooks
 import yaml
@@ -30,6 +31,9 @@ def test_citation_names_the_kit_and_the_papers():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "license"} <= set(citation)
     assert citation["version"] == version()
+    entry = re.search(r"@software{frkit,.*?^}", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)[0]
+    own = version(), citation["repository-code"], citation["authors"][0]["name"]
+    assert all(f"{{{words}}}" in entry for words in own)
     assert citation["license"] == project()["license"]
     papers = citation["references"]
     assert [paper["year"] for paper in papers] == [2024, 2022, 2022, 2023, 2021]
@@ -79,10 +83,117 @@ def test_binders_last_step_runs():
     assert "kernels compiled" in run_python(["binder/postBuild"])
 
 
-def test_readme_example_runs():
+def test_readme_example_prints_what_stands_there():
     example = run_notebooks.readme_example()
     assert len(example.splitlines()) <= 12
-    assert "Axes" in run_python(["-c", example + "\nprint(type(ax))"])
+    [output] = re.findall(r"^```text\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    printed, kind = run_python(["-c", example + "\nprint(type(ax))"]).rsplit("\n", 2)[:2]
+    assert [line.rstrip() for line in printed.splitlines()] == [line.rstrip() for line in output.splitlines()]
+    assert "Axes" in kind
+
+
+def rendered(name):
+    """A Markdown file as HTML, tables as GitHub makes them."""
+    mistune = pytest.importorskip("mistune")
+    return mistune.create_markdown(plugins=["table"])((ROOT / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md"])
+def test_paragraphs_render_as_paragraphs(name):
+    """No paragraph is swallowed by a table, and no table is left as text."""
+    text = re.sub(r"^```.*?^```$", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    lines, page = text.splitlines(), rendered(name)
+    for above, line in zip(lines, lines[1:]):
+        swallowed = above.startswith("|") and line.strip() and not line.startswith("|")
+        assert not swallowed, f"no blank line before {line!r}"
+    blocks = [block for block in re.split(r"\n\s*\n", text) if re.match(r"[A-Za-z`*\[]", block.strip())]
+    assert page.count("<p>") >= sum(not block.strip().startswith(("[![", "#")) for block in blocks)
+    tables = [line for line in lines if re.fullmatch(r"\|(---\|)+", line)]
+    assert page.count("<table>") == len(tables) and "|---" not in page
+
+
+def test_readme_compares_its_intervals():
+    """The table of three intervals, from the demo faces; the first by Wilson's formula over all genuine pairs."""
+    import frkit as fk
+
+    scores = fk.score_tensor(fk.demo_faces().sel(model="Ash"))
+    evaluation = fk.evaluate(scores, far=[1e-3])
+    rate = float(evaluation["empirical"].frr[0])
+    _, images = np.unique(scores.probe_identity.values, return_counts=True)
+    n, z = (images * (images - 1) // 2).sum(), 1.96
+    middle = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    ends = [(middle - half, middle + half)]
+    for target in ("these people", "new people"):
+        band = fk.band(evaluation, "frr", target=target).isel(far_level=0)
+        ends.append((float(band.lower), float(band.upper)))
+    rows = [[f"{low:.3f}"[1:], f"{high:.3f}"[1:], f"{(high - low) / (2 * half):.2g}"] for low, high in ends]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    printed = re.findall(r"^\| .* \| (\.\d+) to (\.\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    assert rows == [list(row) for row in printed]
+    assert f"FRR {rate:.3f}".replace("0.", ".") in text
+
+
+def test_readme_commands_are_understood():
+    from frkit.__main__ import parser
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^frkit ((?:demo|report).*)$", text, re.MULTILINE)
+    assert [parser().parse_args(line.split()).command for line in lines] == ["demo", "report"]
+    for verb in re.findall(r"^python3 binder/local.py +(\w+) +#", text, re.MULTILINE):
+        assert f"local.py {verb}" in local.__doc__
+
+
+def test_readme_names_what_there_is():
+    import frkit as fk
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert {name for name in re.findall(r"`fk\.(\w+)", text)} <= set(fk.__all__)
+    assert "1:N" in text and text.rstrip().endswith("0.55 GB.")  # costs come last
+
+
+def test_contributing_shows_a_measure_that_works_and_every_room():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    words = "\nev = fk.demo_evaluation()\nprint(float(fk.measures.measure('half_total_error')(ev['empirical'])[0, 0]))"
+    assert 0 < float(run_python(["-c", example + words])) < 1
+    rooms = {path.name for path in (ROOT / "frkit").iterdir() if (path / "__init__.py").exists()}
+    assert {f"`{room}/`" for room in rooms} <= set(re.findall(r"`\w+/`", text))
+
+
+def test_changelog_knows_this_version():
+    assert f"## {version()}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_lock_has_every_requirement_in_a_version_that_will_do():
+    requirements = pytest.importorskip("packaging.requirements")
+    assert requirement_lines(ROOT / "binder/requirements.txt")[1:] == ["-c lock.txt"]
+    locked = dict(line.split("==") for line in requirement_lines(ROOT / "binder/lock.txt"))
+    locked = {name.lower().replace("_", "-"): number for name, number in locked.items()}
+    for line in [*project()["dependencies"], *requirement_lines(ROOT / "requirements.txt")[:-1]]:
+        wanted = requirements.Requirement(line)
+        assert wanted.specifier.contains(locked[wanted.name.lower()]), line
+
+
+def test_conda_installs_what_pip_does():
+    recipe = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    assert recipe["name"] == "frkit" and recipe["dependencies"][-1] == {"pip": ["-r requirements.txt"]}
+    assert "python=3.11" in recipe["dependencies"]
+
+
+def test_the_reference_has_every_public_name(tmp_path):
+    """Made as `local.py docs` makes it, into a folder that is thrown away."""
+    pytest.importorskip("pdoc")
+    answer = run_python(["-W", "ignore", "-m", "pdoc", "--docformat", "numpy", "frkit", "-o", str(tmp_path)])
+    page = (tmp_path / "frkit.html").read_text(encoding="utf-8")
+    import frkit as fk
+
+    rooms = [name for name in fk.__all__ if (ROOT / "frkit" / name).is_dir()]
+    shown = set(re.findall(r'<section id="(\w+)"', page))
+    assert set(fk.__all__) - set(rooms) <= shown, answer
+    assert all((tmp_path / f"frkit/{room}.html").exists() for room in rooms)
+    for heading in ("Parameters", "Returns", "Raises", "Examples"):  # numpydoc's, read as such
+        assert len(re.findall(rf"<h\d[^>]*>{heading}</h\d>", page)) > 20, heading
 
 
 def test_readme_lists_every_notebook():
