@@ -198,14 +198,14 @@ def test_a_plan_can_be_stored(plan, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("width", 1), {}, "goal must be one of 'half_width'"),
+        (("width", 1), {}, "goal must be one of half_width"),
         (("half_width",), {}, "needs a size"),
-        (("ratio", 0.5), {}, "above 1"),
-        (("half_width", -1), {}, "positive"),
-        (("difference", 0), {}, "positive"),
+        (("ratio", 0.5), {}, r"must lie in \(1, inf"),
+        (("half_width", -1), {}, r"must lie in \(0, inf"),
+        (("difference", 0), {}, r"must lie in \(0, inf"),
         (("half_width", 0.1), {"far": 2}, r"far must lie in \(0, 1\)"),
         (("half_width", 0.1), {"power": 1}, r"power must lie in \(0, 1\)"),
-        (("half_width", 0.1), {"per_identity": (1, 3)}, ">= 2"),
+        (("half_width", 0.1), {"per_identity": (1, 3)}, "at least 2"),
         (("ratio", 2), {}, "name an attribute"),
         (("ratio", 2), {"by": "age"}, "no attribute"),
         (("difference", 0.1), {}, "takes two models"),
@@ -238,5 +238,5 @@ def test_the_figure_draws_the_plan(plan):
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert "3 images per identity" in labels and "measured in the data given" in labels
     assert ax.get_ylabel() == "half the width of the band of FRR,\nas a share of FRR"
-    with pytest.raises(InputError, match="no plan"):
+    with pytest.raises(InputError, match="plan must be what"):
         fk.plot.sample_size(xr.Dataset())

@@ -167,16 +167,16 @@ def tails(level: float) -> np.ndarray:
 
 
 def ends(
-    evaluation: xr.DataTree, name: str, level: float, target: str, together: xr.DataArray | None = None
+    evaluation: xr.DataTree, name: str, level: float, target: str, together: xr.DataArray | None = None, laws=None
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Lower and upper end of a rate, with the dimensions of the variable.
 
     together: at which levels, and of which model, the whole curve is to lie inside at once; None for each level by
-    itself.
+    itself. laws: what `rates_of` returned, where it is asked for more than once.
     """
     estimate = evaluation["empirical"].to_dataset()[name]
     found = []
-    for model, rates in rates_of(evaluation, target).items():
+    for model, rates in (laws or rates_of(evaluation, target)).items():
         places = rates.places("far" if name == "threshold" else name)
         at = tails(level)
         if together is not None:

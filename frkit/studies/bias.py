@@ -2,7 +2,6 @@
 
 import numpy as np
 import xarray as xr
-from tqdm.auto import tqdm
 
 from frkit.base import require
 from frkit.evaluation.evaluate import evaluate, far_levels
@@ -11,6 +10,7 @@ from frkit.intervals.methods import interval
 from frkit.intervals.reading import Values
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
+from frkit.studies.along import along
 
 INTERVALS = ("naive", "recentered")
 
@@ -64,16 +64,14 @@ def bootstrap_bias(
     """
     require(min(per_identity) >= 2, f"a genuine pair needs 2 images per identity, got {min(per_identity)}")
     far = far_levels(1e-4, 1e-1, per_decade=4) if far is None else np.asarray(far, float)
-    one_size = []
-    for number in tqdm(per_identity, desc="images per identity", disable=not progress, leave=False):
-        faces = mixture.sample(per_identity=number, seed=seed)
-        evaluation = evaluate(score_tensor(faces), far=far, resampling=Resampling("image", n=n, seed=seed))
-        curves = fan(evaluation)
+
+    def of_number(number: int) -> xr.Dataset:
+        scores = score_tensor(mixture.sample(per_identity=number, seed=seed))
+        curves = fan(evaluate(scores, far=far, resampling=Resampling("image", n=n, seed=seed)))
         values = Values(curves.estimate, curves.centre, curves.replicates)
-        both = [interval(values, method, level, "identity")[["lower", "upper"]] for method in INTERVALS]
-        one_size.append(curves.merge(xr.concat(both, dim=xr.Variable("interval", list(INTERVALS)))))
-    numbers = xr.Variable("per_identity", np.asarray(per_identity, int))
-    result = xr.concat(one_size, dim=numbers).assign(truth=mixture.population_roc(far).frr)
-    words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {one_size[0].attrs['target']}"
-    result.attrs = {**one_size[0].attrs, "level": level, "seed": seed, "words": words}
-    return result
+        ends = along("interval", INTERVALS, lambda method: interval(values, method, level, "identity"))
+        return curves.merge(ends[["lower", "upper"]])
+
+    result = along("per_identity", per_identity, of_number, progress).assign(truth=mixture.population_roc(far).frr)
+    words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {result.attrs['target']}"
+    return result.assign_attrs(level=level, seed=seed, words=words)

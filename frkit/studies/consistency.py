@@ -184,11 +184,9 @@ def _sizes(sizes: tuple | None, exact: bool) -> tuple:
     if sizes is None:
         return MIXTURE_SIZES if exact else FACES_SIZES
     require(len(sizes) > 0, "sizes is empty: give at least one size")
-    if exact:
-        require(min(sizes) >= 2, f"sizes are images per identity, at least 2, got {min(sizes)}")
-    else:
-        inside = min(sizes) > 0 and max(sizes) < 1
-        require(inside, f"sizes are shares of the images, in (0, 1), got {tuple(sizes)}")
+    require(not exact or min(sizes) >= 2, f"sizes are images per identity, at least 2, got {min(sizes)}")
+    inside = exact or 0 < min(sizes) <= max(sizes) < 1
+    require(inside, f"sizes are shares of the images, in (0, 1), got {tuple(sizes)}")
     return tuple(sorted(sizes))
 
 

@@ -14,6 +14,7 @@ from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, floor
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.joint import RATES, ends, rates_of
 from frkit.intervals.methods import WITHOUT_REPLICATES
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
@@ -182,8 +183,8 @@ def read(
         for scheme, tree in evaluations.items():
             bands = []
             for method in methods:
-                make = partial(one_by_one, scheme) if method in WITHOUT_REPLICATES else partial(band, tree)
-                bands.append([make(chosen, method=method, level=level) for level in levels])
+                make = partial(one_by_one, scheme) if method in WITHOUT_REPLICATES else partial(_at_once, tree)
+                bands.append(make(chosen, method, levels))
             counted.append(_read_scheme(tree, bands, truth, chosen))
     if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
         apart = [laws(tree, truth, seed, chosen) for tree in evaluations.values()]
@@ -195,10 +196,22 @@ def read(
     return result
 
 
-def _one_by_one(records: list[Record], target: str, scheme: str, chosen: Measure, **how) -> xr.Dataset:
-    """The intervals of all data sets by a method that reads influences, which are not stacked."""
-    each = (opened(record)[scheme] for record in records)
-    return xr.concat([band(one, chosen, target=target, **how) for one in each], DATA_SET)
+def _at_once(tree: xr.DataTree, chosen: Measure, method: str, levels) -> list[xr.Dataset]:
+    """The intervals of all data sets at every level, by a method that reads replicates."""
+    return [band(tree, chosen, method=method, level=level) for level in levels]
+
+
+def _one_by_one(records: list[Record], target: str, scheme: str, chosen: Measure, method: str, levels) -> list:
+    """The same by a method that reads influences, which are not stacked; the law of a rate serves all levels."""
+    rows = []
+    for one in (opened(record)[scheme] for record in records):
+        if method == "influence" and chosen.name in RATES:
+            laws = rates_of(one, target)
+            pairs = [ends(one, chosen.name, level, target, laws=laws) for level in levels]
+            rows.append([xr.Dataset(dict(zip(("lower", "upper"), pair, strict=True))) for pair in pairs])
+        else:
+            rows.append([band(one, chosen, target=target, method=method, level=level) for level in levels])
+    return [xr.concat(of_level, DATA_SET) for of_level in zip(*rows, strict=True)]
 
 
 def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chosen: Measure) -> xr.Dataset:

@@ -123,12 +123,15 @@ def finetuning(
     rates, losses = [], []
     for child in tqdm(batches, desc="batches of models", disable=not progress, leave=False):
         seeds = child.spawn(len(kinds))
-        trained = [_trained(people, kind, one, how) for kind, one in zip(kinds.values(), seeds, strict=True)]
+        with threadpool_limits(1, user_api="blas"):  # the same bits whatever the number of threads
+            trained = [_trained(people, kind, one, how) for kind, one in zip(kinds.values(), seeds, strict=True)]
         tuned = [held_out.assign(embedding=((IMAGE, FEATURE), unit_rows(x @ layer))) for layer, _ in trained]
         scores = score_tensor(stack_models({UNTUNED: held_out, **dict(zip(kinds, tuned, strict=True))}))
-        rates.append(subset_rates(scores, seed=int(child.generate_state(1)[0]), **subset))
+        own = subset_rates(scores, seed=int(child.generate_state(1)[0]), **subset)
+        rates.append(own.drop_vars("n_people").assign_coords({BATCH: [len(rates)]}))
         losses.append([loss for _, loss in trained])
-    found = summarise(_joined(rates), reference=reference)
+    joined = xr.concat(rates, dim=BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts")
+    found = summarise(joined.assign(n_people=own.n_people).rename({MODEL: FINETUNED}), reference=reference)
     return found.assign(loss=((BATCH, TRAINED, "step"), losses)).assign_coords({TRAINED: list(kinds)})
 
 
@@ -182,16 +185,7 @@ def unit_rows(x: np.ndarray) -> np.ndarray:
 def _trained(people: People, kind: np.ndarray, seed: np.random.SeedSequence, how: Training) -> tuple:
     """A layer trained on people of one kind, drawn with replacement, and its losses."""
     rng = np.random.default_rng(seed)
-    drawn = rng.choice(kind, max(2, round(SHARE * len(kind))))
-    with threadpool_limits(1, user_api="blas"):  # the same bits whatever the number of threads
-        return train_layer(people, drawn, rng, how)
-
-
-def _joined(rates: list[xr.Dataset]) -> xr.Dataset:
-    """One batch of every model, with the kind of fine-tuning in front."""
-    own = [one.drop_vars("n_people").assign_coords({BATCH: [number]}) for number, one in enumerate(rates)]
-    found = xr.concat(own, dim=BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts")
-    return found.assign(n_people=rates[0].n_people).rename({MODEL: FINETUNED})
+    return train_layer(people, rng.choice(kind, max(2, round(SHARE * len(kind)))), rng, how)
 
 
 def triplet_loss(layer: np.ndarray, triplets: list[np.ndarray], margin: float) -> tuple[float, np.ndarray]:

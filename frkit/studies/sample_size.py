@@ -19,8 +19,10 @@ from frkit.base import (
     REFERENCE,
     REPLICATE,
     DataWarning,
-    listed,
     require,
+    require_inside,
+    require_one_of,
+    require_whole,
 )
 from frkit.evaluation.evaluate import evaluate
 from frkit.resampling import TARGETS, Resampling
@@ -32,6 +34,12 @@ GOALS = {
     "relative_half_width": "half the width of the band of FRR, as a share of FRR",
     "difference": "power to see the difference in FRR",
     "ratio": "power to see the ratio between the groups' FRR",
+}
+WHAT = {
+    "half_width": "bring the half-width of the {level:.0%} band of FRR to {size:g}",
+    "relative_half_width": "bring the half-width of the {level:.0%} band to {size:.0%} of FRR",
+    "difference": "see a difference of {size:.3g} in FRR with a power of {power:.0%}",
+    "ratio": "see a ratio of {size:.3g} between the groups' FRR with a power of {power:.0%}",
 }
 TESTS = ("difference", "ratio")
 SCHEME, REPLICATES = "identity", 400
@@ -115,7 +123,14 @@ def sample_size(
     >>> plan.n_identities.dims
     ('per_identity',)
     """
-    _check(goal, size, far, per_identity, level, power)
+    require_one_of("goal", goal, GOALS)
+    require(size is not None or goal in TESTS, f"goal {goal!r} needs a size: {GOALS[goal]}")
+    if size is not None:
+        wished = abs(size) if goal == "difference" else size
+        require_inside(f"size of goal {goal!r}", wished, int(goal == "ratio"), np.inf)
+    for name, value in (("far", far), ("level", level), ("power", power)):
+        require_inside(name, value, 0, 1)
+    require_whole("per_identity", min(per_identity, default=0), 2)
     identity = _labels(data, IDENTITY)
     counts = np.unique(identity, return_counts=True)[1]
     require(counts.max() > 1, "no person of these data has two images: there is no FRR to plan for")
@@ -133,17 +148,6 @@ def sample_size(
     plan = _Plan(contrast, contrast.effect if size is None else size, far, level, power, counts[counts > 1])
     return plan.result(measured, per_identity, observed=size is None)
 
-
-def _check(goal, size, far, per_identity, level, power) -> None:
-    """Everything that can be wrong before the first evaluation."""
-    require(goal in GOALS, f"goal must be one of {listed(GOALS)}, got {goal!r}")
-    require(size is not None or goal in TESTS, f"goal {goal!r} needs a size: {GOALS[goal]}")
-    least = 1 if goal == "ratio" else 0
-    right = size is None or size > least or (goal == "difference" and size < 0)
-    require(right, f"size of goal {goal!r} must be {'above 1' if least else 'positive'}, got {size}")
-    for name, value in (("far", far), ("level", level), ("power", power)):
-        require(0 < value < 1, f"{name} must lie in (0, 1), got {value}")
-    require(min(per_identity, default=0) >= 2, f"per_identity must hold numbers >= 2, got {per_identity}")
 
 
 def _labels(data, name: str) -> np.ndarray:
@@ -187,20 +191,18 @@ def _contrast(goal: str, rates: xr.Dataset, data, by: str | None) -> _Contrast:
         require(models == 2, f"goal 'difference' takes two models, these data hold {models}")
     else:
         require(models == 1, f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)")
-    frr, share = rates.frr, 1.0
+    frr, share, effect = rates.frr, 1.0, np.nan
     if goal == "ratio":
         require(by is not None, "goal 'ratio' compares groups: name an attribute of the people with by=")
         frr = rates.frr_group.sortby(rates.frr_group, ascending=False).isel({GROUP: [0, -1]})
         share = np.mean(_labels(data, by).astype(str) == frr[GROUP].values[:, None], axis=1)
     some = bool((frr > 0).all() & (frr < 1).all())
     require(some, f"the FRR of these data is {frr.values}: no errors to plan from; take another FAR level")
-    effect, weights = np.nan, xr.ones_like(frr)
-    if goal == "relative_half_width":
-        weights = 1 / frr
-    elif goal == "difference":
+    weights = 1 / frr if goal == "relative_half_width" else xr.ones_like(frr)
+    if goal == "difference":
         weights = frr.copy(data=[-1.0, 1.0])
         effect = float(frr @ weights)
-    elif goal == "ratio":
+    if goal == "ratio":
         weights = frr.copy(data=[1.0, -1.0]) / frr
         effect = float(frr[0] / frr[1])
     return _Contrast(goal, weights, effect, frr, float((frr * share).min()), bool(rates.resolved.all()))
@@ -226,22 +228,22 @@ class _Plan(NamedTuple):
         z = float(norm.ppf((1 + self.level) / 2))
         return norm.cdf(self.wished / sd - z) if self.contrast.goal in TESTS else z * sd
 
-    def needed(self, variance: float, n: int, wished: float | None = None) -> int:
+    def needed(self, variance, n, wished: float | None = None) -> np.ndarray:
         """The smallest number of people with n images and this variance a person that reaches the goal."""
         sds = norm.ppf((1 + self.level) / 2) + (norm.ppf(self.power) if self.contrast.goal in TESTS else 0)
         by_goal = variance * (sds / (wished or self.wished)) ** 2
         by_accepts, by_rejects = np.sqrt(2 * ERRORS / self.far) / n, ERRORS / (n * (n - 1) / 2 * self.contrast.rarest)
-        return int(np.ceil(max(by_goal, by_accepts, by_rejects)))
+        return np.ceil(np.maximum.reduce([by_goal, by_accepts, by_rejects])).astype(int)
 
     def result(self, measured: dict[int, float], per_identity: tuple, observed: bool) -> xr.Dataset:
         """Everything as `sample_size` returns it, from the variances that were measured with so many images."""
         people, goal = len(self.counts), self.contrast.goal
-        design = np.array([np.mean([_terms(n) for n in np.minimum(self.counts, most)], axis=0) for most in measured])
+        design = np.array([_terms(np.minimum(self.counts, most)).mean(0) for most in measured])
         variances = np.array(list(measured.values())) * people
         law = nnls(design / variances[:, None], np.ones(len(variances)))[0]  # equal relative errors
         numbers = np.array(per_identity)
-        one_person = np.array([law @ _terms(n) for n in numbers])
-        needed = np.array([self.needed(*pair) for pair in zip(one_person, numbers, strict=True)])
+        one_person = _terms(numbers) @ law
+        needed = self.needed(one_person, numbers)
         curve = np.unique(np.geomspace(min(needed.min(), people) / 2, max(needed.max(), people) * 2, 60).round())
         plan = xr.Dataset(
             {
@@ -268,19 +270,13 @@ class _Plan(NamedTuple):
 
     def answer(self, plan: xr.Dataset) -> str:
         """What is recommended, in a sentence."""
-        (n, k), percent = _best(plan), f"{self.level:.0%}"
-        what = {
-            "half_width": f"bring the half-width of the {percent} band of FRR to {self.size:g}",
-            "relative_half_width": f"bring the half-width of the {percent} band to {self.size:.0%} of FRR",
-            "difference": f"see a difference of {self.size:.3g} in FRR with a power of {self.power:.0%}",
-            "ratio": f"see a ratio of {self.size:.3g} between the groups' FRR with a power of {self.power:.0%}",
-        }[self.contrast.goal]
+        n, k = _best(plan)
+        what = WHAT[self.contrast.goal].format(level=self.level, size=self.size, power=self.power)
         rates = " and ".join(f"{frr:.3g}" for frr in self.contrast.frr.values.flat)
-        text = f"At FAR {self.far:g} (FRR {rates}), about {k:,} people with {n} images each ({k * n:,} images) {what}"
-        if plan.sizes["per_identity"] == 1:
-            return f"{text}."
         every = zip(plan.per_identity.values, plan.n_identities.values, strict=True)
-        return f"{text}; people needed by images per person: {' or '.join(f'{k:,} with {n}' for n, k in every)}."
+        others = f"; people needed by images per person: {' or '.join(f'{k:,} with {n}' for n, k in every)}"
+        text = f"At FAR {self.far:g} (FRR {rates}), about {k:,} people with {n} images each ({k * n:,} images) {what}"
+        return f"{text}{others if plan.sizes['per_identity'] > 1 else ''}."
 
     def cautions(self, plan: xr.Dataset, observed: bool) -> list[str]:
         """What limits the answer."""
@@ -310,6 +306,7 @@ def _best(plan: xr.Dataset) -> tuple[int, int]:
     return int(best.per_identity), int(best.n_identities)
 
 
-def _terms(n: int) -> np.ndarray:
-    """The shares of the person's, the images' and the pairs' variance in that of FRR."""
-    return np.array([1.0, 1 / n, 1 / (n * (n - 1))])
+def _terms(n) -> np.ndarray:
+    """The shares of the person's, the images' and the pairs' variance in that of FRR: (..., term)."""
+    n = np.asarray(n)
+    return np.stack([np.ones(n.shape), 1 / n, 1 / (n * (n - 1))], -1)

@@ -203,8 +203,7 @@ def _directions(size: int, dim: int, cohesion: float, rng) -> np.ndarray:
     points = rng.standard_normal((size, dim))
     if cohesion == 0:
         return points
-    axis, radial = rng.standard_normal((1, dim)), rng.standard_normal(size)
-    axis /= np.linalg.norm(axis)
+    axis, radial = _unit(rng, 1, dim), rng.standard_normal(size)
     inverse = RadialInverse(np.array([float(cohesion)]), dim)
     return sampling.place(axis, inverse, np.zeros(size, int), radial, points)
 
