@@ -67,6 +67,35 @@ def test_faces_is_the_function_whatever_is_loaded_first(lines):
     subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=ROOT, check=True)
 
 
+FIRST_CALL = """\
+import sys
+import frkit as fk
+from frkit.base import compiled
+
+twice = compiled(nogil=True)(lambda x: 2 * x)
+twice.py_func.__module__ = "frkit.engine"
+assert twice(3) == 6 and twice(3.5) == 7.0
+print(twice.stats.cache_path, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(("locators", "told"), [("", "once for this version"), ("ZipCacheLocator", "NUMBA_CACHE_DIR")])
+def test_the_first_compilation_is_told_and_kept_where_a_folder_can_be_written(tmp_path, locators, told):
+    """Numba raises an error where it finds no place for its cache: here, because no file is in a .zip."""
+    (tmp_path / "first.py").write_text(FIRST_CALL)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_LOCATOR_CLASSES": locators}
+    answers = [
+        subprocess.run([sys.executable, "first.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    assert [answer.returncode for answer in answers] == [0, 0], answers
+    lines = [answer.stderr.splitlines() for answer in answers]
+    assert len(lines[0]) == 2 and lines[0][0].startswith("frkit: compiling; ") and told in lines[0][0]
+    kept = locators == ""
+    assert (lines[0][-1] != "None") == kept
+    assert len(lines[1]) == (1 if kept else 2)  # the second process finds it, and says nothing
+
+
 def test_a_wrong_name_is_answered_with_the_right_ones():
     with pytest.raises(AttributeError, match="no attribute 'evaluatte'; public names: .*evaluate"):
         fk.evaluatte  # noqa: B018

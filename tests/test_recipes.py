@@ -55,7 +55,7 @@ def test_binder_recipe_agrees_with_the_rest():
     assert requirement_lines(ROOT / "binder/requirements.txt")[0] == "-r ../requirements.txt"
     assert (ROOT / "binder/runtime.txt").read_text().strip() == "python-3.11"
     assert project()["requires-python"] == ">=3.11"
-    for program in ("binder/postBuild", "binder/local.py", ".ci/run"):
+    for program in ("binder/postBuild", "binder/start", "binder/local.py", ".ci/run"):
         assert os.access(ROOT / program, os.X_OK), f"{program} is not executable"
 
 
@@ -69,18 +69,30 @@ def test_repo2docker_reads_the_recipe():
     copied = recipe.index("COPY --chown=0:0 src/ ")
     installed = recipe.index('install --no-cache-dir -r "binder/requirements.txt"')
     assert copied < installed < recipe.index("RUN ./binder/postBuild")
+    assert recipe.index("ENV REPO_DIR") < recipe.index("RUN ./binder/postBuild")  # it tells postBuild where it is
+    assert 'ENV R2D_ENTRYPOINT="${REPO_DIR}/binder/start"' in recipe
     assert "python=3.11" in recipe
 
 
-def run_python(arguments):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "error"}
+def run_python(arguments, **more):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "error"} | more
     answer = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     return answer.stdout
 
 
 def test_binders_last_step_runs():
-    assert "kernels compiled" in run_python(["binder/postBuild"])
+    said = run_python(["binder/postBuild"]).splitlines()
+    assert "frkit: compiling its kernels, once" in said[0] and "kernels compiled" in said[-1]
+
+
+def test_a_node_of_binder_finds_the_kernels_compiled(tmp_path):
+    """Both steps compile for the same, generic processor: what the first leaves serves the second."""
+    look = "import numba; print(numba.config.CPU_NAME, repr(numba.config.CPU_FEATURES))"
+    source = (ROOT / "binder/postBuild").read_text(encoding="utf-8").partition("import matplotlib")[0]
+    built = run_python(["-c", source + look], REPO_DIR="/home/jovyan")
+    started = subprocess.run([ROOT / "binder/start", sys.executable, "-c", look], capture_output=True, text=True)
+    assert built == started.stdout == "generic ''\n"
 
 
 def test_readme_example_prints_what_stands_there():

@@ -16,9 +16,9 @@ It is summed as a ratio of neighbours and integrated in z = artanh(t) like the g
 import math
 
 import numpy as np
-from numba import njit
 from numpy.polynomial import legendre
 
+from frkit.base import compiled
 from frkit.vmf.quadrature import bessel_ratios, log_mean_exp, log_uniform
 
 ORDER = 16
@@ -78,7 +78,7 @@ def log_density(z: np.ndarray, kappa: np.ndarray, cosine: float, dim: int) -> np
     return log_mean_exp(radius, dim) - log_norm + log_sum + (dim - 1) * np.log(root)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _log_sum(radius, quarter, a) -> np.ndarray:
     """log sum_j of the terms of the series over its first, quarter = det / (4 R^2); a = p/2.
 

@@ -13,11 +13,10 @@ outgrow its sum by up to about (1 - m^2)^(-p/4). Such pairs can be left out of t
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 from scipy.optimize import elementwise
 from scipy.special import betainc
 
-from frkit.base import InputError, require
+from frkit.base import InputError, compiled, require
 from frkit.vmf.closepairs import PairScores
 from frkit.vmf.quadrature import bessel_ratios, log_uniform, mean_resultants
 
@@ -139,7 +138,7 @@ def _with_single(coefficients: np.ndarray, close: list, whole: float, dim: int) 
     return ImpostorScores(dim, coefficients, single)
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def _add_block(cosine, left, right, dim, only_above, total) -> None:
     """Add sum_kl left[m, k] right[m, l] P_m(cosine[k, l]) to total[0, m], and the same of |P_m| to row 1.
 
