@@ -164,6 +164,13 @@ def test_metadata_that_label_some_say_how_many(tmp_path):
     assert pairs.probe_gender.values.tolist() == ["m", "unknown", "f"]
 
 
+def test_metadata_that_are_names_make_no_groups(tmp_path):
+    rows = [f"id{k},N{k},{'fm'[k % 2]}" for k in range(1, 21)]
+    with pytest.warns(fk.DataWarning, match="not read: 'other' .every row has its own: names, no groups"):
+        pairs = trials(tmp_path, "\n".join(["ID,other,sex", *rows]))
+    assert "probe_other" not in pairs.coords and pairs.probe_sex.values.tolist() == ["m", "f", "m"]
+
+
 def test_metadata_of_images_go_before_those_of_people(tmp_path):
     rows = ["id1 id1/v/1.wav low", "id1 id1/w/2.wav high", "id2 id2/v/1.wav low", "id3 id3/v/1.wav mid"]
     pairs = trials(tmp_path, "\n".join(["who file noise", *rows]))

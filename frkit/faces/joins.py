@@ -13,6 +13,7 @@ from frkit.faces.labels import clean_labels
 from frkit.faces.tables import read_frame
 
 _WHO = ("identity", "name", "person", "subject", "speaker", "id")  # fields of a pattern that say who it is
+MANY = 20  # rows from which a column without two equal labels holds names
 _DIGITS = ("number", "n")  # fields that hold digits only
 
 
@@ -96,7 +97,9 @@ def _constant(frame: pd.DataFrame, key: str, names: list[str]) -> list[str]:
     not_read([repr(name) for name in taken], "frkit uses the name itself, or cannot store it; rename it")
     varies = [name for name in names if name not in taken and frame.groupby(key)[name].nunique().max() > 1]
     not_read([repr(name) for name in varies], f"rows of one {key!r} differ in it")
-    kept = [name for name in names if name not in taken + varies]
+    own = [name for name in names if len(frame) >= MANY and frame[name].is_unique]
+    not_read([repr(name) for name in own if name not in taken], "every row has its own: names, no groups")
+    kept = [name for name in names if name not in taken + varies + own]
     require(len(kept) > 0, f"has no column of labels beside {key!r}")
     again = [name for name in kept if [other.lower() for other in kept].count(name.lower()) > 1]
     require(not again, f"columns {listed(again)} differ in capitals only; rename one")
