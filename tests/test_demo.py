@@ -129,3 +129,15 @@ def test_a_demo_that_was_lost_says_so(monkeypatch):
     monkeypatch.setattr(files, "__file__", "/nowhere/frkit/faces/files.py")
     with pytest.raises(fk.InputError, match="demo_faces.npz did not come with this installation"):
         fk.demo_faces()
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")  # few errors at the highest levels
+@pytest.mark.parametrize("measure", ["frr", "frr_max_min"])
+@pytest.mark.parametrize("target", ["these people", "new people"])
+def test_the_stored_evaluation_has_the_default_intervals(script, made, measure, target):
+    fresh = fk.evaluate(fk.score_tensor(made.sel(model=["Cedar"])), far=script.FAR, by="gender")
+    stored, own = (fk.band(ev, measure, target=target) for ev in (fk.demo_evaluation(), fresh))
+    stored = stored.sel(model=["Cedar"])
+    assert stored.attrs["method"] == own.attrs["method"] and stored.attrs["target"] == own.attrs["target"]
+    for end in ("estimate", "lower", "upper"):
+        np.testing.assert_allclose(stored[end], own[end], rtol=1e-3)

@@ -190,7 +190,7 @@ def demo_evaluation() -> xr.DataTree:
     -------
     xr.DataTree
         As `evaluate` made it of `demo_faces`: three models, 17 FAR levels from 1e-5 to 0.1, 200 replicates of the image
-        scheme.
+        scheme, and what intervals without replicates read.
 
     Raises
     ------
