@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 
 import dask
 import dask.array as da
@@ -12,7 +13,7 @@ from dask.array.optimization import optimize
 from dask.base import get_scheduler
 from dask.local import get_sync
 from dask.system import CPU_COUNT
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from tqdm.dask import TqdmCallback
 
 from frkit.base import require
@@ -69,8 +70,19 @@ def run(tasks: dict, keys, progress: bool = False) -> list:
     """Compute keys with the active scheduler (threads, or a distributed client), one BLAS thread in each."""
     get = get_scheduler() or get_scheduler(scheduler="threads")
     bar = TqdmCallback(desc="sweep", leave=False) if progress else nullcontext()
-    with threadpool_limits(1, user_api="blas"), bar:
+    with one_blas_thread(), bar:
         return get(tasks, keys)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries with threads of their own; to find them takes milliseconds."""
+    return ThreadpoolController()
+
+
+def one_blas_thread():
+    """A context in which matrix products take one thread each: blocks are the tasks that run side by side."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 def each(work: Callable[[int], None], n: int) -> None:

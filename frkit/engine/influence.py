@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from frkit.engine.kernels import add_to_images, bins_of, file_by_threshold, sort_by_slot
+from frkit.engine.kernels import add_above, bins_of
 from frkit.engine.pairs import Genuine, Pairs, common_group
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
@@ -41,13 +41,13 @@ GRAIN = 2.0**28  # scales are multiples of its inverse, so that sums of them are
 class Gaps:
     """How a sweep adds pairs to their images.
 
-    of_slot: the gap of each (bin, cell), from the top down, -1 where pairs are kept; top: (gap,) its highest bin.
+    of_bin: (bin,) its gap, from the top down; kept bins have the number after the last. top: (gap,) its highest bin.
     groups, scales, sampled: of the images on both sides; sampled is the place of an image's person among the sampled
     people, or -1. n_groups: with "in no group". n_sampled: sampled people. symmetric: both sides are the same images.
     kind: of the sums; counts of whole weights are exact in float32.
     """
 
-    of_slot: np.ndarray
+    of_bin: np.ndarray
     top: np.ndarray
     groups: tuple[np.ndarray, np.ndarray]
     scales: tuple[np.ndarray, np.ndarray]
@@ -63,9 +63,8 @@ class Gaps:
         sides, place = (protocol.probe, protocol.reference), sampled_people(protocol)
         down = keep[::-1]
         begins = ~down & np.append(True, down[:-1])  # from the top, a gap begins at a bin that follows a kept one
-        gap = np.where(down, -1, np.cumsum(begins) - 1)[::-1].astype(np.int32)
         return cls(
-            np.repeat(gap, protocol.n_cells),
+            np.where(down, begins.sum(), np.cumsum(begins) - 1)[::-1].astype(np.int32),
             len(keep) - 1 - np.flatnonzero(begins),
             tuple(side.group for side in sides),
             tuple(rounded(side.scale) for side in sides),
@@ -76,54 +75,86 @@ class Gaps:
             np.float32 if protocol.whole_run else np.float64,
         )
 
-    def empty(self, n: int, failing: bool = False) -> dict[str, np.ndarray]:
-        """Sums of nothing, for n gaps or thresholds, by name; failing: with those of failed comparisons.
+    def empty(self, n: int, n_rows: int, n_cols: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums of nothing for n gaps or thresholds: by row, by column, by people."""
+        images = (np.zeros((n, side, self.n_groups), self.kind) for side in (n_rows, n_cols))
+        return *images, np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)
 
-        Where both sides are the same images, one sum holds what rows and columns add.
-        """
-        shapes = {ROWS: len(self.groups[0])} | ({} if self.symmetric else {COLS: len(self.groups[1])})
-        sums = {name: np.zeros((n, images, self.n_groups), self.kind) for name, images in shapes.items()}
-        sums[PEOPLE] = np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)
-        if failing:
-            sides = zip((FAILED_ROWS, FAILED_COLS), self.groups, strict=True)
-            sums |= {name: np.zeros((len(side), self.n_groups)) for name, side in sides}
-        return sums
-
-    def add_failed(self, row: np.ndarray, col: np.ndarray, sums: dict) -> None:
-        """Add failed comparisons to their images."""
-        np.add.at(sums[FAILED_ROWS], (row, self.groups[1][col]), self.scales[1][col])
-        np.add.at(sums[FAILED_COLS], (col, self.groups[0][row]), self.scales[0][row])
-
-    def add_sorted(self, start: np.ndarray, pairs: tuple, sums: dict, sides: tuple[slice, slice]) -> None:
-        """Add pairs (rows, columns) that stand sorted by slot; sides: the part of the tensor they lie in."""
-        self._add(start, pairs, self.of_slot, sums, sides)
-
-    def _add(self, start, pairs: tuple, gap_of_slot: np.ndarray, sums: dict, sides: tuple[slice, slice]) -> None:
-        rows, cols = sides
-        codes = ((code[0][rows], code[1][cols]) for code in (self.groups, self.scales, self.sampled))
-        into = sums[ROWS][:, rows], sums[ROWS if self.symmetric else COLS][:, cols], sums[PEOPLE]
-        add_to_images(start, *pairs, gap_of_slot, *codes, into)
-
-    def at_thresholds(self, thresholds: np.ndarray, bins: np.ndarray, swept: dict, kept: list) -> dict[str, np.ndarray]:
-        """Sums over all pairs above each threshold; bins: those of the thresholds, all of them kept.
+    def at_thresholds(self, thresholds: np.ndarray, ladder: Ladder, swept: dict, kept: list) -> dict[str, np.ndarray]:
+        """Sums over all pairs above each threshold, whose bins are kept.
 
         swept: sums by gap. kept: (rows, columns, scores) of the kept pairs.
         """
-        order = np.argsort(-thresholds)
-        n, sums = len(thresholds), self.empty(len(thresholds))
-        for row, col, score in kept:  # each goes to the first of the falling thresholds that it exceeds
-            place, *pairs = np.empty((3, len(row)), np.int32)
-            start = np.empty(n + 2, np.int64)
-            file_by_threshold(score, thresholds[order[::-1]], place)
-            sort_by_slot(row, col, place, start, *pairs)
-            self._add(start[:-1], tuple(pairs), np.arange(n, dtype=np.int32), sums, (slice(None), slice(None)))
-        for gap, highest in enumerate(self.top):
-            below = np.flatnonzero(bins[order] < highest)
-            if below.size:
-                for name, part in sums.items():
-                    part[below[0]] += swept[name][gap]
-        back = np.argsort(order)
-        return {name: np.cumsum(part, axis=0, out=part)[back] for name, part in sums.items()}
+        order, kind = np.argsort(-thresholds), kept[0][2].dtype if kept else np.dtype(np.float32)
+        low, _, scale, bin_of_cell, _ = codes = ladder.arrays(kind)
+        bins = np.where(np.isinf(thresholds), ladder.n_bins, bins_of(thresholds.astype(kind), low, scale, bin_of_cell))
+        bins = bins[order]
+        below = np.searchsorted(bins[::-1], np.arange(ladder.n_bins))
+        by_row, by_col, by_people = self.empty(len(order), *map(len, self.groups))
+        by_col = by_row if self.symmetric else by_col  # one sum holds what rows and columns add to the same images
+        for pairs in kept:
+            sums = by_row, by_col, by_people
+            add_above(pairs, codes, thresholds[order[::-1]], below, (self.scales, self.sampled, sums), self.groups)
+        back, found = np.argsort(order), {ROWS: by_row, COLS: by_col, PEOPLE: by_people}
+        for name in swept.keys() & found.keys():
+            for gap, highest in enumerate(self.top):
+                lower = np.flatnonzero(bins < highest)[:1]  # the first of the falling thresholds below the gap
+                found[name][lower] += swept[name][gap]
+            found[name] = np.cumsum(found[name], axis=0, out=found[name])[back]
+        return {name: found[name] for name in swept.keys() & found.keys()}
+
+
+class Window:
+    """What the pairs of some blocks add to the images of these blocks: a part of the rows, and of the columns.
+
+    sums: by row and by column (gap, image, group of the partner), by people (gap, person, person), with a last gap for
+    pairs that are kept; failed: of failed comparisons, by row and by column (image, group), where there are any.
+    """
+
+    def __init__(self, gaps: Gaps, rows: slice, cols: slice) -> None:
+        self.gaps, self.starts = gaps, (rows.start, cols.start)
+        self.sums = gaps.empty(len(gaps.top) + 1, rows.stop - rows.start, cols.stop - cols.start)
+        self.failed = None
+
+    def of_patch(self, rows: slice, cols: slice) -> tuple:
+        """What the kernel needs to add pairs of a patch: gaps, scales, sampled people, and the sums of its images."""
+        sides, gaps = (rows, cols), self.gaps
+        codes = (tuple(part[of] for part, of in zip(both, sides, strict=True)) for both in (gaps.scales, gaps.sampled))
+        images = (
+            part[:, of.start - start : of.stop - start]
+            for part, of, start in zip(self.sums, sides, self.starts, strict=False)
+        )
+        return gaps.of_bin, *codes, (*images, self.sums[2])
+
+    def add_failed(self, row: np.ndarray, col: np.ndarray) -> None:
+        """Add failed comparisons to their images."""
+        if self.failed is None:
+            self.failed = tuple(np.zeros(part.shape[1:]) for part in self.sums[:2])
+        sides = [row, col]
+        for side, into in enumerate(self.failed):
+            other = 1 - side
+            place = sides[side] - self.starts[side], self.gaps.groups[other][sides[other]]
+            np.add.at(into, place, self.gaps.scales[other][sides[other]])
+
+    def parts(self) -> list[tuple]:
+        """The sums as parts of those of all images: (name, number of images, first of these images, sums)."""
+        names = [(ROWS, ROWS if self.gaps.symmetric else COLS), (FAILED_ROWS, FAILED_COLS)]
+        sums = [tuple(part[:-1] for part in self.sums[:2]), self.failed]
+        return [
+            (name, len(codes), start, part)
+            for both, found in zip(names, sums, strict=True)
+            if found is not None
+            for name, codes, start, part in zip(both, self.gaps.groups, self.starts, found, strict=True)
+        ]
+
+
+def gathered(sums: dict[str, np.ndarray], parts: list[tuple]) -> dict[str, np.ndarray]:
+    """The sums of all images, by name, with parts added as `Window.parts` names them."""
+    for name, n_images, start, part in parts:
+        if name not in sums:
+            sums[name] = np.zeros((*part.shape[:-2], n_images, part.shape[-1]), part.dtype)
+        sums[name][..., start : start + part.shape[-2], :] += part
+    return sums
 
 
 def rounded(scale: np.ndarray) -> np.ndarray:
@@ -152,13 +183,12 @@ def influence_sums(
     kept: list,
     genuine: Genuine,
     thresholds: np.ndarray,
-    bins: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """All that laws of rates are read from, by name; see `frkit.intervals.influence.Sums`.
 
     An entry is an image under a label: in a list an image can stand under several. swept: sums by gap, and those of the
-    failed comparisons. kept: (row, column, score) of the kept impostor pairs. thresholds, bins: (point,) where the sums
-    are wanted; all these bins are kept.
+    failed comparisons. kept: (row, column, score) of the kept impostor pairs. thresholds: (point,) where the sums are
+    wanted; their bins are kept.
     """
     people, n_groups = protocol.people, len(protocol.cell_of)
     thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
@@ -170,16 +200,17 @@ def influence_sums(
     on_sides = [people.probe * n_groups + protocol.probe.group, people.reference * n_groups + protocol.reference.group]
     asked = [people.probe[row] * n_groups + asked_group, people.reference[col] * n_groups + asked_group]
     entries = np.unique(np.concatenate(on_sides + asked))
-    accepted, every = np.zeros((len(thresholds), len(entries), n_groups)), np.zeros((len(entries), n_groups))
+    accepted = np.zeros((len(thresholds), len(entries), n_groups), np.float32)
+    every = np.zeros((len(entries), n_groups))
     where = [np.searchsorted(entries, codes) for codes in on_sides]  # distinct on each side
     if protocol.listed is None:
-        above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, bins, swept, kept)
+        above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, ladder, swept, kept)
         scales = [rounded(side.scale) for side in (protocol.probe, protocol.reference)]
         compared = _compared_weights(protocol, scales, swept)
         for name, whole, place, scale in zip((ROWS, COLS), compared, where, scales, strict=True):
             every[place] += whole * scale[:, None]
             if name in above:
-                accepted[:, place] += above[name] * scale[:, None]
+                accepted[:, place] += above[name] if protocol.whole_run else above[name] * scale[:, None]
         square, blocks = _blocks(protocol, above[PEOPLE], scales)
     else:
         ((of_row, of_col, score),) = kept
@@ -196,7 +227,7 @@ def influence_sums(
     pair_weight = np.zeros(len(protocol.share))
     pair_weight[protocol.reference.identity[pairs.col]] = pairs.factor
     return {
-        "accepted": accepted.astype(np.float32),
+        "accepted": accepted,
         "compared": every,
         "rejected": np.cumsum(rejected, axis=0)[:-1][np.argsort(rising)].astype(np.float32),
         "genuine": np.bincount(np.concatenate(places), minlength=len(entries)),
@@ -268,7 +299,7 @@ def _add_listed(protocol: Protocol, listed: tuple, place: list, thresholds: np.n
     order = np.argsort(-thresholds)
     first = np.searchsorted(-thresholds[order], -score, side="right")  # of the falling thresholds that it exceeds
     right = first < len(thresholds)
-    into = np.zeros_like(accepted)
+    into = np.zeros(accepted.shape)
     sides = (place[0][row], protocol.reference.group[col]), (place[1][col], protocol.probe.group[row])
     for entry, other in sides:
         np.add.at(every, (entry, other), weight)

@@ -34,56 +34,67 @@ def bins_of(scores, low, scale, bin_of_cell) -> np.ndarray:
 
 
 @njit(**COMPILE)
-def places_above(line, begin, floor, above) -> int:
-    """Columns of a line, from `begin` on, whose score lies above the floor; returns how many.
+def places_above(scores, first, floor, above) -> int:
+    """Where a patch lies above the floor, from column `first` on in each row, as `row << 16 | column`; how many.
 
     64 comparisons make one mask, in a loop that the compiler turns into vector instructions; then its bits are
     taken one by one, lowest first, a lone bit being found by a de Bruijn sequence.
     """
-    n, end = np.uintp(0), line.shape[0]
-    whole = begin + (end - begin) // 64 * 64
-    for start in range(begin, whole, 64):
-        mask = np.uint64(0)
-        for bit in range(64):
-            mask |= np.uint64(line[np.uintp(start + bit)] > floor) << np.uint64(bit)
-        while mask:
-            lowest = mask & (~mask + np.uint64(1))
-            above[n] = start + PLACE_OF_BIT[(lowest * DE_BRUIJN) >> np.uint64(58)]
-            n += np.uintp(1)
-            mask ^= lowest
-    for c in range(whole, end):
-        above[n] = c
-        n += np.uintp(line[np.uintp(c)] > floor)
+    n, end = np.uintp(0), scores.shape[1]
+    for r in range(scores.shape[0]):
+        begin, row = first[r], np.uint32(r << 16)
+        whole = begin + (end - begin) // 64 * 64
+        for start in range(begin, whole, 64):
+            mask = np.uint64(0)
+            for bit in range(64):
+                mask |= np.uint64(scores[np.uintp(r), np.uintp(start + bit)] > floor) << np.uint64(bit)
+            while mask:
+                lowest = mask & (~mask + np.uint64(1))
+                above[n] = row + np.uint32(start + PLACE_OF_BIT[(lowest * DE_BRUIJN) >> np.uint64(58)])
+                n += np.uintp(1)
+                mask ^= lowest
+        for c in range(whole, end):
+            above[n] = row + np.uint32(c)
+            n += np.uintp(scores[np.uintp(r), np.uintp(c)] > floor)
     return n
 
 
 @njit(**COMPILE)
-def select_pairs(scores, first, persons, groups, cell_of, ladder, out) -> tuple:
-    """File the impostor pairs of a tile that lie above the floor, and mark those whose bin is kept.
+def scan_patch(scores, codes, ladder, images, count, filing, out) -> tuple:
+    """One look at the impostor pairs of a patch that lie above the floor: all that needs no replicate.
 
-    first: where each row's pairs begin (right of the diagonal in a symmetric tensor). Returns the numbers
-    of pairs filed and kept; `out` holds their rows, columns and slots, and places and scores of the kept ones.
+    Each pair is counted in its slot, count (bin, cell). Where its bin is kept, it is written down: rows, columns and
+    scores. Where its bin lies in a gap, it is added to its two images, and to its two people where these are sampled
+    (0 or above): images are the gap of each bin (the last one takes what is kept, and is thrown away), scales and
+    sampled people of rows and columns, and sums by row (gap, row, group of the partner), by column likewise, and by
+    people (gap, person, person). If `filing`, rows, columns and slots of all pairs are written down for their weights.
+    codes: where each row's pairs begin, persons and groups of rows and columns, cells. Returns how many are filed, and
+    how many are kept. There is one branch only that the processor cannot foresee: in the search for places.
     """
+    first, (row_person, col_person), (row_group, col_group), cell_of = codes
     low, floor, scale, bin_of_cell, keep = ladder
-    rows, cols, slots, kept, above, kept_score = out
-    n_cells = cell_of.max() + 1
-    filed = n_kept = np.uintp(0)
-    for r in range(scores.shape[0]):
-        line = scores[r]
-        n_above = places_above(line, first[r], floor, above)
-        person, cells = persons[0][r], cell_of[groups[0][r]]
-        for u in range(n_above):
-            c = np.uintp(above[u])
-            b = np.uintp(bin_index(line[c], low, scale, bin_of_cell))
-            cell = cells[np.uintp(groups[1][c])]
-            impostor = np.uintp((persons[1][c] != person) & (cell >= 0))
-            rows[filed] = r
-            cols[filed] = c
-            slots[filed] = b * n_cells + cell
-            kept[n_kept] = filed
-            kept_score[n_kept] = line[c]
-            n_kept += impostor & np.uintp(keep[b])
-            filed += impostor
+    gap_of_bin, (row_scale, col_scale), (row_sampled, col_sampled), (by_row, by_col, by_people) = images
+    above, rows, cols, slots, kept_rows, kept_cols, kept_scores = out
+    n_cells, filed, n_kept = count.shape[1], np.uintp(0), np.uintp(0)
+    for u in range(places_above(scores, first, floor, above)):
+        r, c = np.uintp(above[u] >> np.uint32(16)), np.uintp(above[u] & np.uint32(0xFFFF))
+        g, h = np.uintp(row_group[r]), np.uintp(col_group[c])
+        cell = cell_of[g, h]
+        if row_person[r] == col_person[c] or cell < 0:
+            continue
+        b = np.uintp(bin_index(scores[r, c], low, scale, bin_of_cell))
+        count[b, np.uintp(cell)] += 1
+        kept_rows[n_kept], kept_cols[n_kept], kept_scores[n_kept] = r, c, scores[r, c]
+        n_kept += np.uintp(keep[b])
+        gap = np.uintp(gap_of_bin[b])
+        by_row[gap, r, h] += col_scale[c]
+        by_col[gap, c, g] += row_scale[r]
+        one, other = row_sampled[r], col_sampled[c]
+        if one >= 0 and other >= 0:
+            by_people[gap, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
+        if filing:
+            rows[filed], cols[filed], slots[filed] = r, c, b * n_cells + cell
+            filed += np.uintp(1)
     return filed, n_kept
 
 
@@ -250,34 +261,24 @@ def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, 
 
 
 @njit(**COMPILE)
-def file_by_threshold(score, rising, places) -> None:
-    """For each score the place of the highest of the rising thresholds that it exceeds, counted from the highest down;
-    the number of thresholds where it exceeds none."""
-    n = rising.shape[0]
-    for u in range(score.shape[0]):
-        exceeded = 0
-        while exceeded < n and score[u] > rising[exceeded]:
-            exceeded += 1
-        places[u] = n - exceeded
+def add_above(pairs, ladder, rising, below, images, groups) -> None:
+    """Add each pair to its images and people, as `scan_patch` does, under the highest threshold that it exceeds.
 
-
-@njit(**COMPILE)
-def add_to_images(start, rows, cols, gap_of_slot, groups, scales, sampled, sums) -> None:
-    """Add each pair to its two images, and to its two people where these are sampled (0 or above).
-
-    The pairs of slot s stand in start[s] : start[s + 1]; gap_of_slot is -1 for pairs that are not added. groups,
-    scales, sampled: of rows and of columns. sums: by row (gap, row, group of the partner), by column likewise, and by
-    people (gap, person, person).
+    rising: thresholds, ascending; below: (bin,) how many of them lie in lower bins. The sums run over the thresholds
+    from the highest down.
     """
-    for s in range(start.shape[0] - 1):
-        gap = gap_of_slot[s]
-        if gap < 0:
+    (rows, cols, scores), (low, _, scale, bin_of_cell, _) = pairs, ladder
+    (row_scale, col_scale), (row_sampled, col_sampled), (by_row, by_col, by_people) = images
+    n = rising.shape[0]
+    for u in range(scores.shape[0]):
+        exceeded = below[np.uintp(bin_index(scores[u], low, scale, bin_of_cell))]
+        while exceeded < n and scores[u] > rising[exceeded]:
+            exceeded += 1
+        if exceeded == 0:
             continue
-        by_row, by_col, by_people = sums[0][gap], sums[1][gap], sums[2][gap]
-        for u in range(start[s], start[s + 1]):
-            r, c = np.uintp(rows[u]), np.uintp(cols[u])
-            by_row[r, np.uintp(groups[1][c])] += scales[1][c]
-            by_col[c, np.uintp(groups[0][r])] += scales[0][r]
-            one, other = sampled[0][r], sampled[1][c]
-            if one >= 0 and other >= 0:
-                by_people[np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
+        r, c, level = np.uintp(rows[u]), np.uintp(cols[u]), np.uintp(n - exceeded)
+        by_row[level, r, np.uintp(groups[1][c])] += col_scale[c]
+        by_col[level, c, np.uintp(groups[0][r])] += row_scale[r]
+        one, other = row_sampled[r], col_sampled[c]
+        if one >= 0 and other >= 0:
+            by_people[level, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1

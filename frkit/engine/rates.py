@@ -8,6 +8,7 @@ import xarray as xr
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affordable, require
 from frkit.engine import crossings, lists, resolve
 from frkit.engine import plan as planning
+from frkit.engine.blocks import bounds
 from frkit.engine.influence import INFLUENCE_DIMS, Gaps, curve, influence_sums
 from frkit.engine.kernels import bins_of
 from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
@@ -57,12 +58,13 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
     if not ladder.keep[bins].all():  # swept again for the pairs of these bins, and for what lies between the data's own
         own = np.append(found.level_bins[0], found.crossings[0].bins[0])
         of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
-        request = Request(protocol, ladder.keeping(bins), adding=False, gaps=Gaps.between(of_data.keep, protocol))
-        tally = sweep(scores, request, progress=bar)
+        gaps = Gaps.between(of_data.keep, protocol)
+        tally = sweep(scores, Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, adding=False), progress=bar)
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     impostors = resolve.cut_pairs(found.kept, ladder, protocol, bins, found.sums, found.totals)
     table = _table(protocol, found, impostors, far, fixed)
-    found = found._replace(kept=[_in_kept_bins(of_data, *pairs) for pairs in found.kept])
+    if of_data is not ladder:
+        found = found._replace(kept=[_in_kept_bins(of_data, *pairs) for pairs in found.kept])
     places = protocol.listed
     alone = places is not None and places.one_by_one and places.identity is not None  # pairs forget people
     influence = None if alone else _influence(protocol, found, of_data, table)
@@ -82,9 +84,8 @@ def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Da
     eer = np.append(data.eer_group if len(protocol.groups) else (), data.eer)
     places = np.append(data.eer_threshold_group if len(protocol.groups) else (), data.eer_threshold)
     thresholds = np.append(data.threshold, places)
-    bins = np.append(found.level_bins[0], found.crossings[0].bins[0])
     data_pairs, listed = found.genuine.data, protocol.listed is not None
-    sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds, bins)
+    sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds)
     sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
     variables["rate"] = ("point", np.append(data.far, eer))
@@ -119,8 +120,7 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder,
     what = f"{protocol.n_columns:,} columns (the data and replicates) of {protocol.n_cells:,} pairs of groups"
     affordable(8 * int(n_sums), f"{what}; take fewer groups or replicates")
     if protocol.listed is None:
-        gaps = Gaps.between(ladder.keep, protocol)
-        request = Request(protocol, ladder, failing=True, asking=True, gaps=gaps)
+        request = Request(protocol, ladder, bounds(scores.data), Gaps.between(ladder.keep, protocol))
         tally = sweep(scores, request, progress=bar)
     else:
         tally = lists.tally_list(scores.values, protocol, ladder)

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.engine import blocks, kernels
-from frkit.engine.influence import Gaps
+from frkit.engine.influence import PEOPLE, Gaps, Window, gathered
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 
@@ -49,17 +49,27 @@ class Tally(NamedTuple):
 class Request:
     """What a sweep is to bring back.
 
-    adding: whether bins are added up (a second, targeted sweep only collects pairs). failing: whether
-    comparisons can be missing (NaN). asking: whether the scores of `protocol.asked` are wanted. gaps: how pairs are
-    added to their images, None if they are not.
+    bounds: of the blocks, along each axis. gaps: how pairs are added to their images. adding: whether bins are added
+    up, comparisons that failed are looked for, and the scores of `protocol.asked` are wanted; a second, targeted sweep
+    only collects pairs.
     """
 
     protocol: Protocol
     ladder: Ladder
+    bounds: list[np.ndarray]
+    gaps: Gaps
     adding: bool = True
-    failing: bool = False
-    asking: bool = False
-    gaps: Gaps | None = None
+
+    @property
+    def asking(self) -> bool:
+        """Whether the scores of `protocol.asked` are wanted."""
+        return self.adding
+
+    def window(self, places: list[tuple]) -> Window:
+        """Sums of nothing for the images of some blocks."""
+        starts = zip(*(place[:2] for place in places), strict=True)
+        reach = [(min(side), edges[np.searchsorted(edges, max(side), "right")]) for side, edges in zip(starts, self.bounds, strict=True)]
+        return Window(self.gaps, *(slice(*ends) for ends in reach))
 
 
 def sweep(scores: xr.DataArray, request, scan: Callable[..., Tally] | None = None, *, progress: bool = False) -> Tally:
@@ -88,7 +98,8 @@ def sweep(scores: xr.DataArray, request, scan: Callable[..., Tally] | None = Non
         groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
         parts = [f"{group[0]}+" for group in groups]
         tasks |= {key: (Tally.total, *group) for key, group in zip(parts, groups, strict=True)}
-    return blocks.run(tasks, parts[0], progress)
+    tally = blocks.run(tasks, parts[0], progress)
+    return Tally(gathered(tally.sums, tally.lists.pop("images", [])), tally.lists)
 
 
 def _asked_by_block(asked: tuple, rows: np.ndarray, cols: np.ndarray) -> dict:
@@ -105,24 +116,37 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
     """The tally of some blocks of scores; places: (first row, first column, pairs asked for) of each.
 
     Sums: "weight" (slot, column) of impostor pairs, "missing" (cell, column) of failed comparisons, "count" (bin, cell)
-    of impostor pairs. Lists: "kept" (row, column, score), "asked" (places, scores).
+    of impostor pairs, and those of sampled people. Lists: "kept" (row, column, score), "asked" (places, scores), and
+    "images", what these blocks add to images.
     """
     protocol, ladder = request.protocol, request.ladder
-    n_slots = ladder.n_bins * protocol.n_cells
-    sums = {"count": np.zeros(n_slots, np.int64)}
-    sums |= {"weight": np.zeros((n_slots, protocol.n_columns))} if request.adding else {}
-    sums |= {"missing": np.zeros((protocol.n_cells, protocol.n_columns))} if request.failing else {}
-    sums |= request.gaps.empty(len(request.gaps.top), request.failing) if request.gaps else {}
-    kept, asked = [], []
-    for block, (row0, col0, wanted) in zip(scores, places, strict=True):
+    sums, kept, asked = {"count": np.zeros((ladder.n_bins, protocol.n_cells), np.int64)}, [], []
+    if request.adding:
+        sums["weight"] = np.zeros((sums["count"].size, protocol.n_columns))
+        sums["missing"] = np.zeros((protocol.n_cells, protocol.n_columns))
+    own = request.window(places)
+    scores = iter(scores)
+    for row0, col0, wanted in places:
+        block = patch = None  # the next block takes the place of this one, which the cache still holds
+        block = next(scores)
         if wanted is not None:
             asked.append((wanted[0], block[wanted[1], wanted[2]]))
+        with np.errstate(invalid="ignore", over="ignore"):  # one quick look at a block tells that all is well
+            failing = request.adding and not np.isfinite((block @ np.ones(block.shape[1], block.dtype)).sum())
         for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
-            kept.append(_scan_patch(patch, rows, cols, request, sums))
-            if request.failing and not np.isfinite(patch.sum()):  # one quick look tells that all is well
-                _add_missing(patch, rows, cols, request, sums)
-    sums["count"] = sums["count"].reshape(ladder.n_bins, protocol.n_cells)
-    return Tally(sums, {"kept": [pairs for pairs in kept if len(pairs[0])], "asked": asked})
+            kept.append(_scan_patch(patch, rows, cols, request, sums, own))
+            if failing:
+                _add_missing(patch, rows, cols, request, sums, own)
+    if request.adding and _counts_are_weights(protocol):
+        sums["weight"] += sums["count"].reshape(-1, 1)
+    kept = [tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))] if kept else []
+    sums[PEOPLE] = own.sums[2][:-1]
+    return Tally(sums, {"kept": kept, "asked": asked, "images": own.parts()})
+
+
+def _counts_are_weights(protocol: Protocol) -> bool:
+    """Whether every pair weighs one, and there are no replicates: then there is nothing to add up but pairs."""
+    return protocol.n_columns == 1 and protocol.whole_run > 0
 
 
 def patches(block: np.ndarray, row0: int, col0: int, symmetric: bool) -> Iterator[tuple[np.ndarray, slice, slice]]:
@@ -146,25 +170,24 @@ def codes_of_patch(protocol: Protocol, rows: slice, cols: slice) -> tuple:
     return first, persons, groups, protocol.cell_of
 
 
-def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict) -> tuple:
+def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict, own: Window) -> tuple:
     """Add one patch's pairs to the sums; return the kept ones (rows, columns, scores)."""
-    scratch, codes = scratch_space(), codes_of_patch(request.protocol, rows, cols)
-    filed, n_kept = kernels.select_pairs(
+    scratch, protocol = scratch_space(), request.protocol
+    filed, n_kept = kernels.scan_patch(
         patch,
-        *codes,
+        codes_of_patch(protocol, rows, cols),
         request.ladder.arrays(patch.dtype),
-        (scratch.rows, scratch.cols, scratch.slots, scratch.kept, scratch.above, scratch.score),
+        own.of_patch(rows, cols),
+        sums["count"],
+        request.adding and not _counts_are_weights(protocol),
+        (scratch.above, scratch.rows, scratch.cols, scratch.slots, *scratch.kept, scratch.score),
     )
     if filed:
-        start, pairs = sort_filed(filed, len(sums["count"]))
-        if request.adding:
-            sums["count"] += np.diff(start)
-            add_sorted(request.protocol, start, pairs, sums["weight"], (rows, cols))
-        if request.gaps:
-            request.gaps.add_sorted(start, pairs, sums, (rows, cols))
-    kept = scratch.kept[:n_kept]
-    row, col = (part[kept].astype(np.int32) for part in (scratch.rows, scratch.cols))
-    return row + rows.start, col + cols.start, scratch.score[:n_kept].astype(patch.dtype)
+        add_sorted(protocol, *sort_filed(filed, len(sums["weight"])), sums["weight"], (rows, cols))
+    row, col = (part[:n_kept].astype(np.int32) for part in scratch.kept)
+    row += rows.start
+    col += cols.start
+    return row, col, scratch.score[:n_kept].astype(patch.dtype)
 
 
 def sort_filed(filed: int, n_slots: int) -> tuple[np.ndarray, tuple]:
@@ -201,7 +224,7 @@ def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, 
     return sums
 
 
-def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict) -> None:
+def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict, own: Window) -> None:
     """Weight of the impostor comparisons that failed, by cell and by image; infinite scores are refused."""
     protocol = request.protocol
     blocks.refuse_endless(patch)
@@ -214,8 +237,7 @@ def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, 
     row, col = row[other], col[other]
     weight = probe.real_weight[row].astype(float) * reference.real_weight[col]
     np.add.at(sums["missing"], cell[other], weight * protocol.factors(row, col)[:, None])
-    if request.gaps:
-        request.gaps.add_failed(row, col, sums)
+    own.add_failed(row, col)
 
 
 def scratch_space() -> threading.local:
@@ -223,7 +245,6 @@ def scratch_space() -> threading.local:
     if not hasattr(_SCRATCH, "rows"):
         size = PATCH * PATCH + 1
         _SCRATCH.rows, _SCRATCH.cols, _SCRATCH.by_row, _SCRATCH.by_col = np.empty((4, size), np.uint16)
-        _SCRATCH.slots, _SCRATCH.kept = np.empty((2, size), np.int32)
-        _SCRATCH.score = np.empty(size)
-        _SCRATCH.above = np.empty(PATCH + 1, np.uint16)
+        _SCRATCH.slots, _SCRATCH.above = np.empty(size, np.int32), np.empty(size, np.uint32)
+        _SCRATCH.kept, _SCRATCH.score = np.empty((2, size), np.uint16), np.empty(size)
     return _SCRATCH

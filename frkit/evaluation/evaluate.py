@@ -23,6 +23,7 @@ from frkit.base import (
     require_whole,
     warn,
 )
+from frkit.engine.blocks import one_blas_thread
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
@@ -140,11 +141,11 @@ def evaluate(
     require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
     scores, which = with_impostors(checked_scores(scores), impostors)
     levels = asked_levels(far, threshold, scores)
-    known = _known(scores, levels, (by, varying, weighting, which, resampling), _kept)
-    protocol, bar = known.protocol, scores.size > LONG_SWEEP if progress is None else progress
-    models = _models(scores)
-    each = zip(models, levels.fixed, known.plans, strict=True)
-    rates = [tally_rates(model, protocol, levels.far, fixed, plan, bar) for model, fixed, plan in each]
+    bar, models = scores.size > LONG_SWEEP if progress is None else progress, _models(scores)
+    with one_blas_thread():
+        known = _known(scores, levels, (by, varying, weighting, which, resampling), _kept)
+        protocol, each = known.protocol, zip(models, levels.fixed, known.plans, strict=True)
+        rates = [tally_rates(model, protocol, levels.far, fixed, plan, bar) for model, fixed, plan in each]
     failed = [model.table.attrs["failed"] for model in rates]
     tables, influence = [model.table for model in rates], [model.influence for model in rates]
     if turned(scores):
