@@ -1,4 +1,4 @@
-"""Blocks of a lazy array as tasks: one optimised graph, run by whatever scheduler is active."""
+"""Blocks of a lazy array as tasks, run by whatever scheduler is active."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 from tqdm.dask import TqdmCallback
 
 from frkit.base import require
+from frkit.scores.tensor import ScoreArray
 
 
 def bounds(array: da.Array) -> list[np.ndarray]:
@@ -24,8 +25,18 @@ def bounds(array: da.Array) -> list[np.ndarray]:
     return [np.concatenate([[0], np.cumsum(sizes)]) for sizes in array.chunks]
 
 
+def source_of(array: da.Array) -> ScoreArray | None:
+    """What computes any part of an array that nobody has changed since; None where tasks of dask lie between."""
+    layers, name = array.dask.layers, f"original-{array.name}"
+    source = layers[name][name] if layers.keys() == {array.name, name} else None
+    return source if isinstance(source, ScoreArray) else None
+
+
 def graph(array: da.Array, wanted: list[tuple[int, int]]) -> dict:
     """The tasks that compute some blocks of a two-dimensional array; block (i, j) has the key (name, i, j)."""
+    source = source_of(array)
+    if source is not None:
+        return {array.name: source}
     return dict(optimize(array.__dask_graph__(), [(array.name, *at) for at in wanted]))
 
 
@@ -33,7 +44,8 @@ def graph(array: da.Array, wanted: list[tuple[int, int]]) -> dict:
 class Strip:
     """Work on some blocks, each made when it is its turn: `work(given, blocks)`.
 
-    nodes: the tasks that make the blocks; names: what those need, in the order in which it is handed over.
+    nodes: the tasks that make the blocks, or the parts of the array where its source makes them; names: what those
+    need, in the order in which it is handed over.
     """
 
     work: Callable
@@ -41,13 +53,19 @@ class Strip:
     names: list
 
     def __call__(self, given, *values):
+        if not self.names:
+            return self.work(given, (values[0][part] for part in self.nodes))
         known = dict(zip(self.names, values, strict=True))
         return self.work(given, (node(known) for node in self.nodes))
 
 
-def strip(tasks: dict, keys: list, work: Callable, given: str) -> tuple:
+def strip(tasks: dict, array: da.Array, wanted: list[tuple[int, int]], work: Callable, given: str) -> tuple:
     """A task that makes these blocks inside itself, in place of their own tasks, which leave the graph."""
-    nodes = [_made_by(tasks, key) for key in keys]
+    if array.name in tasks:
+        rows, cols = bounds(array)
+        parts = [(slice(*rows[i : i + 2].tolist()), slice(*cols[j : j + 2].tolist())) for i, j in wanted]
+        return Strip(work, parts, []), given, array.name
+    nodes = [_made_by(tasks, (array.name, *at)) for at in wanted]
     names = sorted({name for node in nodes for name in node.dependencies}, key=str)
     return (Strip(work, nodes, names), given, *names)
 
@@ -58,6 +76,14 @@ def _made_by(tasks: dict, key):
     while getattr(node, "target", None) in tasks:
         node = tasks.pop(node.target)
     return node
+
+
+def parts_of(array: da.Array, parts: list[tuple]) -> list[np.ndarray]:
+    """Some parts of an array, each given by its rows and columns."""
+    source = source_of(array)
+    if source is None:
+        return dask.compute(*(array[rows, :][:, cols] for rows, cols in parts))
+    return each(lambda place: source[parts[place]], len(parts))
 
 
 def refuse_endless(block: np.ndarray) -> None:
@@ -85,8 +111,8 @@ def one_blas_thread():
     return _libraries().limit(limits=1, user_api="blas")
 
 
-def each(work: Callable[[int], None], n: int) -> None:
-    """Do the work for 0..n-1 on all threads of the active scheduler; the kernels release the interpreter's lock."""
+def each(work: Callable[[int], object], n: int) -> list:
+    """The work for 0..n-1, on all threads of the active scheduler; the kernels release the interpreter's lock."""
     n_threads = 1 if get_scheduler() is get_sync else dask.config.get("num_workers", None) or CPU_COUNT
     with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
-        list((pool.map if pool else map)(work, range(n)))
+        return list((pool.map if pool else map)(work, range(n)))

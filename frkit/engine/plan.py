@@ -264,25 +264,26 @@ def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
     share = max(PILOT_PAIRS, protocol.n_pairs // PILOT_SHARE) / n_pairs
     step = max(1, int(np.sqrt(min(1.0, PILOT_BLOCKS / n_blocks) / share)))
     rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
-    every = np.ndindex(array[::step, step // 2 :: step].numblocks)
-    every = [(i, j) for i, j in every if not protocol.symmetric or j >= i]
-    some = [every[k] for k in rng.permutation(len(every))[:PILOT_BLOCKS]]
+    every = np.argwhere(np.triu(np.ones(array.numblocks, bool), 0 if protocol.symmetric else -array.numblocks[0]))
+    some = every[rng.permutation(len(every))[:PILOT_BLOCKS]]
     patches = [_patch(*block, protocol, rng) for block in _sampled(array, step, some)]
     n = min(array.numblocks)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
-    diagonal = np.unique(np.linspace(0, n - 1, min(n, DIAGONAL_BLOCKS)).round()).astype(int).tolist()
-    genuine = [_genuine(*block, protocol) for block in _sampled(array, 1, [(k, k) for k in diagonal])]
+    diagonal = np.unique(np.linspace(0, n - 1, min(n, DIAGONAL_BLOCKS)).round()).astype(int)
+    genuine = [_genuine(*block, protocol) for block in _sampled(array, 1, np.stack([diagonal, diagonal], 1))]
     return Pilot(patches, np.concatenate(genuine, axis=1), len(protocol.groups))
 
 
-def _sampled(array, step: int, wanted: list[tuple[int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Some blocks with every so many-th row and column: (scores, rows, columns)."""
-    start = step // 2
-    data = array[::step, start::step] if step > 1 else array
-    rows, cols = np.arange(0, array.shape[0], step), np.arange(start, array.shape[1], step)
-    values = blocks.run(blocks.graph(data, wanted), [(data.name, *at) for at in wanted])
-    first_row, first_col = blocks.bounds(data)
-    for (i, j), block in zip(wanted, values, strict=True):
-        yield block, rows[first_row[i] : first_row[i + 1]], cols[first_col[j] : first_col[j + 1]]
+def _sampled(array, step: int, wanted: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Some blocks, (block, axis), with every so many-th row and column: (scores, rows, columns)."""
+    parts = [
+        tuple(
+            slice(int(edges[k] + (start - edges[k]) % step), int(edges[k + 1]), step)
+            for edges, k, start in zip(blocks.bounds(array), block, (0, step // 2), strict=True)
+        )
+        for block in wanted
+    ]
+    for part, values in zip(parts, blocks.parts_of(array, parts), strict=True):
+        yield values, *(np.arange(along.start, along.stop, step) for along in part)
 
 
 def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol, rng) -> tuple:

@@ -92,7 +92,7 @@ def sweep(scores: xr.DataArray, request, scan: Callable[..., Tally] | None = Non
         places = [(int(rows[i]), int(cols[j]), asked.get((i, j))) for i, j in strip]
         key = f"scan-{mark}-{len(parts)}"
         work = partial(scan or scan_blocks, places)
-        tasks[key] = blocks.strip(tasks, [(array.name, *at) for at in strip], work, shared)
+        tasks[key] = blocks.strip(tasks, array, strip, work, shared)
         parts.append(key)
     while len(parts) > 1:
         groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
@@ -153,7 +153,7 @@ def patches(block: np.ndarray, row0: int, col0: int, symmetric: bool) -> Iterato
     """The patches of a block that hold pairs, with their rows and columns in the whole tensor."""
     for r in range(0, block.shape[0], PATCH):
         for c in range(0, block.shape[1], PATCH):
-            patch = block[r : r + PATCH, c : c + PATCH]
+            patch = np.ascontiguousarray(block[r : r + PATCH, c : c + PATCH])
             if not symmetric or col0 + c + PATCH > row0 + r:
                 top, left = row0 + r, col0 + c
                 yield patch, slice(top, top + patch.shape[0]), slice(left, left + patch.shape[1])

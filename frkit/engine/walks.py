@@ -21,8 +21,10 @@ def walk_levels(base, target, begin, end, weight, pairs, threshold, above) -> No
     score, row, col, cell, factor = pairs
     row_weight, col_weight = weight
     for level in range(target.shape[0]):
-        total = base[level].sum()
-        above[level] = base[level]
+        total = 0.0
+        for c in range(base.shape[1]):  # rows assigned whole take Numba a second each to compile
+            above[level, c] = base[level, c]
+            total += base[level, c]
         u = begin[level]
         while u < end[level]:
             v, tied = u, 0.0
@@ -46,7 +48,8 @@ def weight_above(base, thresholds, begin, end, weight, pairs, above) -> None:
     score, row, col, cell, factor = pairs
     row_weight, col_weight = weight
     for level in range(thresholds.shape[0]):
-        above[level] = base[level]
+        for c in range(base.shape[1]):
+            above[level, c] = base[level, c]
         for u in range(begin[level], end[level]):
             if score[u] <= thresholds[level]:
                 break
@@ -77,7 +80,8 @@ def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
         while u < genuine.score.shape[0] and genuine.score[u] <= thresholds[level]:
             total[genuine.cell[u]] += genuine_weight(u, weight, genuine)
             u += 1
-        rejected[level] = total
+        for group in range(total.shape[0]):
+            rejected[level, group] = total[group]
 
 
 @njit(**COMPILE)
