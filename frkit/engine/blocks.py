@@ -45,15 +45,15 @@ class Strip:
     """Work on some blocks, each made when it is its turn: `work(given, blocks)`.
 
     nodes: the tasks that make the blocks, or the parts of the array where its source makes them; names: what those
-    need, in the order in which it is handed over.
+    tasks need, in the order in which it is handed over.
     """
 
     work: Callable
     nodes: list
-    names: list
+    names: list | None
 
     def __call__(self, given, *values):
-        if not self.names:
+        if self.names is None:
             return self.work(given, (values[0][part] for part in self.nodes))
         known = dict(zip(self.names, values, strict=True))
         return self.work(given, (node(known) for node in self.nodes))
@@ -64,7 +64,7 @@ def strip(tasks: dict, array: da.Array, wanted: list[tuple[int, int]], work: Cal
     if array.name in tasks:
         rows, cols = bounds(array)
         parts = [(slice(*rows[i : i + 2].tolist()), slice(*cols[j : j + 2].tolist())) for i, j in wanted]
-        return Strip(work, parts, []), given, array.name
+        return Strip(work, parts, None), given, array.name
     nodes = [_made_by(tasks, (array.name, *at)) for at in wanted]
     names = sorted({name for node in nodes for name in node.dependencies}, key=str)
     return (Strip(work, nodes, names), given, *names)

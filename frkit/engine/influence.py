@@ -199,10 +199,13 @@ def influence_sums(
     asked_group = common_group(protocol, row, col)
     on_sides = [people.probe * n_groups + protocol.probe.group, people.reference * n_groups + protocol.reference.group]
     asked = [people.probe[row] * n_groups + asked_group, people.reference[col] * n_groups + asked_group]
-    entries = np.unique(np.concatenate(on_sides + asked))
+    stands = np.zeros(len(people.names) * n_groups, bool)
+    for codes in on_sides + asked:
+        stands[codes] = True
+    entries, place_of = np.flatnonzero(stands), np.cumsum(stands) - 1
     accepted = np.zeros((len(thresholds), len(entries), n_groups), np.float32)
     every = np.zeros((len(entries), n_groups))
-    where = [np.searchsorted(entries, codes) for codes in on_sides]  # distinct on each side
+    where = [place_of[codes] for codes in on_sides]  # distinct on each side
     if protocol.listed is None:
         above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, ladder, swept, kept)
         scales = [rounded(side.scale) for side in (protocol.probe, protocol.reference)]
@@ -218,8 +221,8 @@ def influence_sums(
         _add_listed(protocol, listed, where, thresholds, accepted, every)
         square, blocks = _blocks_of_list(protocol, listed, thresholds)
     group = pairs.cell  # of both sides
-    places = [np.searchsorted(entries, people.probe[pairs.row] * n_groups + group)]
-    places += [np.searchsorted(entries, people.reference[pairs.col] * n_groups + group)]
+    places = [place_of[people.probe[pairs.row] * n_groups + group]]
+    places += [place_of[people.reference[pairs.col] * n_groups + group]]
     rising = np.argsort(thresholds)
     first = np.searchsorted(thresholds[rising], pairs.score, side="left")  # the lowest threshold that rejects the pair
     shape = len(thresholds) + 1, len(entries)
@@ -323,29 +326,35 @@ def _blocks(protocol: Protocol, counts: np.ndarray, scales: list) -> tuple[np.nd
     whole = _between(once[0] ** 2, once[1] ** 2, protocol.symmetric)  # squared weights of pairs of people
     if not protocol.symmetric:  # whose pairs stand on both sides of the diagonal
         whole += 2 * _between(once[0] * once[1], once[0] * once[1], symmetric=True)
+    # pairs of two sampled people, sorted by the groups of both, so that sums over groups are sums over neighbours
     chosen = np.flatnonzero(place >= 0)
     group = np.stack(images).sum(0)[chosen].argmax(1)
-    weight, many = (_of_pairs([part.sum(1)[chosen] for part in parts], protocol.symmetric) for parts in (once, images))
-    upper = np.triu(np.ones(weight.shape, bool), 1) & (protocol.cell_of[group][:, group] >= 0)
-    onto = np.eye(n_groups)[group]
+    one, other = np.triu_indices(len(chosen), 1)
+    groups = np.sort([group[one], group[other]], axis=0)
+    cell = np.where(protocol.cell_of[group[one], group[other]] >= 0, groups[0] * n_groups + groups[1], -1)
+    order = np.argsort(cell, kind="stable")[np.count_nonzero(cell < 0) :]
+    cells, first, n_pairs = np.unique(cell[order], return_index=True, return_counts=True)
+    one, other = one[order], other[order]
+    weight, many = (
+        product[one, other] if protocol.symmetric else product[one, other] + product[other, one]
+        for product in (np.multiply.outer(*(part.sum(1)[chosen] for part in parts)) for parts in (once, images))
+    )
+
+    def added(values: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(values, first, axis=-1) if len(first) else np.zeros((*values.shape[:-1], 0))
+
+    found = counts[:, one, other].astype(float)
+    weighted = weight * np.divide(found, many, out=np.zeros(found.shape), where=many > 0)
+    mean = added(weighted) / np.maximum(added(weight), 1e-300)
+    excess = added((weighted - weight * np.repeat(mean, n_pairs, axis=-1)) ** 2)
+    mass, events = added(weight**2), added(found)
+    trust = 1.0 if len(chosen) == n else events / (events + FEW_ACCEPTED)  # all people: nothing is guessed
+    seen = np.divide(excess, mass, out=np.zeros_like(excess), where=mass > 0) * whole.ravel()[cells]
+    single = mean * (1 - mean) * square.ravel()[cells]  # as if pairs of two people were independent
     blocks = np.zeros((len(counts), n_groups, n_groups))
-    for level, found in enumerate(counts.astype(float)):
-        share = np.divide(found, many, out=np.zeros(found.shape), where=upper & (many > 0)) * upper
-        mass = _folded(onto, upper * weight**2)
-        mean = _folded(onto, upper * weight * share) / np.maximum(_folded(onto, upper * weight), 1e-300)
-        excess = _folded(onto, upper * (weight * (share - mean[group][:, group])) ** 2)
-        single = mean * (1 - mean) * square  # as if pairs of two people were independent
-        events = _folded(onto, upper * found)
-        trust = 1.0 if len(chosen) == n else events / (events + FEW_ACCEPTED)  # all people: nothing is guessed
-        seen = np.divide(excess, mass, out=np.zeros_like(excess), where=mass > 0) * whole
-        blocks[level] = single + trust * np.maximum(seen - single, 0)
+    for g, h in ((cells // n_groups, cells % n_groups), (cells % n_groups, cells // n_groups)):
+        blocks[:, g, h] = single + trust * np.maximum(seen - single, 0)
     return square, blocks
-
-
-def _of_pairs(sides: list[np.ndarray], symmetric: bool) -> np.ndarray:
-    """(person, person) products of what either has on the two sides."""
-    product = sides[0][:, None] * sides[1]
-    return product if symmetric else product + product.T
 
 
 def _between(probe: np.ndarray, reference: np.ndarray, symmetric: bool) -> np.ndarray:
@@ -353,14 +362,6 @@ def _between(probe: np.ndarray, reference: np.ndarray, symmetric: bool) -> np.nd
     total = probe.sum(0)[:, None] * reference.sum(0) - probe.T @ reference
     both = total + total.T if not symmetric else total.copy()
     both[np.diag_indices(len(both))] = np.diag(total) * (0.5 if symmetric else 1.0)
-    return both
-
-
-def _folded(onto: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(person, person) above the diagonal to (group, group) without order."""
-    total = onto.T @ values @ onto
-    both = total + total.T
-    both[np.diag_indices(len(both))] = np.diag(total)
     return both
 
 
@@ -398,10 +399,8 @@ def curve(
     thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
     thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
     accepted = np.cumsum(sums[::-1], axis=0)[::-1]
-    row, col, score = (np.concatenate(parts) for parts in zip(*kept, strict=True)) if kept else np.empty((3, 0))
-    low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
-    inside = np.flatnonzero(bins_of(score, low, scale, bin_of_cell) == ladder.n_bins - 1)
-    inside = inside[np.argsort(-score[inside])]
+    row, col, score = _in_last_bin(kept, ladder)
+    inside = np.argsort(-score)
     if len(inside):
         row, col = row[inside].astype(int), col[inside].astype(int)
         running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
@@ -414,6 +413,20 @@ def curve(
     far = np.column_stack([_ratio(accepted, totals), accepted.sum(1) / totals.sum()])
     frr = np.column_stack([_ratio(lost, weight.sum(0)), lost.sum(1) / weight.sum()])
     return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
+
+
+def _in_last_bin(kept: list, ladder: Ladder) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, column and score of the kept pairs in the last bin, which few are."""
+    row, col, score = kept[0] if kept else np.empty((3, 0), np.float32)
+    low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
+    cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
+    edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
+    found = []
+    for pairs in kept:
+        row, col, score = (part[pairs[2] >= edge] for part in pairs)
+        inside = bins_of(score, low, scale, bin_of_cell) == ladder.n_bins - 1
+        found.append((row[inside], col[inside], score[inside]))
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True)) if found else (row, col, score)
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

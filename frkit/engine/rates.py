@@ -59,7 +59,9 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
         own = np.append(found.level_bins[0], found.crossings[0].bins[0])
         of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
         gaps = Gaps.between(of_data.keep, protocol)
-        tally = sweep(scores, Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, adding=False), progress=bar)
+        tally = sweep(
+            scores, Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, adding=False), progress=bar
+        )
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     impostors = resolve.cut_pairs(found.kept, ladder, protocol, bins, found.sums, found.totals)
     table = _table(protocol, found, impostors, far, fixed)

@@ -68,7 +68,10 @@ class Request:
     def window(self, places: list[tuple]) -> Window:
         """Sums of nothing for the images of some blocks."""
         starts = zip(*(place[:2] for place in places), strict=True)
-        reach = [(min(side), edges[np.searchsorted(edges, max(side), "right")]) for side, edges in zip(starts, self.bounds, strict=True)]
+        reach = [
+            (min(side), edges[np.searchsorted(edges, max(side), "right")])
+            for side, edges in zip(starts, self.bounds, strict=True)
+        ]
         return Window(self.gaps, *(slice(*ends) for ends in reach))
 
 
@@ -164,7 +167,7 @@ def codes_of_patch(protocol: Protocol, rows: slice, cols: slice) -> tuple:
     tensor), persons and groups of both sides, and the cells of groups."""
     probe, reference = protocol.probe, protocol.reference
     first = np.zeros(rows.stop - rows.start, np.int64)
-    if protocol.symmetric:
+    if protocol.symmetric and cols.start < rows.stop:
         first = np.clip(np.arange(rows.start, rows.stop) + 1 - cols.start, 0, cols.stop - cols.start)
     persons, groups = (probe.person[rows], reference.person[cols]), (probe.group[rows], reference.group[cols])
     return first, persons, groups, protocol.cell_of
