@@ -174,9 +174,9 @@ def add_whole(start, rows, cols, row_weight, col_weight, run, sums) -> None:
     part = np.empty(sums.shape[1], np.uint16)
     for s in range(sums.shape[0]):
         for begin in range(start[s], start[s + 1], run):
-            end = min(begin + run, start[s + 1])
-            part[:] = 0
-            u = begin
+            end, u = min(begin + run, start[s + 1]), begin
+            for b in range(part.shape[0]):
+                part[b] = 0
             while u + 1 < end:
                 v, w = row_weight[np.uintp(rows[u])], col_weight[np.uintp(cols[u])]
                 x, y = row_weight[np.uintp(rows[u + 1])], col_weight[np.uintp(cols[u + 1])]
@@ -235,10 +235,10 @@ def add_whole_by_row(start, rows, cols, row_weight, col_weight, run, sums) -> No
 
 @njit(fastmath=True, **COMPILE)
 def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, sums) -> None:
-    """As `add_whole`, with a factor for each image: whole products in float32, sums in float64."""
+    """As `add_whole`, with a factor for each image: products in whole numbers, sums in float64."""
     for s in range(sums.shape[0]):
         total, u, end = sums[s], start[s], start[s + 1]
-        while u + 3 < end:
+        while u + 3 < end:  # four pairs at a time, for a sum is read and written once for all of them
             v0, w0 = row_weight[np.uintp(rows[u])], col_weight[np.uintp(cols[u])]
             v1, w1 = row_weight[np.uintp(rows[u + 1])], col_weight[np.uintp(cols[u + 1])]
             v2, w2 = row_weight[np.uintp(rows[u + 2])], col_weight[np.uintp(cols[u + 2])]
@@ -248,15 +248,15 @@ def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, 
             f2 = row_scale[np.uintp(rows[u + 2])] * col_scale[np.uintp(cols[u + 2])]
             f3 = row_scale[np.uintp(rows[u + 3])] * col_scale[np.uintp(cols[u + 3])]
             for b in range(total.shape[0]):
-                total[b] += (f0 * np.float64(v0[b] * w0[b]) + f1 * np.float64(v1[b] * w1[b])) + (
-                    f2 * np.float64(v2[b] * w2[b]) + f3 * np.float64(v3[b] * w3[b])
-                )
+                p0, p1 = np.int32(v0[b]) * np.int32(w0[b]), np.int32(v1[b]) * np.int32(w1[b])
+                p2, p3 = np.int32(v2[b]) * np.int32(w2[b]), np.int32(v3[b]) * np.int32(w3[b])
+                total[b] += (f0 * np.float64(p0) + f1 * np.float64(p1)) + (f2 * np.float64(p2) + f3 * np.float64(p3))
             u += 4
         while u < end:
             v0, w0 = row_weight[np.uintp(rows[u])], col_weight[np.uintp(cols[u])]
             f0 = row_scale[np.uintp(rows[u])] * col_scale[np.uintp(cols[u])]
             for b in range(total.shape[0]):
-                total[b] += f0 * np.float64(v0[b] * w0[b])
+                total[b] += f0 * np.float64(np.int32(v0[b]) * np.int32(w0[b]))
             u += 1
 
 

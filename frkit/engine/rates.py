@@ -41,11 +41,13 @@ def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
     return planning.make_plan(planning.take_pilot(scores, protocol), protocol.n_pairs, far, fixed)
 
 
-def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> Rates:
+def tally_rates(
+    scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool, influence: bool = True
+) -> Rates:
     """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
 
     far, fixed: (level,), one of them empty. ladder: from `plan_rates`, for scores like these; what it does not cover is
-    swept again.
+    swept again. influence: whether what images add is wanted.
     """
     found = _sweep(scores, protocol, far, fixed, ladder, bar)
     if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
@@ -69,8 +71,8 @@ def tally_rates(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: La
         found = found._replace(kept=[_in_kept_bins(of_data, *pairs) for pairs in found.kept])
     places = protocol.listed
     alone = places is not None and places.one_by_one and places.identity is not None  # pairs forget people
-    influence = None if alone else _influence(protocol, found, of_data, table)
-    return Rates(table, influence, found.genuine, found.totals)
+    added = _influence(protocol, found, of_data, table) if influence and not alone else None
+    return Rates(table, added, found.genuine, found.totals)
 
 
 def _in_kept_bins(ladder: Ladder, row: np.ndarray, col: np.ndarray, score: np.ndarray) -> tuple:

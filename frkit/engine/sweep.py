@@ -208,7 +208,7 @@ def add_sorted(protocol: Protocol, start, pairs: tuple, sums: np.ndarray, sides=
         weights = probe.weight[rows], reference.weight[cols], protocol.whole_run
         kernels.add_whole(start, *pairs, *weights, sums)
     else:
-        weights = probe.real_weight[rows], reference.real_weight[cols], probe.scale[rows], reference.scale[cols]
+        weights = probe.weight[rows], reference.weight[cols], probe.scale[rows], reference.scale[cols]
         kernels.add_scaled(start, *pairs, *weights, sums)
 
 
@@ -222,7 +222,7 @@ def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, 
         return sums
     for begin in range(0, len(slot), CHUNK):  # of a list whose pairs have weights of their own
         part = slice(begin, begin + CHUNK)
-        weight = protocol.probe.real_weight[row[part]].astype(float) * protocol.reference.real_weight[col[part]]
+        weight = protocol.probe.weight[row[part]].astype(float) * protocol.reference.weight[col[part]]
         np.add.at(sums, slot[part], weight * protocol.factors(row[part], col[part])[:, None])
     return sums
 
@@ -238,7 +238,7 @@ def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, 
     if protocol.symmetric:
         other &= col > row
     row, col = row[other], col[other]
-    weight = probe.real_weight[row].astype(float) * reference.real_weight[col]
+    weight = probe.weight[row].astype(float) * reference.weight[col]
     np.add.at(sums["missing"], cell[other], weight * protocol.factors(row, col)[:, None])
     own.add_failed(row, col)
 
