@@ -18,7 +18,7 @@ from twin_influence import (
 )
 
 import frkit as fk
-from frkit.engine import rates
+from frkit.engine import plan, rates
 from frkit.evaluation.evaluate import Evaluator
 from frkit.intervals.compare import _holm_row
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Law
@@ -42,6 +42,8 @@ def check_sums(ev, names, pairs, groups, listed=False, blocks=True):
     node = ev["influence"].to_dataset()
     whole = node.compared.values.sum()
     for point, threshold in enumerate(thresholds_of(ev)):
+        if np.isnan(threshold):  # the EER of a group without pairs: there is nothing to be above
+            continue
         where = f"at {threshold}"
         expected = image_sums(names, pairs, threshold, groups)
         total = expected.compared.sum()
@@ -122,6 +124,17 @@ def test_chunks_and_threads_give_the_same_bits(sizes):
         again = fk.evaluate(fk.score_tensor(faces, chunks=chunks), far=FAR, by="gender")["influence"].to_dataset()
         for name in NAMES:
             np.testing.assert_array_equal(again[name].values, whole[name].values, err_msg=f"{name}, chunks {chunks}")
+
+
+def test_a_group_without_an_eer_takes_no_pairs_from_the_others(monkeypatch):
+    """Its threshold is lost; the pairs between the plan's kept bins belong to the thresholds that exist."""
+    for name, value in dict(PILOT_PAIRS=3000, TAIL_PAIRS=20, TOP_PAIRS=5).items():
+        monkeypatch.setattr(plan, name, value)
+    faces = people([6] * 30 + [1] * 6, dim=20, groups=("f", "m") * 15 + ("x",) * 6)
+    scores = fk.score_tensor(faces, chunks=64)
+    ev = fk.evaluate(scores, far=(2e-4, 1e-3, 1e-2, 0.1), by="gender")
+    assert np.isnan(ev["empirical"].eer_group.sel(group="x"))
+    check_matrix(ev, scores, "gender")
 
 
 def test_a_plan_that_misses_is_swept_again(monkeypatch):

@@ -1,8 +1,8 @@
 """Blocks of a lazy array as tasks, run by whatever scheduler is active."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,13 +11,16 @@ import dask.array as da
 import numpy as np
 from dask.array.optimization import optimize
 from dask.base import get_scheduler
+from dask.callbacks import Callback
 from dask.local import get_sync
 from dask.system import CPU_COUNT
 from threadpoolctl import ThreadpoolController
-from tqdm.dask import TqdmCallback
+from tqdm.auto import tqdm
 
 from frkit.base import require
 from frkit.scores.tensor import ScoreArray
+
+SCAN = "scan-"  # with this begin the names of tasks that scan a strip
 
 
 def bounds(array: da.Array) -> list[np.ndarray]:
@@ -92,12 +95,24 @@ def refuse_endless(block: np.ndarray) -> None:
     require(many == 0, f"{many} score(s) of a block are infinite; mark failed comparisons as missing, or as NaN")
 
 
-def run(tasks: dict, keys, progress: bool = False) -> list:
+def run(tasks: dict, keys) -> list:
     """Compute keys with the active scheduler (threads, or a distributed client), one BLAS thread in each."""
     get = get_scheduler() or get_scheduler(scheduler="threads")
-    bar = TqdmCallback(desc="sweep", leave=False) if progress else nullcontext()
-    with one_blas_thread(), bar:
+    with one_blas_thread():
         return get(tasks, keys)
+
+
+@contextmanager
+def progress_bar(n_strips: int, shown: bool) -> Iterator[tqdm]:
+    """A bar of strips with the time that is left; on a cluster it moves when a batch of strips is done."""
+    with tqdm(total=n_strips, desc="sweep", unit="strip", leave=False, disable=not shown) as bar:
+
+        def note(key, *_) -> None:
+            if str(key).startswith(SCAN):
+                bar.update(1)
+
+        with Callback(posttask=note) if shown else nullcontext():
+            yield bar
 
 
 @cache

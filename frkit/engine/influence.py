@@ -80,12 +80,14 @@ class Gaps:
         images = (np.zeros((n, side, self.n_groups), self.kind) for side in (n_rows, n_cols))
         return *images, np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)
 
-    def at_thresholds(self, thresholds: np.ndarray, ladder: Ladder, swept: dict, kept: list) -> dict[str, np.ndarray]:
+    def at_thresholds(
+        self, thresholds: np.ndarray, ladder: Ladder, swept: dict, kept: list, kind: np.dtype
+    ) -> dict[str, np.ndarray]:
         """Sums over all pairs above each threshold, whose bins are kept.
 
-        swept: sums by gap. kept: (rows, columns, scores) of the kept pairs.
+        swept: sums by gap. kept: (rows, columns, scores) of the kept pairs. kind: of scores.
         """
-        order, kind = np.argsort(-thresholds), kept[0][2].dtype if kept else np.dtype(np.float32)
+        order = np.argsort(-thresholds)
         low, _, scale, bin_of_cell, _ = codes = ladder.arrays(kind)
         bins = np.where(np.isinf(thresholds), ladder.n_bins, bins_of(thresholds.astype(kind), low, scale, bin_of_cell))
         bins = bins[order]
@@ -94,7 +96,9 @@ class Gaps:
         by_col = by_row if self.symmetric else by_col  # one sum holds what rows and columns add to the same images
         for pairs in kept:
             sums = by_row, by_col, by_people
-            add_above(pairs, codes, thresholds[order[::-1]], below, (self.scales, self.sampled, sums), self.groups)
+            add_above(
+                tuple(pairs), codes, thresholds[order[::-1]], below, (self.scales, self.sampled, sums), self.groups
+            )
         back, found = np.argsort(order), {ROWS: by_row, COLS: by_col, PEOPLE: by_people}
         for name in swept.keys() & found.keys():
             for gap, highest in enumerate(self.top):
@@ -207,7 +211,9 @@ def influence_sums(
     every = np.zeros((len(entries), n_groups))
     where = [place_of[codes] for codes in on_sides]  # distinct on each side
     if protocol.listed is None:
-        above = Gaps.between(ladder.keep, protocol).at_thresholds(thresholds, ladder, swept, kept)
+        above = Gaps.between(ladder.keep, protocol).at_thresholds(
+            thresholds, ladder, swept, kept, genuine.pairs.score.dtype
+        )
         scales = [rounded(side.scale) for side in (protocol.probe, protocol.reference)]
         compared = _compared_weights(protocol, scales, swept)
         for name, whole, place, scale in zip((ROWS, COLS), compared, where, scales, strict=True):
@@ -399,10 +405,10 @@ def curve(
     thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
     thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
     accepted = np.cumsum(sums[::-1], axis=0)[::-1]
-    row, col, score = _in_last_bin(kept, ladder)
+    row, col, score = _in_last_bin(kept, ladder, genuine.pairs.score.dtype)
     inside = np.argsort(-score)
     if len(inside):
-        row, col = row[inside].astype(int), col[inside].astype(int)
+        row, col = row[inside], col[inside]
         running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
         ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
         thresholds = np.append(thresholds, score[inside[ranks]])
@@ -415,18 +421,17 @@ def curve(
     return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
 
 
-def _in_last_bin(kept: list, ladder: Ladder) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row, column and score of the kept pairs in the last bin, which few are."""
-    row, col, score = kept[0] if kept else np.empty((3, 0), np.float32)
-    low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
+def _in_last_bin(kept: list, ladder: Ladder, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, column and score of the kept pairs in the last bin, which few are; kind: of scores."""
+    low, _, scale, bin_of_cell, _ = ladder.arrays(kind)
     cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
     edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
-    found = []
-    for pairs in kept:
-        row, col, score = (part[pairs[2] >= edge] for part in pairs)
-        inside = bins_of(score, low, scale, bin_of_cell) == ladder.n_bins - 1
+    found = [(np.empty(0, int), np.empty(0, int), np.empty(0, kind))]
+    for row, col, score in kept:
+        high = np.flatnonzero(score >= edge)
+        inside = high[bins_of(score[high], low, scale, bin_of_cell) == ladder.n_bins - 1]
         found.append((row[inside], col[inside], score[inside]))
-    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True)) if found else (row, col, score)
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -17,7 +17,8 @@ CELLS = 1 << 15  # fine score cells; a bin is a run of them
 EVEN_BINS = 2048  # of a plan that knows nothing
 TAIL_PAIRS = 8_000  # about so many of the highest impostor pairs are kept whatever the levels
 TOP_PAIRS = 200  # and so many of them stand in the last bin
-KEPT_LIMIT = 15_000_000  # pairs that may be kept at once; what is missing is fetched by a second sweep
+KEPT_LIMIT = 100_000_000  # pairs that may be kept, partly in a file (1.2 GB); a second sweep fetches what is missing
+FEW_PAIRS = 15_000_000  # pairs that are all kept where the pilot tells nothing
 BINS_PER_ZONE = 12
 WIDEST = 0.1  # width of a zone's bin in the logarithm of FAR, at most
 COARSE_STEP = 1.4  # ratio of FARs across a bin between two zones
@@ -193,7 +194,7 @@ def finer_plan(ladder: Ladder, bins: np.ndarray, counts: np.ndarray, n_sums: int
 
 def _plan_without_zones(pilot: Pilot, n_pairs: int) -> Ladder:
     """One bin, all of it kept, for few pairs; otherwise equal bins."""
-    return Ladder.even(0.0, 1.0, 1, keep=True) if n_pairs <= KEPT_LIMIT else even_plan(pilot)
+    return Ladder.even(0.0, 1.0, 1, keep=True) if n_pairs <= FEW_PAIRS else even_plan(pilot)
 
 
 def _level_zones(pilot: Pilot, far: np.ndarray, tail: float) -> list[tuple[float, float]]:

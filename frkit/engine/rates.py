@@ -1,5 +1,7 @@
 """Rates from one sweep: plan, sweep, and exact resolution, for the data, all replicates and their V-statistic."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from frkit.engine.kernels import bins_of
 from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
+from frkit.engine.store import Checkpoint
 from frkit.engine.sweep import Request, sweep
 
 COLUMN = "column"
@@ -42,20 +45,28 @@ def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
 
 
 def tally_rates(
-    scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool, influence: bool = True
+    scores: xr.DataArray,
+    protocol: Protocol,
+    levels: tuple[np.ndarray, np.ndarray],
+    ladder: Ladder,
+    bar: bool,
+    checkpoint: Checkpoint | None = None,
+    influence: bool = True,
 ) -> Rates:
     """FAR, FRR and EER at FAR levels or at fixed thresholds, from one sweep over a tensor or a list of pairs.
 
-    far, fixed: (level,), one of them empty. ladder: from `plan_rates`, for scores like these; what it does not cover is
-    swept again. influence: whether what images add is wanted.
+    levels: FAR levels and fixed thresholds, (level,), one of them empty. ladder: from `plan_rates`, for scores like
+    these; what it does not cover is swept again. influence: whether what images add is wanted.
     """
-    found = _sweep(scores, protocol, far, fixed, ladder, bar)
+    far, fixed = levels
+    run = partial(sweep, scores, progress=bar, checkpoint=checkpoint)
+    found = _sweep(scores, protocol, levels, ladder, run)
     if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
         ladder = planning.even_plan(planning.take_pilot(scores, protocol))
-        found = _sweep(scores, protocol, far, fixed, ladder, bar)
+        found = _sweep(scores, protocol, levels, ladder, run)
     finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], found.counts.sum(1), found.totals.size)
     if finer is not None and protocol.listed is None:  # too many pairs to keep
-        ladder, found = finer, _sweep(scores, protocol, far, fixed, finer, bar)
+        ladder, found = finer, _sweep(scores, protocol, levels, finer, run)
     bins, of_data = found.bins[found.bins >= 0], ladder
     if not ladder.keep[bins].all():  # swept again for the pairs of these bins, and for what lies between the data's own
         own = np.append(found.level_bins[0], found.crossings[0].bins[0])
@@ -65,7 +76,7 @@ def tally_rates(
             scores, Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, adding=False), progress=bar
         )
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
-    impostors = resolve.cut_pairs(found.kept, ladder, protocol, bins, found.sums, found.totals)
+    impostors = resolve.cut_pairs(found, ladder, protocol, bins)
     table = _table(protocol, found, impostors, far, fixed)
     if of_data is not ladder:
         found = found._replace(kept=[_in_kept_bins(of_data, *pairs) for pairs in found.kept])
@@ -118,14 +129,15 @@ class _Found(NamedTuple):
     by_image: dict[str, np.ndarray]
 
 
-def _sweep(scores: xr.DataArray, protocol: Protocol, far, fixed, ladder: Ladder, bar: bool) -> _Found:
-    """Bins added up, kept pairs, and genuine scores with their weights."""
+def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladder, run: Callable) -> _Found:
+    """Bins added up, kept pairs, and genuine scores with their weights; run: the sweep of these scores."""
+    far, fixed = levels
     n_sums = ladder.n_bins * protocol.n_cells * protocol.n_columns
     what = f"{protocol.n_columns:,} columns (the data and replicates) of {protocol.n_cells:,} pairs of groups"
     affordable(8 * int(n_sums), f"{what}; take fewer groups or replicates")
     if protocol.listed is None:
         request = Request(protocol, ladder, bounds(scores.data), Gaps.between(ladder.keep, protocol))
-        tally = sweep(scores, request, progress=bar)
+        tally = run(request)
     else:
         tally = lists.tally_list(scores.values, protocol, ladder)
     sums = tally.sums["weight"].reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)

@@ -37,9 +37,13 @@ class Impostors:
         return self.weight[0][column], self.weight[1][column]
 
 
-def cut_pairs(kept: list, ladder: Ladder, protocol: Protocol, bins: np.ndarray, sums: np.ndarray, totals) -> Impostors:
-    """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run."""
-    score, row, col, of_pair = _sorted_kept(kept, ladder, bins)
+def cut_pairs(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray) -> Impostors:
+    """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run.
+
+    found: what the sweep brought, `frkit.engine.rates._Found`.
+    """
+    n_wanted, kind = int(found.counts[bins].sum()), found.genuine.data.pairs.score.dtype
+    score, row, col, of_pair = _sorted_kept(found.kept, ladder, bins, np.empty(n_wanted + 1, kind))
     pairs = Pairs(score, row, col, protocol.cells(row, col), protocol.factors(row, col))
     # where the pairs of each bin begin and end, from the highest bin down
     wanted, n_pairs = np.sort(bins)[::-1], len(score)
@@ -54,19 +58,20 @@ def cut_pairs(kept: list, ladder: Ladder, protocol: Protocol, bins: np.ndarray, 
         tied = n_pairs - np.searchsorted(score[::-1], score[np.minimum(first, n_pairs - 1)], side="right")
         first = np.where(step > 0, np.maximum(tied, begin[of_run]), first)
     last = np.where(np.append(step[1:], 0) > 0, np.append(first[1:], 0), end[of_run])
-    above = _weight_above(pairs, last - first, wanted[of_run], sums, protocol)
+    above = _weight_above(pairs, last - first, wanted[of_run], found.sums, protocol)
     weight = protocol.probe.by_column, protocol.reference.by_column
-    return Impostors(pairs, first, last, wanted[of_run], above, totals, weight)
+    return Impostors(pairs, first, last, wanted[of_run], above, found.totals, weight)
 
 
-def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray) -> tuple:
-    """Score, row, column and bin of the kept pairs in these bins, highest score first."""
+def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray, scores: np.ndarray) -> tuple:
+    """Score, row, column and bin of the kept pairs in these bins, highest score first.
+
+    scores: space for theirs, and for one more.
+    """
     wanted = np.zeros(ladder.n_bins, bool)
     wanted[bins] = True
-    most = 1 + sum(len(score) for _, _, score in kept)
-    kinds = np.int32, np.int32, kept[0][2].dtype if kept else np.float32, np.int32
-    out = tuple(np.empty(most, kind) for kind in kinds)
-    low, _, scale, bin_of_cell, _ = ladder.arrays(kinds[2])
+    out = *np.empty((2, len(scores)), np.int32), scores, np.empty(len(scores), np.int32)
+    low, _, scale, bin_of_cell, _ = ladder.arrays(scores.dtype)
     n = 0
     for row, col, score in kept:
         n = kernels.pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n)

@@ -15,9 +15,12 @@ from frkit.engine import blocks, kernels
 from frkit.engine.influence import PEOPLE, Gaps, Window, gathered
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
+from frkit.engine.store import Checkpoint, Store
 
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
+FEW_BLOCKS, STRIPS, MOST_SIDE = 2_048, 300, 16  # beyond so many, about so many squares, of so many blocks a side
+BATCH = 64  # strips between two states that can be stored
 PATCH = 512  # rows and columns that are scanned at once
 CHUNK = 20_000  # listed pairs whose weights in all columns are held at once
 WHOLE = slice(None)
@@ -75,34 +78,74 @@ class Request:
         return Window(self.gaps, *(slice(*ends) for ends in reach))
 
 
-def sweep(scores: xr.DataArray, request, scan: Callable[..., Tally] | None = None, *, progress: bool = False) -> Tally:
+def sweep(
+    scores: xr.DataArray,
+    request,
+    scan: Callable[..., Tally] | None = None,
+    *,
+    progress: bool = False,
+    checkpoint: Checkpoint | None = None,
+) -> Tally:
     """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally.
 
     scan(places, request, blocks) makes the tally of a strip of blocks; by default that of rates. A strip's blocks are
-    made one after the other and scanned while they are in the processor's cache.
+    made one after the other and scanned while they are in the processor's cache. Strips run side by side, a batch of
+    them at a time: between batches the state can be stored, so that memory holds the parts of one batch only.
     """
-    array, protocol = scores.data, request.protocol
-    rows, cols = blocks.bounds(array)
+    array, protocol, store = scores.data, request.protocol, Store(checkpoint)
+    rows, cols = bounds = blocks.bounds(array)
     asked = _asked_by_block(protocol.asked, rows, cols) if request.asking else {}
-    every = np.ndindex(array.numblocks)
-    wanted = [(i, j) for i, j in every if not protocol.symmetric or cols[j + 1] > rows[i] + 1 or (i, j) in asked]
-    tasks = blocks.graph(array, wanted)
-    mark = uuid.uuid4().hex
-    shared = f"request-{mark}"
-    tasks[shared] = (partial(replace, request, protocol=protocol.for_blocks()),)
-    parts = []
-    for strip in (wanted[k : k + STRIP] for k in range(0, len(wanted), STRIP)):
-        places = [(int(rows[i]), int(cols[j]), asked.get((i, j))) for i, j in strip]
-        key = f"scan-{mark}-{len(parts)}"
-        work = partial(scan or scan_blocks, places)
-        tasks[key] = blocks.strip(tasks, array, strip, work, shared)
-        parts.append(key)
-    while len(parts) > 1:
-        groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
-        parts = [f"{group[0]}+" for group in groups]
-        tasks |= {key: (Tally.total, *group) for key, group in zip(parts, groups, strict=True)}
-    tally = blocks.run(tasks, parts[0], progress)
-    return Tally(gathered(tally.sums, tally.lists.pop("images", [])), tally.lists)
+    strips = _strips(bounds, protocol.symmetric, list(asked))
+    shared = replace(request, protocol=protocol.for_blocks())
+    done, sums, lists = store.load()
+    with blocks.progress_bar(len(strips), progress) as bar:
+        for number, begin in enumerate(range(0, len(strips), BATCH), start=1):
+            if number <= done:
+                continue
+            some = strips[begin : begin + BATCH]
+            tasks, parts = blocks.graph(array, [at for strip in some for at in strip]), []
+            mark = uuid.uuid4().hex
+            tasks[f"request-{mark}"] = shared
+            for strip in some:
+                places = [(int(rows[i]), int(cols[j]), asked.get((i, j))) for i, j in strip]
+                parts.append(f"{blocks.SCAN}{mark}-{len(parts)}")
+                work = partial(scan or scan_blocks, places)
+                tasks[parts[-1]] = blocks.strip(tasks, array, strip, work, f"request-{mark}")
+            while len(parts) > 1:
+                groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
+                parts = [f"sum-{group[0]}" for group in groups]
+                tasks |= {key: (Tally.total, *group) for key, group in zip(parts, groups, strict=True)}
+            part = blocks.run(tasks, parts[0])
+            bar.update(begin + len(some) - bar.n)
+            sums = gathered(sums, part.lists.pop("images", [])) | {
+                name: sums[name] + values if name in sums else values for name, values in part.sums.items()
+            }
+            kept = store.keep(part.lists["kept"]) if "kept" in part.lists else None
+            part = part.lists | ({} if kept is None else {"kept": kept})
+            lists = {name: lists.get(name, []) + items for name, items in part.items()}
+            store.save(number, sums, lists)
+    return Tally(sums, lists)
+
+
+def _strips(bounds: list[np.ndarray], symmetric: bool, asked: list[tuple]) -> list[list[tuple[int, int]]]:
+    """The blocks that hold pairs, or pairs that are asked for, some hundred together or a few.
+
+    Of many blocks those of a square stand together: they share the images of its two sides.
+    """
+    rows, cols = bounds
+    wanted = np.ones((len(rows) - 1, len(cols) - 1), bool)
+    if symmetric:
+        wanted = cols[1:] > rows[:-1, None] + 1
+        wanted[tuple(np.array(asked, int).reshape(-1, 2).T)] = True
+    wanted = np.argwhere(wanted)
+    if len(wanted) <= FEW_BLOCKS:
+        ends = np.arange(STRIP, len(wanted), STRIP)
+    else:
+        square = wanted // np.clip(int(np.sqrt(len(wanted) / STRIPS)), 1, MOST_SIDE)
+        code = square[:, 0] * len(cols) + square[:, 1]
+        order = np.argsort(code, kind="stable")
+        wanted, ends = wanted[order], np.flatnonzero(np.diff(code[order])) + 1
+    return [[tuple(at) for at in strip.tolist()] for strip in np.split(wanted, ends)]
 
 
 def _asked_by_block(asked: tuple, rows: np.ndarray, cols: np.ndarray) -> dict:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import COLUMN, plan_rates, tally_rates
+from frkit.engine.store import Checkpoint, swept_with
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
@@ -54,6 +56,7 @@ def evaluate(
     varying: str = "error",
     histogram=None,
     progress: bool | None = None,
+    checkpoint: str | Path | None = None,
     _kept=None,
 ) -> xr.DataTree:
     """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
@@ -96,7 +99,11 @@ def evaluate(
         A number of bins, or (bins, (low, high)): sweeps once more, over every pair, for `auc`, means, standard
         deviations and histograms. By default the bins reach from -1 to 1 for the cosine, else over all scores.
     progress : bool, optional
-        A progress bar; by default for long sweeps only.
+        A progress bar with the time that is left; by default for long sweeps only.
+    checkpoint : str or Path, optional
+        A folder, new or empty, in which the sweep of a tensor leaves what it has found so far. The same call goes on
+        from there after an interruption, with the same bits as if nothing had happened. The folder stays until it is
+        deleted; what `histogram` sweeps is not in it.
 
     Returns
     -------
@@ -116,9 +123,9 @@ def evaluate(
     Raises
     ------
     InputError
-        For levels outside (0, 1), both far and threshold, unknown options or attributes, infinite scores, scores
-        without a genuine or an impostor pair that did not fail, an image that stands twice on a side, a missing
-        identity, or a tensor said to be symmetric that differs from its transpose.
+        For levels outside (0, 1), both far and threshold, unknown options or attributes, a checkpoint of another
+        evaluation, infinite scores, scores without a genuine or an impostor pair that did not fail, an image that
+        stands twice on a side, a missing identity, or a tensor said to be symmetric that differs from its transpose.
 
     Warns
     -----
@@ -145,7 +152,11 @@ def evaluate(
     with one_blas_thread():
         known = _known(scores, levels, (by, varying, weighting, which, resampling), _kept)
         protocol, each = known.protocol, zip(models, levels.fixed, known.plans, strict=True)
-        rates = [tally_rates(model, protocol, levels.far, fixed, plan, bar) for model, fixed, plan in each]
+        state = None
+        if checkpoint is not None:
+            require(protocol.listed is None, "checkpoint is for tensors; a list of pairs is not swept: leave it out")
+            state = Checkpoint.of(checkpoint, swept_with(models, protocol, levels, known.plans))
+        rates = [tally_rates(model, protocol, (levels.far, fixed), plan, bar, state) for model, fixed, plan in each]
     failed = [model.table.attrs["failed"] for model in rates]
     tables, influence = [model.table for model in rates], [model.influence for model in rates]
     if turned(scores):

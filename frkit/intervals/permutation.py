@@ -134,7 +134,7 @@ def _rates(scores: xr.DataArray, data: xr.Dataset, weighting, draws: PeopleDealt
     """Rates of the dealt groups, (replicate, ..., group), at the thresholds of the data."""
     protocol = make_protocol(scores, None, "error", weighting, "all", draws)
     levels = np.empty(0), 0.0 - data.threshold.values if turned(scores) else data.threshold.values
-    found = tally_rates(scores, protocol, *levels, plan_rates(scores, protocol, *levels), bar=False)
+    found = tally_rates(scores, protocol, levels, plan_rates(scores, protocol, *levels), False, influence=False)
     columns, n_groups = slice(1, -1), sum(len(groups) == 1 for groups in draws.groups)
     table, total = found.table.isel({COLUMN: columns}), found.totals.sum(0)[1:].reshape(len(draws.dealt), -1)
     line = (REPLICATE, FAR_LEVEL if FAR_LEVEL in data.threshold.dims else THRESHOLD_LEVEL, GROUP)

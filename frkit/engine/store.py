@@ -1,0 +1,156 @@
+"""What a sweep has found so far: kept pairs beyond what memory should hold, and a state from which it can go on."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import require
+from frkit.engine import blocks
+from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol
+
+HELD_PAIRS = 15_000_000  # kept pairs in memory, 180 MB; further ones wait in a file
+NOTE = "evaluation.txt"
+ROWS = 4096  # of embeddings that are looked at together
+
+
+class Stored:
+    """Kept pairs in a file, read whenever they are unpacked as rows, columns and scores."""
+
+    def __init__(self, store: "Store", place: int, n: int, kind: np.dtype) -> None:
+        self.store, self.place, self.n, self.kind = store, place, n, kind
+
+    def __iter__(self):
+        self.store.file.seek(self.place)
+        return iter([np.fromfile(self.store.file, kind, self.n) for kind in (np.int32, np.int32, self.kind)])
+
+
+@dataclass(eq=False)
+class Checkpoint:
+    """A folder from which an interrupted evaluation goes on; its sweeps are numbered, for they follow one another."""
+
+    folder: Path
+    n_sweeps: int = 0
+
+    @classmethod
+    def of(cls, folder: str | os.PathLike, fingerprint: str) -> "Checkpoint":
+        """The folder, made where there is none, for the evaluation with this fingerprint; half-written files go."""
+        folder = Path(folder)
+        usable = not folder.exists() or folder.is_dir()
+        require(usable, f"checkpoint must name a folder, but {str(folder)!r} is a file; name a new folder")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for part in folder.glob("*.part"):
+                part.unlink()
+            note, empty = folder / NOTE, not any(folder.iterdir())
+            known = note.read_text() if note.exists() else ""
+            if empty:
+                note.write_text(fingerprint)
+        except (OSError, UnicodeDecodeError) as error:
+            require(False, f"the checkpoint folder {str(folder)!r} cannot be used: {error}; name another folder")
+        require(empty or known, f"{str(folder)!r} holds other files than a checkpoint; name an empty or a new folder")
+        require(
+            empty or known == fingerprint,
+            f"{str(folder)!r} holds the checkpoint of another evaluation (other scores, labels, options or versions); "
+            "give what it was begun with, or name a new folder",
+        )
+        return cls(folder)
+
+    def next(self) -> Path:
+        """Where the next sweep leaves its files, but for their endings."""
+        self.n_sweeps += 1
+        return self.folder / f"sweep-{self.n_sweeps}"
+
+
+class Store:
+    """The state of one sweep after each of its batches, in memory and, under a checkpoint, in files."""
+
+    def __init__(self, checkpoint: Checkpoint | None) -> None:
+        self.path = checkpoint and checkpoint.next()
+        self.file, self.n_held = None, 0
+
+    def __del__(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def load(self) -> tuple[int, dict, dict]:
+        """Batches that are done, with their sums by name, and lists: "kept" pairs, "asked" scores."""
+        if self.path is None or not self.path.with_suffix(".npz").exists():
+            return 0, {}, {}
+        try:
+            with np.load(self.path.with_suffix(".npz"), allow_pickle=False) as state:
+                arrays = dict(state)
+            done, kind = int(arrays.pop("done")), np.dtype(str(arrays.pop("kind")))
+            places, asked = arrays.pop("kept"), (arrays.pop("asked_places"), arrays.pop("asked_scores"))
+            self.file = open(self.path.with_suffix(".kept"), "r+b")
+        except Exception as error:
+            require(False, f"the checkpoint {str(self.path)!r} is damaged ({error}); delete its folder and begin anew")
+        self.file.truncate(int(places[-1, 0] + _size(places[-1, 1], kind)) if len(places) else 0)
+        return done, arrays, {"kept": [Stored(self, *place.tolist(), kind) for place in places], "asked": [asked]}
+
+    def keep(self, kept: list[tuple]) -> list:
+        """Kept pairs of a batch, in memory as long as they are few."""
+        n = sum(len(score) for _, _, score in kept)
+        if self.path is None and self.n_held + n <= HELD_PAIRS:
+            self.n_held += n
+            return kept
+        if self.file is None:
+            self.file = TemporaryFile() if self.path is None else open(self.path.with_suffix(".kept"), "w+b")
+        return [self._put(pairs) for pairs in kept]
+
+    def _put(self, pairs: tuple) -> Stored:
+        place = self.file.seek(0, os.SEEK_END)
+        for part in pairs:
+            part.tofile(self.file)
+        return Stored(self, place, len(pairs[2]), pairs[2].dtype)
+
+    def save(self, done: int, sums: dict, lists: dict) -> None:
+        """The state after so many batches, whole or not at all."""
+        if self.path is None:
+            return
+        if self.file is not None:
+            self.file.flush()
+            os.fsync(self.file.fileno())
+        kept, asked = lists["kept"], [np.concatenate(parts) for parts in zip(*lists["asked"], strict=True)]
+        places = np.array([(part.place, part.n) for part in kept], np.int64).reshape(-1, 2)
+        asked = dict(zip(("asked_places", "asked_scores"), asked or [np.empty(0, int)] * 2, strict=True))
+        kind = np.array(str(kept[0].kind) if kept else "float32")
+        part = self.path.with_suffix(".part")
+        with open(part, "wb") as file:
+            np.savez(file, done=done, kind=kind, kept=places, **asked, **sums)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self.path.with_suffix(".npz"))
+
+
+def _size(n: int, kind: np.dtype) -> int:
+    """Bytes of so many kept pairs."""
+    return int(n) * (8 + kind.itemsize)
+
+
+def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, plans: list[Ladder]) -> str:
+    """A fingerprint of all that the bits of a sweep depend on; scores of each model.
+
+    Scores are known by some of their blocks and by the plan, which a pilot made; an unchanged tensor by its embeddings.
+    """
+    digest = hashlib.sha256(protocol.fingerprint.encode())
+    codes = [protocol.cell_of, np.array(protocol.pooled), np.array(protocol.symmetric), *levels[:2]]
+    for ladder in plans:
+        codes += [np.array([ladder.low, ladder.floor, ladder.scale]), ladder.bin_of_cell, ladder.keep]
+    for model in scores:
+        source, edges = blocks.source_of(model.data), blocks.bounds(model.data)
+        digest.update(f"{model.dtype} {model.shape}".encode())
+        places = np.linspace(0, min(model.data.numblocks) - 1, 8).astype(int).tolist()
+        some = [tuple(slice(*axis[k : k + 2].tolist()) for axis in edges) for k in places]
+        codes += [*edges, *blocks.parts_of(model.data, some)]
+        if source is not None:
+            rows = source.embedding
+            codes += [rows[..., k : k + ROWS, :] for k in range(0, rows.shape[-2], ROWS)]
+    for part in codes:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
