@@ -16,7 +16,6 @@ from frkit.engine.protocol import Protocol
 
 HELD_PAIRS = 15_000_000  # kept pairs in memory, 180 MB; further ones wait in a file
 NOTE = "evaluation.txt"
-ROWS = 4096  # of embeddings that are looked at together
 
 
 class Stored:
@@ -149,8 +148,7 @@ def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, pl
         some = [tuple(slice(*axis[k : k + 2].tolist()) for axis in edges) for k in places]
         codes += [*edges, *blocks.parts_of(model.data, some)]
         if source is not None:
-            rows = source.embedding
-            codes += [rows[..., k : k + ROWS, :] for k in range(0, rows.shape[-2], ROWS)]
+            digest.update(source.token().encode())
     for part in codes:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
