@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "frkit-stamp"
+START = "/lab/tree/notebooks/00_start_here.ipynb"
 MOST_WORKERS = 4  # processes that test at once: each needs up to a gigabyte
 # JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
 LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
@@ -74,12 +75,13 @@ def environment(extra=""):
 
 
 def lab(arguments):
-    """JupyterLab's command line: only this machine can reach it, and it opens on the notebooks."""
+    """JupyterLab's command line: only this machine can reach it, and it opens on the start page, with all of the
+    project beside it."""
     command = ["-m", "jupyterlab", "--ip=127.0.0.1", *arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container, say; Lab refuses root otherwise
         command.append("--allow-root")
     if all(argument.startswith("-") for argument in arguments):
-        command.append("notebooks")
+        command.append("--LabApp.default_url=" + START)
     return command
 
 

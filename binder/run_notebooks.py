@@ -135,6 +135,26 @@ def normalise(notebook):
     return notebook
 
 
+def with_thumbnails(notebook):
+    """Attachments named like 03.png become small copies of the first picture of that notebook."""
+    for cell in notebook.cells:
+        for name, attached in cell.get("attachments", {}).items():
+            for path in NOTEBOOKS.glob(f"{name.removesuffix('.png')}_*.ipynb"):
+                outputs = [output for other in read(path).cells for output in other.get("outputs", [])]
+                first = next(output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", {}))
+                attached["image/png"] = thumbnail(first)
+    return notebook
+
+
+def thumbnail(picture):
+    """A PNG (base64 text) 200 pixels wide with a few colours."""
+    image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
+    small = image.resize((200, round(200 * image.height / image.width)), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    small.quantize(32, method=Image.Quantize.MAXCOVERAGE).save(buffer, "PNG", optimize=True)
+    return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
 def readme_example():
     """The README's Python example, as one string."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -156,7 +176,7 @@ def run(path, fast):
     notebook = read(path)
     execute(with_fast_parameters(notebook) if fast else notebook, path.parent)
     if not fast:
-        nbformat.write(normalise(notebook), path)
+        nbformat.write(with_thumbnails(normalise(notebook)), path)
     print(f"{path.name}: {time.monotonic() - start:.0f} s, {path.stat().st_size // 1000} kB", flush=True)
 
 

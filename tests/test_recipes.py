@@ -301,5 +301,6 @@ def test_tests_run_on_all_cores_and_take_pytests_own_options():
 
 def test_lab_is_reached_from_this_machine_only():
     assert "--ip=127.0.0.1" in local.lab(())
-    assert local.lab(("--no-browser",))[-1] == "notebooks"
-    assert "notebooks" not in local.lab(("notebooks/01_roc_consistency.ipynb",))
+    start = "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb"
+    assert local.lab(("--no-browser",))[-1] == start
+    assert start not in local.lab(("notebooks/01_roc_consistency.ipynb",))

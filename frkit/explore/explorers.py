@@ -381,7 +381,10 @@ def fairness(
         "replicates": slider("replicates", options=counts, value=n),
     }
     if MODEL in data.dims:
-        models = data[MODEL].values.tolist()
+        asked = start.get("models") if isinstance(start.get("models"), list | tuple) else ()
+        names_of_models = data[MODEL].values.tolist()  # those asked for first: zones A and C follow the order
+        models = [name for name in asked if name in names_of_models]
+        models += [name for name in names_of_models if name not in models]
         controls["models"] = several("models", models, models[:2])
     if scores is not None:
         schemes = [name for name in TARGETS if name not in ("subset", "pair")]  # these need other scores

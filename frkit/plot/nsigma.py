@@ -130,7 +130,7 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
     for name in set(table.columns) & set(table.index):
         corner = table.columns.get_loc(name) + 0.02, table.index.get_loc(name) + 0.03
-        ax.add_patch(Rectangle(corner, 0.96, 0.94, fill=False, linewidth=1.4))
+        ax.add_patch(Rectangle(corner, 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6))
     ax.set(xlabel="group evaluated", ylabel="tuned to" if "finetuned" in result.n_absolute.dims else table.index.name)
     ax.tick_params(axis="y", rotation=0)
     print_captions(ax, ["|N| in σ of the reference group"])
