@@ -27,11 +27,12 @@ class Resampling:
     Parameters
     ----------
     scheme : {"image", "identity", "two-level", "double-or-nothing", "subset", "pair"}
-        "image" draws n_k images with replacement within each identity (Conti & Clémençon 2024, Algorithm 1);
-        "identity" draws identities with replacement; "two-level" draws identities, then images, the copies of
-        an identity sharing one draw; "double-or-nothing" counts each identity 0 or 2 times; "subset" draws
-        `subset_size` people with replacement (DeAlcala et al. 2023); "pair", for pair lists only, draws genuine
-        pairs and impostor pairs with replacement: too narrow, because pairs share images and people.
+        "identity" (default) draws identities with replacement: intervals are about new people; "image" draws n_k images
+        with replacement within each identity (Conti & Clémençon 2024, Algorithm 1): about these people; "two-level"
+        draws identities, then images, the copies of an identity sharing one draw; "double-or-nothing" counts each
+        identity 0 or 2 times; "subset" draws `subset_size` people with replacement (DeAlcala et al. 2023); "pair", for
+        pair lists only, draws genuine pairs and impostor pairs with replacement: too narrow, because pairs share images
+        and people.
     n : int
         Number of replicates, at least 2.
     seed : int
@@ -54,7 +55,7 @@ class Resampling:
     [4, 4, 4]
     """
 
-    scheme: str = "image"
+    scheme: str = "identity"
     n: int = 200
     seed: int = 0
     strata: str | None = None

@@ -28,9 +28,9 @@ group = np.repeat(["a", "b"], n // 2).astype(object)
 group[:40], embedding[:40] = "bad", rng.normal(size=(40, 32))
 scores = fk.score_tensor(fk.faces(embedding, np.repeat(np.arange(people), 10), group=group))
 few = scores.isel(probe=slice(200), reference=slice(200))
-fk.evaluate(few, far=[0.01], by="group", resampling=fk.Resampling(n=2))  # all is imported and compiled
+fk.evaluate(few, far=[0.01], by="group", resampling=fk.Resampling("image", n=2))  # all is imported and compiled
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-ev = fk.evaluate(scores, far=[0.01, 0.5, 0.9], by="group", resampling=fk.Resampling(n=200))
+ev = fk.evaluate(scores, far=[0.01, 0.5, 0.9], by="group", resampling=fk.Resampling("image", n=200))
 assert ev["empirical"].eer_group.sel(group="bad") > 0.4
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
@@ -51,7 +51,7 @@ def faces():
 HUGE = {
     "bins": (lambda: fk.evaluate(fk.score_tensor(faces()), histogram=10**9), "must be a number of bins up to 100,000"),
     "replicates": (
-        lambda: fk.evaluate(fk.score_tensor(faces()), resampling=fk.Resampling(n=10**9)),
+        lambda: fk.evaluate(fk.score_tensor(faces()), resampling=fk.Resampling("image", n=10**9)),
         "would take 96 GB of memory, the limit is 8 GB: 1,000,000,000 replicates of 36 images",
     ),
     "concentration": (lambda: fk.vmf.mixture(5, 8, kappa=1e12), "concentrations must be at most 1e.07, got 1e.12"),

@@ -53,7 +53,7 @@ def test_levels_that_equal_a_rate_exactly():
     score, faces = table("pairs", decimals=6)
     pairs = 4 * 9 * 8 / 2
     far = [m / pairs for m in (1, 2, 7, 36, 72, 143)]
-    ev = evaluate_and_check(looked_up(score, faces, chunks=5), far=far, resampling=fk.Resampling(n=4))
+    ev = evaluate_and_check(looked_up(score, faces, chunks=5), far=far, resampling=fk.Resampling("image", n=4))
     np.testing.assert_allclose(ev["empirical"].far, far, rtol=1e-12)
 
 
@@ -65,7 +65,7 @@ def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
     order = np.argsort(-impostor.score)
     shares = np.cumsum(impostor.weight[order]) / impostor.weight.sum()
     at = np.array([0, 3, 11, 40, 90])
-    ev = evaluate_and_check(scores, far=shares[at], resampling=fk.Resampling(n=2))
+    ev = evaluate_and_check(scores, far=shares[at], resampling=fk.Resampling("image", n=2))
     np.testing.assert_array_equal(ev["empirical"].threshold, impostor.score[order][at + 1])
     np.testing.assert_allclose(ev["empirical"].far, shares[at], rtol=1e-12)
 
@@ -73,7 +73,7 @@ def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
 def test_levels_from_below_one_pair_to_nearly_all():
     score, faces = table("unequal", decimals=1)
     scores = looked_up(score, faces, chunks=11)
-    ev = evaluate_and_check(scores, far=[1e-9, 1e-3, 0.5, 0.97], by="gender", resampling=fk.Resampling(n=3))
+    ev = evaluate_and_check(scores, far=[1e-9, 1e-3, 0.5, 0.97], by="gender", resampling=fk.Resampling("image", n=3))
     twin = as_twin(scores)
     identity = np.array(twin.probe_identity)
     largest = score[identity[:, None] != identity].max()
@@ -108,7 +108,7 @@ def test_without_resampling_and_without_groups():
     ev = evaluate_and_check(scores)
     assert "replicates" not in ev.children
     assert "far_group" not in ev["empirical"].data_vars
-    with_replicates = evaluate_and_check(scores, resampling=fk.Resampling(n=3))
+    with_replicates = evaluate_and_check(scores, resampling=fk.Resampling("image", n=3))
     assert with_replicates["replicates"].frr.dims == ("replicate", "far_level")
 
 
@@ -209,7 +209,7 @@ def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(level
 @pytest.mark.parametrize("chunks", [1, 2, 3, 23])
 def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
     score, faces = table("unequal", seed=2)
-    evaluate_and_check(looked_up(score, faces, chunks=chunks), resampling=fk.Resampling(n=2))
+    evaluate_and_check(looked_up(score, faces, chunks=chunks), resampling=fk.Resampling("image", n=2))
 
 
 def test_a_block_of_several_tiles():

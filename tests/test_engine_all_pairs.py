@@ -59,7 +59,7 @@ def test_schemes_and_weightings(sizes, ties, weighting, scheme):
 @pytest.mark.parametrize("impostors", ["all", "same-group"])
 def test_impostors_and_fixed_thresholds(impostors):
     scores = fk.score_tensor(people("unequal"), chunks=9)
-    options = dict(by="gender", resampling=fk.Resampling(n=2), impostors=impostors)
+    options = dict(by="gender", resampling=fk.Resampling("image", n=2), impostors=impostors)
     evaluate_and_check(scores, threshold=[0.1, 0.5], **options)
 
 
@@ -79,7 +79,7 @@ def test_a_callable_that_depends_on_the_order():
     score, faces = table("unequal", seed=3, decimals=1)
     score = score + np.triu(np.full_like(score, 0.25), 1)
     scores = looked_up(score, faces, chunks=8, symmetric=False)
-    evaluate_and_check(scores, by="gender", bounds=(-6.0, 6.0), resampling=fk.Resampling(n=3))
+    evaluate_and_check(scores, by="gender", bounds=(-6.0, 6.0), resampling=fk.Resampling("image", n=3))
 
 
 def test_failed_comparisons():
@@ -124,7 +124,7 @@ def test_histograms_that_make_no_sense_are_refused(histogram):
 
 def test_chunks_do_not_matter():
     faces = people("equal", dim=40)
-    options = dict(far=FAR, histogram=100, by="gender", resampling=fk.Resampling(n=4))
+    options = dict(far=FAR, histogram=100, by="gender", resampling=fk.Resampling("image", n=4))
     whole = fk.evaluate(fk.score_tensor(faces, chunks=24), **options)
     for chunks in (1, 5, 7, 23):
         parts = fk.evaluate(fk.score_tensor(faces, chunks=chunks), **options)

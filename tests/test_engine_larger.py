@@ -36,12 +36,12 @@ def test_schemes_and_weightings(sizes, weighting, scheme):
 @pytest.mark.parametrize("impostors", ["all", "same-group"])
 def test_ties(impostors):
     scores = fk.score_tensor(people(UNEQUAL, ties=True), chunks=100)
-    evaluate_and_check(scores, by="gender", resampling=fk.Resampling(n=2), impostors=impostors)
+    evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=2), impostors=impostors)
 
 
 def test_fixed_thresholds():
     scores = fk.score_tensor(people(UNEQUAL, dim=20), chunks=50)
-    options = dict(threshold=[-0.9, 0.2, 0.21, 0.5, 0.99], by="gender", resampling=fk.Resampling(n=2))
+    options = dict(threshold=[-0.9, 0.2, 0.21, 0.5, 0.99], by="gender", resampling=fk.Resampling("image", n=2))
     check_evaluation(fk.evaluate(scores, **options), scores, **options)
 
 
@@ -72,7 +72,7 @@ def test_the_scale_of_the_scores_does_not_matter(scale, outlier):
     score = (scale * np.maximum(score, score.T)).astype(np.float32)
     score[0, 7] = score[7, 0] = outlier
     scores = looked_up(score, fk.faces(np.ones((120, 2)), identity, gender=identity), chunks=50)
-    evaluate_and_check(scores, resampling=fk.Resampling(n=2))
+    evaluate_and_check(scores, resampling=fk.Resampling("image", n=2))
 
 
 @pytest.mark.parametrize("scheme", ["identity", "image"])

@@ -55,7 +55,7 @@ def test_chunks_do_not_matter(sizes, tolerance):
 def test_chunks_of_any_form_do_not_matter(chunks):
     faces = people("equal", dim=40)
     scores = fk.score_tensor(faces, chunks=24).chunk(probe=chunks, reference=chunks)
-    options = dict(far=FAR, by="gender", resampling=fk.Resampling(n=5))
+    options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=5))
     assert_same(fk.evaluate(scores, **options), evaluation(faces, 24))
 
 
@@ -93,7 +93,7 @@ def test_the_scheduler_does_not_matter(sizes):
 
 def test_fewer_replicates_are_the_first_of_more():
     scores = fk.score_tensor(people("unequal"), chunks=9)
-    few, many = (fk.evaluate(scores, far=FAR, resampling=fk.Resampling(n=n, seed=7)) for n in (3, 12))
+    few, many = (fk.evaluate(scores, far=FAR, resampling=fk.Resampling("image", n=n, seed=7)) for n in (3, 12))
     for name in few["replicates"].data_vars:
         first = many["replicates"][name].values[:3]
         np.testing.assert_allclose(few["replicates"][name], first, rtol=1e-12, atol=1e-12)
@@ -159,7 +159,7 @@ def test_a_callable_is_not_called_before_the_sweep():
     calls = []
     scores = fk.score_tensor(people([10] * 30), similarity, chunks=32)
     assert calls == []
-    fk.evaluate(scores, far=FAR, resampling=fk.Resampling(n=2))
+    fk.evaluate(scores, far=FAR, resampling=fk.Resampling("image", n=2))
     assert calls
     assert max(max(block) for block in calls) <= 64, "blocks are larger than the chunks"
 
@@ -167,8 +167,8 @@ def test_a_callable_is_not_called_before_the_sweep():
 def test_the_whole_matrix_is_never_in_memory():
     n = 5000
     faces = people([10] * (n // 10), dim=64)
-    options = dict(far=[1e-4, 1e-3], resampling=fk.Resampling(n=4))
-    fk.evaluate(fk.score_tensor(people("equal"), chunks=8), far=FAR, resampling=fk.Resampling(n=4))
+    options = dict(far=[1e-4, 1e-3], resampling=fk.Resampling("image", n=4))
+    fk.evaluate(fk.score_tensor(people("equal"), chunks=8), far=FAR, resampling=fk.Resampling("image", n=4))
     tracemalloc.start()
     try:
         fk.evaluate(fk.score_tensor(faces, chunks=256), **options)

@@ -54,7 +54,7 @@ def test_scores_that_are_none_are_refused(scores):
 @quiet
 def test_an_array_of_shares_is_a_mapping_of_shares(scores):
     share = np.arange(1.0, 7.0)
-    options = dict(far=FAR, resampling=fk.Resampling(n=2))
+    options = dict(far=FAR, resampling=fk.Resampling("image", n=2))
     array = fk.evaluate(scores, weighting=share, **options)
     mapping = fk.evaluate(scores, weighting={f"id{k}": p for k, p in enumerate(share)}, **options)
     equal = fk.evaluate(scores, weighting=np.full(6, 3.0), **options)
@@ -71,7 +71,7 @@ def test_crossed_attributes_make_one_label():
     crossed = faces.assign_coords(
         both=("image", [f"{g} & {r}" for g, r in zip(faces.gender.values, faces.race.values)])
     )
-    options = dict(far=FAR, resampling=fk.Resampling(n=2))
+    options = dict(far=FAR, resampling=fk.Resampling("image", n=2))
     one = fk.evaluate(fk.score_tensor(faces), by=["gender", "race"], **options)
     other = fk.evaluate(fk.score_tensor(crossed), by="both", **options)
     assert one["empirical"].group.values.tolist() == ["f & A", "f & B", "m & A", "m & B"]
@@ -87,9 +87,9 @@ def test_an_age_that_varies_is_refused_or_settled():
     with pytest.raises(fk.InputError, match="age"):
         fk.evaluate(scores, by="age", far=FAR)
     split = fk.faces(faces.embedding.values, faces.identity.values, age=age, varying="split")
-    at_use = fk.evaluate(scores, by="age", varying="split", far=FAR, resampling=fk.Resampling(n=2))
+    at_use = fk.evaluate(scores, by="age", varying="split", far=FAR, resampling=fk.Resampling("image", n=2))
     before = fk.score_tensor(split, chunks=10)
-    check_evaluation(at_use, before, by="age", far=FAR, resampling=fk.Resampling(n=2))
+    check_evaluation(at_use, before, by="age", far=FAR, resampling=fk.Resampling("image", n=2))
 
 
 def test_levels_below_one_pair_are_warned_of(scores):
@@ -102,11 +102,11 @@ FEW = "intervals from replicates of the image scheme are too narrow"
 
 def test_few_images_are_warned_of_by_their_share_of_the_weight(scores):
     with pytest.warns(fk.DataWarning, match=f"100% of the weight.*fewer than 5 images .6 of 6.*{FEW}.*'identity'"):
-        fk.evaluate(scores, far=[0.1], resampling=fk.Resampling(n=2))
+        fk.evaluate(scores, far=[0.1], resampling=fk.Resampling("image", n=2))
     some = fk.score_tensor(fk.faces(*blocks([2] * 5 + [8] * 6)))
     with pytest.warns(fk.DataWarning, match=f"45% of the weight.*5 of 11.*{FEW}"):  # the median is 8
-        fk.evaluate(some, far=[0.1], resampling=fk.Resampling(n=2))
-    fk.evaluate(some, far=[0.1], resampling=fk.Resampling(n=2), weighting="pair")  # 5 pairs of 173
+        fk.evaluate(some, far=[0.1], resampling=fk.Resampling("image", n=2))
+    fk.evaluate(some, far=[0.1], resampling=fk.Resampling("image", n=2), weighting="pair")  # 5 pairs of 173
     fk.evaluate(some, far=[0.1])
 
 
@@ -156,7 +156,8 @@ def test_provenance_says_what_was_done(scores):
 @quiet
 def test_fingerprint_follows_images_and_draws():
     def fingerprint(faces, chunks=8, **options):
-        ev = fk.evaluate(fk.score_tensor(faces, chunks=chunks), far=[0.1], resampling=fk.Resampling(n=3, **options))
+        draws = fk.Resampling("image", n=3, **options)
+        ev = fk.evaluate(fk.score_tensor(faces, chunks=chunks), far=[0.1], resampling=draws)
         return json.loads(ev.attrs["provenance"])["fingerprint"]
 
     faces = people("equal")
@@ -169,7 +170,7 @@ def test_fingerprint_follows_images_and_draws():
 
 @quiet
 def test_an_evaluation_survives_a_file(scores, tmp_path):
-    ev = fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling(n=3))
+    ev = fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling("image", n=3))
     ev.to_netcdf(tmp_path / "evaluation.nc", engine="h5netcdf")
     again = fk.open_evaluation(tmp_path / "evaluation.nc")
     assert again.attrs["provenance"] == ev.attrs["provenance"]
@@ -223,13 +224,12 @@ def test_levels_come_back_in_the_order_given():
 def test_every_model_has_thresholds_of_its_own():
     scores, other = two_encoders(), two_encoders().isel(probe=slice(24, 72), reference=slice(24, 72))
     found = fk.threshold_for_all_groups(other, [0.1, 0.02], by="group")
-    ev = fk.evaluate(scores, threshold=found.threshold, by="group", resampling=fk.Resampling(n=3))
+    ev = fk.evaluate(scores, threshold=found.threshold, by="group", resampling=fk.Resampling("image", n=3))
     assert ev["empirical"].threshold_level.values.tolist() == [0.1, 0.02]
     np.testing.assert_array_equal(ev["empirical"].threshold, found.threshold)
     for name in ("A", "B"):
-        alone = fk.evaluate(
-            scores.sel(model=name), threshold=found.threshold.sel(model=name), by="group", resampling=fk.Resampling(n=3)
-        )
+        how = dict(threshold=found.threshold.sel(model=name), by="group", resampling=fk.Resampling("image", n=3))
+        alone = fk.evaluate(scores.sel(model=name), **how)
         for node in ("empirical", "replicates"):
             for rate in ("far", "frr", "frr_group", "far_cross"):
                 np.testing.assert_array_equal(ev[node][rate].sel(model=name), alone[node][rate])

@@ -14,6 +14,7 @@ from twin_rates import summary
 
 import frkit as fk
 from frkit.intervals.floors import deal, generators
+from frkit.intervals.joint import mixed_draws
 from frkit.measures import measure, register
 
 FAR = (0.1, 0.25)
@@ -164,13 +165,41 @@ def floor_by_hand(name, rates):
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
 @pytest.mark.parametrize("name", BY_HAND)
 def test_floor_equals_the_twin(name, evaluation, rates):
-    floor = fk.floor(evaluation, name).isel(far_level=LEVEL)
+    floor = fk.floor(evaluation.drop_nodes("influence"), name).isel(far_level=LEVEL)  # from replicates alone
     values, estimate = floor_by_hand(name, rates), by_hand(name, rates)[0]
     limit = 0.05 if name == "fdr" else 0.95  # FDR falls where the others rise
     reached = [value <= estimate if name == "fdr" else value >= estimate for value in values]
     np.testing.assert_allclose(floor["median"], quantile_by_hand(values, 0.5), rtol=1e-9)
     np.testing.assert_allclose(floor.limit, quantile_by_hand(values, limit), rtol=1e-9)
     np.testing.assert_allclose(floor.p, (1 + sum(reached)) / (1 + N))
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+@pytest.mark.parametrize("target", ["these people", "new people"])
+def test_floor_and_inverted_interval_give_one_p(target, evaluation):
+    for name in ("frr_max_min", "far_gini", "garbe"):
+        floor, band = fk.floor(evaluation, name, target=target), fk.band(evaluation, name, target=target)
+        np.testing.assert_array_equal(floor.p, band.p)
+        np.testing.assert_array_equal(floor.estimate, band.estimate)
+        assert floor.attrs["target"] == band.attrs["target"] and target.split()[0] in floor.attrs["size"] + target
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_floor_of_new_people_draws_them_from_all_groups():
+    """By hand: FRR of as many people as each group has, drawn from the people of both."""
+    faces = people([6, 7, 8, 5, 6, 7, 6, 5, 9], groups=["a", "b", "b"], dim=3)
+    ev = fk.evaluate(fk.score_tensor(faces), far=[0.1, 0.3], by="gender")
+    drawn, least = mixed_draws(ev, 4_000)
+    scores, thresholds, share = fk.score_tensor(faces).values, ev["empirical"].threshold.values, []
+    for name in np.unique(faces.identity):
+        own = np.flatnonzero(faces.identity.values == name)
+        share.append([np.mean([scores[i, j] <= t for i, j in combinations(own, 2)]) for t in thresholds])
+    mean, sd = np.mean(share, 0), np.std(share, 0)
+    for group, size in (("a", 3), ("b", 6)):
+        rates = drawn.sel(group=group)
+        np.testing.assert_allclose(rates.mean("replicate"), mean, rtol=0.05)
+        np.testing.assert_allclose(rates.std("replicate"), sd / np.sqrt(size), rtol=0.1)
+    assert bool((drawn >= least).all()) and bool((least > 0).all())
 
 
 def rate_tree(data, centre, replicates):
@@ -276,7 +305,7 @@ def test_a_floor_says_what_it_cannot_make_fair():
 def test_a_group_too_small_is_named_and_stays():
     faces = people([6, 7, 9, 5, 6], groups=["a", "b", "c", "a", "b"], dim=3)
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
-        ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by="gender", resampling=fk.Resampling(n=4))
+        ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by="gender", resampling=fk.Resampling("image", n=4))
     assert ev["empirical"].group.values.tolist() == ["a", "b", "c"]
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'.*two identities"):
         band = fk.band(ev, "far_max_min")
@@ -288,7 +317,7 @@ def test_crossed_attributes_are_groups_like_any_other():
     faces = people([6] * 8, groups=["f", "m"])
     race = ["xy"[int(name[2:]) // 2 % 2] for name in faces.identity.values]
     faces = fk.faces(faces.embedding.values, faces.identity.values, gender=faces.gender.values, race=race)
-    ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by=["gender", "race"], resampling=fk.Resampling(n=4))
+    ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by=["gender", "race"], resampling=fk.Resampling("image", n=4))
     assert ev["empirical"].group.values.tolist() == ["f & x", "f & y", "m & x", "m & y"]
     assert np.isfinite(fk.band(ev, "far_gini").upper[0])
 
@@ -313,7 +342,10 @@ def test_a_group_without_an_error_is_named_and_no_floor_is_made_of_it():
         inverted = fk.band(ev, "fdr")
     assert np.isnan(pivotal.includes_fair.item()), "unknown, not False"
     assert 0 <= inverted.lower.item() <= inverted.upper.item() <= 1
-    assert np.isfinite(floor.estimate.item()) and np.isnan(floor.p.item()) and not np.isinf(floor.limit.item())
+    assert np.isfinite(floor.estimate.item()) and 0 < floor.p.item() <= 1 and not np.isinf(floor.limit.item())
+    with warnings.catch_warnings(action="ignore"):
+        floor = fk.floor(ev.drop_nodes("influence"), "fdr")  # replicates of a group without an error show no noise
+    assert np.isnan(floor.p.item()) and not np.isinf(floor.limit.item())
 
 
 def test_nothing_is_said_twice_of_an_evaluation(scores):

@@ -149,7 +149,7 @@ def test_two_ways_to_write_a_label(one, other):
         scores = fk.score_matrix(np.eye(4), labels, other_side, attributes={"g": (labels, other_side)})
         for name in ("identity", "g"):
             np.testing.assert_array_equal(scores[f"probe_{name}"], scores[f"reference_{name}"])
-        assert fk.Resampling(n=2).weights(labels).sizes["identity"] == 3
+        assert fk.Resampling("image", n=2).weights(labels).sizes["identity"] == 3
 
 
 MISSING = [None, float("nan"), "", " ", "nan", "unknown"]

@@ -93,8 +93,8 @@ def test_models_chunks_and_an_ordinary_evaluation_agree(scores):
     assert of_node(plain) == pytest.approx(one, abs=1e-6)
     mix = fk.vmf.mixture(12, 8, kappa=(8, 20), seed=0, groups={"a": {}, "b": {"kappa": (6, 10)}})
     both = fk.score_tensor(fk.stack_models({"A": mix.sample(6, seed=1), "B": mix.sample(6, seed=2)}))
-    found = fk.fairness_indices(both, by="group", bins=10, resampling=fk.Resampling(n=5))
-    alone = fk.fairness_indices(both.sel(model="B"), by="group", bins=10, resampling=fk.Resampling(n=5))
+    found = fk.fairness_indices(both, by="group", bins=10, resampling=fk.Resampling("image", n=5))
+    alone = fk.fairness_indices(both.sel(model="B"), by="group", bins=10, resampling=fk.Resampling("image", n=5))
     for name in ("sfi", "dfi_lower", "cfi_floor_limit", "dfi_p"):
         np.testing.assert_allclose(found[name].sel(model="B"), alone[name], rtol=1e-12)
 
@@ -236,9 +236,11 @@ def test_bands_uncertainty_and_comparison_work_on_all_nine(scores):
     other = fk.indices.evaluate(scores, score_map=lambda s: (3 + s) / 4, **how)
     for name in NINE:
         band = fk.band(ev, name)
-        assert band.attrs["method"] == "pivotal" and band.attrs["fair"] == 1
+        assert band.attrs["method"] == ("pivotal" if name.startswith("dfi") else "inverted") and band.attrs["fair"] == 1
+        assert band.attrs["target"] == "these 18 identities, new images"
         assert float(band.lower) < float(band.upper)
         assert bool(band.includes_fair) == (float(band.upper) >= 1)
+        assert name.startswith("dfi") or float(band.upper) <= 1, "an inverted interval never passes the fair value"
         assert float(fk.uncertainty(ev, name)) > 0
         assert float(fk.floor(ev, name).p) <= 1
     for name in NINE[:6]:  # half the scale: half the distance from 1
@@ -292,7 +294,7 @@ def test_noise_of_a_pair_in_a_replicate_is_that_of_its_counts(scheme, scores):
 
 
 def test_an_evaluation_with_deals_survives_a_file(scores, tmp_path):
-    ev = fk.indices.evaluate(scores, by="group", bins=10, resampling=fk.Resampling(n=4))
+    ev = fk.indices.evaluate(scores, by="group", bins=10, resampling=fk.Resampling("image", n=4))
     ev.to_netcdf(tmp_path / "indices.nc", engine="h5netcdf")
     again = fk.open_evaluation(tmp_path / "indices.nc")
     xr.testing.assert_allclose(fk.indices.summary(again), fk.indices.summary(ev), rtol=1e-12)

@@ -395,3 +395,30 @@ def test_all_pairs_of_groups_name_their_sides():
     assert holm[1] < 0.05 and holm[2] < 0.05 < holm[0]
     alone = fk.compare(ev, "frr_group", groups=("a", "c"))
     np.testing.assert_allclose(alone.p, found.p.isel(contrast=1))
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_ends_stay_within_0_and_1_and_bad_requests_name_the_argument():
+    people = fk.vmf.mixture(12, 16, kappa=(30, 120), seed=4)
+    ev = fk.evaluate(fk.score_tensor(people.sample(3, seed=4)), far=[0.003, 0.03, 0.3, 0.9])
+    for target in ("these people", "new people"):
+        for name in ("frr", "far", "eer"):
+            band = fk.band(ev, name, target=target)
+            assert bool((band.lower >= 0).all() & (band.upper <= 1).all() & (band.lower < band.upper).all())
+    for level in ("x", None, [0.9, 0.95], 0, 1, 95):
+        for call in (fk.band, fk.floor, lambda *a, **k: fk.compare(ev, *a, **k)):
+            with pytest.raises(fk.InputError, match="level must"):
+                call(ev, "frr_max_min" if call is fk.floor else "frr", level=level)
+    fixed = fk.evaluate(fk.score_tensor(people.sample(3, seed=4)), threshold=[0.3, 0.5])
+    with pytest.raises(fk.InputError, match="thresholds were given"):
+        fk.band(fixed, "threshold")
+    assert fk.band(ev, "threshold").sizes == {"far_level": 4}
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_with_two_images_the_rates_of_groups_err_by_themselves():
+    """Their images tell no projections: what two groups have in common must not be the threshold alone."""
+    fair = fk.vmf.mixture(60, 64, kappa=(50, 220), seed=5).rotated_copies()
+    ev = fk.evaluate(fk.score_tensor(fair.sample(2, seed=5)), far=[1e-3], by="group")
+    drawn = draws(ev, ("frr_group",), "these people").frr_group.isel(far_level=0)
+    assert abs(np.corrcoef(drawn.T)[0, 1]) < 0.7

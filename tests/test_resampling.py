@@ -161,7 +161,7 @@ def test_bad_schemes_are_refused_in_words(options, words):
 
 def test_labels_that_do_not_fit_are_refused():
     with pytest.raises(fk.InputError, match="2 .*3|3 .*2"):
-        fk.Resampling(n=2).weights(["a", "a", "b"], image=["x", "y"])
+        fk.Resampling("image", n=2).weights(["a", "a", "b"], image=["x", "y"])
     with pytest.raises(fk.InputError, match="[Ss]trat"):
         fk.Resampling("identity", n=2, strata="age").weights(["a", "a", "b"], strata=["20", "30", "20"])
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import REPLICATE, require
-from frkit.intervals.methods import INTERVALS, WITHOUT_REPLICATES, choose, sup_t, target_of
+from frkit.base import FAR_LEVEL, REPLICATE, require, require_inside
+from frkit.intervals.methods import INTERVALS, WITHOUT_REPLICATES, choose, reads_rates, sup_t, target_of
 from frkit.intervals.reading import attributes, values_of, warn_of, with_fair, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
@@ -88,14 +88,21 @@ def band(
     """
     chosen = find_measure(measure)
     require(method is None or not simultaneous, "a simultaneous band has a method of its own: leave method out")
+    require_inside("level", level, 0, 1)
     method, rule = choose(method, evaluation, chosen)
+    data = evaluation["empirical"].to_dataset()
+    require(
+        chosen.name != "threshold" or FAR_LEVEL in data.get("threshold", data).dims,
+        "these thresholds were given, so that there is nothing to put a band around; evaluate at far=... for the "
+        "thresholds of FAR levels",
+    )
     target = target_of(evaluation, target)
     if simultaneous:
         result = sup_t(evaluation, chosen, method, level, target)
     else:
         result = INTERVALS[method](evaluation, chosen, level, target)
     result = with_fair(with_resolved(result, chosen, evaluation), chosen)
-    of = target if method in WITHOUT_REPLICATES else None
+    of = target if method in WITHOUT_REPLICATES and reads_rates(data, chosen) else None
     result.attrs = attributes(evaluation, chosen, "sup-t" if simultaneous else method, level, of) | {"rule": rule}
     warn_of(evaluation, chosen, result)
     return result

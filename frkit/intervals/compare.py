@@ -7,7 +7,7 @@ import xarray as xr
 
 from frkit.base import GROUP, MODEL, REPLICATE, InputError, listed, require
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.methods import WITHOUT_REPLICATES, choose, interval, logarithm, target_of, values_by
+from frkit.intervals.methods import WITHOUT_REPLICATES, choose, interval, logarithm, reads_rates, target_of, values_by
 from frkit.intervals.reading import Values, attributes, provenance, warn_of, with_resolved
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure
 from frkit.measures.registry import measure as find_measure
@@ -79,7 +79,9 @@ def compare(
     chosen = find_measure(measure)
     method, _ = choose(method, evaluations[0], chosen)
     target = target_of(evaluations[0], target)
-    method, target = ("influence", target) if method in WITHOUT_REPLICATES else (method, None)
+    if method == "inverted":
+        method = "influence" if reads_rates(evaluations[0]["empirical"].to_dataset(), chosen) else "pivotal"
+    target = target if method == "influence" else None
     values = [values_by(method, evaluation, chosen, target) for evaluation in evaluations]
     if groups is not None:
         result = _group_contrasts(values[0], chosen, groups, method, level)

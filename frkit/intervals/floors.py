@@ -1,7 +1,8 @@
 """The fair floor: what a disparity measure would print for a perfectly fair model, on these data.
 
-Two ways to such a model: replicates whose group rates are divided by their centre (`made_fair`), and people dealt to
-groups at random (`deal`), for measures of whole score distributions and for N-Sigma.
+Three ways to such a model: draws of equal rates from their joint law, where the ray of `inversion` begins; where no
+influences are known, or other things than rates are read, replicates whose group rates are divided by their centre
+(`made_fair`); and people dealt to groups at random (`deal`), for whole score distributions and for N-Sigma.
 """
 
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, IMAGE, REPLICATE, UNKNOWN, InputError, require
+from frkit.base import GROUP, IDENTITY, IMAGE, REPLICATE, UNKNOWN, InputError, require, require_inside
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.methods import quantiles
-from frkit.intervals.reading import attributes, values_of, warn_of, with_resolved
+from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.inversion import STEPS, STRETCH, ray_of
+from frkit.intervals.methods import quantiles, reads_rates, target_of
+from frkit.intervals.reading import attributes, provenance, values_of, warn_of, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.scores.groups import People
@@ -24,6 +27,8 @@ DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/fairness_coverage.csv
     # short, because captions print them; the exact test is `permutation_test`
+    THESE_PEOPLE: "as a test at 5 % has size 0 to .10",
+    NEW_PEOPLE: "as a test at 5 % has size 0 to .10",
     "image": "as a test at 5 % has size 0 to .03 (no test for new people)",
     "identity": "as a test at 5 % has size 0 to .14 (liberal with few errors)",
     "people": "deals people to groups at random: as a test exact where people could change groups",
@@ -31,36 +36,42 @@ SIZES = {  # measured; see data/fairness_coverage.csv
 }
 
 
-def floor(evaluation: xr.DataTree, measure: AnyMeasure, *, level: float = 0.95) -> xr.Dataset:
+def floor(
+    evaluation: xr.DataTree, measure: AnyMeasure, *, target: str | None = None, level: float = 0.95
+) -> xr.Dataset:
     """Show what a perfectly fair model would print: the noise floor of a disparity measure.
 
-    A disparity cannot fall below its fair value, so noise alone lifts it. Each group's replicate rates are
-    divided by their own centre and multiplied by one rate for all groups (the mean over groups): such a
-    model is fair by construction and as noisy as these data. The measure of its replicates is the floor.
-    For SFI, CFI and DFI, which compare whole distributions, the people themselves are dealt to groups of the
-    same sizes at random (the shuffle baseline); only an evaluation by `indices.evaluate` holds such deals.
+    A disparity cannot fall below its fair value, so noise alone lifts it. A model in which all groups have the rate of
+    all their people together, and which is as noisy as these data, is drawn 1,000 times: the measure of these draws is
+    the floor. Rates come from their joint law, as in `band(method="inverted")`, whose p-value is the same; about new
+    people each group's FRR is that of people drawn from all groups, so that a small group without one of the worst
+    people does not seem surer than it is. What is no rate (and rates of pairs without identities) comes from
+    replicates, divided by their own centre and multiplied by the mean over groups. For SFI, CFI and DFI, which compare
+    whole distributions, the people themselves are dealt to groups of the same sizes at random (the shuffle baseline);
+    only an evaluation by `indices.evaluate` holds such deals.
 
     Parameters
     ----------
-    evaluation : what `evaluate(..., by=..., resampling=...)` or `indices.evaluate` returned.
+    evaluation : what `evaluate(..., by=...)` or `indices.evaluate` returned.
     measure : a disparity measure: a registered name such as "frr_max_geomean", or one registered by you
         with `fair=`. AUCs are made fair through 1 - AUC; means of scores and thresholds by a shift.
+    target : "new people" or "these people", as in `band`.
     level : the quantile of the floor that is given as `limit`, in (0, 1).
 
     Returns
     -------
     xr.Dataset with `estimate`, `median` and `limit` (quantiles of the floor, away from the fair value), `p`
     (share of the floor at least as far from the fair value as the estimate, the estimate counted in, so at least
-    1 / (n + 1)), `n_nonfinite` (replicates of the floor that are not finite) and `resolved`, over the measure's own
-    dimensions. Infinite replicates count as the largest, NaN are left out; a group without an error shows no noise, so
-    that floor and `p` are NaN. attrs["size"] says what `p` is worth as a test: a floor shows how far noise alone lifts
-    a measure, and draws each group's noise from its own people, who may show too little of it. On 158 LFW people
-    (FRR max/min between genders, FAR 1e-3 and 1e-2) it gave p = .002 and .021 where `permutation_test`, which is
-    exact, gives .011 and .069.
+    1 / (n + 1)), `n_nonfinite` (draws of the floor that are not finite) and `resolved`, over the measure's own
+    dimensions. Infinite replicates count as the largest, NaN are left out; without a joint law a group that has no
+    error shows no noise, so that floor and `p` are NaN. attrs["size"] says what `p` is worth as a test, which
+    `permutation_test` makes exact: on 158 LFW people (FRR max/min between genders, FAR 1e-3 and 1e-2) the floor gives
+    p = .003 and .079, the exact test .008 and .071.
 
     Raises
     ------
-    InputError : the measure has no fair value, there are no replicates or deals, or a level outside (0, 1).
+    InputError : the measure has no fair value, there are no replicates or deals where these are read, an unknown
+        target, or a level outside (0, 1).
 
     Warns
     -----
@@ -74,30 +85,36 @@ def floor(evaluation: xr.DataTree, measure: AnyMeasure, *, level: float = 0.95) 
     --------
     >>> import frkit as fk
     >>> fair = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
-    >>> how = dict(far=[0.1], by="group", resampling=fk.Resampling("image", n=50))
-    >>> ev = fk.evaluate(fk.score_tensor(fair.sample(per_identity=6)), **how)
+    >>> ev = fk.evaluate(fk.score_tensor(fair.sample(per_identity=6)), far=[0.1], by="group")
     >>> bool(fk.floor(ev, "frr_max_min").p[0] > 0.05)
     True
     """
     chosen = find_measure(measure)
-    require(0 < level < 1, f"level must lie in (0, 1), got {level}")
+    require_inside("level", level, 0, 1)
     require(
         chosen.fair is not None,
         f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with fair=",
     )
+    children, target = evaluation.children if isinstance(evaluation, xr.DataTree) else (), target_of(evaluation, target)
+    of = None
     if chosen.dealt:
         require(
-            isinstance(evaluation, xr.DataTree) and DEALT in evaluation.children,
+            DEALT in children,
             f"the floor of {chosen.name!r} deals people to groups at random, which needs the scores: make the "
             "evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
         )
-        estimate, replicates = (chosen(evaluation[node].to_dataset()) for node in ("empirical", DEALT))
+        seen, replicates = (chosen(evaluation[node].to_dataset()) for node in ("empirical", DEALT))
+        size = evaluation[DEALT].attrs["dealt"]
+    elif "influence" in children and reads_rates(evaluation["empirical"].to_dataset(), chosen):
+        ray = ray_of(evaluation, chosen, target, STEPS[:1])
+        seen, replicates, of, size = ray.seen, ray.noisy.isel({STRETCH: 0}), target, target
     else:
-        estimate, replicates = values_of(evaluation, chosen).estimate, _of_fair(evaluation, chosen)
-    result = with_resolved(against(estimate, replicates, chosen.fair, level), chosen, evaluation)
-    result.attrs = attributes(evaluation, chosen, "fair floor", level)
-    drawn = "image" if result.attrs.get("scheme") == "image" else "identity"
-    result.attrs["size"] = SIZES[evaluation[DEALT].attrs["dealt"] if chosen.dealt else drawn]
+        seen, replicates = values_of(evaluation, chosen).estimate, _of_fair(evaluation, chosen)
+        size = "image" if provenance(evaluation).get("scheme") == "image" else "identity"
+    result = against(seen, replicates, chosen.fair, level)
+    result = result.assign(estimate=chosen(evaluation["empirical"].to_dataset()))
+    result = with_resolved(result, chosen, evaluation)
+    result.attrs = attributes(evaluation, chosen, "fair floor", level, of) | {"size": SIZES[size]}
     warn_of(evaluation, chosen, result)
     return result
 

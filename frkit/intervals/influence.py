@@ -97,9 +97,9 @@ class Law:
         return 1 - found if mirrored else found
 
     def ends(self, probabilities: np.ndarray, entry: int) -> np.ndarray:
-        """Quantiles of one rate as the ends of its interval: one without an error reaches down to 0, without any
-        other up to 1."""
-        lower, upper = self.quantiles(probabilities, entry)
+        """Quantiles of one rate as the ends of its interval, within [0, 1]: one without an error reaches down to 0,
+        without any other up to 1."""
+        lower, upper = np.clip(self.quantiles(probabilities, entry), 0, 1)
         return np.array([0.0 if self.rate[entry] <= 0 else lower, 1.0 if self.rate[entry] >= 1 else upper])
 
     def scaled(self, factor: float, rate: float, entry: int) -> "Law":
@@ -229,6 +229,15 @@ def _genuine_part(sums: Sums, groups: np.ndarray, target: str) -> _Part:
     return _Part(rate, influence.T @ influence, influence, _skewness(influence), found.single, several, noise)
 
 
+def rejected_shares(sums: Sums, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weight of each person, in the group it belongs to, and the share of its pairs that is rejected.
+
+    groups: as for `law_of`, all together first.
+    """
+    found = _Genuine.of(sums, groups)
+    return found.mass[:, :1] * (found.mass[:, 1:] > 0), found.share[:, 0]
+
+
 def _of_images(sums: Sums, found: _Genuine, rate: np.ndarray) -> _Part:
     """FRR of these people over new images of them: variances from counts of pairs, influences from the images."""
     images = sums.images[sums.person]
@@ -236,6 +245,8 @@ def _of_images(sums: Sums, found: _Genuine, rate: np.ndarray) -> _Part:
     # 2 for the two images of a pair; (n - 1) / (n - 2) because the mean of a person holds the image's own pairs
     projection = 2 * found.mass[sums.person] * beyond * (_ratio(images - 1, images - 2) / images)[:, None]
     influence = projection * np.sqrt(_ratio(images, images - 1))[:, None]
+    # two images tell no projection: what rates have in common is then the pairs that each of them rejects
+    influence += (found.mass * found.share)[sums.person] * (np.sqrt(_ratio(1, images)) * (images == 2))[:, None]
     told = [_deviation(sums, *parts) for parts in zip(found.mass.T, found.pairs.T, found.rejected.T, strict=True)]
     deviation, noise = zip(*told, strict=True)
     spread = found.mass * np.stack(deviation, 1)

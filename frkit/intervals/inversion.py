@@ -1,70 +1,153 @@
 """Intervals of disparity measures: a test inverted along the ray from fairness to the estimate.
 
 A disparity cannot fall below its fair value, so that noise alone lifts it: near fairness neither the replicates nor
-their mirror image tell where the truth lies. Instead each group's log rate is supposed to lie λ times as far from
-their mean as it was seen, and λ is accepted where the measure that was seen is no rarity among draws of such a model.
-λ = 0 is exactly fair: an interval never passes the fair value, reaches it where fairness is not rejected, and gives the
-p-value of fairness.
+their mirror image tell where the truth lies. Instead each group is supposed to lie λ times as far from their mean as it
+was seen (rates on the log scale), and λ is accepted where the measure that was seen is no rarity among draws of such a
+model. λ = 0 is exactly fair: an interval never passes the fair value, reaches it where fairness is not rejected, and
+gives the p-value of fairness; the draws there are the floor.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, REPLICATE, require
-from frkit.intervals.joint import draws, tails
+from frkit.intervals.influence import NEW_PEOPLE
+from frkit.intervals.joint import draws, mixed_draws, tails
+from frkit.intervals.reading import values_of
 from frkit.measures.registry import Measure, rates_read
 
+MOMENTS = tuple(f"{kind}_{name}_group" for kind in ("genuine", "impostor") for name in ("mean", "sd"))
 STRETCH = "stretch"
 STEPS = xr.DataArray(np.linspace(0, 1, 61), dims=STRETCH)
-SPREADS = 5.0  # standard deviations of the groups' log rates, by which the ray reaches beyond the estimate
+SPREADS = 5.0  # standard deviations of the groups, by which the ray reaches beyond the estimate
 TIE = 1e-12
 N_DRAWS = 1_000
+MOST_GROWN = 2.0  # factor by which the noise of a log rate is supposed to grow where the rate is lower than seen
+
+
+class Ray(NamedTuple):
+    """A measure along the ray: as it was seen, of each supposed truth, and of draws of the data such a truth gives."""
+
+    seen: xr.DataArray
+    truth: xr.DataArray
+    noisy: xr.DataArray
+
+    @property
+    def side(self) -> float:
+        """1 where noise moves the measure up from its fair value (with which the truth begins), -1 where down."""
+        return np.sign(float((self.noisy - self.truth).isel({STRETCH: 0}).sum())) or 1.0
+
+
+class Spread(NamedTuple):
+    """Values of all groups, rates as logarithms: as seen, with their errors over `replicate`.
+
+    at: the logarithms of the rates to which the errors belong. sizes: of the groups. None where values are no rates.
+    """
+
+    seen: xr.DataArray
+    errors: xr.DataArray
+    at: xr.DataArray | None = None
+    sizes: xr.DataArray | float = 1.0
+
+    @property
+    def away(self) -> xr.DataArray:
+        """Distances from the middle."""
+        return self.seen - self.seen.mean(_group_dims(self.seen))
+
+    def supposed(self, stretches: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+        """Values that lie so many times as far apart, and their errors. The rate of all groups together stays.
+
+        Noise of counts grows with the root of the rate: where a rate is lower, its logarithm varies more.
+        """
+        if self.at is None:
+            return self.seen - self.away + stretches * self.away, self.errors
+        moved, dims = stretches * self.away, _group_dims(self.seen)
+        together, apart = (np.log((np.exp(log) * self.sizes).sum(dims)) for log in (self.seen, moved))
+        rate = (together - apart + moved).clip(max=0)
+        return rate, self.errors * np.exp((self.at - rate) / 2).clip(1 / MOST_GROWN, MOST_GROWN)
+
+
+def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
+    """Estimate and ends of a disparity measure, and the p-value of fairness."""
+    ray = ray_of(evaluation, chosen, target)
+    distance, n = ray.side * (ray.noisy - ray.seen), ray.noisy.sizes[REPLICATE]
+    as_far, as_near = (distance >= -TIE).mean(REPLICATE), (distance <= TIE).mean(REPLICATE)
+    tail, back = tails(level)[0], {STRETCH: slice(None, None, -1)}
+    ends = _reach(as_far, ray.truth, tail), _reach(as_near[back], ray.truth[back], tail)
+    lower, upper = ends if ray.side > 0 else ends[::-1]
+    p = (1 + n * as_far.isel({STRETCH: 0})) / (1 + n)
+    estimate = chosen(evaluation["empirical"].to_dataset())
+    return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper, "p": p}).where(ray.seen.notnull())
 
 
 @np.errstate(invalid="ignore", divide="ignore")  # a group without pairs is NaN from here to the end
-def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
-    """Estimate and ends of a disparity measure, and the p-value of fairness."""
+def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.DataArray = STEPS) -> Ray:
+    """The measure along the ray, at steps from 0 (fairness) to 1 (as far beyond the estimate as noise could reach)."""
     data = evaluation["empirical"].to_dataset()
     require(chosen.fair is not None, f"method='inverted' is for disparity measures; {chosen.name!r} has no fair value")
     names = rates_read(chosen, data)
-    require(len(names) > 0, "a disparity measure needs groups: evaluate with by='the name of an attribute'")
-    drawn = draws(evaluation, names, target, N_DRAWS)
-    rates = {name: data[name].where(data[name] > 0, drawn[name].mean(REPLICATE)) for name in names}
-    errors = {name: np.log(drawn[name].clip(min=1e-300)) - np.log(drawn[name].mean(REPLICATE)) for name in names}
-    middle = {name: np.log(rate).mean(_group_dims(rate)) for name, rate in rates.items()}
-    away = {name: np.log(rates[name]) - middle[name] for name in names}
-    stretches = _stretches(away, errors)
-    plain = data.drop_vars([name for name in data.data_vars if GROUP in data[name].dims and name not in names])
-    seen = chosen(plain.assign(rates))
-    stretched = {name: np.exp(middle[name] + stretches * away[name]).clip(max=1) for name in names}
-    truth = chosen(plain.assign(stretched))
-    truth = truth.where((STEPS > 0) | truth.isnull(), chosen.fair)  # but for rounding it is
-    # noise of counts grows with the root of the rate: where a rate is supposed lower than seen, its log varies more
-    grown = {name: np.sqrt(rates[name] / stretched[name]).clip(0.5, 2.0) for name in names}
-    noisy = chosen(
-        plain.assign({name: (stretched[name] * np.exp(errors[name] * grown[name])).clip(max=1) for name in names})
+    spreads = _of_rates(evaluation, names, target) if names else _of_moments(evaluation, chosen)
+    back = np.exp if names else np.positive
+    stretches, truth, noisy = _stretches(spreads.values(), steps), {}, {}
+    for name, spread in spreads.items():
+        truth[name], errors = spread.supposed(stretches)
+        noisy[name] = truth[name] + errors
+    seen = {name: spread.seen for name, spread in spreads.items()}
+    seen, truth, noisy = (
+        chosen(data.assign({name: back(value).clip(max=1) for name, value in part.items()}))
+        for part in (seen, truth, noisy)
     )
-    side = np.sign(float((noisy - chosen.fair).isel({STRETCH: 0}).sum())) or 1.0
-    as_far = (side * (noisy - seen) >= -TIE).mean(REPLICATE)
-    as_near = (side * (noisy - seen) <= TIE).mean(REPLICATE)
-    tail = tails(level)[0]
-    back = {STRETCH: slice(None, None, -1)}
-    near, far = _reach(as_far, truth, tail), _reach(as_near[back], truth[back], tail)
-    lower, upper = (near, far) if side > 0 else (far, near)
-    p = (1 + N_DRAWS * as_far.isel({STRETCH: 0})) / (1 + N_DRAWS)
-    result = xr.Dataset({"estimate": chosen(data), "lower": lower, "upper": upper, "p": p})
-    return result.where(seen.notnull())
+    return Ray(seen, truth.where((steps > 0) | truth.isnull(), chosen.fair), noisy)  # but for rounding it is fair
+
+
+def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:
+    """Rates of groups with errors from their joint law. FRRs of new people err as if people could change groups.
+
+    A group of few people may show none of the worst, and then its own noise is too small to tell it from the others.
+    """
+    data, drawn = evaluation["empirical"].to_dataset(), draws(evaluation, names, target, N_DRAWS)
+    group = evaluation["influence"].group.values
+    images = xr.DataArray(np.bincount(group, minlength=data.sizes[GROUP])[: data.sizes[GROUP]], dims=GROUP)
+    spreads = {}
+    for name in names:
+        sizes, values = images if name.endswith(f"_{GROUP}") else 1.0, drawn[name].clip(min=1e-300)
+        if name == "frr_group" and target == NEW_PEOPLE:
+            values, least = mixed_draws(evaluation, N_DRAWS)
+            seen = np.log(data[name].clip(min=least))
+            at = np.log((np.exp(seen) * sizes).sum(GROUP) / sizes.where(seen.notnull()).sum(GROUP))
+        else:
+            seen = at = np.log(data[name].where(data[name] > 0, values.mean(REPLICATE)))
+        spreads[name] = Spread(seen, np.log(values) - np.log(values.mean(REPLICATE)), at, sizes)
+    return spreads
+
+
+def _of_moments(evaluation: xr.DataTree, chosen: Measure) -> dict[str, Spread]:
+    """Means and standard deviations of the groups' scores with the errors of the replicates."""
+    data = evaluation["empirical"].to_dataset()
+    names = rates_read(chosen, data, MOMENTS)
+    require(
+        len(names) > 0,
+        "method='inverted' is for disparities of rates, or of means and standard deviations of scores, of groups, "
+        f"and {chosen.name!r} reads others, or none: evaluate with by='the name of an attribute', or name another "
+        "method",
+    )
+    values_of(evaluation, chosen)  # says what is missing
+    drawn, centre = (evaluation[node].to_dataset() for node in ("replicates", "vstatistic"))
+    return {name: Spread(data[name], drawn[name] - centre[name]) for name in names}
 
 
 def _group_dims(rate: xr.DataArray) -> list:
+    """Dimensions over which groups run."""
     return [dim for dim in rate.dims if str(dim).endswith(GROUP)]
 
 
-def _stretches(away: dict, errors: dict) -> xr.DataArray:
+def _stretches(spreads, steps: xr.DataArray) -> xr.DataArray:
     """λ along the ray: from 0 to as far beyond the estimate as noise could reach."""
-    seen = sum((distance**2).sum(_group_dims(distance)) for distance in away.values())
-    noise = sum(error.var(REPLICATE).sum(_group_dims(error)) for error in errors.values())
-    return STEPS * (1 + SPREADS * np.sqrt(noise) / np.sqrt(seen).clip(min=1e-6))
+    seen = sum((spread.away**2).sum(_group_dims(spread.seen)) for spread in spreads)
+    noise = sum(spread.errors.var(REPLICATE).sum(_group_dims(spread.seen)) for spread in spreads)
+    return steps * (1 + SPREADS * np.sqrt(noise) / np.sqrt(seen).clip(min=1e-6))
 
 
 def _reach(share: xr.DataArray, truth: xr.DataArray, tail: float) -> xr.DataArray:

@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtr
 
-from frkit.base import MODEL, REPLICATE, InputError, require
-from frkit.intervals.influence import HALF_WINDOW, NEW_PEOPLE, THESE_PEOPLE, Law, Sums, law_of
+from frkit.base import MODEL, REPLICATE, InputError, require, require_inside
+from frkit.intervals.influence import HALF_WINDOW, NEW_PEOPLE, THESE_PEOPLE, TINY, Law, Sums, law_of, rejected_shares
 from frkit.intervals.reading import Values
 from frkit.measures.registry import Measure
 
@@ -89,13 +89,16 @@ class Rates:
 
     def law(self, point: int, setter: int = 0) -> Law:
         """The joint law at a point; setter: which FAR sets the threshold (0: of all; 1 + g: of group g)."""
-        values = [self.node[name] for name in SUMS]
-        sums = Sums(*(part.values[point] if "point" in part.dims else part.values for part in values))
         alpha = float(self.node.rate[point])
         if not alpha > 0 or (self.fixed and point < self.n_levels):  # where no pair is accepted no slope is known
             alpha = None
         slopes = partial(self.slopes, alpha, setter)
-        return law_of(sums, self.masks, self.memberships, slopes, alpha, self.target, setter)
+        return law_of(self.sums(point), self.masks, self.memberships, slopes, alpha, self.target, setter)
+
+    def sums(self, point: int) -> Sums:
+        """What the threshold of a point leaves of all pairs."""
+        values = [self.node[name] for name in SUMS]
+        return Sums(*(part.values[point] if "point" in part.dims else part.values for part in values))
 
     def slopes(self, alpha: float, setter: int, half: float) -> np.ndarray:
         """Derivatives (rate,) of all rates by the log of the setting FAR, around a level as far as ± half."""
@@ -162,7 +165,7 @@ def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
 
 def tails(level: float) -> np.ndarray:
     """Probabilities of the two ends of an interval."""
-    require(0 < level < 1, f"level must lie in (0, 1), got {level}")
+    require_inside("level", level, 0, 1)
     return np.array([(1 - level) / 2, (1 + level) / 2])
 
 
@@ -222,6 +225,27 @@ def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int =
         whole = whole if MODEL in data[name].dims else whole.isel({MODEL: 0})
         variables[name] = whole.where(data[name].notnull()).transpose(REPLICATE, ...)
     return xr.Dataset(variables, {name: data[name] for name in data.coords}).assign_coords({REPLICATE: np.arange(n)})
+
+
+def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataArray]:
+    """FRR of groups whose people are drawn, with replacement, from the people of all groups, and the least of them.
+
+    So vary the groups' FRR over new people where groups do not differ. No error counts half a pair.
+    """
+    data, found = evaluation["empirical"].frr_group, []
+    for rates in rates_of(evaluation, NEW_PEOPLE).values():
+        known = [rejected_shares(rates.sums(point), rates.memberships) for point in range(rates.n_levels)]
+        mass, shares = known[0][0], np.stack([share for _, share in known], 1)  # (person, group), (person, level)
+        people, rng, drawn = np.flatnonzero(mass.any(1)), np.random.default_rng([2, 0]), []
+        for size in np.count_nonzero(mass, 0):
+            counts = rng.multinomial(size, np.full(len(people), 1 / len(people)), n) * mass.sum(1)[people]
+            drawn.append(counts @ shares[people] / np.maximum(counts.sum(1), TINY)[:, None])
+        least = np.stack([law.least[-mass.shape[1] :] / 2 for law in rates.laws])
+        found.append(np.concatenate([np.maximum(np.stack(drawn, -1), least), least[None]]))
+    whole = xr.DataArray(np.stack(found), dims=(MODEL, REPLICATE, *(dim for dim in data.dims if dim != MODEL)))
+    whole = whole if MODEL in data.dims else whole.isel({MODEL: 0})
+    whole = whole.assign_coords({dim: data[dim] for dim in data.dims})
+    return whole.isel({REPLICATE: slice(n)}), whole.isel({REPLICATE: n})
 
 
 def _drawn(place: Place, heights: np.ndarray) -> np.ndarray:

@@ -12,10 +12,10 @@ from scipy.special import ndtri
 
 from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, InputError, require
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
-from frkit.intervals.inversion import inverted
+from frkit.intervals.inversion import MOMENTS, inverted
 from frkit.intervals.joint import RATES, drawn_values, ends, tails
 from frkit.intervals.reading import Values, provenance, values_of
-from frkit.measures.registry import LOG_SCALE, Measure
+from frkit.measures.registry import LOG_SCALE, Measure, rates_read
 
 PAIRS_OF = dict.fromkeys(("frr", "frr_group"), "genuine") | dict.fromkeys(("far", "far_group", "far_cross"), "impostor")
 Ends = tuple[xr.DataArray, xr.DataArray]
@@ -183,19 +183,22 @@ def _even_scale(evaluation: xr.DataTree, chosen: Measure) -> tuple[Callable, Cal
 def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tuple[str, str]:
     """The method to use, and why."""
     require(method is None or method in METHODS, f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    if method is not None:
-        return method, "named"
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
     require("empirical" in children, "this is no evaluation: no node 'empirical'; pass what evaluate(...) returned")
-    if "influence" in children and _reads_rates(evaluation["empirical"].to_dataset(), chosen):
+    if method is not None:
+        return method, "named"
+    data = evaluation["empirical"].to_dataset()
+    if "influence" in children and reads_rates(data, chosen):
         if chosen.fair is None:
             return "influence", "a measure of rates, whose law is known from what each image adds to them"
         return "inverted", "a disparity of rates: a test of fairness and beyond, inverted"
+    if chosen.dealt and rates_read(chosen, data, MOMENTS):
+        return "inverted", "a disparity of means or standard deviations of scores: a test of fairness, inverted"
     rule = f"{chosen.name!r} reads more than FAR, FRR and EER, or images are not known: replicates tell how it varies"
     return "recentered" if chosen.fair is None else "pivotal", rule
 
 
-def _reads_rates(data: xr.Dataset, chosen: Measure) -> bool:
+def reads_rates(data: xr.Dataset, chosen: Measure) -> bool:
     """Whether a measure can be had from rates alone."""
     try:
         chosen(data[[name for name in RATES if name in data]])

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, REPLICATE, THRESHOLD_LEVEL, require
+from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, REPLICATE, THRESHOLD_LEVEL, require, require_inside
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import COLUMN, plan_rates, tally_rates
 from frkit.evaluation.evaluate import checked_scores, evaluate, turned
@@ -81,7 +81,7 @@ def permutation_test(
     chosen, scores = find_measure(measure), checked_scores(scores)
     require(chosen.fair is not None, f"{chosen.name!r} has no fair value; take a disparity measure of group rates")
     require(isinstance(n, (int, np.integer)) and n >= 1, f"n must be at least 1 deal, got {n!r}")
-    require(0 < level < 1, f"level must lie in (0, 1), got {level}")
+    require_inside("level", level, 0, 1)
     require(varying != "split", "varying='split' makes several people of one, which cannot be dealt one by one")
     evaluation = evaluate(scores, far=far, threshold=threshold, by=by, weighting=weighting, varying=varying)
     data = evaluation["empirical"].to_dataset()

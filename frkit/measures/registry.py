@@ -181,10 +181,10 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
     return values
 
 
-def rates_read(chosen: Measure, tallies: xr.Dataset) -> tuple[str, ...]:
-    """The rates of groups without which a measure cannot be had."""
+def rates_read(chosen: Measure, tallies: xr.Dataset, names: tuple[str, ...] = GROUP_RATES) -> tuple[str, ...]:
+    """The rates of groups (or other variables) without which a measure cannot be had."""
     needed = []
-    for name in (name for name in GROUP_RATES if name in tallies):
+    for name in (name for name in names if name in tallies):
         try:
             chosen(tallies.drop_vars(name))
         except (KeyError, AttributeError, InputError):
