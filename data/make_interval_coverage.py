@@ -3,8 +3,8 @@
 Makes data/interval_coverage.csv: one row for each population, target, measure, FAR level and method, with the share of
 data sets whose 95 % interval holds the exact truth. Three kinds of populations (mixtures of von Mises-Fisher clouds):
 
-rates      FRR at FAR 1e-5 to 1e-1, and the FAR of the thresholds that were found; images per identity, dimension,
-           number of people and concentrations vary. About "new people" every data set has other
+rates      FRR at FAR 1e-6 to 1e-1, the FAR of the thresholds that were found, and the EER; images per identity,
+           dimension, number of people and concentrations vary. About "new people" every data set has other
            people, and the truth is that of the law they are drawn from; about "these people" a batch shares them.
 disparity  max/min, max over geometric mean, Gini and largest difference of group FRR and FAR at FAR 1e-3 and 1e-2,
            for groups that differ and for groups that are exactly equal; differences of all pairs of groups.
@@ -30,6 +30,7 @@ import dask
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.optimize import brentq
 from scipy.special import ndtri
 from threadpoolctl import threadpool_limits
 
@@ -38,16 +39,17 @@ import frkit as fk
 HERE = Path(__file__).parent
 THESE, NEW = "these people", "new people"
 SCHEME = {THESE: "image", NEW: "identity"}
-SEED, LEVEL, REPLICATES, BATCH = 20261121, 0.95, 200, 25
-WITH_REPLICATES = 25  # data sets of each population that are also read by a method of the bootstrap
-FAR, FAR_OF_GROUPS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2)
-DISPARITIES = [f"{r}_{name}" for r in ("frr", "far") for name in ("max_min", "max_geomean", "gini", "max_difference")]
-OF_TWO = [name for name in DISPARITIES if name.endswith(("max_min", "max_difference"))]  # max/min tells the rest
+SEED, LEVEL, REPLICATES, BATCH = 20270314, 0.95, 200, 25
+WITH_REPLICATES = 25  # data sets of the populations that are also read by a method of the bootstrap
+FAR, FAR_OF_GROUPS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2)
+DISPARITIES = ("max_min", "max_geomean", "gini", "max_difference")
 WIDE, EVEN = (100, 800), (90, 180)
 MIXED = (2, 3, 5, 10, 20)
 UNFAIR = {"a": {"kappa": (60, 240)}, "b": {"kappa": (45, 200), "cohesion": 16}, "c": {"kappa": (50, 220)}}
 UNFAIR["d"] = UNFAIR["c"]
+DEALS = 99
 FOR_QUANTILES = 100  # data sets; with fewer the central 95 % is that of a normal law
+GOAL, WIDEST = (0.93, 0.97), 1.15  # of coverage, and of the mean width as a multiple of the ideal
 READ = ["estimate", "lower", "upper", "truth", "p", "rejects", "accepts"]
 
 
@@ -77,26 +79,31 @@ class Cell(NamedTuple):
         return np.resize(self.images, self.people) if isinstance(self.images, tuple) else self.images
 
 
+# every value of a factor with several of the others, and no factorial: that would be 192 populations
 RATES = [
-    *(Cell("rates", images, 128, 150, WIDE) for images in (2, 3, 5, 10, 20, MIXED)),
-    *(Cell("rates", 5, dim, 150, WIDE) for dim in (16, 64, 512)),
-    *(Cell("rates", 5, 128, people, WIDE) for people in (60, 300)),
-    *(Cell("rates", images, 128, 150, EVEN) for images in (2, 5, 10)),
-    Cell("rates", 10, 64, 60, EVEN),
-    Cell("rates", 10, 16, 60, WIDE),
-    Cell("rates", 3, 512, 300, WIDE),
-    Cell("rates", MIXED, 64, 60, WIDE),
-    Cell("rates", 2, 128, 300, EVEN),
+    Cell("rates", 2, 128, 150, WIDE),
+    Cell("rates", 2, 16, 300, EVEN),
+    Cell("rates", 2, 512, 1000, WIDE),
+    Cell("rates", 3, 512, 60, WIDE),
+    Cell("rates", 3, 64, 1000, EVEN),
+    Cell("rates", 5, 16, 60, EVEN),
+    Cell("rates", 5, 512, 150, EVEN),
+    Cell("rates", 10, 64, 150, WIDE),
+    Cell("rates", 10, 128, 60, EVEN),
+    Cell("rates", 20, 16, 60, WIDE),
+    Cell("rates", 20, 64, 60, EVEN),
+    Cell("rates", MIXED, 128, 60, WIDE),
+    Cell("rates", MIXED, 64, 300, WIDE),
 ]
-LARGE = [Cell("large", 10, 128, 1000, WIDE)]
+BOOTSTRAPPED = (RATES[0], RATES[3], RATES[5], RATES[7])  # by a method of the bootstrap too
 DISPARITY = [
-    *(Cell("disparity", 5, 64, 120, (50, 220), (1,) * n, f"fair {THESE}") for n in (2, 4)),
-    *(Cell("disparity", 5, 64, 120, (50, 220), (1,) * n, f"fair {NEW}") for n in (2, 4)),
+    Cell("disparity", 3, 64, 80, (50, 220), (1, 1), f"fair {NEW}"),
+    Cell("disparity", 5, 64, 120, (50, 220), (1, 1, 1, 1), f"fair {NEW}"),
     Cell("disparity", 5, 64, 300, (50, 220), (1, 9), f"fair {NEW}"),
-    Cell("disparity", 5, 64, 120, (45, 240), (1, 1), "unfair"),
+    Cell("disparity", 2, 64, 120, (50, 220), (1, 1), f"fair {THESE}"),
+    Cell("disparity", 5, 64, 120, (50, 220), (1, 1, 1, 1), f"fair {THESE}"),
     Cell("disparity", 5, 64, 300, (45, 240), (1, 9), "unfair"),
     Cell("disparity", 5, 64, 120, (45, 240), (1, 1, 1, 1), "unfair"),
-    Cell("disparity", 10, 64, 60, (45, 240), (1, 1), "unfair"),
 ]
 MODELS = [Cell("models", images, 64, 100, (50, 220)) for images in (2, 5)]
 
@@ -108,10 +115,9 @@ def rows_of(band: xr.Dataset, truth, **said) -> pd.DataFrame:
     return found.reset_coords(drop=True).to_dataframe().reset_index().assign(**said)
 
 
-def replicates(target: str, seed: int, drawn: bool, by: str | None = None) -> fk.Resampling | None:
-    """Replicates about the target; draws of people keep the sizes of groups."""
-    strata = None if target == THESE else by
-    return fk.Resampling(SCHEME[target], n=REPLICATES, seed=seed + 2, strata=strata) if drawn else None
+def replicates(target: str, seed: int, drawn: bool) -> fk.Resampling | None:
+    """Replicates about the target."""
+    return fk.Resampling(SCHEME[target], n=REPLICATES, seed=seed + 2) if drawn else None
 
 
 @cache
@@ -127,23 +133,35 @@ def same_people(cell: Cell, seed: int) -> fk.vmf.Mixture:
 
 
 def rates(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.DataFrame]:
-    """FRR of one data set of the same people, and of one of new people; with replicates the FAR of thresholds too."""
-    law = law_of(cell.dim, cell.kappa)
+    """FRR, EER and the FAR of the thresholds in one data set of the same people, and in one of new people."""
+    law, drawn = law_of(cell.dim, cell.kappa), drawn and cell in BOOTSTRAPPED
     these = same_people(cell, people)
     for target, population, truth in ((THESE, these, these), (NEW, law.draw(cell.people, seed=seed), law)):
         scores = fk.score_tensor(population.sample(cell.per_identity, seed=seed + 1))
         images = scores.sizes["probe"]
         far = tuple(level for level in FAR if level * images * (images - images / cell.people) / 2 >= 1)
         found = fk.evaluate(scores, far=far, resampling=replicates(target, seed, drawn))
-        data, frr = found["empirical"], exact(truth, far).frr.values
+        data, there = found["empirical"], exact(truth, far)
         counted = pd.DataFrame({"far_level": far, "rejects": data.false_rejects, "accepts": data.false_accepts})
         for method in ("influence", "recentered")[: 1 + drawn]:
             band = fk.band(found, "frr", method=None if method == "influence" else method, target=target)
-            yield rows_of(band, frr, target=target, measure="frr", method=method).merge(counted)
-        if drawn:
-            # levels rise and thresholds fall; rates are given at rising thresholds
-            there = truth.population_rates(data.threshold.values[::-1]).far.values[::-1]
-            yield rows_of(fk.band(found, "far", target=target), there, target=target, measure="far", method="influence")
+            yield rows_of(band, there.frr.values, target=target, measure="frr", method=method).merge(counted)
+        # levels rise and thresholds fall; rates are given at rising thresholds
+        accepted = truth.population_rates(data.threshold.values[::-1]).far.values[::-1]
+        band = fk.band(found, "far", target=target)
+        yield rows_of(band, accepted, target=target, measure="far", method="influence").merge(counted)
+        band = fk.band(found, "eer", target=target).expand_dims(far_level=[np.nan])
+        yield rows_of(band, equal_errors(truth), target=target, measure="eer", method="influence")
+
+
+@cache
+def equal_errors(population) -> float:
+    """The exact EER: where FAR and FRR cross."""
+
+    def apart(log_far: float) -> float:
+        return float(np.log(population.population_roc([np.exp(log_far)]).frr.item())) - log_far
+
+    return float(np.exp(brentq(apart, np.log(1e-5), np.log(0.4), xtol=1e-6)))
 
 
 @cache
@@ -186,58 +204,65 @@ def same_copies(cell: Cell, seed: int) -> fk.vmf.Mixture:
     return some.rotated_copies([f"g{g}" for g in range(len(cell.shares))], seed=seed)
 
 
-def disparity(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.DataFrame]:
-    """Disparities of one data set, and the differences of its groups."""
+def from_fair(rate: str) -> fk.measures.Measure:
+    """How far all disparities of a rate lie from their fair values, over `disparity`: one draw of rates serves all."""
+    every = [fk.measures.measure(f"{rate}_{name}") for name in DISPARITIES]
+    names = xr.Variable("disparity", [one.name for one in every])
+    return fk.measures.Measure(
+        f"{rate} disparities", lambda data: xr.concat([one(data) - one.fair for one in every], names), fair=0.0
+    )
+
+
+def disparity(cell: Cell, seed: int, people: int, _drawn: bool) -> Iterator[pd.DataFrame]:
+    """Disparities of one data set, the differences of its groups, and the tests of none."""
     fair, several = cell.population.startswith("fair"), len(cell.shares) > 2
     for target, (population, true) in grouped(cell, seed, people).items():
         scores = fk.score_tensor(population.sample(cell.per_identity, seed=seed + 1))
-        draws = replicates(target, seed, drawn, "group")
-        found = fk.evaluate(scores, far=FAR_OF_GROUPS, by="group", resampling=draws)
+        found = fk.evaluate(scores, far=FAR_OF_GROUPS, by="group")
         there = None if fair else exact(true, FAR_OF_GROUPS, "group")
-        for rate in ("frr_group", "far_group"):
-            first = fk.band(found, rate, target=target).isel(group=0, drop=True)
+        for rate in ("frr", "far"):
+            chosen = from_fair(rate)
+            band = fk.band(found, chosen, target=target)
+            truth = xr.zeros_like(band.estimate) if fair else chosen(there)
+            for name in band.disparity.values:
+                one = band.sel(disparity=name, drop=True)
+                said = dict(target=target, measure=name, method=band.attrs["method"])
+                yield rows_of(one, truth.sel(disparity=name).values, **said)
+            group, truth = f"{rate}_group", 0.0
             if not fair:
-                yield rows_of(first, there[rate].isel(group=0).values, target=target, measure=rate, method="influence")
-        for name in DISPARITIES if several else OF_TWO:
-            measure = fk.measures.measure(name)
-            truth = measure.fair if fair else measure(there).values
-            default = fk.band(found, name, target=target)
-            yield rows_of(default, truth, target=target, measure=name, method=default.attrs["method"])
-            if drawn:
-                pivotal = fk.band(found, name, method="pivotal")
-                pivotal["p"] = fk.floor(found, name).p
-                yield rows_of(pivotal, truth, target=target, measure=name, method="pivotal, floor")
-        for rate in ("frr_group", "far_group") if fair or not several else ():
-            two = found["empirical"].group.values[:2]
-            apart = fk.compare(found, rate, groups="all" if several else two, target=target)
-            truth = 0.0 if fair else (there[rate].sel(group="a") - there[rate].sel(group="b")).values
+                both = fk.band(found, group, target=target), there
+                first, exactly = (part.isel(group=0, drop=True) for part in both)
+                yield rows_of(first, exactly[group].values, target=target, measure=group, method="influence")
+                truth = (there[group].sel(group="a") - there[group].sel(group="b")).values
+            apart = fk.compare(found, group, groups="all", target=target)
             first = apart.isel(contrast=0, drop=True) if several else apart
-            yield rows_of(first, truth, target=target, measure=rate, method="contrast")
-            if several:
+            yield rows_of(first, truth, target=target, measure=group, method="contrast")
+            if several and fair:
                 least = first.assign(p=apart.p_holm.min("contrast"))
-                yield rows_of(least, np.nan, target=target, measure=rate, method="smallest of all, Holm")
+                yield rows_of(least, np.nan, target=target, measure=group, method="smallest of all, Holm")
+            if cell == DISPARITY[0]:
+                name = f"{rate}_max_min"
+                how = dict(by="group", far=FAR_OF_GROUPS, n=DEALS, seed=seed)
+                dealt = fk.permutation_test(scores, name, **how).rename(median="lower", limit="upper")
+                yield rows_of(dealt, np.nan, target=target, measure=name, method="permutation")
 
 
-def models(cell: Cell, seed: int, _people: int, drawn: bool) -> Iterator[pd.DataFrame]:
+def models(cell: Cell, seed: int, _people: int, _drawn: bool) -> Iterator[pd.DataFrame]:
     """The difference of two encoders with the same rates, whose images are correlated."""
     people = law_of(cell.dim, cell.kappa).draw(cell.people, seed=seed)
     both = {"A": people, "B": people.correlated(centroid_correlation=1.0)}
     faces = fk.vmf.sample_encoders(both, cell.per_identity, correlation=0.6, seed=seed + 1)
     scores = fk.score_tensor(faces)
-    found = None
+    found = fk.evaluate(scores, far=FAR[2:])
+    rejects = found["empirical"].false_rejects.mean("model").values
+    counted = pd.DataFrame({"far_level": FAR[2:], "rejects": rejects})
     for target in SCHEME:
-        if drawn or found is None:
-            found = fk.evaluate(scores, far=FAR[1:], resampling=replicates(target, seed, drawn))
-        rejects = found["empirical"].false_rejects.mean("model").values
-        counted = pd.DataFrame({"far_level": FAR[1:], "rejects": rejects})
-        for method in ("influence", "recentered")[: 1 + drawn]:
-            chosen = None if method == "influence" else method
-            apart = fk.compare(found, "frr", models=("A", "B"), method=chosen, target=target)
-            yield rows_of(apart, 0.0, target=target, measure="frr A - B", method=method).merge(counted)
+        apart = fk.compare(found, "frr", models=("A", "B"), target=target)
+        yield rows_of(apart, 0.0, target=target, measure="frr A - B", method="influence").merge(counted)
 
 
 KINDS: dict[str, tuple[Callable, list[Cell]]] = {
-    "rates": (rates, RATES), "disparity": (disparity, DISPARITY), "models": (models, MODELS), "large": (rates, LARGE),
+    "rates": (rates, RATES), "disparity": (disparity, DISPARITY), "models": (models, MODELS),
 }  # fmt: skip
 
 
@@ -308,7 +333,7 @@ def table(store: Path) -> pd.DataFrame:
             print(f"not run: {name}")
             continue
         rows = pd.concat(map(pd.read_csv, files)).reindex(columns=[*places, *READ])
-        told = rows.groupby(places).apply(counted, include_groups=False)
+        told = rows.groupby(places, dropna=False).apply(counted, include_groups=False)
         told = told.unstack() if isinstance(told, pd.Series) else told
         images = "2-20" if cell.images == MIXED else str(cell.images)
         said = dict(kind=cell.kind, n_k=images, dim=cell.dim, people=cell.people)

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from frkit.base import MODEL, REPLICATE, InputError, require, require_inside
 from frkit.intervals.influence import HALF_WINDOW, NEW_PEOPLE, THESE_PEOPLE, TINY, Law, Sums, law_of, rejected_shares
 from frkit.intervals.reading import Values
-from frkit.measures.registry import Measure
+from frkit.measures.registry import Measure, rates_read
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 DRAWS = 2_000
@@ -270,7 +270,8 @@ def _heights(influence: np.ndarray, n: int) -> np.ndarray:
 def drawn_values(evaluation: xr.DataTree, chosen: Measure, target: str) -> Values:
     """A measure of the rates, and of draws from their joint law, whose centre is the estimate."""
     data = evaluation["empirical"].to_dataset()
-    drawn = draws(evaluation, tuple(name for name in RATES if name in data and name != "threshold"), target)
+    held = tuple(name for name in RATES if name in data and name != "threshold")
+    drawn = draws(evaluation, rates_read(chosen, data, held) or held, target)
     estimate = chosen(data)
     try:
         return Values(estimate, estimate, chosen(drawn))
