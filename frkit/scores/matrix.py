@@ -61,7 +61,7 @@ def score_matrix(
         True where smaller means more alike: the sign is changed.
     failed : {"left out", "rejected"}
         What a failed comparison counts as: it is left out of every rate, or it is rejected at every threshold (its
-        score becomes one below all others, for which all are read once).
+        score becomes one just below all others, for which all are read once).
     attributes : mapping of name to (probe labels, reference labels), optional
         Missing ones (None, NaN, blank) become "unknown". None in place of one side's labels: the people of the other
         side have the same there, and strangers have none.

@@ -65,7 +65,7 @@ def pairs(
         The value(s), before a change of sign, that mark a comparison which failed.
     failed : {"left out", "rejected"}
         What a failed comparison counts as: it is left out of every rate, which a warning counts, or it is rejected at
-        every threshold (its score becomes one below all others).
+        every threshold (its score becomes one just below all others).
     trial : mapping of name to labels, array-like of str, shape (n_pairs,), optional
         Attributes of the comparison and not of people, such as occlusion or an age gap in classes: each pair counts in
         the group of its own label.
