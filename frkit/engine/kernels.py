@@ -99,13 +99,18 @@ def scan_patch(scores, codes, ladder, images, count, filing, out) -> tuple:
 
 
 @njit(**COMPILE)
-def pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n) -> int:
-    """Append the pairs of the wanted bins to `out` (row, column, score, bin), which holds n; returns how many then."""
+def pick_pairs(pairs, ladder, following, out) -> None:
+    """Put the pairs (row, column, score) of some bins where the next pair of their bin goes in `out`.
+
+    following: (bin,) that place, which moves on; -1 for bins that are not wanted.
+    """
+    (row, col, score), (low, _, scale, bin_of_cell, _) = pairs, ladder
     for u in range(score.shape[0]):
-        b = bin_index(score[u], low, scale, bin_of_cell)
-        out[0][n], out[1][n], out[2][n], out[3][n] = row[u], col[u], score[u], b
-        n += wanted[np.uintp(b)]
-    return n
+        b = np.uintp(bin_index(score[u], low, scale, bin_of_cell))
+        if following[b] >= 0:
+            place = np.uintp(following[b])
+            out[0][place], out[1][place], out[2][place] = row[u], col[u], score[u]
+            following[b] += 1
 
 
 @njit(**COMPILE)

@@ -12,6 +12,7 @@ from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import slot_sums
 
 RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
+PIECE = 1 << 18  # pairs whose weights one thread adds up at a time
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 
 
@@ -42,12 +43,13 @@ def cut_pairs(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray) -> Im
 
     found: what the sweep brought, `frkit.engine.rates._Found`.
     """
-    n_wanted, kind = int(found.counts[bins].sum()), found.genuine.data.pairs.score.dtype
-    score, row, col, of_pair = _sorted_kept(found.kept, ladder, bins, np.empty(n_wanted + 1, kind))
-    pairs = Pairs(score, row, col, protocol.cells(row, col), protocol.factors(row, col))
     # where the pairs of each bin begin and end, from the highest bin down
-    wanted, n_pairs = np.sort(bins)[::-1], len(score)
-    begin, end = (n_pairs - np.searchsorted(of_pair[::-1], wanted, side=side) for side in ("right", "left"))
+    wanted = np.sort(bins)[::-1]
+    end = np.cumsum(found.counts.sum(1)[wanted])
+    begin = np.append(0, end[:-1])
+    n_pairs = int(end[-1])
+    pairs = _sorted_kept(found, ladder, protocol, wanted, (begin, end))
+    score = pairs.score
     run = min(RUN * protocol.n_cells, LONGEST)
     n_runs = np.maximum(1, -(-(end - begin) // run))
     of_run = np.repeat(np.arange(len(wanted)), n_runs)
@@ -63,21 +65,25 @@ def cut_pairs(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray) -> Im
     return Impostors(pairs, first, last, wanted[of_run], above, found.totals, weight)
 
 
-def _sorted_kept(kept: list, ladder: Ladder, bins: np.ndarray, scores: np.ndarray) -> tuple:
-    """Score, row, column and bin of the kept pairs in these bins, highest score first.
+def _sorted_kept(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray, places: tuple) -> Pairs:
+    """The kept pairs of these bins, highest score first; places: where those of each bin begin, and end."""
+    (begin, end), kind = places, found.genuine.data.pairs.score.dtype
+    pairs = Pairs(*(np.empty(end[-1], part) for part in (kind, np.int32, np.int32, np.int32, float)))
+    score, row, col, cell, factor = pairs
+    following = np.full(ladder.n_bins, -1)
+    following[bins] = begin
+    for part in found.kept:
+        kernels.pick_pairs(tuple(part), ladder.arrays(kind), following, (row, col, score))
 
-    scores: space for theirs, and for one more.
-    """
-    wanted = np.zeros(ladder.n_bins, bool)
-    wanted[bins] = True
-    out = *np.empty((2, len(scores)), np.int32), scores, np.empty(len(scores), np.int32)
-    low, _, scale, bin_of_cell, _ = ladder.arrays(scores.dtype)
-    n = 0
-    for row, col, score in kept:
-        n = kernels.pick_pairs(row, col, score, low, scale, bin_of_cell, wanted, out, n)
-    order = np.argsort(-out[2][:n])
-    row, col, score, of_pair = (part[:n][order] for part in out)
-    return score, row, col, of_pair
+    def sort(number: int) -> None:
+        own = slice(begin[number], end[number])
+        order = np.argsort(-score[own])
+        for part in (row, col, score):
+            part[own] = part[own][order]
+        cell[own], factor[own] = protocol.cells(row[own], col[own]), protocol.factors(row[own], col[own])
+
+    each(sort, len(bins))
+    return pairs
 
 
 def _weight_above(pairs: Pairs, lengths, bins, sums: np.ndarray, protocol: Protocol) -> np.ndarray:
@@ -85,9 +91,17 @@ def _weight_above(pairs: Pairs, lengths, bins, sums: np.ndarray, protocol: Proto
 
     lengths, bins: of the runs, from the highest down; together they hold all pairs. sums: (bin, cell, column).
     """
-    slot = np.repeat(np.arange(len(lengths)), lengths) * protocol.n_cells + pairs.cell
-    weight = slot_sums(slot, len(lengths) * protocol.n_cells, pairs.row, pairs.col, protocol)
-    weight = weight.reshape(len(lengths), *sums.shape[1:])
+    weight, ends = np.empty((len(lengths), *sums.shape[1:])), np.cumsum(lengths)
+    cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], PIECE)), len(lengths)))
+
+    def add(piece: int) -> None:
+        runs = slice(*cuts[piece : piece + 2])
+        own = slice(ends[runs.start] - lengths[runs.start], ends[runs.stop - 1])
+        slot = np.repeat(np.arange(runs.stop - runs.start), lengths[runs]) * protocol.n_cells + pairs.cell[own]
+        n_slots = (runs.stop - runs.start) * protocol.n_cells
+        weight[runs] = slot_sums(slot, n_slots, pairs.row[own], pairs.col[own], protocol).reshape(weight[runs].shape)
+
+    each(add, len(cuts) - 1)
     above_bin, added = np.zeros(sums.shape[1:]), len(sums)
     for run, b in enumerate(bins):
         if run == 0 or b < bins[run - 1]:
