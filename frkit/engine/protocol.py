@@ -17,6 +17,7 @@ from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import People, group_codes, is_symmetric, people
 
 WHOLE_LIMIT = 255  # weights up to here are added as 16-bit products
+COLUMNS = 32  # whose weights are held in full precision at once
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
 
 
@@ -136,19 +137,23 @@ class Protocol:
         """Weight of all impostor pairs, (cell, column), from products of sums: no pair is visited."""
         n_groups = len(self.cell_of)
         n_people = 1 + max(int(self.probe.person.max()), int(self.reference.person.max()))
-        of_people = []  # weight of each person's images in each group, (group, person, column)
+        gathers = []  # adds up the images of each person in each group, (group and person, image)
         for side in [self.probe] if self.symmetric else [self.probe, self.reference]:
             place = side.group.astype(np.int64) * n_people + side.person
             shape = (n_groups * n_people, len(place))
-            gather = sparse.csr_matrix((self.scales(side), (place, np.arange(len(place)))), shape=shape)
-            of_people.append((gather @ side.weight.astype(float)).reshape(n_groups, n_people, self.n_columns))
-        probe, reference = of_people[0], of_people[-1]
+            gathers.append(sparse.csr_matrix((self.scales(side), (place, np.arange(len(place)))), shape=shape))
         totals = np.zeros((self.n_cells, self.n_columns))
-        for g, h in np.argwhere(self.cell_of >= 0):
-            both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
-            within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
-            pairs = probe[g].sum(0) * reference[h].sum(0) - within
-            totals[self.cell_of[g, h]] += pairs * (0.5 if self.symmetric else 1.0)
+        for columns in (slice(k, k + COLUMNS) for k in range(0, self.n_columns, COLUMNS)):
+            of_people = [
+                (gather @ side.weight[:, columns].astype(float)).reshape(n_groups, n_people, -1)
+                for gather, side in zip(gathers, (self.probe, self.reference), strict=False)
+            ]
+            probe, reference = of_people[0], of_people[-1]
+            for g, h in np.argwhere(self.cell_of >= 0):
+                both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
+                within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
+                pairs = probe[g].sum(0) * reference[h].sum(0) - within
+                totals[self.cell_of[g, h], columns] += pairs * (0.5 if self.symmetric else 1.0)
         return totals
 
     @cached_property
