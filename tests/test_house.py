@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1290,
-    "engine": 2240, "vmf": 796, "scores": 824, "plot": 800, "faces": 882, "representation": 636, "intervals": 1150,
+    "engine": 2256, "vmf": 796, "scores": 824, "plot": 800, "faces": 882, "representation": 636, "intervals": 1150,
     "evaluation": 628, "indices": 274, "explore": 445, "nsigma": 246, "measures": 250, "studies": 1052,
     "top level": 332,
 }  # fmt: skip

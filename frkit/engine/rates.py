@@ -73,7 +73,7 @@ def tally_rates(
         of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
         gaps = Gaps.between(of_data.keep, protocol)
         tally = sweep(
-            scores, Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, adding=False), progress=bar
+            scores, Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, asking=False), progress=bar
         )
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     impostors = resolve.cut_pairs(found, ladder, protocol, bins)

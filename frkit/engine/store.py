@@ -89,7 +89,7 @@ class Store:
             self.file = open(self.path.with_suffix(".kept"), "r+b")
         except Exception as error:
             require(False, f"the checkpoint {str(self.path)!r} is damaged ({error}); delete its folder and begin anew")
-        self.file.truncate(int(places[-1, 0] + _size(places[-1, 1], kind)) if len(places) else 0)
+        self.file.truncate(int(places[-1] @ [1, 8 + kind.itemsize]) if len(places) else 0)  # what came later goes
         return done, arrays, {"kept": [Stored(self, *place.tolist(), kind) for place in places], "asked": [asked]}
 
     def keep(self, kept: list[tuple]) -> list:
@@ -125,11 +125,6 @@ class Store:
             file.flush()
             os.fsync(file.fileno())
         part.replace(self.path.with_suffix(".npz"))
-
-
-def _size(n: int, kind: np.dtype) -> int:
-    """Bytes of so many kept pairs."""
-    return int(n) * (8 + kind.itemsize)
 
 
 def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, plans: list[Ladder]) -> str:

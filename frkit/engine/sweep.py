@@ -52,7 +52,7 @@ class Tally(NamedTuple):
 class Request:
     """What a sweep is to bring back.
 
-    bounds: of the blocks, along each axis. gaps: how pairs are added to their images. adding: whether bins are added
+    bounds: of the blocks, along each axis. gaps: how pairs are added to their images. asking: whether bins are added
     up, comparisons that failed are looked for, and the scores of `protocol.asked` are wanted; a second, targeted sweep
     only collects pairs.
     """
@@ -61,12 +61,7 @@ class Request:
     ladder: Ladder
     bounds: list[np.ndarray]
     gaps: Gaps
-    adding: bool = True
-
-    @property
-    def asking(self) -> bool:
-        """Whether the scores of `protocol.asked` are wanted."""
-        return self.adding
+    asking: bool = True
 
     def window(self, places: list[tuple]) -> Window:
         """Sums of nothing for the images of some blocks."""
@@ -167,7 +162,7 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
     """
     protocol, ladder = request.protocol, request.ladder
     sums, kept, asked = {"count": np.zeros((ladder.n_bins, protocol.n_cells), np.int64)}, [], []
-    if request.adding:
+    if request.asking:
         sums["weight"] = np.zeros((sums["count"].size, protocol.n_columns))
         sums["missing"] = np.zeros((protocol.n_cells, protocol.n_columns))
     own = request.window(places)
@@ -178,12 +173,12 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
         if wanted is not None:
             asked.append((wanted[0], block[wanted[1], wanted[2]]))
         with np.errstate(invalid="ignore", over="ignore"):  # one quick look at a block tells that all is well
-            failing = request.adding and not np.isfinite((block @ np.ones(block.shape[1], block.dtype)).sum())
+            failing = request.asking and not np.isfinite((block @ np.ones(block.shape[1], block.dtype)).sum())
         for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
             kept.append(_scan_patch(patch, rows, cols, request, sums, own))
             if failing:
                 _add_missing(patch, rows, cols, request, sums, own)
-    if request.adding and _counts_are_weights(protocol):
+    if request.asking and _counts_are_weights(protocol):
         sums["weight"] += sums["count"].reshape(-1, 1)
     kept = [tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))] if kept else []
     sums[PEOPLE] = own.sums[2][:-1]
@@ -225,7 +220,7 @@ def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, s
         request.ladder.arrays(patch.dtype),
         own.of_patch(rows, cols),
         sums["count"],
-        request.adding and not _counts_are_weights(protocol),
+        request.asking and not _counts_are_weights(protocol),
         (scratch.above, scratch.rows, scratch.cols, scratch.slots, *scratch.kept, scratch.score),
     )
     if filed:
