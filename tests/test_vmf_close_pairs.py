@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, special
 
 from frkit import InputError, vmf
-from frkit.vmf import closepairs, impostors, quadrature, sampling
+from frkit.vmf import closepairs, densities, impostors, sampling
 
 
 def two_directions(dim, cosine):
@@ -52,10 +52,10 @@ def test_density_of_one_score_against_an_integral_over_the_sphere():
     angle += 0.4  # v_11 = cos(angle), v_12 = sin(angle) u; beyond .8 nothing is left
     u, u_weight = np.polynomial.legendre.leggauss(60)
     across = np.sqrt(1 - (np.sin(angle)[:, None] * u) ** 2)
-    inner = np.exp(quadrature.log_mean_exp(small * across, dim - 1)) @ (u_weight * (1 - u * u) ** (dim / 2 - 2))
+    inner = np.exp(densities.log_normaliser(small * across, dim - 1)) @ (u_weight * (1 - u * u) ** (dim / 2 - 2))
     mean = angle_weight * np.exp(large * (np.cos(angle) - 1)) * np.sin(angle) ** (dim - 2) @ inner
     mean /= special.beta(0.5, dim / 2 - 0.5) * special.beta(0.5, dim / 2 - 1)
-    norm = quadrature.log_mean_exp(kappa, dim).sum() + quadrature.log_uniform(dim)
+    norm = densities.log_normaliser(kappa, dim).sum() + densities.log_uniform(dim)
     exact = np.log(mean) + large - norm + (dim - 1) / 2 * np.log(1 - t * t)
     found = closepairs.log_density(np.array([np.arctanh(t)]), kappa, cosine, dim)
     assert found[0] == pytest.approx(exact, abs=1e-9)
@@ -64,7 +64,7 @@ def test_density_of_one_score_against_an_integral_over_the_sphere():
 def test_equal_directions_are_a_genuine_pair():
     t = np.array([0.99, 0.994, 0.996])
     found, _ = one_pair(128, (2e4, 2e4), 1.0).survival(t)
-    np.testing.assert_allclose(found, 1 - quadrature.GenuineScores(np.array([2e4]), np.ones(1), 128).frr(t), atol=1e-9)
+    np.testing.assert_allclose(found, 1 - densities.GenuineScores(np.array([2e4]), np.ones(1), 128).frr(t), atol=1e-9)
 
 
 def test_sharp_images_on_the_ordinary_sphere():
@@ -91,7 +91,7 @@ def test_sharp_images_on_the_ordinary_sphere():
 )
 def test_sharp_images_against_monte_carlo(dim, kappa, cosine):
     n, mean, rng = 10_000, two_directions(dim, cosine), np.random.default_rng(0)
-    inverse = quadrature.RadialInverse(np.array(kappa), dim)
+    inverse = densities.RadialInverse(np.array(kappa), dim)
     x, y = (
         sampling.place(mean, inverse, np.full(n, k), rng.standard_normal(n), rng.standard_normal((n, dim)))
         for k in (0, 1)

@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import frkit as fk
 from frkit import DataWarning, InputError, vmf
-from frkit.vmf import fitting, quadrature
+from frkit.vmf import densities, fitting
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -63,7 +63,7 @@ def test_posterior_against_integration():
     fitted = vmf.fit(faces).fitted
     mean, spread = (fitted.attrs[f"log_kappa_{name}"] for name in ("mean", "spread"))
     total = faces.embedding.values[:3].astype(float).sum(0)
-    log_h = lambda kappa: quadrature.log_mean_exp(np.array([kappa]), 10)[0]  # noqa: E731
+    log_h = lambda kappa: densities.log_normaliser(np.array([kappa]), 10)[0]  # noqa: E731
     length = np.linalg.norm(total)
 
     def weight(x):

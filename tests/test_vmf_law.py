@@ -6,8 +6,8 @@ import pytest
 from scipy import integrate, stats
 
 from frkit import InputError, vmf
+from frkit.vmf import densities
 from frkit.vmf import law as room
-from frkit.vmf import quadrature
 
 
 def test_far_is_the_tail_of_one_coordinate():
@@ -20,7 +20,7 @@ def test_far_is_the_tail_of_one_coordinate():
 
 def test_frr_is_the_mean_over_kappa():
     law, t = vmf.IdentityLaw(64, kappa=(40, 300)), 0.5
-    one = lambda kappa: quadrature.GenuineScores(np.array([kappa]), np.ones(1), 64).frr(np.array([t]))[0]  # noqa: E731
+    one = lambda kappa: densities.GenuineScores(np.array([kappa]), np.ones(1), 64).frr(np.array([t]))[0]  # noqa: E731
     mean = integrate.quad(one, 40, 300, epsrel=1e-11)[0] / 260
     assert float(law.population_rates(t).frr[0]) == pytest.approx(mean, rel=1e-9)
 

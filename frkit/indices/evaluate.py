@@ -12,8 +12,8 @@ from frkit.indices.maps import map_name, unit_scores
 from frkit.intervals import band, floor
 from frkit.intervals.floors import DEALT
 from frkit.intervals.reading import provenance
-from frkit.measures.indices import VARIANTS, cfi, compactness, dfi, distribution, group_weights, separation, sfi
 from frkit.measures.registry import Measure
+from frkit.measures.sfi_cfi_dfi import VARIANTS, cfi, compactness, dfi, distribution, group_weights, separation, sfi
 from frkit.resampling import Resampling
 
 ANY_THRESHOLD = 0.5  # the indices need none, an evaluation does

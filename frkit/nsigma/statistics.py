@@ -225,6 +225,7 @@ def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
 
 
 def _check(rates: xr.Dataset, reference: str | None) -> None:
+    """Two groups and two subsets at least, every rate known, and the reference among the groups."""
     for name in ("eer", "tpr"):
         there = name in rates and {BATCH, SUBSET, GROUP} <= set(rates[name].dims)
         require(there, f"rates must hold {name!r} over batch, subset and group; make them with nsigma.subset_rates")

@@ -28,6 +28,7 @@ from frkit.evaluation.evaluate import checked_scores, evaluate
 from frkit.faces.labels import attributes_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import check_attributes, labels_of_sides, people
+from frkit.scores.tensor import selected
 
 BATCH, SUBSET = "batch", "subset"
 WITHOUT_NAN = ("cosine", "euclidean")  # similarities that embeddings always have
@@ -140,6 +141,7 @@ def group_seed(seed: int, group: str) -> int:
 
 
 def _check_size(subset_size: int | None, sizes: dict[str, int]) -> None:
+    """No subset may have more people than the smallest group; sizes: people by group."""
     smallest = min(sizes, key=sizes.get)
     require(sizes[smallest] >= 2, f"group {smallest!r} has one person: an impostor pair takes two")
     require(
@@ -179,4 +181,4 @@ def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
         for dim, at in own.items():
             require(len(at) > 0, f"group {str(group)!r} has no {dim} of its own: it makes no pairs")
     require(len(places) >= 2, f"N-Sigma compares groups, but {by!r} has only one: {listed(places)}")
-    return {str(group): scores.isel(own) for group, own in places.items()}
+    return {str(group): selected(scores, own) for group, own in places.items()}

@@ -172,6 +172,7 @@ def convergence(
 
 
 def _seeds(seeds) -> list[int]:
+    """The seeds that are asked for, each by its number."""
     whole = (int, np.integer)
     found = list(range(seeds)) if isinstance(seeds, whole) else list(seeds) if isinstance(seeds, Sequence) else []
     good = found and all(isinstance(seed, whole) and seed >= 0 for seed in found) and len(set(found)) == len(found)

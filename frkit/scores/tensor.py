@@ -244,13 +244,7 @@ def labelled_tensor(
 ) -> xr.DataArray:
     """Label a lazy array; one side's labels become `probe_...`, the other's `reference_...`."""
     sizes = (1,) * (source.ndim - 2) + (block_size(chunks),) * 2
-    lazy = (
-        source.rechunk(sizes)
-        if isinstance(source, da.Array)
-        else da.from_array(
-            source, chunks=sizes, asarray=False, fancy=True, name=False, meta=np.empty((0,) * source.ndim, source.dtype)
-        )
-    )
+    lazy = source.rechunk(sizes) if isinstance(source, da.Array) else _lazy(source, sizes)
     coords = {PROBE: probe, REFERENCE: reference}
     coords |= {f"{PROBE}_{name}": (PROBE, values) for name, values in probe_labels.items()}
     coords |= {f"{REFERENCE}_{name}": (REFERENCE, values) for name, values in reference_labels.items()}
@@ -258,3 +252,41 @@ def labelled_tensor(
         coords[MODEL] = model.values
     dims = (MODEL, PROBE, REFERENCE)[-source.ndim :]
     return xr.DataArray(lazy, dims=dims, coords=coords, name="score", attrs=attrs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Selection:
+    """Some rows and columns of an array of scores."""
+
+    source: ScoreArray
+    probe: np.ndarray
+    reference: np.ndarray
+    dtype = ScoreArray.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """([model,] probe, reference)."""
+        return (*self.source.shape[:-2], len(self.probe), len(self.reference))
+
+    def __getitem__(self, key: tuple) -> np.ndarray:
+        *model, probe, reference = key
+        return self.source[(*model, self.probe[probe], self.reference[reference])]
+
+
+def selected(scores: xr.DataArray, places: dict[str, np.ndarray]) -> xr.DataArray:
+    """`scores.isel(places)` of pairs, or of probes and references.
+
+    Of a tensor as it was made and held in memory, no score of another image is computed on the way.
+    """
+    found = scores.isel(places)
+    name = getattr(scores.data, "name", None)
+    source = next(iter(scores.data.dask.layers.get(f"original-{name}", {}).values()), None) if name else None
+    if isinstance(source, ScoreArray) and isinstance(source.embedding, np.ndarray):
+        return found.copy(data=_lazy(_Selection(source, places[PROBE], places[REFERENCE]), scores.data.chunksize))
+    return found
+
+
+def _lazy(source, sizes: tuple[int, ...]) -> da.Array:
+    """A lazy array in blocks of these sizes of what computes a part when it is asked for it."""
+    meta = np.empty((0,) * len(source.shape), source.dtype)
+    return da.from_array(source, chunks=sizes, asarray=False, fancy=True, name=False, meta=meta)

@@ -50,10 +50,12 @@ def holds_influence(record: Record) -> bool:
 
 
 def _header(record: Record) -> dict:
+    """Dims, coordinates and attributes of every node, by path."""
     return json.loads(str(record[HEADER]))
 
 
 def _trees(header: dict, variable: Callable) -> dict[str, xr.DataTree]:
+    """Evaluations by scheme, with what `variable` makes of each variable's key and dims."""
     nodes = {}
     for path, node in header.items():
         variables = {name: variable(f"{path}/{name}", dims) for name, dims in node["dims"].items()}
@@ -106,6 +108,7 @@ class Store:
 
 @contextmanager
 def _renamed_when_whole(path: Path) -> Iterator[BinaryIO]:
+    """A file that has this name from the moment on at which it is complete."""
     part = path.with_suffix(f".{os.getpid()}.part")
     with _written(path):
         try:
@@ -130,6 +133,7 @@ def _written(path: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> Record:
+    """One finished data set; InputError where the file is damaged."""
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             return dict(file)

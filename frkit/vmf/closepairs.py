@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from frkit.base import compiled
-from frkit.vmf.quadrature import bessel_ratios, log_mean_exp, log_uniform
+from frkit.vmf.densities import bessel_ratios, log_normaliser, log_uniform
 
 ORDER = 16
 SAFETY = 30
@@ -74,8 +74,8 @@ def log_density(z: np.ndarray, kappa: np.ndarray, cosine: float, dim: int) -> np
     radius = np.sqrt((first - second) ** 2 + 2 * first * second * (1 + cosine * t))
     quarter = (first * second * root / 2 / radius) ** 2 * (1 - cosine**2)  # det / (4 R^2)
     log_sum = np.array([_log_sum(r, x, dim / 2) for r, x in zip(np.maximum(radius, 1e-9), quarter)])
-    log_norm = log_mean_exp(np.asarray(kappa, float), dim).sum() + log_uniform(dim)
-    return log_mean_exp(radius, dim) - log_norm + log_sum + (dim - 1) * np.log(root)
+    log_norm = log_normaliser(np.asarray(kappa, float), dim).sum() + log_uniform(dim)
+    return log_normaliser(radius, dim) - log_norm + log_sum + (dim - 1) * np.log(root)
 
 
 @compiled(nogil=True)

@@ -7,8 +7,8 @@ import xarray as xr
 from scipy.optimize import elementwise
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, warn
+from frkit.vmf.densities import bessel_ratios, log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
-from frkit.vmf.quadrature import bessel_ratios, log_mean_exp, mean_resultants
 
 METHODS = ("shrunk", "marginal", "likelihood")
 COPIES = 1 - 1e-6  # mean genuine score above which images are copies of one another, as far as float32 can tell
@@ -161,8 +161,8 @@ def _population(sums: _Sums, marginal: np.ndarray) -> tuple[float, float, tuple]
     grid = np.linspace(low, high, int(np.clip((high - low) / (GRID_STEP * precision), 101, LARGEST_GRID)))
     # the likelihood (K, grid) with the mean direction integrated out, 1 at its largest
     kappa, length = np.exp(grid), np.linalg.norm(sums.total, axis=1)
-    alone = sums.count[:, None] * log_mean_exp(kappa, dim)
-    log_likelihood = np.stack([log_mean_exp(kappa * size, dim) for size in length]) - alone
+    alone = sums.count[:, None] * log_normaliser(kappa, dim)
+    log_likelihood = np.stack([log_normaliser(kappa * size, dim) for size in length]) - alone
     likelihood = np.exp(log_likelihood - log_likelihood.max(1, keepdims=True))
     for _ in range(EM_STEPS):
         before = mean, spread

@@ -18,7 +18,7 @@ from scipy.special import betainc
 
 from frkit.base import InputError, compiled, require
 from frkit.vmf.closepairs import PairScores
-from frkit.vmf.quadrature import bessel_ratios, log_uniform, mean_resultants
+from frkit.vmf.densities import bessel_ratios, log_uniform, mean_resultants
 
 EXTENDED = np.longdouble
 BLOCK = 512

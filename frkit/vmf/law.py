@@ -8,9 +8,9 @@ import xarray as xr
 from scipy.special import betainc, betaincinv
 
 from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require
+from frkit.vmf.densities import GenuineScores, panel_rule
 from frkit.vmf.mixture import Mixture, checked_groups, interval, mixture
 from frkit.vmf.population import checked_levels
-from frkit.vmf.quadrature import GenuineScores, panel_rule
 
 PANELS_PER_WIDTH = 4  # panels in the spread sqrt(2 / p) of log kappa over which FRR goes from 0 to 1
 FAR_ERROR = 1e-12  # relative; what the incomplete beta function and its inverse are good for
@@ -132,6 +132,7 @@ class IdentityLaw:
         return self._dataset(threshold, far, FAR_LEVEL, far, by)
 
     def _dataset(self, threshold: np.ndarray, far: np.ndarray, level: str, levels: np.ndarray, by) -> xr.Dataset:
+        """Rates at thresholds with their labels."""
         frr = np.transpose([genuine.frr(threshold) for genuine in self._genuine])
         error = np.full(far.shape, FAR_ERROR)
         values = {"threshold": threshold, "far": far, "frr": frr @ self._share, "error_bound": error}

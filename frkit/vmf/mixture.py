@@ -7,8 +7,8 @@ import numpy as np
 
 from frkit.base import UNKNOWN, real_numbers, require
 from frkit.faces.labels import clean_labels
-from frkit.vmf import distributions, population, sampling
-from frkit.vmf.quadrature import RadialInverse
+from frkit.vmf import population, sampling, score_distributions
+from frkit.vmf.densities import RadialInverse
 
 LARGEST = 1e7  # concentration; beyond it series would take for ever, and no two images could be told apart
 
@@ -153,7 +153,7 @@ class Mixture:
     population_rates = population.rates
     population_roc = population.roc
     population_summary = population.summary
-    population_distributions = distributions.distributions
+    population_distributions = score_distributions.distributions
 
 
 def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -> Mixture:

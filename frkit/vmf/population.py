@@ -13,8 +13,8 @@ import xarray as xr
 from scipy.optimize import brentq
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
+from frkit.vmf.densities import GenuineScores
 from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
-from frkit.vmf.quadrature import GenuineScores
 
 
 def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:

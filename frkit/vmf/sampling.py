@@ -14,7 +14,7 @@ from scipy.special import ndtr
 
 from frkit.base import require
 from frkit.faces.dataset import faces, stack_models
-from frkit.vmf.quadrature import RadialInverse
+from frkit.vmf.densities import RadialInverse
 
 BLOCK = 8192
 

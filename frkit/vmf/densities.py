@@ -1,4 +1,7 @@
-"""Radial and genuine densities of the von Mises-Fisher distribution, integrated in Fisher's z = artanh(t).
+"""The von Mises-Fisher distribution: its normaliser, and radial and genuine densities integrated in z = artanh(t).
+
+With respect to uniform points, vMF(mu, kappa) has the density exp(kappa <x, mu>) / h(kappa), h(r) = E exp(r U_1) for a
+uniform point U (`log_normaliser`).
 
 In z both densities are smooth on the whole line and fall exponentially on both sides, for every concentration
 and dimension >= 3, so Gauss-Legendre panels about half a standard deviation wide are exact to machine
@@ -16,8 +19,8 @@ NEWTON_STEPS = 8
 FORGETTING = 45  # each step shrinks the error of the start by exp(-2 order / kappa): together by exp(-45)
 
 
-def log_mean_exp(radius: np.ndarray, dim: int) -> np.ndarray:
-    """log E exp(r U_1) for U uniform on the sphere of R^p: Gamma(a+1) (2/r)^a I_a(r), a = p/2 - 1."""
+def log_normaliser(radius: np.ndarray, dim: int) -> np.ndarray:
+    """log h(r), h(r) = E exp(r U_1) for U uniform on the sphere of R^p: Gamma(a+1) (2/r)^a I_a(r), a = p/2 - 1."""
     order = dim / 2 - 1
     scaled = ive(order, radius)
     with np.errstate(divide="ignore"):
@@ -63,6 +66,7 @@ def _log_bessel_large_order(order: float, x: np.ndarray) -> np.ndarray:
 
 
 def _log_cosh(z: np.ndarray) -> np.ndarray:
+    """log cosh z, without overflow."""
     size = np.abs(z)
     return size + np.log1p(np.exp(-2 * size)) - math.log(2)
 
@@ -80,8 +84,8 @@ def genuine_log_density(z: np.ndarray, concentration: np.ndarray, dim: int) -> n
     """
     concentration = np.asarray(concentration, np.float64)
     radius = concentration * 2 / np.sqrt(1 + np.exp(-2 * np.asarray(z)))
-    log_peak = 2 * log_mean_exp(np.atleast_1d(concentration), dim).reshape(concentration.shape)
-    return log_mean_exp(radius, dim) - log_peak - log_uniform(dim) - (dim - 1) * _log_cosh(z)
+    log_peak = 2 * log_normaliser(np.atleast_1d(concentration), dim).reshape(concentration.shape)
+    return log_normaliser(radius, dim) - log_peak - log_uniform(dim) - (dim - 1) * _log_cosh(z)
 
 
 def log_uniform(dim: int) -> float:

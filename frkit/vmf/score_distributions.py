@@ -4,9 +4,9 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, SCORE_BIN, require
+from frkit.vmf.densities import bessel_ratios
 from frkit.vmf.impostors import ImpostorScores, SeriesError
 from frkit.vmf.population import answered
-from frkit.vmf.quadrature import bessel_ratios
 
 LARGEST_MASS_ERROR = 1e-9  # of a bin: the error that the impostor series may have
 
