@@ -12,6 +12,7 @@ from scipy import optimize, stats
 import frkit as fk
 from frkit.nsigma import by_subset_size, by_subsets, floor, p_value, parity, subset_rates, summarise
 from frkit.nsigma.subsets import group_seed
+from frkit.scores.tensor import selected
 
 GROUPS = {"a": {"share": 5, "kappa": (10, 40)}, "b": {"share": 3, "kappa": (10, 40)}}
 
@@ -120,6 +121,27 @@ def test_a_list_of_pairs_gives_what_the_tensor_gives():
 
 
 # --- invariances --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+def test_selected_scores_are_those_of_the_whole_tensor(similarity):
+    mix = fk.vmf.mixture(20, 12, seed=0)
+    scores = fk.score_tensor(fk.stack_models({"x": mix.sample(4), "y": mix.sample(4, seed=2)}), similarity, chunks=16)
+    places = {"probe": np.array([3, 70, 8, 41]), "reference": np.array([60, 3, 5])}
+    for one in (scores, scores.isel(model=1), 2 * scores):
+        xr.testing.assert_identical(selected(one, places).compute(), one.isel(places).compute())
+
+
+def test_scores_of_other_images_are_not_computed():
+    sizes = []
+
+    def alike(probe, reference):
+        sizes.append((len(probe), len(reference)))
+        return probe @ reference.T
+
+    scores = fk.score_tensor(fk.faces(np.eye(9) + 1, np.arange(9) // 3), alike)
+    part = selected(scores, dict.fromkeys(("probe", "reference"), np.array([7, 1, 4])))
+    assert part.values.shape == (3, 3) and sizes == [(3, 3)]
 
 
 def test_the_order_of_images_and_of_groups_changes_nothing():
