@@ -196,22 +196,20 @@ def _score(score, n: int, n_labels: int) -> np.ndarray:
 
 
 def _metrics(truth: np.ndarray, predicted: np.ndarray, labels: np.ndarray, score: np.ndarray | None) -> list[float]:
-    """The metrics of one cohort: for two labels of the second one, for more the mean over the labels."""
-    columns = range(labels.size) if labels.size > 2 else [1]
-    of_labels = [
-        _against_the_rest(truth == labels[k], predicted == labels[k], None if score is None else score[:, k])
-        for k in columns
-    ]
-    return [np.mean(truth == predicted), *(np.mean(values) for values in zip(*of_labels, strict=True))]
+    """The metrics of one cohort: for two labels of the second one, for more the mean over the labels.
 
-
-def _against_the_rest(truth: np.ndarray, predicted: np.ndarray, score: np.ndarray | None) -> list[float]:
-    """False positive rate, F1 and, from scores, AUC and average precision of one label; NaN where not defined."""
-    found = [np.nan if truth.all() else predicted[~truth].mean(), f1_score(truth, predicted, zero_division=np.nan)]
-    if score is not None:
-        both = truth.any() and not truth.all()
-        found += [measure(truth, score) if both else np.nan for measure in (roc_auc_score, average_precision_score)]
-    return found
+    False positive rate, F1 and, from scores, AUC and average precision of a label against the rest; NaN where not
+    defined.
+    """
+    rows = []
+    for k in range(labels.size) if labels.size > 2 else [1]:
+        true, said = truth == labels[k], predicted == labels[k]
+        rows.append([np.nan if true.all() else said[~true].mean(), f1_score(true, said, zero_division=np.nan)])
+        if score is not None:
+            both = true.any() and not true.all()
+            of_scores = (roc_auc_score, average_precision_score)
+            rows[-1] += [metric(true, score[:, k]) if both else np.nan for metric in of_scores]
+    return [np.mean(truth == predicted), *np.mean(rows, axis=0)]
 
 
 def _shares(labels, group: np.ndarray, groups: np.ndarray) -> xr.DataArray:

@@ -261,12 +261,11 @@ def subspace_mixture(
     rng = np.random.default_rng(seed)
     directions = np.zeros((n_identities, dim))
     directions[:, :common] = np.sqrt(1 - own_share) * _unit(rng, n_identities, common)
-    concentrations, first = [], 0
-    for place, (options, size) in enumerate(zip(groups.values(), sizes)):
-        own_columns = slice(common + place * own, common + (place + 1) * own)
-        directions[first : first + size, own_columns] = np.sqrt(own_share) * _unit(rng, size, own)
-        concentrations.append(rng.uniform(*interval(options.get("kappa", (40, 120))), size))
-        first += size
+    concentrations, members = [], np.split(np.arange(n_identities), np.cumsum(sizes))
+    for place, (options, rows) in enumerate(zip(groups.values(), members)):
+        columns = common + place * own + np.arange(own)
+        directions[np.ix_(rows, columns)] = np.sqrt(own_share) * _unit(rng, len(rows), own)
+        concentrations.append(rng.uniform(*interval(options.get("kappa", (40, 120))), len(rows)))
     return Mixture(directions, np.concatenate(concentrations), np.repeat(list(groups), sizes))
 
 

@@ -221,12 +221,7 @@ def _summaries(found: _Population) -> xr.Dataset:
 
 def _summary(impostor: ImpostorScores, genuine: GenuineScores) -> tuple[float, float, float]:
     """EER, its threshold, and AUC of one population's impostor and genuine scores."""
-
-    def difference(threshold: float) -> float:
-        point = np.array([threshold])
-        return float(genuine.frr(point)[0] - impostor.survival(point)[0][0])
-
-    threshold = brentq(difference, -1 + 1e-9, 1 - 1e-9, xtol=1e-14)
+    threshold = brentq(lambda t: genuine.frr(t) - impostor.survival(t)[0], -1 + 1e-9, 1 - 1e-9, xtol=1e-14)
     eer, _ = impostor.far(np.array([threshold]), "the pairs at the equal error rate")
     accepted, _ = impostor.survival(np.tanh(genuine.nodes))
     return float(eer[0]), float(threshold), float(1 - (genuine.mass * accepted).sum() / genuine.below[-1])
