@@ -22,6 +22,7 @@ from frkit.base import compiled
 from frkit.vmf.densities import bessel_ratios, log_normaliser, log_uniform
 
 ORDER = 16
+POINT, WEIGHT = legendre.leggauss(ORDER)
 SAFETY = 30
 
 
@@ -43,12 +44,11 @@ class PairScores:
 
     def _integrate(self, pair: int, kappa: np.ndarray, cosine: float, dim: int) -> tuple:
         """Legendre coefficients (panel, order) of the integral from the panel's start, mass above each edge, mass."""
-        point, weight = legendre.leggauss(ORDER)
         half = self.step[pair] / 2
-        z = self.low[pair] + half * (2 * np.arange(self.n_panels)[:, None] + 1 + point)
+        z = self.low[pair] + half * (2 * np.arange(self.n_panels)[:, None] + 1 + POINT)
         density = np.exp(log_density(z.ravel(), kappa, cosine, dim)).reshape(z.shape)
-        project = weight[:, None] * legendre.legvander(point, ORDER - 1) * (np.arange(ORDER) + 0.5)
-        mass = half * density @ weight
+        project = WEIGHT[:, None] * legendre.legvander(POINT, ORDER - 1) * (np.arange(ORDER) + 0.5)
+        mass = half * density @ WEIGHT
         above = np.append(np.cumsum(mass[::-1])[::-1], 0)
         return legendre.legint(density @ project, lbnd=-1, axis=1) * half, above, above[0]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.special import ive
 
-ORDER = 10
+POINT, WEIGHT = leggauss(10)  # of a panel
 NEWTON_STEPS = 8
 FORGETTING = 45  # each step shrinks the error of the start by exp(-2 order / kappa): together by exp(-45)
 
@@ -126,9 +126,8 @@ class GenuineScores:
 
 def panel_rule(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre nodes and weights on each interval [low, high]; the nodes are the last dimension."""
-    point, weight = leggauss(ORDER)
     half = (np.asarray(high) - np.asarray(low))[..., None] / 2
-    return np.asarray(low)[..., None] + half * (1 + point), half * weight
+    return np.asarray(low)[..., None] + half * (1 + POINT), half * WEIGHT
 
 
 class RadialInverse:
