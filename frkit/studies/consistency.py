@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import xarray as xr
-from tqdm.auto import tqdm
 
 from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.scores.tensor import score_tensor
+from frkit.studies.along import along
 
 MIXTURE_SIZES = (2, 4, 8, 16, 32)
 FACES_SIZES = (0.3, 0.45, 0.65, 0.9)
@@ -67,18 +67,16 @@ def consistency(
     require(alike, f"the exact ROC of a mixture is that of the cosine, got {similarity!r}")
     sizes = _sizes(sizes, exact)
     truth = population.population_roc(far).frr if exact else _roc(population, far, similarity)
-    parts = (faces for seed in range(seeds) for faces in _grown(population, sizes, seed, exact))
-    curves, counts = [], []
-    for faces in tqdm(parts, total=seeds * len(sizes), desc="data sets", disable=not progress, leave=False):
-        curves.append(_roc(faces, far, similarity))
-        counts.append(faces.sizes[IMAGE])
-    part = pd.MultiIndex.from_product([range(seeds), sizes], names=["seed", "size"])
-    grown = xr.concat(curves, "part").assign_coords(xr.Coordinates.from_pandas_multiindex(part, "part"))
-    frr = grown.unstack("part").transpose("seed", "size", ...)
-    return xr.Dataset(
-        {"frr": frr, "truth": truth, "n_images": ("size", counts[: len(sizes)])},
-        attrs={"exact": int(exact), "n_full": 0 if exact else population.sizes[IMAGE], "similarity": str(similarity)},
-    )
+
+    def of_seed(seed: int) -> xr.Dataset:
+        parts = dict(zip(sizes, _grown(population, sizes, seed, exact), strict=True))
+        frr = along("size", sizes, lambda size: _roc(parts[size], far, similarity).to_dataset(name="frr"))
+        return frr.assign(n_images=("size", [parts[size].sizes[IMAGE] for size in sizes]))
+
+    found = along("seed", range(seeds), of_seed, progress)
+    n_full = 0 if exact else population.sizes[IMAGE]
+    found = xr.Dataset({"frr": found.frr, "truth": truth, "n_images": found.n_images.isel(seed=0, drop=True)})
+    return found.assign_attrs(exact=int(exact), n_full=n_full, similarity=str(similarity))
 
 
 def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> xr.Dataset:
