@@ -36,8 +36,8 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1290,
-    "engine": 2256, "vmf": 795, "scores": 840, "plot": 800, "faces": 882, "representation": 636, "intervals": 1150,
-    "evaluation": 628, "indices": 274, "explore": 445, "nsigma": 246, "measures": 250, "studies": 1049,
+    "engine": 2256, "vmf": 790, "scores": 840, "plot": 800, "faces": 882, "representation": 633, "intervals": 1150,
+    "evaluation": 629, "indices": 275, "explore": 445, "nsigma": 247, "measures": 250, "studies": 1045,
     "top level": 332,
 }  # fmt: skip
 MOST_ROOMS = 18

@@ -58,6 +58,7 @@ def evaluate(
     progress: bool | None = None,
     checkpoint: str | Path | None = None,
     _kept=None,
+    _influence=True,
 ) -> xr.DataTree:
     """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
 
@@ -156,7 +157,8 @@ def evaluate(
         if checkpoint is not None:
             require(protocol.listed is None, "checkpoint is for tensors; a list of pairs is not swept: leave it out")
             state = Checkpoint.of(checkpoint, swept_with(models, protocol, levels, known.plans))
-        rates = [tally_rates(model, protocol, (levels.far, fixed), plan, bar, state) for model, fixed, plan in each]
+        how = bar, state, _influence
+        rates = [tally_rates(model, protocol, (levels.far, fixed), plan, *how) for model, fixed, plan in each]
     failed = [model.table.attrs["failed"] for model in rates]
     tables, influence = [model.table for model in rates], [model.influence for model in rates]
     if turned(scores):

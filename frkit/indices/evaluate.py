@@ -78,6 +78,7 @@ def evaluate(
     require(deals != 1, "deals must be 0 (no floor) or at least 2, got 1")
     mapped = unit_scores(scores, score_map)
     how = dict(threshold=[ANY_THRESHOLD], weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress)
+    how |= {"_influence": False}  # of errors, which the indices do not read
     found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     tallies = found["empirical"].to_dataset()
     names = tallies[GROUP].values

@@ -68,8 +68,9 @@ class Plan:
     def evaluators(self) -> dict[str, Evaluator]:
         """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
         first, seed = self.scores(0), self.seeds(0)[2]
-        kinds = [{"far": self.far, "by": self.by, "resampling": self.resampling(one, seed)} for one in self.schemes]
-        return {kind["resampling"].scheme: Evaluator(kind).prepared(first) for kind in kinds}
+        kind = {"far": self.far, "by": self.by, "_influence": self.influence}
+        draws = [self.resampling(scheme, seed) for scheme in self.schemes]
+        return {one.scheme: Evaluator(kind | {"resampling": one}).prepared(first) for one in draws}
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""
@@ -79,8 +80,7 @@ class Plan:
             found = {draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws}
         else:
             found = {scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()}
-        dropped = () if self.influence else ("influence",)
-        return recorded({scheme: tree.drop_nodes(dropped) for scheme, tree in found.items()})
+        return recorded(found)
 
     def parameters(self) -> dict:
         """All that the data sets depend on, as JSON can hold it."""

@@ -131,7 +131,7 @@ def coverage(
         schemes=tuple(schemes),
         replicates=replicates,
         seed=seed,
-        influence=any(method in WITHOUT_REPLICATES for method in methods),
+        influence=not chosen.dealt and any(method in WITHOUT_REPLICATES for method in methods),
     )
     truth = exact(plan, chosen)
     made = plan.parameters()
