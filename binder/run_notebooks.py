@@ -29,6 +29,7 @@ PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
+LONG = 1500  # characters of a table from which its copy in plain text is left out
 COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
 MARKUP = re.compile(r"[*`$]|\[(?P<words>[^]]*)\]\([^)]*\)|\\\\?(?=[a-z])")
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
@@ -101,6 +102,8 @@ def normalise_output(output, colours=COLOURS, words=""):
         output.metadata = nbformat.from_dict(picture)
     if "image/png" in data:
         data["image/png"] = with_few_colours(data["image/png"], colours)
+    if "text/html" in data and len(data.get("text/plain", "")) > LONG:
+        data["text/plain"] = "(a table)"  # it stands in the file as HTML already
     texts = [(output, "text")] if "text" in output else []
     texts += [(data, key) for key in data if key.startswith("text/")]
     for holder, key in texts:

@@ -8,7 +8,7 @@ import pytest
 import run_notebooks
 
 PATHS = run_notebooks.paths()
-LESSONS = [path for path in PATHS if path.stem[:2] in ("01", "02", "05")]
+LESSONS = [path for path in PATHS if path.stem[:2] in ("01", "02", "05", "06")]
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -143,6 +143,13 @@ def test_prose_comes_in_small_pieces(path):
 def test_every_exercise_has_an_answer(path):
     prose = "\n\n".join(markdown_cells(run_notebooks.read(path))).split("## Exercises")[1].split("\n## ")[0]
     assert len(re.findall(r"^\d\. ", prose, re.MULTILINE)) == len(FOLDED.findall(prose)) > 0
+
+
+@each_lesson
+def test_cautions_are_tidy(path):
+    """No red block: what a cell warns of stands in a sentence."""
+    outputs = [output for cell in code_cells(run_notebooks.read(path)) for output in cell.outputs]
+    assert [output.text for output in outputs if output.get("name") == "stderr"] == []
 
 
 @each_lesson
