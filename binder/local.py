@@ -3,6 +3,7 @@
 
     python3 binder/local.py                 open the notebooks in JupyterLab
     python3 binder/local.py lab [ARGS]      the same; ARGS go to JupyterLab
+    python3 binder/local.py app [ARGS]      your own data without code, in a browser; ARGS go to Voila
     python3 binder/local.py test [ARGS]     run the tests, a process per core; ARGS go to pytest (-n 0: one process)
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
     python3 binder/local.py docs [ARGS]     show the reference, made from the docstrings; ARGS go to pdoc (-o FOLDER)
@@ -27,6 +28,8 @@ STAMP = VENV / "frkit-stamp"
 START = "/lab/tree/notebooks/00_start_here.ipynb"
 MOST_WORKERS = 4  # processes that test at once: each needs up to a gigabyte
 # JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
+# Voila's page asks the network for icons that nobody needs.
+APP_HEADERS = {"Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob: ws:"}
 LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
 
@@ -85,6 +88,13 @@ def lab(arguments):
     return command
 
 
+def app(arguments):
+    """Voila's command line: the last notebook without its code, for this machine alone; errors become text."""
+    shown = ["--strip_sources=True", "--show_tracebacks=False", "--Voila.ip=127.0.0.1"]
+    shown.append("--Voila.tornado_settings={}".format({"headers": APP_HEADERS}))
+    return ["-m", "voila", "notebooks/08_your_own_data.ipynb", *shown, *arguments]
+
+
 def tests(arguments):
     """pytest's command line: a process per core, each with a run of neighbouring tests, which share fixtures."""
     workers = min(MOST_WORKERS, os.cpu_count() or 1)
@@ -94,6 +104,7 @@ def tests(arguments):
 def main(verb="lab", *arguments):
     commands = {
         "lab": lab(arguments),
+        "app": app(arguments),
         "test": tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
         "docs": ["-m", "pdoc", "--docformat", "numpy", "frkit", *arguments],

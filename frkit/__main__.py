@@ -58,13 +58,15 @@ def _add_report_options(one: argparse.ArgumentParser, folder: str) -> None:
 def _add_reading(one: argparse.ArgumentParser) -> None:
     group = one.add_argument_group("how to read the file, where it does not say so itself")
     group.add_argument("--format", metavar="NAME", help="faces, matrix, or a list of pairs: rfw, lfw, bfw, bob4, bob5, "
-                       "bob-csv, voxceleb, kaldi, ijbc, columns")  # fmt: skip
+                       "bob-csv, voxceleb, kaldi, ijbc, json, columns")  # fmt: skip
     group.add_argument("--score", nargs="+", metavar="COLUMN", help="column(s) of scores in a table of pairs")
     group.add_argument("--scores", metavar="FILE", help="the scores of a list of pairs, one per line")
     group.add_argument("--metadata", metavar="FILE", help="a table about the people or templates of a list of pairs")
     group.add_argument("--labels", metavar="FILE", help="a table of labels, one row per image")
-    group.add_argument("--identity", metavar="COLUMN", help="the column that says who an image shows")
+    group.add_argument("--identity", metavar="COLUMN", help="the column that says who an image shows, "
+                       "or a pattern of image names such as {name}_{number}.jpg")  # fmt: skip
     group.add_argument("--missing", nargs="+", type=float, metavar="SCORE", help="what marks a failed comparison")
+    group.add_argument("--failed", choices=["left out", "rejected"], help="what failed comparisons count as")
     group.add_argument("--distance", action="store_true", default=None, help="smaller scores mean more alike")
     group.add_argument("--varying", choices=["error", "split", "first", "most frequent"], help="what to do where an "
                        "attribute varies within a person")  # fmt: skip
@@ -76,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # the report says them
+            warnings.simplefilter("ignore", DataWarning)  # the report holds them
             return {"report": _report, "demo": _demo, "convert": _convert}[asked.command](asked)
     except (InputError, OSError) as error:
         print(f"frkit: {' '.join(str(error).split())}", file=sys.stderr)
@@ -90,24 +92,21 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _reading(asked: argparse.Namespace) -> dict:
     """Options of `open_data` that were given."""
-    names = ("format", "score", "scores", "metadata", "labels", "identity", "missing", "distance")
+    names = ("format", "score", "scores", "metadata", "labels", "identity", "missing", "failed", "distance")
     return {name: value for name in names if (value := getattr(asked, name)) is not None}
 
 
 def _report(asked: argparse.Namespace) -> int:
     """Files to a folder."""
-    from frkit.reporting.opening import model_names, open_data
+    from frkit.reporting.opening import model_names
     from frkit.reporting.writing import check_free
 
     check_free(Path(asked.output))
-    how = _reading(asked)
     names = model_names(map(Path, asked.files))
     print(f"frkit: reading {', '.join(asked.files)}", file=sys.stderr)
-    data = {name: open_data(path, **how) for name, path in zip(names, asked.files)}
-    varying = {} if asked.varying is None else {"varying": asked.varying}
-    one = len(names) == 1
-    source = asked.files[0] if one else dict(zip(names, asked.files))
-    return _written(asked, data[names[0]] if one else data, {"data": source, "opening": how}, varying)
+    data = asked.files[0] if len(names) == 1 else dict(zip(names, asked.files))
+    how = {"opening": _reading(asked)} | ({} if asked.varying is None else {"varying": asked.varying})
+    return _written(asked, data, how)
 
 
 def _demo(asked: argparse.Namespace) -> int:
@@ -115,10 +114,10 @@ def _demo(asked: argparse.Namespace) -> int:
     from frkit.faces.opening import demo_faces
 
     asked.by = asked.by or ["gender"]
-    return _written(asked, demo_faces(), {}, {})
+    return _written(asked, demo_faces(), {})
 
 
-def _written(asked: argparse.Namespace, data, made: dict, options: dict) -> int:
+def _written(asked: argparse.Namespace, data, options: dict) -> int:
     """Evaluate, write the folder, and say what came out."""
     from frkit.reporting.report import report
     from frkit.reporting.writing import PAGE
@@ -127,7 +126,6 @@ def _written(asked: argparse.Namespace, data, made: dict, options: dict) -> int:
     at = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far}
     how = {"by": by, **at, "level": asked.level, "quick": asked.quick, "seed": asked.seed, **options}
     found = report(data, **how, progress=True)
-    found.made |= made
     folder = found.save(asked.output)
     width = shutil.get_terminal_size((100, 20)).columns
     print(found, "-" * min(width, 60), f"{folder / PAGE}: the report; beside it tables, figures, evaluation.nc and a "

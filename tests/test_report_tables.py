@@ -99,6 +99,15 @@ def test_differences_keep_their_p_values(evaluation):
     assert ("eer, one − two", "") in made.index
 
 
+def test_contrasts_of_groups_are_named():
+    mix = fk.vmf.mixture(30, 16, seed=0, kappa=(8, 20), groups={"a": {}, "b": {}, "c": {}})
+    evaluation = fk.evaluate(fk.score_tensor(mix.sample(5, seed=1)), far=[0.1], by="group")
+    found = fk.compare(evaluation, "frr_group", groups="all", target="new people")
+    made = fk.table(found)
+    assert made.index.get_level_values("contrast").tolist() == ["a − b", "a − c", "b − c"]
+    assert made["p (Holm)"].tolist() == [p_words(p) for p in found.p_holm.values.ravel()]
+
+
 def test_what_is_no_result_is_refused():
     for wrong in (3, xr.Dataset({"other": 1.0}), "frr"):
         with pytest.raises(fk.InputError, match="a table takes what band"):

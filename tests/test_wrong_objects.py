@@ -123,6 +123,7 @@ RIGHT = {
                                  "score_maps": ("=", {"as they are": "identity"})},
     "explore.n_sigma": {"result": "n"},
     "explore.representation_bias": {"per_identity": ("=", 3)},
+    "explore.own_data": {"path": ("=", None)},
     "explore.roc": {"evaluation": "evaluation"},
 }  # fmt: skip
 ROOMS = {"plot": fk.plot, "explore": fk.explore}
@@ -223,6 +224,7 @@ TAKEN = {
     "explore.fairness.varying": ["dict"],
     "explore.fairness_indices.deals": ["number"],
     "explore.representation_bias.per_identity": ["number"],
+    "explore.own_data.path": ["None", "text"],
     "explore.roc.evaluation": ["result: groups"],
 }
 

@@ -10,7 +10,8 @@ from frkit.explore.explorers import (
     representation_bias,
     roc,
 )
+from frkit.explore.own_data import own_data
 from frkit.explore.predict import predict
 
 __all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "fairness_indices", "n_sigma"]
-__all__ += ["predict", "representation_bias", "roc"]
+__all__ += ["own_data", "predict", "representation_bias", "roc"]

@@ -18,8 +18,9 @@ def card(work: Work) -> Section:
     if known.get("n_images"):
         rows["images"] = f"{known['n_images']:,}"
     if known.get("n_identities"):
-        least, median, most = known["images_per_identity"]
         rows["people"] = f"{known['n_identities']:,}"
+    if known.get("images_per_identity"):
+        least, median, most = known["images_per_identity"]
         rows["images per person"] = f"{least} each" if least == most else f"{least} to {most}, median {median:g}"
     for kind, (many, failed) in _comparisons(work.scores, known).items():
         left = "" if failed is None else f", {failed:,} failed and left out" if failed else ", none failed"

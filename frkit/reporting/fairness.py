@@ -56,7 +56,7 @@ def _worst(work: Work, rates: xr.Dataset, contrasts: xr.Dataset, rate: str, name
     worst, best = (str(known[GROUP].values[int(at)]) for at in (known.values.argmax(), known.values.argmin()))
     of = contrasts.isel({work.along: place_of(held, work.along)})
     p = _p_of(of, worst, best)
-    words = "sure" if p <= SURE else "open"
+    words = "sure" if p <= SURE else "open"  # NaN, of a group without pairs, is open too
     rate_words = "rejected" if rate == "frr_group" else "falsely accepted"
     return (
         f"{name + ': most' if name else 'Most'} {rate_words} {level_words(one)}: {worst}, {rate[:3].upper()} "
@@ -69,9 +69,9 @@ def _p_of(contrasts: xr.Dataset, first: str, second: str) -> float:
     """The p-value of one contrast, allowing for the number of contrasts where there are several."""
     if "contrast" not in contrasts.dims:
         return float(contrasts.p)
-    a, b = contrasts["contrast"].values.astype(str), {f"{first} - {second}", f"{second} - {first}"}
-    place = next((at for at, words in enumerate(a) if words.replace("−", "-") in b), None)
-    return float("nan") if place is None else float(contrasts.p_holm.isel(contrast=place))
+    pairs = zip(contrasts["a"].values.astype(str), contrasts["b"].values.astype(str))
+    (place,) = [at for at, pair in enumerate(pairs) if set(pair) == {first, second}]
+    return float(contrasts.p_holm.isel(contrast=place))
 
 
 def disparities(work: Work) -> Section:
@@ -103,7 +103,8 @@ def disparities(work: Work) -> Section:
     for name in ("frr_max_min", "far_max_min"):
         if name in section.results:
             shown = band(work.curve, name, target=NEW_PEOPLE, level=work.level)
-            section.figures[f"{shown.attrs['label'].capitalize()}, new people"] = partial(plot.fairness, shown)
+            words = shown.attrs["label"]
+            section.figures[f"{words[0].upper()}{words[1:]}, new people"] = partial(plot.fairness, shown)
     for name in work.models:
         section.answers.append(_unfair_words(work, section, tested, name))
     return section

@@ -26,9 +26,9 @@ KNOWN = {  # columns that a table of this format has
     "bfw": {"p1", "p2", "id1", "id2", "att1", "att2", "label"},
     "bob-csv": {"probe_subject_id", "bio_ref_subject_id", "score"},
 }
-OF_FACES = ("labels", "embedding", "identity", "image", "attributes", "varying")
-OF_MATRIX = ("missing", "distance", "labels")
-OF_PAIRS = ("scores", "metadata", "columns", "distance", "missing")
+OF_FACES = ("labels", "embedding", "identity", "image", "attributes", "varying", "metadata")
+OF_MATRIX = ("missing", "distance", "labels", "identity", "metadata", "failed")
+OF_PAIRS = ("scores", "metadata", "columns", "distance", "missing", "identity", "failed")
 PREVIEW = 200  # rows that tell what a column holds
 
 
@@ -91,6 +91,8 @@ def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
 
 def guess(path: Path, score: Iterable[str] | None = None) -> tuple[str, dict]:
     """The format of a file, and what `open_pairs` must be told about its columns."""
+    if path.name.lower().endswith((".json", ".json.gz")):
+        return "json", {}
     kind = file_kind(path)
     if kind == "npy" and any(path.with_name(f"{path.stem}_{PROBE}{end}").exists() for end in (".txt", ".csv", ".npy")):
         return "matrix", {}

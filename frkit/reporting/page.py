@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from frkit.reporting.report import Report
 
 MOST_ROWS = 60  # of a table on the page; the files hold all
+LONG = (48, 34)  # letters of a label that fit beneath a narrow figure, and beside it
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 STYLE = {
     "font.size": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
@@ -43,22 +44,27 @@ CSS = """
 .frkit-report caption { text-align: left; font-weight: 600; padding: .3em 0; caption-side: top; }
 .frkit-report th, .frkit-report td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0;
   white-space: nowrap; border-bottom: 1px solid rgba(128,128,128,.25); background: none; }
-.frkit-report td { max-width: 28em; }
+.frkit-report th { white-space: normal; vertical-align: bottom; }
 .frkit-report figure { margin: 1em 0; display: inline-block; width: min(100%, 29rem); vertical-align: top; }
-.frkit-report figure svg { width: 100%; height: auto; display: block; }
+.frkit-report figure svg { width: 100%; height: auto; display: block; background: #fff; border-radius: .3em; }
 .frkit-report figcaption { font-size: .8em; opacity: .8; }
 .frkit-report pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8em; }
 """
 PAGE_CSS = """
 :root { color-scheme: light dark; }
 body { margin: 0; padding: 1.2rem; background: #fff; color: #1a1a1a; }
-.frkit-report { margin: 0 auto; }
-@media (prefers-color-scheme: dark) { body { background: #16181c; color: #e4e6ea; } }
+body > .frkit-report { margin: 0 auto; }
+@media screen and (prefers-color-scheme: dark) {
+  body { background: #16181c; color: #e4e6ea; }
+  body > .frkit-report figure svg { filter: invert(.91) hue-rotate(180deg); }
+}
 @media print {
   body { background: #fff; color: #000; padding: 0; }
-  .frkit-report { font-size: 10pt; max-width: none; }
-  .frkit-report table { font-size: 8pt; } .frkit-report .wide { overflow: visible; }
-  .frkit-report th, .frkit-report td { white-space: normal; }
+  body > .frkit-report { font-size: 10pt; max-width: none; }
+  body > .frkit-report table { font-size: 7.5pt; }
+  body > .frkit-report .wide { overflow: visible; }
+  body > .frkit-report th, body > .frkit-report td { white-space: normal; padding-right: .6em; }
+  body > .frkit-report figure { width: 48%; }
   figure, tr, li { break-inside: avoid; } h2, caption { break-after: avoid; }
 }
 @page { margin: 1.5cm; }
@@ -96,15 +102,15 @@ def _printable(line: str) -> str:
 # --- as HTML -------------------------------------------------------------------------------------------------------
 
 
-def page(report: "Report") -> str:
-    """One page that needs nothing else: no script, no address, figures inside."""
+def page(report: "Report", body: str | None = None) -> str:
+    """One page that needs nothing else: no script, no address, figures inside; body: its fragment, if known."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(report.title)}</title>\n<style>{PAGE_CSS}</style>\n</head>\n<body>\n"
-        f"{fragment(report)}\n</body>\n</html>\n"
+        f"{body or fragment(report)}\n</body>\n</html>\n"
     )
 
 
@@ -173,12 +179,15 @@ def drawn(draw: Callable[[Axes], Axes], captions: bool = False) -> tuple[Figure,
         if not captions:
             for ax in figure.axes:
                 ax.set_title("", loc="left")
-                _smaller(ax)
+                _narrow(ax)
     return figure, " ".join(words).replace("\n", "; ").replace(r"\$", "$").strip()
 
 
-def _smaller(ax: Axes) -> None:
-    """A legend beneath the axes, where it hides nothing in a narrow figure."""
+def _narrow(ax: Axes) -> None:
+    """Long labels in two lines, and the legend beneath the axes, where it hides nothing in a narrow figure."""
+    for axis, long in ((ax.xaxis, LONG[0]), (ax.yaxis, LONG[1])):
+        words = axis.label.get_text()
+        axis.label.set_text(words.replace(" (", "\n(", 1) if len(words) > long else words)
     legend = ax.get_legend()
     if legend is None:
         return
@@ -198,10 +207,10 @@ def saved(figure: Figure, form: str) -> bytes:
 
 
 def _figure(name: str, draw: Callable, number: int) -> str:
-    """A figure inside the page, whose black is the colour of the page's text."""
+    """A figure inside the page, named for those who do not see it."""
     figure, words = drawn(draw)
     svg = saved(figure, "svg").decode("utf-8")
-    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor")
+    svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     # every figure's names are its own, although they share a page
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>f{number}-", svg)

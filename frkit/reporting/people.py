@@ -33,6 +33,7 @@ def drivers(work: Work) -> Section:
         one = own.isel({work.along: place_of(rates.resolved, work.along)})
         section.tables[f"False rejections{of_model(name)} {level_words(one)}"] = _top(one, "frr_share")
         section.tables[f"False accepts{of_model(name)} {level_words(one)}"] = _top(one, "far_share")
+        section.figures[f"Shares in the FRR{of_model(name)} {level_words(one)}"] = partial(plot.contributions, one)
         share = np.sort(np.nan_to_num(one.frr_share.values))[::-1]
         half = int(np.searchsorted(np.cumsum(share), 0.5) + 1)
         if share.sum() > 0:

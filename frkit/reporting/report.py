@@ -138,6 +138,7 @@ def report(
     level: float = 0.95,
     quick: bool = False,
     seed: int = 0,
+    opening: Mapping | None = None,
     progress: bool | Callable[[float, str], None] | None = None,
     **options,
 ) -> Report:
@@ -158,6 +159,8 @@ def report(
         True leaves out what takes long: floors, permutation tests, SFI/CFI/DFI, N-Sigma, RLB and plans.
     seed : int
         Of all draws.
+    opening : mapping, optional
+        Options of `open_data` for the file or files, such as {"score": ["arcface", "cosface"]}.
     progress : bool or function, optional
         A progress bar; or a function that is called with the share that is done and what comes next, and ends the
         report by raising. By default a bar where the report takes long.
@@ -193,11 +196,11 @@ def report(
     begin, source = time.monotonic(), _source(data)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        scores, faces = _scores_of(data)
+        scores, faces = _scores_of(data, dict(opening or {}))
         work = Work(scores, faces, by, at, level, seed, quick, options)
         with _Steps(progress, quick) as steps:
             found = _made(work, steps)
-    found.made = {"data": source, **made}
+    found.made = {"data": source, **({"opening": dict(opening)} if opening else {}), **made}
     _sort_warnings(found, caught)
     found.seconds = time.monotonic() - begin
     return found
@@ -236,13 +239,14 @@ def _source(data) -> object:
     return None
 
 
-def _scores_of(data) -> tuple:
+def _scores_of(data, opening: dict) -> tuple:
     """The scores, and the faces that they come from, where they do."""
-    if isinstance(data, (str, Path)):
-        data = open_data(data)
-    elif isinstance(data, Mapping) and not isinstance(data, xr.Dataset):
-        parts = {str(name): open_data(part) if isinstance(part, (str, Path)) else part for name, part in data.items()}
-        data = together(parts)
+
+    def there(part):
+        return open_data(part, **opening) if isinstance(part, (str, Path)) else part
+
+    several = isinstance(data, Mapping) and not isinstance(data, xr.Dataset)
+    data = together({str(name): there(part) for name, part in data.items()}) if several else there(data)
     kind_of(data)
     if isinstance(data, xr.Dataset) and "embedding" in data:
         return score_tensor(data), data

@@ -9,9 +9,9 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
 
-MEASURE, VALUE, LIMIT = "measure", "value", "fair model up to"
+MEASURE, VALUE, LIMIT, CONTRAST = "measure", "value", "fair model up to", "contrast"
 HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
-KEYS = (MEASURE, MODEL, "FAR", "threshold", "contrast", "attribute", GROUP, "with group")
+KEYS = (MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group")
 P_OF = {"inverted": "p (fair)", "fair floor": "p (floor)", "permutation of labels": "p (permutation)"}
 INDICES = ("sfi", "cfi", "dfi")
 LATEX = str.maketrans(
@@ -279,6 +279,9 @@ def _rows(values: xr.DataArray, measure: str, cells: Mapping) -> pd.DataFrame:
     heads = [HEADS.get(dim, str(dim)) for dim in values.dims]
     extra = [head for head in heads if head not in KEYS]
     require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
+    if CONTRAST in values.dims and "a" in values.coords:
+        pairs = zip(values["a"].values, values["b"].values)
+        values = values.assign_coords({CONTRAST: [f"{a} − {b}" for a, b in pairs]})
     labels = dict.fromkeys(KEYS, "") | {MEASURE: measure}
     places = pd.MultiIndex.from_tuples(
         [

@@ -98,12 +98,15 @@ def _kit(known: dict) -> str:
 
 def _data(known: dict) -> str:
     """What was compared."""
-    if not known.get("n_images") or not known.get("n_identities"):
+    if not known.get("n_identities"):
         many = known.get("n_genuine_pairs"), known.get("n_impostor_pairs")
         return f"The data are {many[0]:,} genuine and {many[1]:,} impostor comparisons of people who are not named."
-    least, median, most = known["images_per_identity"]
-    each = f"{least}" if least == most else f"{least} to {most}, median {median:g}"
-    text = f"The data are {known['n_images']:,} images of {known['n_identities']:,} people ({each} images each)"
+    text = f"{known['n_identities']:,} people"
+    if known.get("images_per_identity"):
+        least, median, most = known["images_per_identity"]
+        each = f"{least}" if least == most else f"{least} to {most}, median {median:g}"
+        text = f"{known['n_images']:,} images of {text} ({each} images each)"
+    text = f"The data are {text}"
     if "n_genuine_pairs" in known:
         text += f" in {known['n_genuine_pairs']:,} genuine and {known['n_impostor_pairs']:,} impostor pairs of a list"
     elif known.get("similarity") != "given":

@@ -115,15 +115,14 @@ def _cell(source: str, code: bool = True) -> dict:
 def _call(report: "Report", folder: Path) -> str:
     """The call that makes the report."""
     made = dict(report.made)
-    data, opening = made.pop("data"), made.pop("opening", {})
+    data = made.pop("data")
     options = ", ".join(f"{name}={value!r}" for name, value in made.items())
-    how = "".join(f", {name}={value!r}" for name, value in opening.items())
     if data is None:
         source = "# the report was made from data in memory: put them in place of this line\ndata = ..."
     elif isinstance(data, str):
-        source = f"data = fk.open_data({_from(folder, data)!r}{how})"
+        source = f"data = {_from(folder, data)!r}"
     else:
-        each = "".join(f"    {name!r}: fk.open_data({_from(folder, path)!r}{how}),\n" for name, path in data.items())
+        each = "".join(f"    {name!r}: {_from(folder, path)!r},\n" for name, path in data.items())
         source = f"data = {{\n{each}}}"
     return f"{source}\nreport = fk.report(data, {options})"
 

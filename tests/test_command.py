@@ -1,0 +1,253 @@
+"""The command `frkit`: what it writes, what it says, and how it ends."""
+
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import run_notebooks
+import xarray as xr
+
+import frkit as fk
+from frkit.__main__ import main
+
+ROOT = Path(__file__).resolve().parent.parent
+LEVELS = ["--far", "0.05", "0.1"]
+QUICK = [*LEVELS, "--quick"]
+
+
+def people(n=30, per_identity=5, seed=0):
+    kinds = {"a": {"kappa": 20}, "b": {"kappa": 9}}
+    return fk.vmf.mixture(n, 8, seed=0, groups=kinds).sample(per_identity, seed=seed)
+
+
+def store(path, faces, **more):
+    columns = {"embedding": faces.embedding.values, "identity": faces.identity.values, "gender": faces.group.values}
+    np.savez(path, **(columns | more))
+    return str(path)
+
+
+@pytest.fixture
+def two(tmp_path):
+    return two_files(tmp_path)
+
+
+def two_files(folder):
+    return [store(folder / f"{name}.npz", people(seed=seed)) for name, seed in (("one", 1), ("two", 2))]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """What the command wrote for two files, which lie beside it."""
+    folder = tmp_path_factory.mktemp("written")
+    assert run("report", *two_files(folder), "--by", "gender", *QUICK, "-o", folder / "out") == 0
+    return folder / "out"
+
+
+def run(*arguments):
+    return main([*map(str, arguments)])
+
+
+def test_a_report_of_two_files(written):
+    held = {path.name for path in written.iterdir()}
+    assert held == {"report.html", "evaluation.nc", "report.ipynb", "tables", "figures"}
+    assert {path.suffix for path in (written / "tables").iterdir()} == {".csv", ".tex"}
+    assert {path.suffix for path in (written / "figures").iterdir()} == {".svg", ".pdf"}
+    assert sorted(path.name for path in written.parent.iterdir()) == ["one.npz", "out", "two.npz"]
+    evaluation = fk.open_evaluation(written / "evaluation.nc")
+    both = fk.stack_models({name: fk.open_faces(written.parent / f"{name}.npz") for name in ("one", "two")})
+    direct = fk.evaluate(fk.score_tensor(both), far=[0.05, 0.1], by="gender")
+    assert np.array_equal(evaluation["empirical"].frr, direct["empirical"].frr)
+    frame = pd.read_csv(written / "tables/frr_with_95_intervals.csv", dtype=str)
+    assert frame["FRR, new people"].tolist() == fk.table(fk.band(direct, "frr", target="new people"))["frr"].tolist()
+
+
+def test_figures_hold_truetype_and_fit_a_column(written):
+    for path in (written / "figures").glob("*.pdf"):
+        data = path.read_bytes()
+        assert b"/FontFile2" in data and b"/Type3" not in data
+        width = float(data.split(b"/MediaBox [")[1].split(b"]")[0].split()[2])
+        assert width / 72 == pytest.approx(3.45, abs=0.01)
+
+
+def test_the_notebook_makes_the_same_numbers_again(written):
+    before = fk.open_evaluation(written / "evaluation.nc")["empirical"].to_dataset()
+    notebook = run_notebooks.read(written / "report.ipynb")
+    notebook.cells.append(run_notebooks.nbformat.v4.new_code_cell("report.save('../again');"))
+    run_notebooks.execute(notebook, written, timeout=300)
+    again = written.parent / "again"
+    xr.testing.assert_equal(fk.open_evaluation(again / "evaluation.nc")["empirical"].to_dataset(), before)
+    for path in (written / "tables").iterdir():
+        assert (again / "tables" / path.name).read_text() == path.read_text()
+    shutil.rmtree(again)
+
+
+def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert run("report", two[0], *QUICK, "-o", out) == 0
+    said = capsys.readouterr().out
+    assert "FRR, new people" in said and f"{out / 'report.html'}: the report" in said
+    assert run("report", two[0], "--by", "gender", *QUICK, "-o", out) == 0
+    assert (out / "tables/groups.csv").exists()
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("mine")
+    capsys.readouterr()
+    assert run("report", two[0], *QUICK, "-o", mine) == 2
+    assert "holds something else than a report" in capsys.readouterr().err
+    assert (mine / "thesis.txt").read_text() == "mine"
+
+
+def test_columns_of_scores_are_models(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    who = rng.integers(0, 30, (2, 3000)).astype(str)
+    who[1, :1500] = who[0, :1500]
+    genuine = who[0] == who[1]
+    race = np.where(who.astype(int) % 2, "x", "y")
+    frame = pd.DataFrame({"id1": who[0], "id2": who[1], "race1": race[0], "race2": race[1]})
+    frame["arc face"], frame["cos"] = rng.normal(size=3000) + 3 * genuine, rng.normal(size=3000) + 2 * genuine
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    how = ["--by", "race", *QUICK, "-o", tmp_path / "out"]
+    assert run("report", tmp_path / "scores.csv", "--score", "arc face", "cos", *how) == 0
+    said = capsys.readouterr().out
+    assert "arc face is better than cos at every level" in said
+    assert run("report", tmp_path / "scores.csv", "--score", "absent", *QUICK, "-o", tmp_path / "p") == 2
+    assert "there is no column 'absent' of scores" in capsys.readouterr().err and not (tmp_path / "p").exists()
+
+
+def test_the_demo_needs_no_file(tmp_path, capsys):
+    assert run("demo", *QUICK, "-o", tmp_path / "demo") == 0
+    assert (tmp_path / "demo/report.html").exists()
+
+
+def spoiled(folder, kind):
+    """A file that cannot be evaluated."""
+    faces = people()
+    if kind == "empty":
+        path = folder / "empty.csv"
+        path.write_text("")
+    elif kind == "truncated":
+        whole = Path(store(folder / "whole.npz", faces)).read_bytes()
+        path = folder / "cut.npz"
+        path.write_bytes(whole[: len(whole) // 2])
+    elif kind == "truncated text":
+        path = folder / "cut.csv"
+        path.write_text("score,genuine\n0.5,1\n0.4,0\n0.3")
+    elif kind == "wrong columns":
+        path = folder / "wrong.csv"
+        path.write_text("colour,size\nred,3\nblue,4\n")
+    elif kind == "scores without verdicts":
+        path = folder / "scores.csv"
+        path.write_text("score,probe\n0.4,a\n0.5,b\n")
+    elif kind == "a tenth NaN":
+        embedding = faces.embedding.values.copy()
+        embedding[::10] = np.nan
+        path = Path(store(folder / "nan.npz", faces, embedding=embedding))
+    elif kind == "one person":
+        path = Path(store(folder / "one.npz", faces, identity=["anna"] * 150, gender=["a"] * 150))
+    elif kind == "a pickle":
+        path = folder / "faces.pkl"
+        path.write_bytes(pickle.dumps({"embedding": 1}))
+    elif kind == "a pickle inside":
+        path = Path(store(folder / "inside.npz", faces, identity=faces.identity.values.astype(object)))
+    elif kind == "absent":
+        path = folder / "nowhere.npz"
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("empty", "empty"),
+        ("truncated", "the file cannot be read"),
+        ("truncated text", "line 4 has 1 cells"),
+        ("wrong columns", "columns are"),
+        ("scores without verdicts", "no column says which pairs are genuine"),
+        ("a tenth NaN", "bad values in 15 row(s)"),
+        ("one person", "at least two identities are needed"),
+        ("a pickle", "unpickling"),
+        ("a pickle inside", "unpickling"),
+        ("absent", "there is no such file"),
+    ],
+)
+def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, kind, words):
+    path = spoiled(tmp_path, kind)
+    before = sorted(os.listdir(tmp_path))
+    assert run("report", path, *QUICK, "-o", tmp_path / "out") == 2
+    said = capfd.readouterr()
+    (line,) = [line for line in said.err.splitlines() if line.startswith("frkit: ") and "reading" not in line]
+    assert words in line and path.name in line and said.out == "" and "Traceback" not in said.err
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_bad_options_are_told_in_one_line(two, tmp_path, capsys):
+    for arguments, words in (
+        (["--by", "age"], "by='age' is no attribute"),
+        (["--far", "2"], "far must lie in (0, 1)"),
+        (["--level", "7"], "level must lie in"),
+        (["--seed", "-1"], "seed must be a whole number"),
+    ):
+        assert run("report", two[0], "--quick", *arguments, "-o", tmp_path / "out") == 2
+        assert words in capsys.readouterr().err and not (tmp_path / "out").exists()
+    assert run("report", two[0], two[0], *QUICK, "-o", tmp_path / "out") == 2
+    assert "distinct names" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
+    path = store(tmp_path / "many.npz", people(400, 10))
+    command = [sys.executable, "-m", "frkit", "report", path, "--by", "gender", "-o", str(tmp_path / "out")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    said = ""
+    while "reading" not in said:
+        said += process.stderr.readline()
+    time.sleep(4)
+    process.send_signal(sign)
+    rest = process.communicate(timeout=120)[1]
+    assert process.returncode == 130 and "stopped; nothing was written" in rest and "Traceback" not in rest
+    assert os.listdir(tmp_path) == ["many.npz"]
+
+
+def test_an_interrupt_while_writing_leaves_nothing(two, tmp_path, monkeypatch, capsys):
+    from frkit.reporting import writing
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing, "_write_figures", interrupted)
+    assert run("report", two[0], *QUICK, "-o", tmp_path / "out") == 130
+    assert sorted(os.listdir(tmp_path)) == ["one.npz", "two.npz"]
+
+
+def test_help_is_light_and_says_what_far_is():
+    code = "import sys; sys.argv = ['frkit', 'report', '--help']; from frkit.__main__ import main; main()"
+    heavy = "print([name for name in ('matplotlib', 'dask', 'numba', 'scipy') if name in sys.modules])"
+    check = f"try:\n    {code}\nexcept SystemExit as end:\n    print('code', end.code)\n{heavy}"
+    said = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, cwd=ROOT).stdout
+    assert "--by ATTRIBUTE" in said and "examples" in said and "FAR is the" in said
+    assert "code 0" in said and said.strip().endswith("[]")
+
+
+def test_convert_writes_what_is_read_again(tmp_path, capsys):
+    faces = people()
+    table = pd.DataFrame(faces.embedding.values, columns=[f"f{k}" for k in range(8)])
+    table.assign(identity=faces.identity.values, gender=faces.group.values).to_csv(tmp_path / "faces.csv", index=False)
+    assert run("convert", tmp_path / "faces.csv", tmp_path / "faces.npz") == 0
+    assert np.allclose(fk.open_faces(tmp_path / "faces.npz").embedding, faces.embedding, atol=1e-6)
+    (tmp_path / "trials.txt").write_text("1 a/x.wav a/y.wav\n0 a/x.wav b/y.wav\n0 b/x.wav c/y.wav\n1 b/x.wav b/y.wav\n")
+    (tmp_path / "values.txt").write_text("\n".join(["0.9", "0.1", "0.2", "0.8"]))
+    how = ["--format", "voxceleb", "--scores", tmp_path / "values.txt"]
+    assert run("convert", tmp_path / "trials.txt", tmp_path / "pairs.csv", *how) == 0
+    pairs = fk.open_data(tmp_path / "pairs.csv")
+    assert pairs.score.values.tolist() == [0.9, 0.1, 0.2, 0.8]
+    assert pairs.genuine.values.tolist() == [True, False, False, True]
+    assert run("convert", tmp_path / "faces.npz", tmp_path / "faces.csv") == 2
+    assert "end" in capsys.readouterr().err

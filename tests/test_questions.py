@@ -1,0 +1,193 @@
+"""Nine questions that people bring, each asked in at most three lines, and answered again in a few lines of NumPy."""
+
+import gzip
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import frkit as fk
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+LFW = {name: DATA / f"lfw158_{name.lower()}.npz" for name in ("FaceNet", "InsightFace")}
+RFW, BSSR1 = DATA / "rfw_pairs_l2.csv.gz", DATA / "bssr1_face_c.csv.gz"
+FAR = [1e-2, 1e-3]
+
+pytestmark = [
+    pytest.mark.skipif(not DATA.is_dir(), reason="the real data are not beside this checkout"),
+    pytest.mark.filterwarnings("ignore::frkit.DataWarning"),
+]
+
+
+@cache
+def all_pairs(name):
+    """Scores of all pairs of images, and labels, by NumPy alone."""
+    with np.load(LFW[name]) as file:
+        x, who, gender = file["embedding"].astype(float), file["identity"], file["gender"]
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    row, col = np.triu_indices(len(x), 1)
+    return (x @ x.T)[row, col], who[row], who[col], gender[row], gender[col]
+
+
+def threshold_at(impostor, far):
+    """The smallest impostor score that no more than a share of them exceeds."""
+    ordered = np.sort(impostor)
+    return ordered[int(np.ceil(len(ordered) * (1 - far) - 1e-9)) - 1]
+
+
+def frr_at(name, far):
+    score, a, b, *_ = all_pairs(name)
+    return np.mean(score[a == b] <= threshold_at(score[a != b], far))
+
+
+@cache
+def quick_report():
+    return fk.report(LFW, by="gender", far=FAR, quick=True, progress=False)
+
+
+def test_1_which_encoder_is_better_and_how_sure():
+    report = fk.report(LFW, by="gender", far=FAR, quick=True, progress=False)
+    assert "FaceNet is better than InsightFace at every level" in report.sections["models"].answers[0]
+    for target, least in (("new people", 0.005), ("these people", 0.001)):
+        found = report.results["models", f"frr, FaceNet - InsightFace, {target}"]
+        for far in FAR:
+            by_hand = frr_at("FaceNet", far) - frr_at("InsightFace", far)
+            assert float(found.estimate.sel(far_level=far)) == pytest.approx(by_hand, abs=2e-4)
+        assert float(found.p.max()) <= least
+    rng, (score, a, b, *_) = np.random.default_rng(0), all_pairs("FaceNet")
+    people = np.unique(a)  # FRR of drawn people at the threshold of all: as wide as the interval, without its threshold
+    at = threshold_at(score[a != b], 1e-3)
+    own = np.array([np.mean(score[(a == b) & (a == one)] <= at) for one in people])
+    drawn = np.std([rng.choice(own, len(own)).mean() for _ in range(2000)])
+    one = report.results["errors", "frr, new people"].sel(model="FaceNet", far_level=1e-3)
+    assert 2 * 1.96 * drawn < float(one.upper - one.lower) < 4 * 1.96 * drawn
+
+
+def group_ratio(score, a, b, group, at):
+    """Largest over smallest group FRR."""
+    rates = [np.mean(score[(a == b) & (group == name)] <= at) for name in np.unique(group)]
+    return max(rates) / min(rates)
+
+
+def test_2_which_is_less_fair_and_is_it_real():
+    scores = fk.score_tensor(fk.stack_models({name: fk.open_faces(path) for name, path in LFW.items()}))
+    found = fk.permutation_test(scores, "frr_max_min", by="gender", far=[1e-3], n=199)
+    for name in LFW:
+        score, a, b, group, _ = all_pairs(name)
+        genuine, at = a == b, threshold_at(score[a != b], 1e-3)
+        one = found.sel(model=name).isel(far_level=0)
+        assert float(one.estimate) == pytest.approx(group_ratio(score, a, b, group, at), rel=0.01)
+        score, a = score[genuine], a[genuine]
+        people, of = np.unique(a, return_inverse=True)
+        label = group[genuine][np.unique(a, return_index=True)[1]]
+        rng, reached = np.random.default_rng(1), 0
+        for _ in range(199):
+            dealt = rng.permutation(label)[of]
+            reached += group_ratio(score, a, a, dealt, at) >= float(one.estimate)
+        assert float(one.p) == pytest.approx((1 + reached) / 200, abs=0.03)
+        assert float(one.p) <= 0.05
+
+
+def test_3_who_drives_the_errors():
+    report = quick_report()
+    found = report.tables["False rejections of FaceNet at FAR 0.001"]
+    score, a, b, *_ = all_pairs("FaceNet")
+    lost = pd.Series(a[(a == b) & (score <= threshold_at(score[a != b], 1e-3))]).value_counts(normalize=True)
+    assert found.index[0] == lost.index[0]
+    assert found["share of the errors"].tolist() == [f"{share:.1%}" for share in lost.head(10)]
+
+
+def test_4_how_many_more_people():
+    faces = fk.open_faces(LFW["FaceNet"])
+    plan = fk.studies.sample_size(faces, "relative_half_width", 0.2, far=1e-3, per_identity=(10,), progress=False)
+    score, a, b, *_ = all_pairs("FaceNet")
+    names, code = np.unique(np.concatenate([a, b]), return_inverse=True)
+    first, second = np.split(code, 2)
+    genuine, rng = first == second, np.random.default_rng(0)
+    order = np.flatnonzero(~genuine)[np.argsort(-score[~genuine])]
+    order = order[: len(order) // 50]  # the highest impostors
+    frr = []
+    for _ in range(200):  # people drawn, thresholds set anew
+        count = np.bincount(rng.integers(0, len(names), len(names)), minlength=len(names))
+        total = (count.sum() ** 2 - (count**2).sum()) / 2 * 100
+        accepted = np.cumsum(count[first[order]] * count[second[order]]) / total
+        at = score[order][np.searchsorted(accepted, 1e-3, side="right")]
+        frr.append(np.average(score[genuine] <= at, weights=count[first[genuine]]))
+    by_hand = len(names) * (1.96 * np.std(frr) / (0.2 * frr_at("FaceNet", 1e-3))) ** 2
+    assert int(plan.n_identities[0]) == pytest.approx(by_hand, rel=0.25)
+    assert "people with 10 images each" in plan.attrs["answer"]
+
+
+def test_5_which_race_has_the_highest_far_and_is_it_significant():
+    report = fk.report(RFW, by="ethnicity", far=[1e-2], quick=True, progress=False)
+    (answer,) = [line for line in report.sections["groups"].answers if "falsely accepted" in line]
+    assert answer.startswith("Most falsely accepted at FAR 0.01: African") and "is sure" in answer
+    with gzip.open(RFW, "rt") as file:
+        table = pd.read_csv(file)
+    impostor = table[table.label == 0]
+    at = threshold_at(-impostor.dist.to_numpy(), 1e-2)
+    rates = (-impostor.dist > at).groupby(impostor.ethnicity).mean()
+    found = report.results["groups", "far_group"].estimate.isel(far_level=0)
+    for race in found.group.values:
+        assert float(found.sel(group=race)) == pytest.approx(rates[race], abs=1e-9)
+    n = impostor.ethnicity.value_counts()
+    for race in ("Asian", "Caucasian", "Indian"):  # pairs as if independent: 5 standard errors apart and more
+        p = (rates["African"] * n["African"] + rates[race] * n[race]) / (n["African"] + n[race])
+        assert rates["African"] - rates[race] > 5 * np.sqrt(p * (1 - p) * (1 / n["African"] + 1 / n[race]))
+
+
+def test_6_the_eer_of_a_matrix():
+    report = fk.report(BSSR1, far=FAR, progress=False, quick=True)
+    with gzip.open(BSSR1, "rt") as file:
+        table = pd.read_csv(file, index_col=0)
+    values, same = table.to_numpy(float), table.index.to_numpy()[:, None] == table.columns.to_numpy()
+    genuine, impostor = values[same & (values != -1)], np.sort(values[~same & (values != -1)])
+    ordered = np.sort(genuine)
+    far = 1 - np.searchsorted(impostor, ordered, side="right") / len(impostor)
+    frr = np.arange(1, len(ordered) + 1) / len(ordered)
+    by_hand = np.min(np.maximum(far, frr))
+    assert float(report.results["errors", "eer, new people"].estimate) == pytest.approx(by_hand, abs=2e-3)
+    assert float(report.results["errors", "eer, new people"].estimate) == pytest.approx(0.0426, abs=5e-5)
+    card = report.tables["What was compared"].iloc[:, 0]
+    assert card["genuine comparisons"] == f"{same.sum():,}, {(same & (values == -1)).sum():,} failed and left out"
+    assert card["impostor comparisons"].endswith(f", {(~same & (values == -1)).sum():,} failed and left out")
+
+
+def test_7_does_the_embedding_leak_gender():
+    found = fk.representation_bias(fk.open_faces(LFW["FaceNet"]), "gender", seeds=1, progress=False)
+    assert str(found.verdict.values) == "detected"
+    with np.load(LFW["FaceNet"]) as file:
+        x, who, gender = file["embedding"].astype(float), file["identity"], file["gender"] == "male"
+    right = np.zeros(len(x))
+    for fold in np.array_split(np.random.default_rng(0).permutation(np.unique(who)), 5):  # read on other people
+        new = np.isin(who, fold)
+        centre = [x[~new & (gender == sex)].mean(0) for sex in (False, True)]
+        right[new] = (x[new] @ (centre[1] - centre[0]) > np.mean(centre, 0) @ (centre[1] - centre[0])) == gender[new]
+    assert np.mean([right[gender].mean(), right[~gender].mean()]) > 0.8
+
+
+def test_8_a_latex_table_and_a_pdf_figure(tmp_path):
+    folder = quick_report().save(tmp_path / "out")
+    latex = (folder / "tables/frr_with_95_intervals.tex").read_text()
+    for name in LFW:
+        for far in FAR:
+            (line,) = [line for line in _rows(latex) if line[0] == name and line[1] == f"{far:g}"]
+            assert float(line[3].split()[0]) == pytest.approx(frr_at(name, far), abs=6e-4)
+    assert (folder / "figures/frr_against_far_new_people.pdf").read_bytes().startswith(b"%PDF")
+
+
+def _rows(latex):
+    """Cells of every row, with the model's name in each."""
+    rows = [line.removesuffix(r" \\").split(" & ") for line in latex.splitlines() if line.endswith(r"\\")]
+    for before, row in zip(rows, rows[1:]):
+        row[0] = row[0] or before[0]
+    return rows
+
+
+def test_9_a_methods_sentence():
+    said = fk.describe(quick_report().evaluation)
+    with np.load(LFW["FaceNet"]) as file:
+        many, people = len(file["identity"]), len(np.unique(file["identity"]))
+    assert f"{many:,} images of {people} people (10 images each)" in said and "@inproceedings{conti2024" in said
