@@ -5,9 +5,10 @@ A slot is a (bin, cell) in one number: `bin * n_cells + cell`.
 """
 
 import numpy as np
-from numba import njit
 
-COMPILE = {"nogil": True, "boundscheck": False, "cache": True}
+from frkit.base import compiled as njit
+
+COMPILE = {"nogil": True, "boundscheck": False}
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 PLACE_OF_BIT = np.zeros(64, np.uint16)
 for _bit in range(64):

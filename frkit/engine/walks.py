@@ -4,8 +4,8 @@ They know NumPy arrays only. Indices are unsigned where Numba would else test fo
 """
 
 import numpy as np
-from numba import njit
 
+from frkit.base import compiled as njit
 from frkit.engine.kernels import COMPILE
 
 
