@@ -6,7 +6,7 @@ A slot is a (bin, cell) in one number: `bin * n_cells + cell`.
 
 import numpy as np
 
-from frkit.base import compiled as njit
+from frkit.base import compiled
 
 COMPILE = {"nogil": True, "boundscheck": False}
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -15,7 +15,7 @@ for _bit in range(64):
     PLACE_OF_BIT[((1 << _bit) * int(DE_BRUIJN) % 2**64) >> 58] = _bit
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def bin_index(score, low, scale, bin_of_cell) -> int:
     """Bin of one score: its fine cell first, then the bin of that cell. Monotone in the score."""
     last = bin_of_cell.shape[0] - 1
@@ -25,7 +25,7 @@ def bin_index(score, low, scale, bin_of_cell) -> int:
     return bin_of_cell[np.uintp(max(cell, 0))]
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def bins_of(scores, low, scale, bin_of_cell) -> np.ndarray:
     """Bin of every score, as the sweep sees it."""
     out = np.empty(scores.shape[0], np.int32)
@@ -34,7 +34,7 @@ def bins_of(scores, low, scale, bin_of_cell) -> np.ndarray:
     return out
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def places_above(scores, first, floor, above) -> int:
     """Where a patch lies above the floor, from column `first` on in each row, as `row << 16 | column`; how many.
 
@@ -60,7 +60,7 @@ def places_above(scores, first, floor, above) -> int:
     return n
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def scan_patch(scores, codes, ladder, images, count, filing, out) -> tuple:
     """One look at the impostor pairs of a patch that lie above the floor: all that needs no replicate.
 
@@ -99,7 +99,7 @@ def scan_patch(scores, codes, ladder, images, count, filing, out) -> tuple:
     return filed, n_kept
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def pick_pairs(pairs, ladder, following, out) -> None:
     """Put the pairs (row, column, score) of some bins where the next pair of their bin goes in `out`.
 
@@ -114,7 +114,7 @@ def pick_pairs(pairs, ladder, following, out) -> None:
             following[b] += 1
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def file_in_bins(scores, first, persons, groups, cell_of, bins, columns, out) -> int:
     """File every impostor pair of a patch under its bin, and write how far its score and its square are from the bin's.
 
@@ -151,7 +151,7 @@ def file_in_bins(scores, first, persons, groups, cell_of, bins, columns, out) ->
     return n
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def sort_by_slot(rows, cols, slots, start, sorted_rows, sorted_cols) -> None:
     """Counting sort: pairs of slot s stand in start[s] : start[s + 1]."""
     start[:] = 0
@@ -170,7 +170,7 @@ def sort_by_slot(rows, cols, slots, start, sorted_rows, sorted_cols) -> None:
     start[0] = 0
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def add_whole(start, rows, cols, row_weight, col_weight, run, sums) -> None:
     """Add the product of two small whole weights to each pair's slot, for every replicate.
 
@@ -199,7 +199,7 @@ def add_whole(start, rows, cols, row_weight, col_weight, run, sums) -> None:
                 total[b] += part[b]
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def add_whole_by_row(start, rows, cols, row_weight, col_weight, run, sums) -> None:
     """As `add_whole`, where many pairs of a slot stand in one row: their columns' weights are added up first.
 
@@ -239,7 +239,7 @@ def add_whole_by_row(start, rows, cols, row_weight, col_weight, run, sums) -> No
             sums[s, b] += part[b]
 
 
-@njit(fastmath=True, **COMPILE)
+@compiled(fastmath=True, **COMPILE)
 def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, sums) -> None:
     """As `add_whole`, with a factor for each image: products in whole numbers, sums in float64."""
     for s in range(sums.shape[0]):
@@ -266,7 +266,7 @@ def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, 
             u += 1
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def add_above(pairs, ladder, rising, below, images, groups) -> None:
     """Add each pair to its images and people, as `scan_patch` does, under the highest threshold that it exceeds.
 

@@ -5,11 +5,11 @@ They know NumPy arrays only. Indices are unsigned where Numba would else test fo
 
 import numpy as np
 
-from frkit.base import compiled as njit
+from frkit.base import compiled
 from frkit.engine.kernels import COMPILE
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def walk_levels(base, target, begin, end, weight, pairs, threshold, above) -> None:
     """Exact threshold and impostor weight above it, for one replicate and each level.
 
@@ -42,7 +42,7 @@ def walk_levels(base, target, begin, end, weight, pairs, threshold, above) -> No
             u = v
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def weight_above(base, thresholds, begin, end, weight, pairs, above) -> None:
     """Impostor weight strictly above fixed thresholds, for one replicate: above (level, cell)."""
     score, row, col, cell, factor = pairs
@@ -56,7 +56,7 @@ def weight_above(base, thresholds, begin, end, weight, pairs, above) -> None:
             above[level, cell[u]] += factor[u] * row_weight[row[u]] * col_weight[col[u]]
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def genuine_weight(u, weight, genuine) -> float:
     """Weight of genuine pair u in one replicate; an image with itself stands for its copies: w (w - 1)."""
     row_weight, col_weight, identity_count = weight
@@ -66,7 +66,7 @@ def genuine_weight(u, weight, genuine) -> float:
     return genuine.factor[u] * w * identity_count[col]
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
     """Genuine weight at or below each threshold, for one replicate: rejected (level, group).
 
@@ -84,7 +84,7 @@ def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
             rejected[level, group] = total[group]
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def binned_genuine(place, weight, genuine, sums) -> None:
     """Genuine weight of one replicate at each place but the last, sums (place, group); place: (pair,), ascending."""
     for u in range(genuine.score.shape[0]):
@@ -93,7 +93,7 @@ def binned_genuine(place, weight, genuine, sums) -> None:
         sums[place[u], genuine.cell[u]] += genuine_weight(u, weight, genuine)
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def sum_genuine(place, weight, genuine, sums, powers) -> None:
     """Genuine weight of one replicate at each place, sums (place, group), and that of the powers 0 to 2 of the scores,
     powers (power, group)."""
@@ -105,7 +105,7 @@ def sum_genuine(place, weight, genuine, sums, powers) -> None:
         powers[2, group] += added * score**2
 
 
-@njit(**COMPILE)
+@compiled(**COMPILE)
 def crossing(accepted, rejected, imp, gen, weight, genuine_weights, pairs, genuine, own, totals, tolerance) -> tuple:
     """Where FAR and FRR cross inside one bin, for one replicate: (EER, threshold).
 
