@@ -31,6 +31,17 @@ def test_command_prints_a_ratio_for_every_kind_of_case():
     assert product[-2:] == ["1.00", "1.00"]
 
 
+def test_the_one_command_prints_every_part_that_is_asked_for():
+    """Toy sizes; no time is judged. The parts that are other commands have tests of their own."""
+    command = [sys.executable, str(COMMAND.with_name("all.py")), "--quick", "--only", "rooms", "images", "rivals"]
+    done = subprocess.run(command, cwd=COMMAND.parents[2], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("== ")] == ["== rooms", "== images", "== rivals"]
+    for begin in ("RLB", "N-Sigma", "fairness indices", "800 images, 200", "1,000,000 images, 200", "scipy.stats"):
+        assert any(line.startswith(begin) for line in lines), begin
+
+
 @pytest.mark.filterwarnings("ignore:.*of fewer than 5 images:frkit.DataWarning")  # of (2, 9); its replicates are wanted
 @pytest.mark.parametrize("few, many", [(5, 5), (2, 9)])
 def test_literal_algorithm_gives_the_replicates_of_evaluate(few, many):

@@ -16,6 +16,7 @@ each, nothing kept. Scores cost at least that. Data ("equal": 10 images of each 
 about 4 of each, as in MORPH):
 
     rates-*       FAR levels from 1e-5 to 1e-1 and from 1e-6 to 1e-2, 200 replicates, 10,000 images
+    none-*        the same without replicates
     thousand-*    the same with 1,000 replicates
     all-*         histogram=100: AUC, moments and histograms from every pair, besides the rates
     large-*       53,500 images (MORPH has 55,000), one round
@@ -81,7 +82,7 @@ class Case:
 
     def evaluate(self, faces: xr.Dataset, far: np.ndarray) -> xr.DataTree:
         """The call that is timed."""
-        resampling = fk.Resampling("image", n=self.replicates)
+        resampling = fk.Resampling("image", n=self.replicates) if self.replicates else None
         scores = fk.score_tensor(faces)
         return fk.evaluate(scores, far=far, by="race", resampling=resampling, histogram=self.histogram, progress=False)
 
@@ -91,6 +92,7 @@ def cases(quick: bool) -> dict[str, list[Case]]:
     dims = (128, 512)
     sweeps = [Case(f"rates-{dim}-equal", dim) for dim in dims]
     sweeps += [Case(f"rates-{dim}-2-20", dim, 2, 20) for dim in dims]
+    sweeps += [Case(f"none-{dim}", dim, replicates=0) for dim in dims]
     sweeps += [Case(f"thousand-{dim}", dim, replicates=1000, rounds=3) for dim in dims]
     sweeps += [Case(f"all-{dim}", dim, histogram=100, rounds=3) for dim in dims]
     sweeps += [Case(f"large-{dim}", dim, 2, 6, images=53_500, rounds=1) for dim in dims]
@@ -103,7 +105,8 @@ def cases(quick: bool) -> dict[str, list[Case]]:
     }
     if not quick:
         return kinds
-    toys = {kind: [replace(c, images=600, replicates=8, rounds=1) for c in some] for kind, some in kinds.items()}
+    small = dict(images=600, rounds=1)
+    toys = {kind: [replace(c, replicates=min(c.replicates, 8), **small) for c in some] for kind, some in kinds.items()}
     return toys | {"memory": toys["memory"][:1]}
 
 
