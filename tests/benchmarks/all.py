@@ -50,9 +50,9 @@ print(imported, time.perf_counter() - began[0], time.process_time() - began[1], 
 
 def python(*arguments, **environment) -> str:
     """What a new process of this Python prints."""
-    given = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE)])} | environment
-    command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, env=given, check=True, stdout=subprocess.PIPE, text=True).stdout
+    path = os.pathsep.join(filter(None, [str(ROOT), str(HERE), os.environ.get("PYTHONPATH")]))
+    command, given = [sys.executable, *map(str, arguments)], os.environ | {"PYTHONPATH": path} | environment
+    return subprocess.run(command, cwd=ROOT, env=given, check=True, capture_output=True, text=True).stdout
 
 
 def show_first(quick: bool) -> None:
@@ -138,11 +138,12 @@ def measure_rival(name: str, n: int) -> None:
     faces = workload.make_faces(n, 128, 10, 10)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     product = workload.clock(partial(workload.bare_product, faces.embedding.values))[0]
-    lists = rivals.pair_scores(faces.embedding.values, faces.identity.values)
+    given = faces.embedding.values, faces.identity.values
+    given = given if name == "with_cimat" else rivals.pair_scores(*given)
     far, few, many = np.logspace(-3, -1, 9), 2, 6
     rival = getattr(rivals, name)
-    rival(lists[0], lists[1], far, few)
-    times = [workload.clock(partial(rival, *lists, far, b)) for b in (few, many)]
+    rival(*given, far, few)
+    times = [workload.clock(partial(rival, *given, far, b)) for b in (few, many)]
     cpu, wall = ((b - a) / (many - few) * REPLICATES for a, b in zip(*times))
     print(json.dumps([cpu, wall, product, workload.peak_memory()]))
 
@@ -159,8 +160,9 @@ def show_rivals(quick: bool) -> None:
         for n in RIVAL_SIZES[quick]:
             try:
                 figures = json.loads(python(HERE / "all.py", "--rival", rival, n))
-            except subprocess.CalledProcessError:
-                print(f"{package}, {n:,} images: did not survive {MEMORY / 1e9:.0f} GB")
+            except subprocess.CalledProcessError as failed:
+                why = (failed.stderr.splitlines() or ["killed"])[-1]
+                print(f"{package}, {n:,} images: not within {MEMORY / 1e9:.0f} GB of memory ({why})")
                 break
             _show_images(f"{package}, {n:,} images, {REPLICATES} replicates", figures)
 
