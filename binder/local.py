@@ -5,6 +5,7 @@
     python3 binder/local.py lab [ARGS]      the same; ARGS go to JupyterLab
     python3 binder/local.py app [ARGS]      your own data without code, in a browser; ARGS go to Voila
     python3 binder/local.py test [ARGS]     run the tests, a process per core; ARGS go to pytest (-n 0: one process)
+    python3 binder/local.py test-oldest     run the quick tests with the oldest versions of all that frkit needs
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
     python3 binder/local.py docs [ARGS]     show the reference, made from the docstrings; ARGS go to pdoc (-o FOLDER)
     python3 binder/local.py python [ARGS]   the Python that has everything
@@ -26,6 +27,9 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "frkit-stamp"
 START = "/lab/tree/notebooks/00_start_here.ipynb"
+OLDEST = ROOT / ".venv-oldest"
+TOOLS = ("pytest", "hypothesis", "mpmath")  # what the quick tests need, besides frkit
+QUICK = ("faces", "io", "embeddings_on_disk", "evaluate", "intervals", "plot", "explore", "fairness_figures")
 MOST_WORKERS = 4  # processes that test at once: each needs up to a gigabyte
 # JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
 # Voila's page asks the network for icons that nobody needs.
@@ -77,6 +81,23 @@ def environment(extra=""):
     STAMP.write_text(wanted(extra))
 
 
+def oldest():
+    """Make .venv-oldest, of the lowest versions that pyproject.toml allows, and give its Python."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needs = project["dependencies"] + extras["parquet"] + extras["zarr"] + extras["cluster"]
+    needs += [tool for tool in extras["test"] if tool.startswith(TOOLS)]
+    lowest = [need.replace(">=", "==") for need in needs]
+    python, stamp = OLDEST / PYTHON.relative_to(VENV), OLDEST / STAMP.name
+    if not stamp.exists() or stamp.read_text() != " ".join(lowest):
+        run(sys.executable, "-m", "venv", "--clear", OLDEST)
+        run(python, "-m", "pip", "install", "--disable-pip-version-check", "-q", *lowest)
+        stamp.write_text(" ".join(lowest))
+    return python
+
+
 def lab(arguments):
     """JupyterLab's command line: only this machine can reach it, and it opens on the start page, with all of the
     project beside it."""
@@ -101,11 +122,21 @@ def tests(arguments):
     return ["-m", "pytest", "-n", str(workers), "--dist", "worksteal", *arguments]
 
 
+def quick_tests(arguments):
+    """pytest's command line for the oldest versions, which newer ones around them may call deprecated."""
+    files = ["tests/test_{}.py".format(name) for name in QUICK]
+    return [*tests(["-q", "-p", "no:cacheprovider", "-W", "ignore::DeprecationWarning"]), *files, *arguments]
+
+
 def main(verb="lab", *arguments):
+    if verb in ("-h", "--help", "help"):
+        print(__doc__)
+        return
     commands = {
         "lab": lab(arguments),
         "app": app(arguments),
         "test": tests(arguments),
+        "test-oldest": quick_tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
         "docs": ["-m", "pdoc", "--docformat", "numpy", "frkit", *arguments],
         "python": list(arguments),
@@ -113,9 +144,14 @@ def main(verb="lab", *arguments):
     if verb not in commands:
         sys.exit(__doc__)
     check_python()
-    environment("test" if verb in ("test", "docs") else "")
+    python = PYTHON
+    if verb == "test-oldest":
+        python = oldest()
+        os.environ.update(PYTHONPATH=str(ROOT), NUMBA_CACHE_DIR=str(OLDEST / "numba"))
+    else:
+        environment("test" if verb in ("test", "docs") else "")
     os.chdir(str(ROOT))
-    command = [str(PYTHON), *commands[verb]]
+    command = [str(python), *commands[verb]]
     if os.name == "nt":  # there, exec would hand the prompt back at once
         sys.exit(subprocess.call(command))
     os.execv(command[0], command)

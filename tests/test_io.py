@@ -46,6 +46,7 @@ def as_arrays(ds):
 
 
 def write_zarr(ds, path):
+    pytest.importorskip("zarr")
     from zarr.errors import UnstableSpecificationWarning
 
     folder = path.with_suffix("") if path.suffix == ".zip" else path
@@ -57,6 +58,7 @@ def write_zarr(ds, path):
 
 
 def write_parquet(ds, path):
+    pytest.importorskip("pyarrow")
     frame = pd.DataFrame({name: ds[name].values for name in ds.coords})
     frame["embedding"] = list(ds.embedding.values)
     frame.to_parquet(path)
@@ -66,6 +68,7 @@ def write_table(ds, path):
     numbers = pd.DataFrame(ds.embedding.values).add_prefix("f")
     frame = pd.concat([pd.DataFrame({name: ds[name].values for name in ds.coords}), numbers], axis=1)
     if path.suffix == ".parquet":
+        pytest.importorskip("pyarrow")
         frame.to_parquet(path)
     else:
         frame.replace("unknown", "NA").to_csv(path, sep="\t" if ".tsv" in path.name else ",")

@@ -1,0 +1,108 @@
+"""Thirty faults of one line each, planted one at a time in a copy of the package: do the tests of that part see them?
+
+    python tests/planted_faults.py [PART ...]    plants each fault (of these parts) and runs its tests
+
+Nothing in this checkout is changed. A fault takes half a minute of work, less where it is caught early.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = {  # the quick tests of each part
+    "engine": ["engine", "engine_properties", "evaluate", "influence", "variance"],
+    "measures": ["fairness_measures", "registry", "indices"],
+    "intervals": ["intervals", "simultaneous", "fairness_intervals", "influence", "variance"],
+    "indices": ["indices", "indices_evaluate"],
+    "nsigma": ["nsigma"],
+    "representation": ["decisions", "comparators", "representation"],
+}
+FAULTS = [  # part, file, what stands there once, what is put in its place
+    ("engine", "walks", "total + tied > target[level]", "total + tied >= target[level]"),
+    ("engine", "walks", "if score[u] <= thresholds[level]:", "if score[u] < thresholds[level]:"),
+    ("engine", "walks", "w *= (w - 1.0) if row < 0", "w *= w if row < 0"),
+    ("engine", "walks", "share = gap / (gap + after) if", "share = 0.5 if"),
+    ("engine", "kernels", "(persons[1][c] != person) & (cell >= 0)", "(persons[1][c] >= 0) & (cell >= 0)"),
+    ("engine", "rates", 'pairs.score, thresholds, side="right"', 'pairs.score, thresholds, side="left"'),
+    ("engine", "protocol", "reference[h].sum(0) - within", "reference[h].sum(0)"),
+    ("engine", "influence", "exceeds = np.tile(score > thresholds", "exceeds = np.tile(score >= thresholds"),
+    ("measures", "disparity", "mean = np.exp(np.log(rates).mean(GROUP, skipna=False))", "mean = rates.mean(GROUP)"),
+    ("measures", "disparity", "return apart / ((n - 1) *", "return apart / (n *"),
+    ("measures", "disparity", "values.std(GROUP, ddof=1", "values.std(GROUP, ddof=0"),
+    ("measures", "indices", "middle = 1 / (2 * n_groups)", "middle = 1 / n_groups"),
+    ("measures", "indices", "return 1 - deviation.mean(", "return 1 - deviation.median("),
+    ("measures", "indices", "share * genuine + (1 - share) * impostor", "(1 - share) * genuine + share * impostor"),
+    ("intervals", "methods", "values.estimate - upper, values.estimate - lower", "values.estimate + lower, upper"),
+    ("intervals", "methods", "critical = height.max(along)", "critical = height.mean(along)"),
+    ("intervals", "bands", "(replicates - centre) + estimate if", "(replicates - estimate) + estimate if"),
+    ("intervals", "floors", "((1 + reached) / (1 + n))", "(reached / n)"),
+    ("intervals", "floors", "return rates.mean([dim", "return rates.median([dim"),
+    ("intervals", "influence", "influence.T @ influence - pairs", "influence.T @ influence + pairs"),
+    ("indices", "maps", '"euclidean": lambda score: 1 / (1 - score)', '"euclidean": lambda score: 1 / (1 - 2 * score)'),
+    ("indices", "evaluate", "fair.limit, f", 'fair["median"], f'),
+    ("indices", "deals", "np.minimum((score * bins).astype(int), bins - 1)", "(score * (bins - 1)).astype(int)"),
+    ("nsigma", "statistics", "((of_mean - mean) / of_sd)", "((of_mean - mean) / sd)"),
+    ("nsigma", "statistics", 'n_absolute.values, side="right"', 'n_absolute.values, side="left"'),
+    ("nsigma", "subsets", "fixed.far, fixed.frr", "fixed.frr, fixed.far"),
+    ("representation", "decisions", ".where(train > 1 / groups.size)", ".where(train >= 0)"),
+    ("representation", "leakage", "wrong = rng.permuted(~correct, axis=0)", "wrong = ~correct"),
+    ("representation", "dependence", "radius = (1 - 1 / n_classes) / 2", "radius = 1 - 1 / n_classes"),
+    ("representation", "rlb", 'values["rlb"] > 2 * values["rlb_se"]', 'values["rlb"] > values["rlb_se"]'),
+]
+
+
+def copied(folder: Path) -> Path:
+    """The checkout without what it was not committed with."""
+    for part in ("frkit", "tests", "data", "notebooks", "binder", "pyproject.toml", "README.md"):
+        source = ROOT / part
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, folder / part, **({"ignore": shutil.ignore_patterns("__pycache__")} if source.is_dir() else {}))
+    return folder
+
+
+def run(folder: Path, part: str) -> tuple[bool, str]:
+    """Whether the tests of a part fail, and which one."""
+    files = [f"tests/test_{name}.py" for name in TESTS[part]]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *files]
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    answer = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    lines = [line for line in answer.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return answer.returncode == 1, lines[0].split(" - ")[0] if lines else answer.stdout.strip().splitlines()[-1]
+
+
+def plant(folder: Path, fault: tuple[str, str, str, str]) -> str:
+    """Plant one fault, run the tests of its part, take it out again; what became of it."""
+    part, file, before, after = fault
+    path = folder / f"frkit/{part}/{file}.py"
+    source = path.read_text(encoding="utf-8")
+    if source.count(before) != 1:
+        return f"not there ({source.count(before)} times)"
+    path.write_text(source.replace(before, after), encoding="utf-8")
+    began = time.monotonic()
+    try:
+        failed, words = run(folder, part)
+    finally:
+        path.write_text(source, encoding="utf-8")
+    return f"{'caught' if failed else 'MISSED'} in {time.monotonic() - began:.0f} s by {words}"
+
+
+def main(parts: list[str]) -> None:
+    counts = {}
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copied(Path(folder))
+        for number, fault in enumerate(FAULTS, 1):
+            if not parts or fault[0] in parts:
+                found = plant(copy, fault)
+                counts[found.split()[0]] = counts.get(found.split()[0], 0) + 1
+                print(f"{number:2d} {fault[0]}/{fault[1]}: {fault[3]!r} {found}", flush=True)
+    print(counts)
+    sys.exit(0 if counts.keys() <= {"caught"} else 1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
