@@ -94,6 +94,7 @@ def oldest():
     if not stamp.exists() or stamp.read_text() != " ".join(lowest):
         run(sys.executable, "-m", "venv", "--clear", OLDEST)
         run(python, "-m", "pip", "install", "--disable-pip-version-check", "-q", *lowest)
+        run(python, "-m", "pip", "install", "--disable-pip-version-check", "-q", "--no-deps", "-e", ".")
         stamp.write_text(" ".join(lowest))
     return python
 

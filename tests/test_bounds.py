@@ -1,5 +1,6 @@
 """What would take all memory, or for ever, is refused; what crashes a library's reader is refused; disks may fail."""
 
+import builtins
 import errno
 import os
 import subprocess
@@ -161,6 +162,23 @@ def test_a_full_disk_is_named_and_loses_nothing(tmp_path, monkeypatch):
         store.write(1, {"x": np.arange(3)})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data_set_000000.npz", "study.json"]
     assert list(store.finished(2)) == [0]
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+def test_a_disk_that_cannot_be_written_is_named_and_loses_nothing(tmp_path, monkeypatch, number):
+    store = Store(tmp_path, {"seed": 1})
+    store.write(0, {"x": np.arange(3)})
+    there = builtins.open
+
+    def refused(path, mode="r", **more):
+        if "w" in mode:
+            raise OSError(number, os.strerror(number), path)
+        return there(path, mode, **more)
+
+    monkeypatch.setattr(builtins, "open", refused)
+    with pytest.raises(InputError, match=r"data_set_000001.npz cannot be written .*what is finished is kept"):
+        store.write(1, {"x": np.arange(3)})
+    assert list(Store(tmp_path, {"seed": 1}).finished(2)) == [0]  # what is there can be read from there
 
 
 def test_an_evaluation_comes_back_from_its_file(tmp_path):

@@ -323,6 +323,45 @@ def test_a_map_that_decreases_is_refused():
     assert fk.indices.unit_scores(table, lambda s: s**2).values.tolist() == pytest.approx([0.01, 0.16, 0.81])
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_fit_names_the_image_that_has_no_value(value):
+    holed = FACES.copy(deep=True)
+    holed.embedding[3, 1] = value
+    with pytest.raises(fk.InputError, match="row 3, column 1"):
+        fk.vmf.fit(holed)
+
+
+def test_unequal_weights_differ_between_chunkings_in_the_last_bits_only():
+    part = FACES.isel(image=[*range(38)])
+    trees = [fk.evaluate(fk.score_tensor(part, chunks=size), far=[0.1], by="gender") for size in (7, 512)]
+    for name in ("far", "frr", "eer", "far_group", "frr_group", "eer_group", "threshold"):
+        np.testing.assert_allclose(*(tree["empirical"][name] for tree in trees), rtol=0, atol=2e-15)
+
+
+# --- text --------------------------------------------------------------------------------------------------
+
+NASTY = ["<script>alert(1)</script>", "$x_1^2$ & \\frac{a}{b}"]
+
+
+def test_text_from_users_stays_text():
+    """In the legend of a figure, in the controls of an explorer and in a table."""
+    from matplotlib import pyplot as plt
+
+    faces = FACES.assign_coords(gender=("image", np.where(FACES.gender == "f", *NASTY)))
+    how = dict(by="gender", resampling=fk.Resampling("image", n=20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fk.DataWarning)
+        ev = fk.evaluate(fk.score_tensor(faces), **LEVELS | how)
+        ax = fk.plot.group_roc(fk.band(ev, "far_group"), fk.band(ev, "frr_group"))
+        box = fk.explore.fairness({"a": ev})
+    ax.figure.canvas.draw()  # a formula would be parsed here, or fail
+    shown = [text.get_text().replace("\\$", "$") for text in ax.get_legend().get_texts()]
+    assert set(NASTY) <= set(shown)
+    plt.close("all")
+    html = [child.value for child in box.children if type(child).__name__ == "HTML"]
+    assert not any("<script" in text for text in html)
+
+
 # --- files -------------------------------------------------------------------------------------------------
 
 HEAD = "identity,gender,f0,f1\n"

@@ -7,6 +7,7 @@ import xarray as xr
 from scipy.optimize import elementwise
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, warn
+from frkit.faces.checks import check_rows
 from frkit.vmf.densities import bessel_ratios, log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
 
@@ -118,7 +119,9 @@ def _points(faces: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     require(known, "fit takes faces: make them with fk.faces or fk.open_faces")
     lone = MODEL not in faces["embedding"].dims
     require(lone, "these faces hold several models: fit each, as in fk.vmf.fit(faces.sel(model=name))")
-    points = faces["embedding"].transpose(IMAGE, FEATURE).values.astype(float)
+    values = faces["embedding"].transpose(IMAGE, FEATURE).values
+    check_rows(values, values, None)
+    points = values.astype(float)
     points = points[:, np.any(points != 0, axis=0)]
     points /= np.linalg.norm(points, axis=1)[:, None]
     names, codes = np.unique(faces[IDENTITY].values, return_inverse=True)
