@@ -341,10 +341,18 @@ def table(store: Path) -> pd.DataFrame:
         said["population"] = cell.population
         parts.append(told.reset_index().assign(**said))
     found = pd.concat(parts).rename(columns={"far_level": "far"})
+    found["miss"] = missed(found)
     first = ["kind", "n_k", "dim", "people", "kappa", "groups", "population", "target", "measure", "far", "method"]
     told = ["truth", "mean_estimate", "rejects", "accepts"]
-    rest = ["coverage", "mc_error", "miss_below", "miss_above", "width", "called", "data_sets"]
+    rest = ["coverage", "mc_error", "miss_below", "miss_above", "width", "miss", "called", "data_sets"]
     return found.reindex(columns=[*first, *told, *rest])
+
+
+def missed(found: pd.DataFrame) -> pd.Series:
+    """What each place misses of the goal, whether by chance or not: low, high or wide coverage; empty for nothing."""
+    how = {"low": found.coverage < GOAL[0], "high": found.coverage > GOAL[1], "wide": found.width > WIDEST}
+    words = [np.where(misses, word + " ", "") for word, misses in how.items()]
+    return pd.Series(["".join(row).strip() for row in zip(*words, strict=True)], index=found.index)
 
 
 def main() -> None:
@@ -368,6 +376,10 @@ def main() -> None:
         file.write("# python data/make_interval_coverage.py --store FOLDER, then with --table\n")
         file.write(f"# {versions}; seed {SEED}\n")
         found.round(4).to_csv(file, index=False)
+    default = found[found.method.isin(["influence", "inverted"]) & found.coverage.notna()]
+    beyond = (default.coverage - np.clip(default.coverage, *GOAL)).abs() > 2 * default.mc_error
+    print(f"{len(default)} places of the default, {(default.miss != '').sum()} miss the goal {GOAL}, width {WIDEST}")
+    print(default.miss.value_counts().to_string(), f"\nbeyond two Monte Carlo errors: {beyond.sum()}")
 
 
 if __name__ == "__main__":

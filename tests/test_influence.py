@@ -410,7 +410,7 @@ def test_ends_stay_within_0_and_1_and_bad_requests_name_the_argument():
             with pytest.raises(fk.InputError, match="level must"):
                 call(ev, "frr_max_min" if call is fk.floor else "frr", level=level)
     fixed = fk.evaluate(fk.score_tensor(people.sample(3, seed=4)), threshold=[0.3, 0.5])
-    with pytest.raises(fk.InputError, match="thresholds were given"):
+    with pytest.raises(fk.InputError, match="thresholds were given and do not vary"):
         fk.band(fixed, "threshold")
     assert fk.band(ev, "threshold").sizes == {"far_level": 4}
 
@@ -422,3 +422,18 @@ def test_with_two_images_the_rates_of_groups_err_by_themselves():
     ev = fk.evaluate(fk.score_tensor(fair.sample(2, seed=5)), far=[1e-3], by="group")
     drawn = draws(ev, ("frr_group",), "these people").frr_group.isel(far_level=0)
     assert abs(np.corrcoef(drawn.T)[0, 1]) < 0.7
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize("target", ["these people", "new people"])
+def test_an_equal_error_rate_of_few_errors_holds(target):
+    """One or two errors at the EER: of 20 intervals at 95 % more than 3 miss with probability .016."""
+    law = fk.vmf.IdentityLaw(24, kappa=(90, 180))
+    same, missed = law.draw(60, seed=31), 0
+    for seed in range(20):
+        people = same if target == "these people" else law.draw(60, seed=3100 + seed)
+        truth = (same if target == "these people" else law).population_roc(np.geomspace(1e-5, 0.1, 200))
+        at = np.argmin(np.abs(np.log(truth.frr.values) - np.log(truth.far_level.values)))
+        band = fk.band(fk.evaluate(fk.score_tensor(people.sample(5, seed=seed)), far=[0.01]), "eer", target=target)
+        missed += not band.lower.item() <= truth.far_level.values[at] <= band.upper.item()
+    assert missed <= 3

@@ -91,11 +91,8 @@ def band(
     require_inside("level", level, 0, 1)
     method, rule = choose(method, evaluation, chosen)
     data = evaluation["empirical"].to_dataset()
-    require(
-        chosen.name != "threshold" or FAR_LEVEL in data.get("threshold", data).dims,
-        "these thresholds were given, so that there is nothing to put a band around; evaluate at far=... for the "
-        "thresholds of FAR levels",
-    )
+    given = chosen.name == "threshold" and FAR_LEVEL not in data.dims
+    require(not given, "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels")
     target = target_of(evaluation, target)
     if simultaneous:
         result = sup_t(evaluation, chosen, method, level, target)

@@ -20,6 +20,7 @@ from frkit.measures.registry import Measure, rates_read
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 DRAWS = 2_000
 WINDOW_POINTS = 41  # of the curve, for a slope
+WIDEST_WINDOW = 2.0  # of log FAR, for the slope at an EER
 RATES = ("far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "threshold")
 UNITS_AT_ONCE = 10_000
 HEIGHTS = np.linspace(-6, 6, 241)  # normal heights at which a law is tabulated
@@ -102,13 +103,17 @@ class Rates:
 
     def slopes(self, alpha: float, setter: int, half: float) -> np.ndarray:
         """Derivatives (rate,) of all rates by the log of the setting FAR, around a level as far as ± half."""
+        away, values = self.around(alpha, setter, half)
+        away = away - away.mean()
+        return values @ away / (away @ away)
+
+    def around(self, alpha: float, setter: int, half: float) -> tuple[np.ndarray, np.ndarray]:
+        """Distances in the log of the setting FAR from a level, and all rates there, (rate, place)."""
         curve = self.curves[self.curves[:, setter] > 0][::-1]  # from the highest threshold down: FAR rises
         logs = np.log(curve[:, setter])
         lowest = min(max(-half, logs[0] - np.log(alpha)), 0.0)  # nothing is known below the first accepted pair
         away = np.linspace(lowest, half, WINDOW_POINTS)
-        values = np.stack([np.interp(np.log(alpha) + away, logs, column) for column in curve.T])
-        away -= away.mean()
-        return values @ away / (away @ away)
+        return away, np.stack([np.interp(np.log(alpha) + away, logs, column) for column in curve.T])
 
     def places(self, name: str) -> np.ndarray:
         """Law and entry of every value of a rate, an array of `Place` in the shape of the variable.
@@ -130,10 +135,13 @@ class Rates:
     def _equal_errors(self, curve: int, setter: int) -> Place:
         """The law of an EER: where FAR and FRR move against each other, either gives way by its slope."""
         point, entry = self.n_levels + curve, len(self.masks) + setter
-        rate, share = float(self.node.rate[point]), 1.0
-        if rate > 0:
-            share = 1 / (1 - self.slopes(rate, setter, HALF_WINDOW)[entry] / rate)
-        return Place(self.law(point, setter).scaled(share, rate, entry), entry)
+        rate, law, share = float(self.node.rate[point]), self.law(point, setter), 1.0
+        if rate > 0:  # with few errors the curve is coarse: its relative slope is read as far as the error may move
+            spread = np.sqrt(law.own[entry] + law.event(entry) ** 2 / 2) / rate
+            half = np.clip(2 * spread, HALF_WINDOW, WIDEST_WINDOW)
+            middle = max(self.around(rate, setter, half)[1][entry].mean(), rate)
+            share = 1 / (1 - self.slopes(rate, setter, half)[entry] / middle)
+        return Place(law.scaled(share, rate, entry), entry)
 
     def thresholds(self, far: np.ndarray) -> np.ndarray:
         """The thresholds at which the curve has these FARs; beyond the last accepted pair the highest known."""

@@ -187,13 +187,10 @@ def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> Non
 
 def _scheme_cautions(attrs: dict) -> list[str]:
     """What the scheme cannot do for this measure and this method."""
-    messages, scheme = [], attrs.get("scheme")  # of the replicates that were read, if any were
-    if scheme in DRAWN_PEOPLE and attrs["measure"].startswith("far_"):
-        messages.append(
-            f"bands of {attrs['measure']} that draw identities can be up to √3 times too wide at low FAR, "
-            "where single pairs decide"
-        )
-    return messages
+    name = attrs["measure"]
+    if attrs.get("scheme") not in DRAWN_PEOPLE or not name.startswith("far_"):  # of replicates that were read, if any
+        return []
+    return [f"bands of {name} that draw people can be up to √3 times too wide at low FAR, where single pairs decide"]
 
 
 def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> list[str]:
