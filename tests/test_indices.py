@@ -9,6 +9,7 @@ from twin_indices import from_pairs, fusion_weights
 
 import frkit as fk
 from frkit.measures import cfi, dfi, measure, names, sfi
+from frkit.measures.sfi_cfi_dfi import distribution
 
 VARIANTS = ("normal", "extremal", "weighted")
 NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in VARIANTS]
@@ -255,3 +256,13 @@ def test_floor_of_dfi_near_the_stored_figures():
     ds = fk.fairness_indices(table, by="group", score_map="identity", deals=40)
     np.testing.assert_allclose(ds.dfi_floor, [0.934, 0.868, 0.928], atol=0.01)
     assert (ds.dfi_p > 0.05).all()
+
+
+def test_a_distribution_is_mixed_by_the_numbers_of_both_kinds():
+    """A group with three genuine scores for every impostor score: three quarters of the mass are genuine."""
+    by_bin = {"genuine_histogram_group": [[0.0, 1.0], [0.0, 1.0]], "impostor_histogram_group": [[1.0, 0.0], [1.0, 0.0]]}
+    tallies = xr.Dataset({name: (("score_bin", "group"), np.transpose(values)) for name, values in by_bin.items()})
+    tallies = tallies.assign(genuine_pairs_group=("group", [3, 1]), impostor_pairs_group=("group", [1, 1]))
+    tallies = tallies.assign_coords(group=["a", "b"], score_bin=[0.25, 0.75])
+    found = distribution(tallies).transpose("score_bin", "group")
+    np.testing.assert_allclose(found, [[0.25, 0.5], [0.75, 0.5]])

@@ -190,6 +190,8 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
         f"embedding must have dims (image, feature) or (model, image, feature), got {dims}; rename them",
     )
     columns = {str(name): ds[name].values for name in ds.variables if ds[name].dims in ((IMAGE,), (MODEL,))}
+    for name, values in columns.items():
+        require(_is_text(values), f"{name!r} holds what is no text: the file may be damaged, write it again")
     kept = [name for name in columns if ds[name].attrs.get("varying") == "keep"]
     embedding = ds["embedding"].transpose(..., IMAGE, FEATURE)
     return columns | {"embedding": embedding.data, "image_attributes": np.array(kept, str)}
@@ -214,6 +216,14 @@ def _load_zarr(path: Path) -> xr.Dataset:
             check_in_child(path)
             ds = xr.open_dataset(store, engine="zarr", chunks=None, consolidated=False, decode_times=False)
             return _embedding_stays(ds) if path.is_dir() and "embedding" in ds else ds.load()
+
+
+def _is_text(values: np.ndarray) -> bool:
+    """Whether text of fixed length holds characters only: Python breaks over a number that stands for none."""
+    if values.dtype.kind != "U" or values.dtype.itemsize == 0:
+        return True
+    codes = np.ascontiguousarray(values).view(f"{values.dtype.str[0]}u4")
+    return bool(((codes < 0xD800) | (codes > 0xDFFF) & (codes <= 0x10FFFF)).all())
 
 
 def _embedding_stays(ds: xr.Dataset) -> xr.Dataset:
