@@ -95,8 +95,8 @@ def coverage(
     xr.Dataset over (scheme, method, level) and the measure's own dimensions: `coverage`, `coverage_se`, `miss_below`,
     `miss_above` (an undefined interval counts as none of these), `width`. Over the measure's dimensions: `truth`; and
     with scheme: the mean `estimate`, `false_rejects` and `resolved`, and of a disparity `called_unfair`, the share of
-    data sets in which p of the replicates' floor is at most .05. For a rate over far_level how far the law of θ* - θ~,
-    pooled over data sets, is from that of θ^ - θ: `kolmogorov`, `wasserstein` (unit of the rate), each with `_chance`, the 95 %
+    data sets in which the floor's p is at most .05. For a rate over far_level how far the law of θ* - θ~, pooled over
+    data sets, is from that of θ^ - θ: `kolmogorov`, `wasserstein` (unit of the rate), each with `_chance`, the 95 %
     point of what as many errors drawn from the pooled law itself give; `law` holds quantiles of both over (errors,
     probability). Select a method by `study.sel({"method": "naive"})`: xarray's own `sel(method=...)` means something
     else.
