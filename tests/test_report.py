@@ -71,10 +71,22 @@ def test_one_sweep_gives_every_permutation_test(found, faces, name):
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_floors_are_those_of_the_api(found, faces):
+    scores = fk.score_tensor(faces)
+    evaluation = fk.evaluate(scores, far=FAR, by="group")
+    floor = fk.floor(evaluation, "frr_max_min", target="new people")
+    xr.testing.assert_equal(found.results["fairness", "frr_max_min, floor"], floor)
     draws = fk.Resampling("identity", n=200, seed=0)
-    drawn = fk.evaluate(fk.score_tensor(faces), far=FAR, by="group", resampling=draws, histogram=100)
-    for name in ("frr_max_min", "auc_spread"):
-        xr.testing.assert_equal(found.results["fairness", f"{name}, floor"], fk.floor(drawn, name))
+    drawn = fk.evaluate(scores, far=FAR, by="group", resampling=draws, histogram=100)
+    floor = fk.floor(drawn, "auc_spread", target="new people")
+    xr.testing.assert_equal(found.results["fairness", "auc_spread, floor"], floor)
+
+
+def test_two_models_have_the_intervals_of_each_alone(found, faces):
+    for model in ("good", "bad"):
+        own = fk.evaluate(fk.score_tensor(faces.sel(model=model, drop=True)), far=FAR, by="group")
+        for name in ("frr_max_min", "far_gini"):
+            both = found.results["fairness", name].sel(model=model, drop=True)
+            xr.testing.assert_allclose(both, fk.band(own, name, target="new people"))
 
 
 def test_cells_hold_the_results(found):

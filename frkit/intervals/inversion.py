@@ -108,7 +108,7 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
     A group of few people may show none of the worst, and then its own noise is too small to tell it from the others.
     """
     data, drawn = evaluation["empirical"].to_dataset(), draws(evaluation, names, target, N_DRAWS)
-    group = evaluation["influence"].group.values
+    group = np.atleast_2d(evaluation["influence"].group.values)[0]  # that of every model
     images = xr.DataArray(np.bincount(group, minlength=data.sizes[GROUP])[: data.sizes[GROUP]], dims=GROUP)
     spreads = {}
     for name in names:

@@ -85,16 +85,16 @@ def disparities(work: Work) -> Section:
             continue
         source = work.evaluation if name != "auc_spread" or work.quick else work.drawn  # which alone has histograms
         try:
-            rows.append(band(source, name, target=NEW_PEOPLE, level=work.level))
+            found = band(source, name, target=NEW_PEOPLE, level=work.level)
+            noise = floor(source, name, target=NEW_PEOPLE, level=work.level)
         except InputError as error:
             section.lines.append(f"Left out, {name}: {error}")
             continue
-        section.results[name] = rows[-1]
+        section.results |= {name: found, f"{name}, floor": noise}
+        rows += [found, noise.drop_vars("p") if "p" in found else noise]  # one test, not two
         tested.append(chosen)
     if not work.quick:
-        floors = {f"{one.name}, floor": floor(work.drawn, one, level=work.level) for one in tested}
-        section.results |= floors
-        rows += [*floors.values(), *_permuted(work, tested, section)]
+        rows += _permuted(work, tested, section)
     section.tables[f"Measures of disparity with {work.level:.0%} intervals, new people"] = table(*rows)
     section.lines += [
         "fair model up to: what 95 of 100 perfectly fair models would print at most on data as noisy as these. "

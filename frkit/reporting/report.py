@@ -156,7 +156,7 @@ def report(
     level : float
         Nominal coverage of the intervals, in (0, 1).
     quick : bool
-        True leaves out what takes long: floors, permutation tests, SFI/CFI/DFI, N-Sigma, RLB and plans.
+        True leaves out what takes long: permutation tests, SFI/CFI/DFI, N-Sigma, RLB and plans.
     seed : int
         Of all draws.
     opening : mapping, optional
@@ -222,7 +222,7 @@ def _made(work: Work, steps: "_Steps") -> Report:
     steps.next("done", 0)
     if work.quick:
         dear = [TITLES[name] for name, (_, _, long) in PARTS.items() if long]
-        left_out.append(f"{', '.join(dear)}, floors and permutation tests: quick=True")
+        left_out.append(f"{', '.join(dear)}, permutation tests: quick=True")
     said = describe(work.evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections])
     sections["methods"] = Section("Methods", lines=[said.paragraph], blocks=[said.bibtex])
     found = Report("Report of frkit", sections, work.evaluation, {})
