@@ -24,7 +24,7 @@ MOST_READ = 4_000_000_000  # bytes of a file that is named by its path
 ACCEPTED = ".npz,.npy,.csv,.tsv,.gz,.parquet,.mat,.nc"
 NONE, SEVERAL = "(none)", "Ctrl for several"
 SIDES = ("probe_identity", "reference_identity")
-SECONDS = {True: (4.0, 5e-7), False: (25.0, 1.2e-5)}  # quick -> of any report, and of each comparison of images
+SECONDS = {True: (4.0, 1e-7), False: (18.0, 5e-7)}  # quick -> of any report, and of each comparison of images
 WIDE = {"width": "100%", "max_width": "38em"}
 
 

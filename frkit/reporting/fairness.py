@@ -212,8 +212,8 @@ def leakage(work: Work) -> Section:
     section.tables["RLB with ± 1.96 standard errors, 1 is all of the attribute"] = table(found)
     for name in work.models:
         one = found.sel({MODEL: name}) if name else found
-        section.answers.append(
-            f"The embeddings{of_model(name)} give away {float(one.rlb):.0%} of {' & '.join(attributes_of(work.by))} "
-            f"(RLB {number(float(one.rlb))} ± {number(float(one.rlb_se), 2)}, {str(one.verdict.values)})."
-        )
+        verdict, what = str(one.verdict.values), " & ".join(attributes_of(work.by))
+        share = f"{float(one.rlb):.0%}" if verdict == "detected" else "nothing that these data could show"
+        error = f"RLB {number(float(one.rlb))} ± {number(float(one.rlb_se), 2)}, {verdict}"
+        section.answers.append(f"The embeddings{of_model(name)} give away {share} of {what} ({error}).")
     return section
