@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import nbformat
+import numpy as np
 from nbclient import NotebookClient
 from PIL import Image
 
@@ -29,7 +30,8 @@ PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
-LONG = 1500  # characters of a table from which its copy in plain text is left out
+FEW, VISIBLE, HARDLY = (24, 32, 48, 64, 96), 24, 0.001  # numbers of colours to try; levels of 255; share of pixels
+LONG = 500  # characters of a table from which its copy in plain text is left out
 COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
 MARKUP = re.compile(r"[*`$]|\[(?P<words>[^]]*)\]\([^)]*\)|\\\\?(?=[a-z])")
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
@@ -74,13 +76,18 @@ def execute(notebook, folder, timeout=900):
 
 
 def with_few_colours(picture, colours):
-    """A PNG (base64 text) with so many colours: with 128 a third of the size, and the same to the eye."""
+    """A PNG (base64 text) with so many colours, or fewer where hardly a pixel then looks otherwise."""
     image = Image.open(io.BytesIO(base64.b64decode(picture)))
     if image.mode == "P":
         return picture
-    buffer = io.BytesIO()
-    how = {"method": Image.Quantize.MAXCOVERAGE, "dither": Image.Dither.NONE}  # thin lines keep their colour
-    image.convert("RGB").quantize(colours, **how).save(buffer, "PNG", optimize=True)
+    image, buffer = image.convert("RGB"), io.BytesIO()
+    for number in sorted({min(number, colours) for number in (*FEW, colours)}):
+        palette = image.quantize(number, method=Image.Quantize.MEDIANCUT)
+        fewer = image.quantize(palette=palette, dither=Image.Dither.NONE)
+        off = np.abs(np.asarray(fewer.convert("RGB"), int) - np.asarray(image, int)).max(axis=2)
+        if (off > VISIBLE).mean() < HARDLY:
+            break
+    fewer.save(buffer, "PNG", optimize=True)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 

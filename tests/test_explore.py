@@ -206,3 +206,13 @@ def test_a_guess_is_drawn_into_the_figure_that_answers():
     assert [line.get_ydata()[0] for line in ax.lines if line.get_label() == "your guess"] == [2.0]
     with pytest.raises(fk.InputError, match="along"):
         fk.explore.predict("?", drawn.append, low=0, high=1, answer=1, along="z")
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_floors_of_several_encoders_at_once():
+    law = fk.vmf.mixture(20, 16, seed=0, groups={"a": {"kappa": 12}, "b": {"kappa": 8}})
+    faces = fk.vmf.sample_encoders({"A": law, "B": law.correlated(concentration_factor=0.8)}, per_identity=5)
+    both, alone = (fk.evaluate(fk.score_tensor(seen), far=[0.1], by="group") for seen in (faces, faces.sel(model="A")))
+    limit = fk.floor(both, "frr_max_min").limit
+    assert limit.dims == ("model", "far_level")
+    assert np.isfinite(limit).all() and np.isfinite(fk.floor(alone, "frr_max_min").limit).all()

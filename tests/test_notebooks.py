@@ -8,7 +8,7 @@ import pytest
 import run_notebooks
 
 PATHS = run_notebooks.paths()
-LESSONS = [path for path in PATHS if path.stem[:2] in ("01", "02", "05", "06")]
+LESSONS = [path for path in PATHS if path.stem[:2] in ("01", "02", "05", "06", "07")]
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
