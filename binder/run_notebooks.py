@@ -34,6 +34,7 @@ FEW, VISIBLE, HARDLY = (24, 32, 48, 64, 96), 24, 0.001  # numbers of colours to 
 LONG = 500  # characters of a table from which its copy in plain text is left out
 COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
 MARKUP = re.compile(r"[*`$]|\[(?P<words>[^]]*)\]\([^)]*\)|\\\\?(?=[a-z])")
+BETWEEN_TAGS, TABLE_STYLE = re.compile(r">\s+<"), re.compile(r"<style scoped>.*?</style>\s*", re.DOTALL)
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
 
 
@@ -109,6 +110,8 @@ def normalise_output(output, colours=COLOURS, words=""):
         output.metadata = nbformat.from_dict(picture)
     if "image/png" in data:
         data["image/png"] = with_few_colours(data["image/png"], colours)
+    if "text/html" in data:  # a page's own style sheet lays tables out
+        data["text/html"] = BETWEEN_TAGS.sub("><", TABLE_STYLE.sub("", data["text/html"]))
     if "text/html" in data and len(data.get("text/plain", "")) > LONG:
         data["text/plain"] = "(a table)"  # it stands in the file as HTML already
     texts = [(output, "text")] if "text" in output else []

@@ -162,7 +162,7 @@ def test_every_picture_has_its_words(path):
 @each_notebook
 def test_links_lead_to_notebooks(path):
     linked = re.findall(r"\]\((\d\d_\w+\.ipynb)", "".join(markdown_cells(run_notebooks.read(path))))
-    assert set(linked) - {"08_your_own_data.ipynb"} - {"00_start_here.ipynb"} <= {other.name for other in PATHS}
+    assert set(linked) - {"08_your_own_data.ipynb"} <= {other.name for other in PATHS}
 
 
 TRIAL = """\
