@@ -141,6 +141,7 @@ def normalise(notebook):
         number += 1
         cell.execution_count = number
         shown = [output for output in cell.outputs if WIDGET not in output.get("data", {})]
+        shown = [output for output in shown if not output.get("text", "").startswith("frkit: compiling")]  # once a machine
         cell.outputs = [normalise_output(output, colours, caption_behind(notebook, at)) for output in shown]
         for output in cell.outputs:
             if output.output_type == "execute_result":

@@ -8,7 +8,7 @@ import pytest
 import run_notebooks
 
 PATHS = run_notebooks.paths()
-LESSONS = [path for path in PATHS if path.stem[:2] in ("01", "02", "05", "06", "07")]
+LESSONS = [path for path in PATHS if "01" <= path.stem[:2] <= "07"]
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -157,6 +157,39 @@ def test_every_picture_has_its_words(path):
     outputs = [output for cell in code_cells(run_notebooks.read(path)) for output in cell.outputs]
     pictures = [output for output in outputs if "image/png" in output.get("data", {})]
     assert all(output.metadata.get("image/png", {}).get("alt") for output in pictures)
+
+
+# What the four papers print; the start page says where each of them stands.
+PAPERS = {
+    "1": {"Fig.": range(1, 23), "Table": range(1, 3), "Algorithm": range(1, 4)},
+    "2": {"Fig.": range(1, 6), "Table": range(1, 4)},
+    "3": {"Fig.": range(1, 3), "Table": range(1, 3)},
+    "4": {"Fig.": range(1, 8), "Table": range(1, 5)},
+}
+ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4"}
+
+
+def items(words):
+    """The single figures, tables and algorithms of an entry such as "Figs. 5, 10 to 13"."""
+    kind, rest = words.split(maxsplit=1)
+    kind = {"Figs.": "Fig.", "Tables": "Table", "Algorithms": "Algorithm"}.get(kind, kind)
+    found = []
+    for part in rest.split(", "):
+        first, _, last = (ROMAN.get(word, word) for word in part.partition(" to "))
+        found += [(kind, number) for number in range(int(first), int(last or first) + 1)]
+    return found
+
+
+def test_everything_of_the_papers_stands_somewhere():
+    prose = "".join(markdown_cells(run_notebooks.read(run_notebooks.NOTEBOOKS / "00_start_here.ipynb")))
+    entry = r"^\| (\d) \| ([^|]+) \| \[\d\d\]\(([^)]+)\), (?:(Figure \d+)|\"([^\"]+)\") \|"
+    rows = re.findall(entry, prose, re.MULTILINE)
+    listed = sorted((paper, *item) for paper, words, *_ in rows for item in items(words))
+    wanted = [(paper, kind, n) for paper, kinds in PAPERS.items() for kind, numbers in kinds.items() for n in numbers]
+    assert listed == sorted(wanted)
+    for _, words, name, figure, heading in rows:
+        there = "\n".join(markdown_cells(run_notebooks.read(run_notebooks.NOTEBOOKS / name)))
+        assert (f"**{figure}" if figure else heading) in there, f"{words}: {name} has no {figure or heading}"
 
 
 @each_notebook
