@@ -31,6 +31,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
 FEW, VISIBLE, HARDLY = (24, 32, 48, 64, 96), 24, 0.001  # numbers of colours to try; levels of 255; share of pixels
+ONCE = "frkit: compiling"  # a line that stands in the first run on a machine only
 LONG = 500  # characters of a table from which its copy in plain text is left out
 COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
 MARKUP = re.compile(r"[*`$]|\[(?P<words>[^]]*)\]\([^)]*\)|\\\\?(?=[a-z])")
@@ -141,7 +142,7 @@ def normalise(notebook):
         number += 1
         cell.execution_count = number
         shown = [output for output in cell.outputs if WIDGET not in output.get("data", {})]
-        shown = [output for output in shown if not output.get("text", "").startswith("frkit: compiling")]  # once a machine
+        shown = [output for output in shown if not output.get("text", "").startswith(ONCE)]
         cell.outputs = [normalise_output(output, colours, caption_behind(notebook, at)) for output in shown]
         for output in cell.outputs:
             if output.output_type == "execute_result":
