@@ -375,7 +375,7 @@ def main() -> None:
     with open(HERE / "interval_coverage.csv", "w", encoding="utf-8") as file:
         file.write("# python data/make_interval_coverage.py --store FOLDER, then with --table\n")
         file.write(f"# {versions}; seed {SEED}\n")
-        found.round(4).to_csv(file, index=False)
+        found.to_csv(file, index=False, float_format="%.4g")
     default = found[found.method.isin(["influence", "inverted"]) & found.coverage.notna()]
     beyond = (default.coverage - np.clip(default.coverage, *GOAL)).abs() > 2 * default.mc_error
     print(f"{len(default)} places of the default, {(default.miss != '').sum()} miss the goal {GOAL}, width {WIDEST}")

@@ -185,6 +185,21 @@ def test_floor_and_inverted_interval_give_one_p(target, evaluation):
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize("target", ["these people", "new people"])
+def test_every_model_has_the_interval_and_the_floor_that_it_has_alone(target):
+    faces = people([6, 7, 8, 5, 6, 7, 6, 5, 9], groups=["a", "b", "b"], dim=3)
+    other = faces.assign(embedding=faces.embedding + np.random.default_rng(0).normal(size=faces.embedding.shape))
+    both = fk.evaluate(fk.score_tensor(fk.stack_models({"A": faces, "B": other})), far=[0.1, 0.3], by="gender")
+    for name, alone in (("A", faces), ("B", other)):
+        ev = fk.evaluate(fk.score_tensor(alone), far=[0.1, 0.3], by="gender")
+        for call, ends in ((fk.band, ["lower", "upper", "p"]), (fk.floor, ["median", "limit", "p"])):
+            for measure_name in ("frr_max_min", "far_gini"):
+                one, of_both = call(ev, measure_name, target=target), call(both, measure_name, target=target)
+                for end in ends:
+                    np.testing.assert_allclose(of_both[end].sel(model=name), one[end], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_a_floor_of_new_people_draws_them_from_all_groups():
     """By hand: FRR of as many people as each group has, drawn from the people of both."""
     faces = people([6, 7, 8, 5, 6, 7, 6, 5, 9], groups=["a", "b", "b"], dim=3)
