@@ -151,7 +151,7 @@ def test_a_plan_that_misses_is_swept_again(monkeypatch):
 
     monkeypatch.setattr(rates, "sweep", noting)
     missed = Evaluator({"far": FAR}).prepared(others)(scores)["influence"].to_dataset()
-    assert len(asked) > 1 and not asked[-1].adding
+    assert len(asked) > 1 and not asked[-1].asking
     hit = fk.evaluate(scores, far=FAR)["influence"].to_dataset()
     for name in NAMES:
         np.testing.assert_array_equal(missed[name].values, hit[name].values, err_msg=name)

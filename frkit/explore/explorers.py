@@ -393,8 +393,8 @@ def fairness(
 
     @remembered
     def band_and_floor(key, metric, level, replicates) -> tuple[xr.Dataset, xr.Dataset]:
-        part = first_replicates(held[key], replicates)
-        return band(part, metric, level=level), floor(part, metric, level=level)
+        one = first_replicates(held[key], replicates)  # of which the floor is made, however few they are
+        return band(one, metric, level=level), floor(one.drop_nodes("influence", errors="ignore"), metric, level=level)
 
     def show(axes: list[Axes], attribute, metric, far, level, replicates, models=(), **settings) -> None:
         key = attribute, *settings.values()
