@@ -123,7 +123,7 @@ def test_4_how_many_more_people():
 def test_5_which_race_has_the_highest_far_and_is_it_significant():
     report = fk.report(RFW, by="ethnicity", far=[1e-2], quick=True, progress=False)
     (answer,) = [line for line in report.sections["groups"].answers if "falsely accepted" in line]
-    assert answer.startswith("Most falsely accepted at FAR 0.01: African") and "is sure" in answer
+    assert answer.startswith("Most falsely accepted at FAR 0.01: African") and "is clear" in answer
     with gzip.open(RFW, "rt") as file:
         table = pd.read_csv(file)
     impostor = table[table.label == 0]

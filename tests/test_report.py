@@ -108,7 +108,7 @@ def test_sentences_say_which_model_is_better_and_which_group_is_worst(found):
     answers = "\n".join(found.answers)
     assert "good is better than bad at every level" in answers
     assert "bad: most rejected at FAR 0.05: b, FRR" in answers
-    assert re.search(r"the difference is sure \(p [=<] 0\.00\d\)", answers)
+    assert re.search(r"the difference is clear \(p [=<] 0\.00\d\)", answers)
     worst = found.results["people", "contributions"].sel(model="bad", **AT)
     assert f"most from {worst.identity.values[int(np.argmax(worst.frr_share.values))]}" in answers
 

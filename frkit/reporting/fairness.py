@@ -56,7 +56,7 @@ def _worst(work: Work, rates: xr.Dataset, contrasts: xr.Dataset, rate: str, name
     worst, best = (str(known[GROUP].values[int(at)]) for at in (known.values.argmax(), known.values.argmin()))
     of = contrasts.isel({work.along: place_of(held, work.along)})
     p = _p_of(of, worst, best)
-    words = "sure" if p <= SURE else "open"  # NaN, of a group without pairs, is open too
+    words = "clear" if p <= SURE else "open"  # NaN, of a group without pairs, is open too
     rate_words = "rejected" if rate == "frr_group" else "falsely accepted"
     return (
         f"{name + ': most' if name else 'Most'} {rate_words} {level_words(one)}: {worst}, {rate[:3].upper()} "
