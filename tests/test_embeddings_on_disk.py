@@ -77,7 +77,9 @@ def test_results_are_the_same_to_the_bit(tmp_path, kind, similarity):
     [(slice(3, 130), slice(64, 128)), (slice(0, 0), slice(5, 6)), ([1, 70, 599], slice(None)), (slice(9, 400, 7), [5])],
     ids=str,
 )
-@pytest.mark.parametrize("similarity", ["cosine", "euclidean", lambda a, b: a @ b.T], ids=["cosine", "euclidean", "own"])
+@pytest.mark.parametrize(
+    "similarity", ["cosine", "euclidean", lambda a, b: a @ b.T], ids=["cosine", "euclidean", "own"]
+)
 def test_any_part_is_that_of_the_scores_in_memory(tmp_path, part, similarity):
     stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep"), similarity)
     whole = fk.score_tensor(in_memory(), similarity)

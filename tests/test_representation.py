@@ -11,7 +11,7 @@ import xarray as xr
 
 import frkit as fk
 from frkit.representation import Critic, convergence, rlb, shifted_classes
-from frkit.representation.problem import entropy, problem
+from frkit.representation.problem import entropy, problem, standard_error
 from frkit.representation.rlb import detectable_information, independent_directions, independent_images, splits
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -118,7 +118,7 @@ def test_standard_error_is_that_of_identity_means():
     rng = np.random.default_rng(0)
     terms, person = rng.standard_normal(40), np.repeat(np.arange(8), 5)
     means = terms.reshape(8, 5).mean(1)
-    assert rlb._standard_error(terms - terms.mean(), person) == pytest.approx(means.std(ddof=1) / np.sqrt(8), rel=1e-12)
+    assert standard_error(terms - terms.mean(), person) == pytest.approx(means.std(ddof=1) / np.sqrt(8), rel=1e-12)
 
 
 def test_effective_sizes_of_known_laws():

@@ -42,6 +42,7 @@ def results():
         two = fk.vmf.mixture(40, 8, seed=0, groups={"a": {"kappa": (8, 14)}, "b": {"kappa": (6, 10)}})
         faces = two.sample(5, seed=1)
         scores = fk.score_tensor(faces)
+        pair = fk.score_tensor(fk.stack_models({"A": faces, "B": faces}))
         draws = fk.Resampling("image", n=20)
         alone = fk.evaluate(scores, far=FAR, resampling=draws)
         grouped = fk.evaluate(scores, far=FAR, by="group", resampling=draws)
@@ -81,6 +82,8 @@ def results():
             "bias": fk.studies.bootstrap_bias(mix, per_identity=(5, 10), far=[0.1, 0.2], n=20),
             "plan": fk.studies.sample_size(faces, "half_width", 0.05, far=0.1, progress=False),
             "population": mix.population_roc(FAR),
+            "who": fk.contributions(scores, far=[0.1]).isel(far_level=0),
+            "frr of models": fk.band(fk.evaluate(pair, far=FAR, by="group", resampling=None), "frr_group"),
         }
 
 
@@ -93,6 +96,7 @@ RIGHT = {
     "plot.bootstrap_bias": {"study": "bias", "far": ("=", 0.1)},
     "plot.comparators": {"one": "trial"},
     "plot.consistency": {"result": "distances"},
+    "plot.contributions": {"who": "who", "rate": ("=", "frr"), "people": ("=", 3)},
     "plot.convergence": {"result": {"noise": "training"}},
     "plot.coverage": {"study": "coverage", "far": ("=", 0.1), "printed": None},
     "plot.coverage_along": {"study": "coverage of a level", "along": ("=", "far_level")},
@@ -112,6 +116,7 @@ RIGHT = {
     "plot.n_sigma": {"result": "n", "signed": ("=", False)},
     "plot.representation_bias": {"result": "rlb"},
     "plot.roc": {"bands": {"a": "band"}, "curves": None, "truth": "population"},
+    "plot.roc_by_model": {"bands": "frr of models", "scale": ("=", "log")},
     "plot.sample_size": {"plan": "plan"},
     "plot.score_histograms": {"found": "indices"},
     "plot.trials": {"truth": "true bias", "done": ["trial"]},
@@ -205,7 +210,8 @@ TAKEN = {
     "plot.coverage.printed": ["None"],
     "plot.eer_distributions.intervals": ["None"],
     "plot.error_laws.study": ["result: coverage of a level"],
-    "plot.fairness.bands": ["result: band", "result: far of groups", "result: frr of groups"],
+    "plot.contributions.people": ["number"],
+    "plot.fairness.bands": ["result: band", "result: far of groups", "result: frr of groups", "result: frr of models"],
     "plot.fairness.floors": ["None"],
     "plot.fairness.zones": ["None"],
     "plot.fairness_indices.printed": ["None", "dict"],
@@ -215,7 +221,9 @@ TAKEN = {
     "plot.n_matrix.result": ["result: n by subsets"],
     "plot.n_sigma.result": ["result: n by subsets"],
     "plot.representation_bias.result": ["result: trial"],
-    "plot.roc.bands": ["result: far of groups", "result: frr of groups", "result: disparity"],
+    "plot.roc.bands": [
+        "result: far of groups", "result: frr of groups", "result: disparity", "result: frr of models",
+    ],
     "plot.roc.curves": ["None", "result: consistency", "result: population"],
     "plot.roc.truth": ["None"],
     "plot.trials.done": ["list"],
@@ -226,7 +234,7 @@ TAKEN = {
     "explore.representation_bias.per_identity": ["number"],
     "explore.own_data.path": ["None", "text"],
     "explore.roc.evaluation": ["result: groups"],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

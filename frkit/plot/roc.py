@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import FAR_LEVEL, MODEL, REPLICATE, Result, require, require_one_of, takes
+from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, Result, require, require_one_of, takes
 from frkit.plot.style import (
     BANDS,
     DARK,
@@ -34,7 +34,7 @@ from frkit.plot.style import (
 
 CURVES = Result("evaluate(...)['empirical']", ("frr", *LEVELS), LEVELS, kind=(xr.Dataset, xr.DataTree), several=True)
 FAN_OF = Result("frkit.fan(evaluation)", ("estimate", "replicates", "centre", *LEVELS), (*LEVELS, REPLICATE))
-BANDS_OF_MODELS = BANDS._replace(holds=(*BANDS.holds, MODEL), dims=(*BANDS.dims, MODEL), several=False)
+BANDS_OF_MODELS = BANDS._replace(holds=(*BANDS.holds, GROUP, MODEL), dims=(*BANDS.dims, GROUP, MODEL), several=False)
 PAIRED = ("null", "contrast", "a", "b", "label")
 COMPARED = Result("frkit.compare(first, second, measure)", (*ENDS, *LEVELS), LEVELS, PAIRED)
 
@@ -127,7 +127,7 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
 
     Raises
     ------
-    InputError : a band without models, and as `roc`.
+    InputError : a band without models or without groups, and as `roc`.
 
     Examples
     --------
