@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 
@@ -121,7 +121,7 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread():
+def one_blas_thread() -> AbstractContextManager:
     """A context in which matrix products take one thread each: blocks are the tasks that run side by side."""
     return _libraries().limit(limits=1, user_api="blas")
 

@@ -32,7 +32,9 @@ OF_PAIRS = ("scores", "metadata", "columns", "distance", "missing", "identity", 
 PREVIEW = 200  # rows that tell what a column holds
 
 
-def open_data(path, *, format: str | None = None, score: Iterable[str] | None = None, **options):
+def open_data(
+    path, *, format: str | None = None, score: Iterable[str] | None = None, **options
+) -> xr.Dataset | xr.DataArray:
     """Open a file of embeddings, a matrix of scores or a list of scored pairs, whichever it is.
 
     Parameters
@@ -169,7 +171,7 @@ def column_roles(table: pd.DataFrame, score: Iterable[str] | None = None) -> dic
     return {"score": wanted[0] if len(wanted) == 1 else wanted} | roles
 
 
-def together(models: Mapping[str, object]):
+def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
     """The faces or scores of several models of the same images as one."""
     parts = dict(models)
     require(len(parts) > 0, "there is no model: give at least one")

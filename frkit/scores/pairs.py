@@ -165,7 +165,7 @@ def settle_failed(scores: np.ndarray, genuine: np.ndarray, failed: str) -> np.nd
     return np.where(gone, below(*ends), scores)
 
 
-def below(lowest, highest):
+def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
     """A score that is rejected wherever one of these is."""
     return lowest - np.maximum(highest - lowest, 1.0) / 100
 
