@@ -134,9 +134,7 @@ def _system(kind: str, index: str, sizes: Sequence[int]) -> list[tuple]:
     return SYSTEMS[index][kind][: len(sizes)]
 
 
-def thinned(
-    scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0
-) -> xr.DataArray | xr.Dataset:
+def thinned(scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0):
     """Keep a share of some groups' people at random, so that groups become unequal.
 
     Parameters
