@@ -7,7 +7,7 @@ from twin import empirical, vstatistic, weighted
 from twin_rates import whole_summary
 
 import frkit as fk
-from frkit.engine import everypair, kernels
+from frkit.engine import distributions, kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 DIMS = ("replicate", "group", "score_bin")
@@ -159,7 +159,7 @@ def test_moments_of_many_pairs_are_summed_in_single_precision_beside_the_bins(si
     scores = fk.score_tensor(people(sizes), chunks=9)
     options = dict(far=FAR, by="gender", histogram=(20, (-1.25, 1.25)), resampling=fk.Resampling(n=3))
     exact = fk.evaluate(scores, **options)["replicates"]
-    monkeypatch.setattr(everypair, "MANY_PAIRS", 0)
+    monkeypatch.setattr(distributions, "MANY_PAIRS", 0)
     found = fk.evaluate(scores, **options)["replicates"]
     for name in ("impostor_mean", "impostor_mean_group", "impostor_sd", "impostor_sd_group"):
         np.testing.assert_allclose(found[name], exact[name], rtol=0, atol=0.125 * 1e-7, err_msg=name)

@@ -36,8 +36,8 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1296,
-    "engine": 2256, "vmf": 792, "scores": 840, "plot": 800, "faces": 889, "representation": 633, "intervals": 1150,
-    "evaluation": 629, "indices": 275, "explore": 664, "nsigma": 247, "measures": 250, "studies": 1045,
+    "engine": 2277, "vmf": 792, "scores": 840, "plot": 800, "faces": 889, "representation": 633, "intervals": 1150,
+    "evaluation": 636, "indices": 273, "explore": 664, "nsigma": 247, "measures": 250, "studies": 1045,
     "top level": 332,
 }  # fmt: skip
 MOST_ROOMS = 18

@@ -99,6 +99,29 @@ def test_models_chunks_and_an_ordinary_evaluation_agree(scores):
         np.testing.assert_allclose(found[name].sel(model="B"), alone[name], rtol=1e-12)
 
 
+def test_distributions_alone_need_no_rates_and_no_order_of_the_images(scores):
+    """Genuine scores come from a sweep over the blocks that hold them, here a strip of all blocks."""
+    order = np.random.default_rng(0).permutation(scores.sizes["probe"])
+    mixed = scores.isel(probe=order, reference=order).chunk(23)
+    ev = fk.indices.evaluate(mixed, by="group", bins=20)
+    assert of_node(ev) == pytest.approx(values(fk.fairness_indices(scores, by="group", bins=20)), abs=1e-6)
+    assert set(ev.children) == {"empirical", "vstatistic"} and not {"far", "frr", "eer"} & set(ev["empirical"])
+    one_way = scores.isel(probe=order[:60], reference=order[60:])
+    plain = fk.evaluate(one_way, threshold=[0.5], by="group", weighting="pair", histogram=20)
+    assert values(fk.fairness_indices(one_way, by="group", bins=20)) == pytest.approx(of_node(plain), abs=1e-6)
+
+
+def test_strangers_that_are_more_alike_are_told_without_rates():
+    table = fk.canonical_scores("fair", sizes=(40, 40))
+    with pytest.warns(fk.DataWarning, match="the 1 - AUC is 1.00: strangers score higher"):
+        fk.indices.evaluate(
+            fk.pairs(1 - table.score.values, table.genuine, group=table.probe_group.values),
+            by="group",
+            score_map="identity",
+            bins=5,
+        )
+
+
 # --- maps ----------------------------------------------------------------------------------------------------
 def test_a_mapped_tensor_computes_nothing_until_asked(scores):
     def refuse(*_args, **_kwargs):

@@ -6,9 +6,9 @@ import numpy as np
 
 from frkit.engine import kernels, walks
 from frkit.engine.blocks import each
-from frkit.engine.pairs import Genuine
+from frkit.engine.pairs import Genuine, curves
 from frkit.engine.plan import Ladder
-from frkit.engine.resolve import TOLERANCE, Impostors, curves
+from frkit.engine.resolve import TOLERANCE, Impostors
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,6 +94,14 @@ def common_group(protocol: Protocol, row: np.ndarray, col: np.ndarray) -> np.nda
     return np.where(mine == theirs, theirs, len(protocol.groups)).astype(np.int64)
 
 
+def curves(weight: np.ndarray, n_groups: int, axis: int = 0) -> np.ndarray:
+    """Weights of cells (or of groups) along an axis as those of curves: each group's own, and last all together.
+
+    The first cells are those of pairs within each group.
+    """
+    return np.concatenate([np.take(weight, range(n_groups), axis), weight.sum(axis, keepdims=True)], axis)
+
+
 def _mean_count(protocol: Protocol, row: np.ndarray, col: np.ndarray, copy: np.ndarray) -> np.ndarray:
     """E[w_i w_j] over the draws of images: 1 - 1/n where both come from one urn of n, and E[w_i (w_i - 1)] as well."""
     if not protocol.diagonal:

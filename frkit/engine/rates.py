@@ -17,7 +17,7 @@ from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.store import Checkpoint
-from frkit.engine.sweep import Request, sweep
+from frkit.engine.sweep import Asked, Request, Tally, scan_asked, sweep
 
 COLUMN = "column"
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
@@ -28,13 +28,13 @@ class Rates(NamedTuple):
 
     table: over (column, level, group); column 0 is the data, then come replicates, and last the V-statistic. What is
     known of the data alone has no column. influence: what each image adds to the data's rates; None where images are
-    not known. genuine: the genuine pairs. totals: impostor weight, (cell, column).
+    not known. genuine: the genuine pairs. totals: impostor weight, (cell, column), where rates were asked for.
     """
 
     table: xr.Dataset
     influence: xr.Dataset | None
     genuine: Weighted
-    totals: np.ndarray
+    totals: np.ndarray | None
 
 
 def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
@@ -84,6 +84,18 @@ def tally_rates(
     alone = places is not None and places.one_by_one and places.identity is not None  # pairs forget people
     added = _influence(protocol, found, of_data, table) if influence and not alone else None
     return Rates(table, added, found.genuine, found.totals)
+
+
+def genuine_alone(scores: xr.DataArray, protocol: Protocol, bar: bool) -> Rates:
+    """No rates, but the genuine pairs, on which the tallies of whole distributions build."""
+    if protocol.listed is None:
+        tally = sweep(scores, Asked(protocol), scan_asked, everywhere=False, progress=bar)
+    else:
+        tally = Tally({}, {"asked": [(np.arange(protocol.n_genuine), scores.values[protocol.listed.genuine])]})
+    score = tally.asked_scores(protocol, scores.dtype)
+    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
+    genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
+    return Rates(xr.Dataset(attrs={"failed": failed}), None, genuine, None)
 
 
 def _in_kept_bins(ladder: Ladder, row: np.ndarray, col: np.ndarray, score: np.ndarray) -> tuple:

@@ -184,11 +184,3 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
     each(one, len(thresholds))
     out[lost] = np.nan
     return out
-
-
-def curves(weight: np.ndarray, n_groups: int, axis: int = 0) -> np.ndarray:
-    """Weights of cells (or of groups) along an axis as those of curves: each group's own, and last all together.
-
-    The first cells are those of pairs within each group.
-    """
-    return np.concatenate([np.take(weight, range(n_groups), axis), weight.sum(axis, keepdims=True)], axis)

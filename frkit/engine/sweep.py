@@ -73,15 +73,26 @@ class Request:
         return Window(self.gaps, *(slice(*ends) for ends in reach))
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a sweep for the scores of `protocol.asked` alone is to bring back."""
+
+    protocol: Protocol
+    asking: bool = True
+
+
 def sweep(
     scores: xr.DataArray,
     request,
     scan: Callable[..., Tally] | None = None,
     *,
+    everywhere: bool = True,
     progress: bool = False,
     checkpoint: Checkpoint | None = None,
 ) -> Tally:
     """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally.
+
+    everywhere: or only the blocks that hold pairs which are asked for.
 
     scan(places, request, blocks) makes the tally of a strip of blocks; by default that of rates. A strip's blocks are
     made one after the other and scanned while they are in the processor's cache. Strips run side by side, a batch of
@@ -90,7 +101,7 @@ def sweep(
     array, protocol, store = scores.data, request.protocol, Store(checkpoint)
     rows, cols = bounds = blocks.bounds(array)
     asked = _asked_by_block(protocol.asked, rows, cols) if request.asking else {}
-    strips = _strips(bounds, protocol.symmetric, list(asked))
+    strips = _strips(bounds, protocol.symmetric, list(asked), everywhere)
     shared = replace(request, protocol=protocol.for_blocks())
     done, sums, lists = store.load()
     with blocks.progress_bar(len(strips), progress) as bar:
@@ -112,9 +123,9 @@ def sweep(
                 tasks |= {key: (Tally.total, *group) for key, group in zip(parts, groups, strict=True)}
             part = blocks.run(tasks, parts[0])
             bar.update(begin + len(some) - bar.n)
-            sums = gathered(sums, part.lists.pop("images", [])) | {
-                name: sums[name] + values if name in sums else values for name, values in part.sums.items()
-            }
+            images = part.lists.pop("images", [])
+            known = gathered(sums, images) if images else sums
+            sums = known | {name: sums[name] + values if name in sums else values for name, values in part.sums.items()}
             kept = store.keep(part.lists["kept"]) if "kept" in part.lists else None
             part = part.lists | ({} if kept is None else {"kept": kept})
             lists = {name: lists.get(name, []) + items for name, items in part.items()}
@@ -122,15 +133,17 @@ def sweep(
     return Tally(sums, lists)
 
 
-def _strips(bounds: list[np.ndarray], symmetric: bool, asked: list[tuple]) -> list[list[tuple[int, int]]]:
-    """The blocks that hold pairs, or pairs that are asked for, some hundred together or a few.
+def _strips(
+    bounds: list[np.ndarray], symmetric: bool, asked: list[tuple], everywhere: bool
+) -> list[list[tuple[int, int]]]:
+    """The blocks that hold pairs (everywhere), or pairs that are asked for, some hundred together or a few.
 
     Of many blocks those of a square stand together: they share the images of its two sides.
     """
     rows, cols = bounds
-    wanted = np.ones((len(rows) - 1, len(cols) - 1), bool)
-    if symmetric:
-        wanted = cols[1:] > rows[:-1, None] + 1
+    wanted = np.full((len(rows) - 1, len(cols) - 1), everywhere)
+    if symmetric or not everywhere:
+        wanted &= cols[1:] > rows[:-1, None] + 1
         wanted[tuple(np.array(asked, int).reshape(-1, 2).T)] = True
     wanted = np.argwhere(wanted)
     if len(wanted) <= FEW_BLOCKS:
@@ -151,6 +164,12 @@ def _asked_by_block(asked: tuple, rows: np.ndarray, cols: np.ndarray) -> dict:
     order = np.argsort(block, kind="stable")
     by_block = np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
     return {(int(i[p[0]]), int(j[p[0]])): (p, row[p] - rows[i[p[0]]], col[p] - cols[j[p[0]]]) for p in by_block}
+
+
+def scan_asked(places: list[tuple], _request, scores: Iterable[np.ndarray]) -> Tally:
+    """The scores in some blocks that are asked for, and nothing else."""
+    both = zip(places, scores, strict=True)
+    return Tally({}, {"asked": [(place, block[row, col]) for (_, _, (place, row, col)), block in both]})
 
 
 def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Tally:

@@ -28,7 +28,7 @@ from frkit.engine.blocks import one_blas_thread, parts_of
 from frkit.engine.distributions import score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import COLUMN, plan_rates, tally_rates
+from frkit.engine.rates import COLUMN, genuine_alone, plan_rates, tally_rates
 from frkit.engine.store import Checkpoint, swept_with
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
@@ -59,6 +59,7 @@ def evaluate(
     checkpoint: str | Path | None = None,
     _kept=None,
     _influence=True,
+    _rates=True,
 ) -> xr.DataTree:
     """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
 
@@ -148,8 +149,8 @@ def evaluate(
     drawn = resampling is None or hasattr(resampling, "weights")
     require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
     scores, which = with_impostors(checked_scores(scores), impostors)
-    levels = asked_levels(far, threshold, scores)
     bar, models = scores.size > LONG_SWEEP if progress is None else progress, _models(scores)
+    levels = asked_levels(far, threshold, scores) if _rates else Levels(np.empty(0), np.empty((len(models), 0)), None)
     with one_blas_thread():
         known = _known(scores, levels, (by, varying, weighting, which, resampling), _kept)
         protocol, each = known.protocol, zip(models, levels.fixed, known.plans, strict=True)
@@ -157,14 +158,16 @@ def evaluate(
         if checkpoint is not None:
             require(protocol.listed is None, "checkpoint is for tensors; a list of pairs is not swept: leave it out")
             state = Checkpoint.of(checkpoint, swept_with(models, protocol, levels, known.plans))
-        how = bar, state, _influence
-        rates = [tally_rates(model, protocol, (levels.far, fixed), plan, *how) for model, fixed, plan in each]
+        if _rates:
+            how = bar, state, _influence
+            rates = [tally_rates(model, protocol, (levels.far, fixed), plan, *how) for model, fixed, plan in each]
+        else:  # distributions alone
+            rates = [genuine_alone(model, protocol, bar) for model in models]
     failed = [model.table.attrs["failed"] for model in rates]
     tables, influence = [model.table for model in rates], [model.influence for model in rates]
     if turned(scores):
         tables, influence = (in_users_sign(parts) for parts in (tables, influence))
     named = [f" (model {name!r})" for name in scores[MODEL].values.tolist()] if MODEL in scores.dims else [""]
-    _warn(protocol, resampling, levels.far, tables, named)
     if levels.labels is not None:
         tables = [table.assign_coords({THRESHOLD_LEVEL: levels.labels}) for table in tables]
     if bins:
@@ -172,6 +175,7 @@ def evaluate(
         for place, model in enumerate(models):
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
+    _warn(protocol, resampling, levels.far, tables, named)
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
     return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
 
@@ -221,7 +225,7 @@ class Kept(NamedTuple):
 
     labels: dict
     protocol: Protocol
-    plans: list[Ladder]
+    plans: list[Ladder | None]
 
 
 def _known(scores: xr.DataArray, levels: Levels, options: tuple, kept: Kept | None = None) -> Kept:
@@ -241,7 +245,9 @@ def _known(scores: xr.DataArray, levels: Levels, options: tuple, kept: Kept | No
     if kept is not None and len(kept.plans) == len(models):
         return Kept(labels, protocol, kept.plans)
     each = zip(models, levels.fixed, strict=True)
-    return Kept(labels, protocol, [plan_rates(model, protocol, levels.far, fixed) for model, fixed in each])
+    asked = levels.far.size or levels.fixed.size
+    plans = [plan_rates(model, protocol, levels.far, fixed) if asked else None for model, fixed in each]
+    return Kept(labels, protocol, plans)
 
 
 def _check_transpose(scores: xr.DataArray) -> None:
@@ -423,7 +429,7 @@ def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray,
     n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
     smallest = 1 / max(n_impostors if protocol.listed is None else len(protocol.listed.impostor), 1)
     for name, table in zip(names, tables, strict=True):
-        data = table.isel({COLUMN: 0})
+        data = table.isel({COLUMN: 0}, missing_dims="ignore")
         low = levels[(levels < smallest) | (data.far.values <= 0)] if levels.size else levels
         if low.size:
             warn(
@@ -431,9 +437,10 @@ def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray,
                 f"{smallest:.2g}){name}: the threshold there is the largest impostor score, whose bootstrap is not "
                 "valid; take levels above, or compare more images"
             )
-        if data.eer > 0.5:
+        rate, above = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
+        if above > 0.5:
             warn(
-                f"the EER{name} is {float(data.eer):.2f}: strangers score higher than images of one person. If larger "
+                f"the {rate}{name} is {float(above):.2f}: strangers score higher than images of one person. If larger "
                 "scores mean less alike (distances), turn their sign"
             )
 
