@@ -10,8 +10,9 @@ from test_plot import biased, growing
 from trees import FAR, provenance, tree, two_models
 
 import frkit as fk
-from frkit.explore import explorers
 from frkit.explore.panel import Panel, remembered
+from frkit.explore.roc import chosen_bands
+from frkit.explore.studies import recentered
 
 
 def find(box, description):
@@ -67,7 +68,7 @@ def test_roc_offers_the_models_and_several_evaluations():
 
 def test_selecting_bands_is_a_pure_function():
     evaluation = two_models()
-    found = explorers.chosen_bands({"": evaluation}, (("", "B"),), "naive", 0.9, (1e-3, 1e-2))
+    found = chosen_bands({"": evaluation}, (("", "B"),), "naive", 0.9, (1e-3, 1e-2))
     assert list(found) == [""]
     expected = fk.band(evaluation, "frr", method="naive", level=0.9).sel(model=["B"], far_level=[1e-3, 1e-2])
     xr.testing.assert_equal(found[""], expected)
@@ -104,7 +105,7 @@ def test_consistency_reduces_over_the_chosen_range(monkeypatch):
 def test_the_recentered_selection_moves_the_fan_to_the_estimate():
     study = biased()
     naive = study.sel(per_identity=2)
-    moved = explorers.recentered(naive)
+    moved = recentered(naive)
     gap = (moved.replicates - naive.replicates).isel(replicate=0)
     np.testing.assert_allclose(gap, 0.5 * naive.estimate)
 

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from test_explore import find, follows, picture
 
 import frkit as fk
-from frkit.explore import explorers
+from frkit.explore.fairness import first_replicates
 
 FAR = [0.05, 0.1, 0.15, 0.2]
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -151,7 +151,7 @@ def test_the_figure_follows_every_control(evaluation):
 
 def test_fewer_replicates_are_those_of_a_smaller_run(scores, evaluation):
     small = fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("image", n=25))
-    found = explorers.first_replicates(evaluation, 25)
+    found = first_replicates(evaluation, 25)
     xr.testing.assert_identical(fk.band(found, "frr_gini"), fk.band(small, "frr_gini"))
 
 

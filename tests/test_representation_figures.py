@@ -7,7 +7,6 @@ import xarray as xr
 from matplotlib import pyplot as plt
 
 import frkit as fk
-from frkit.explore import explorers
 
 
 @pytest.fixture
@@ -94,7 +93,7 @@ def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
         asked.append(settings)
         return one_trial(distance, settings["by"])
 
-    monkeypatch.setattr(explorers.studies, "trial", quick)
+    monkeypatch.setattr(fk.studies, "trial", quick)
     box = fk.explore.representation_bias(per_identity=7)
     labels = ["attribute strength", "share of class 1", "images n", "dimension", "folds of", "network width"]
     assert [child.description for child in box.children[:6]] == labels

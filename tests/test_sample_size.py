@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import frkit as fk
 from frkit import InputError, vmf
-from frkit.studies.sample_size import _Contrast, _Plan, _terms
+from frkit.studies.plan import Contrast, Plan, terms
 
 FAR = 0.05
 QUICK = dict(far=FAR, progress=False)
@@ -86,15 +86,15 @@ def test_scores_and_faces_give_the_same_plan(pilot, plan):
 
 
 def solver(goal="half_width", wished=0.01, power=0.8, frr=0.1):
-    contrast = _Contrast(goal, None, np.nan, xr.DataArray(frr), frr, True)
-    return _Plan(contrast, wished, FAR, 0.95, power, np.full(60, 20))
+    contrast = Contrast(goal, None, np.nan, xr.DataArray(frr), frr, True)
+    return Plan(contrast, wished, FAR, 0.95, power, np.full(60, 20))
 
 
 def test_the_law_of_variances_is_found_from_exact_numbers():
     true = np.array([0.3, 0.5, 0.2])
-    plan = solver().result({n: true @ _terms(n) / 60 for n in (2, 5, 20)}, (5,), observed=False)
+    plan = solver().result({n: true @ terms(n) / 60 for n in (2, 5, 20)}, (5,), observed=False)
     np.testing.assert_allclose(plan.law, true, rtol=1e-9)
-    half_width = 1.959964 * np.sqrt(true @ _terms(5))
+    half_width = 1.959964 * np.sqrt(true @ terms(5))
     assert int(plan.n_identities[0]) == int(np.ceil((half_width / 0.01) ** 2))
 
 
@@ -112,7 +112,7 @@ def test_ten_errors_of_either_kind_are_expected():
 
 def test_the_recommendation_is_the_smallest(plan):
     for number, needed in zip(plan.per_identity.values, plan.n_identities.values):
-        at_least, less = 1.959964 * np.sqrt(plan.law.values @ _terms(number) / [needed, needed - 1])
+        at_least, less = 1.959964 * np.sqrt(plan.law.values @ terms(number) / [needed, needed - 1])
         assert at_least <= 0.15 < less
     np.testing.assert_array_equal(plan.n_images, plan.n_identities * plan.per_identity)
     assert plan.n_identities.values[0] > plan.n_identities.values[1], "more images of a person need fewer people"

@@ -8,7 +8,8 @@ import xarray as xr
 from frkit.base import IDENTITY, IMAGE, PROBE, InputError, listed, require, warn
 from frkit.faces.files import named
 from frkit.faces.joins import identities_from, joined
-from frkit.scores.pair_formats import PAIR_FORMATS, SIDES
+from frkit.scores.pair_columns import SIDES
+from frkit.scores.pair_formats import PAIR_FORMATS
 from frkit.scores.pair_json import read_json
 from frkit.scores.pairs import pairs
 

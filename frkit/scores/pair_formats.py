@@ -8,14 +8,11 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import IDENTITY, PROBE, REFERENCE, InputError, listed, require
-from frkit.faces.files import named, not_read, read_npy
-from frkit.faces.tables import MISSING_CELLS, read_frame, read_text, to_numbers
+from frkit.faces.files import named, not_read
+from frkit.faces.tables import read_frame, read_text
+from frkit.scores.pair_columns import NAMES, SIDES, mapped, read_scores, refuse, score_lines, scores_in
 
-SIDES = (PROBE, REFERENCE)
-NAMES = (PROBE, REFERENCE, f"{PROBE}_{IDENTITY}", f"{REFERENCE}_{IDENTITY}")
 BLOCK = 300  # pairs of one kind in a row, in RFW's protocol
-_GENUINE = ("1", "true", "target", "genuine", "mated", "same")
-_IMPOSTOR = ("0", "-1", "false", "nontarget", "impostor", "non-mated", "different")
 _RFW_TABLE = dict(zip(NAMES, ("img_1", "img_2", "id_1", "id_2"))) | {
     "genuine": "label", "score": "dist", "ethnicity": "ethnicity"
 }  # fmt: skip
@@ -24,73 +21,6 @@ _BFW_ATTRIBUTES = {"subgroup": ("att1", "att2"), "gender": ("g1", "g2"), "ethnic
 _BFW_KNOWN = {*_BFW.values(), *sum(_BFW_ATTRIBUTES.values(), ()), "fold", "a1", "a2", ""}
 _BOB_SIDES = ("probe_", "bio_ref_")
 _BOB_IDS = ("template_id", "key", "reference_id")
-
-
-# --- what one name of frkit.pairs is mapped to -----------------------------------------------------------
-
-
-def mapped(table: pd.DataFrame, columns: Mapping) -> dict:
-    """The columns of a table under the names of `frkit.pairs`, with the lines they stand in.
-
-    `score` may map to one column, a list of columns (models) or a mapping from model to column; an attribute to one
-    column or to two, (probe's, reference's), of which one may be None; `trial` to a list of columns, or a mapping.
-    """
-    out = {"lines": table.index.to_numpy()}
-    for name, own in columns.items():
-        if name == "score":
-            models = own if isinstance(own, (str, Mapping)) else {model: model for model in own}
-            out[name] = scores_in(table, models)
-        elif name in NAMES:
-            out[name] = _complete(_column(table, own, name))
-        elif name == "genuine":
-            out[name] = _verdicts(_column(table, own, name))
-        elif name == "trial":
-            of_trials = own if isinstance(own, Mapping) else {column: column for column in own}
-            out[name] = {attribute: _column(table, column, attribute) for attribute, column in of_trials.items()}
-        elif isinstance(own, str):
-            out[name] = _column(table, own, name).to_numpy()
-        else:
-            require(len(own) == 2, f"attribute {name!r} must name one column or two, got {listed(own)}")
-            out[name] = tuple(None if side is None else _column(table, side, name).to_numpy() for side in own)
-    return out
-
-
-def _column(table: pd.DataFrame, name: str, what: str) -> pd.Series:
-    require(name in table, f"there is no column {name!r} ({what}); the columns are {listed(table.columns, 30)}")
-    return table[name]
-
-
-def scores_in(table: pd.DataFrame, own: str | Mapping) -> np.ndarray | dict[str, np.ndarray]:
-    """One model's scores, or those of several by name."""
-    if isinstance(own, Mapping):
-        return {model: scores_in(table, column) for model, column in own.items()}
-    return to_numbers(_column(table, own, "score").to_frame())[:, 0]
-
-
-def _complete(values: pd.Series) -> np.ndarray:
-    """Names, none of which is missing."""
-    text = values.astype(str).str.strip()
-    _refuse(values.index[values.isna() | text.isin(MISSING_CELLS)], f": {values.name} is missing")
-    return text.to_numpy(str)
-
-
-def _verdicts(values: pd.Series) -> np.ndarray:
-    """Which pairs are genuine, from 1/0, true/false, target/nontarget, genuine/impostor."""
-    text = values.astype(str).str.strip().str.lower().str.removesuffix(".0")
-    bad = text[~text.isin([*_GENUINE, *_IMPOSTOR])]
-    words = f"{', '.join(_GENUINE)} or {', '.join(_IMPOSTOR)}"
-    word = bad.head(1).str.cat()
-    _refuse(bad.index, f", {values.name}: {word!r} does not say whether the pair is genuine; use {words}")
-    return text.isin(_GENUINE).to_numpy()
-
-
-def _refuse(lines, what: str) -> None:
-    """Refuse the first of these lines, if there is any; `what` goes on from its number."""
-    if len(lines):
-        raise InputError(f"line {lines[0]}{what}")
-
-
-# --- tables with a header --------------------------------------------------------------------------------
 
 
 def read_mapped(path, columns=None) -> dict:
@@ -133,9 +63,6 @@ def _with_models(columns: dict) -> dict:
     return columns | {REFERENCE: np.char.add("model ", columns[REFERENCE])}
 
 
-# --- lines of fields -------------------------------------------------------------------------------------
-
-
 def read_bob(fields: str, model: str, path) -> dict:
     """bob's 4 or 5 columns, the third or fourth of them the probe."""
     columns = dict(zip(NAMES, ("probe", model, "real_id", "claimed_id"))) | {"score": "score"}
@@ -166,11 +93,11 @@ def _trial_scores(trials: pd.DataFrame, scores, path) -> np.ndarray | dict[str, 
         table = read_text(Path(scores), "enrol [test score]", "enrol test score, or one score")
         width = (table != "").sum(axis=1)
         odd = table.index[(width != width.iloc[0]) | (width == 2)]
-        _refuse(odd, " has another number of fields; a line is: enrol test score")
+        refuse(odd, " has another number of fields; a line is: enrol test score")
         if width.iloc[0] == 1:
             return read_scores(scores_in(table.set_axis(["score", 1, 2], axis=1), "score"), len(trials), path)
         sides = ["enrol", "test"]
-        _refuse(table.index[table.duplicated(sides)], " scores a trial for a second time")
+        refuse(table.index[table.duplicated(sides)], " scores a trial for a second time")
         values = scores_in(table, "score")
         place = pd.MultiIndex.from_frame(table[sides]).get_indexer(pd.MultiIndex.from_frame(trials[sides]))
         lost = trials[place < 0]
@@ -223,17 +150,17 @@ def read_lfw(path, scores=None) -> dict:
 
 def _numbered_pairs(body: pd.DataFrame, block: int) -> dict:
     """Pairs `name n1 n2` (genuine) and `nameA n1 nameB n2`, in blocks of each kind by turns."""
-    _refuse(body.index[body.other == ""], " has too few fields; a line is: name n1 n2, or nameA n1 nameB n2")
+    refuse(body.index[body.other == ""], " has too few fields; a line is: name n1 n2, or nameA n1 nameB n2")
     short = body.n2 == ""
     due = np.arange(len(body)) // block % 2 == 0
     order = f"{block} genuine pairs (3 fields) and {block} impostor pairs (4 fields) by turns"
-    _refuse(body.index[short.to_numpy() != due], f" breaks the order of {order}")
+    refuse(body.index[short.to_numpy() != due], f" breaks the order of {order}")
     second = body.name.where(short, body.other)
-    _refuse(body.index[(body.name == second) & ~short], " names one person twice, but has the form of an impostor pair")
+    refuse(body.index[(body.name == second) & ~short], " names one person twice, but has the form of an impostor pair")
     out = {"lines": body.index.to_numpy(), "genuine": short.to_numpy()}
     for side, person, number in zip(SIDES, (body.name, second), (body.n1, body.other.where(short, body.n2))):
         bad = number[~number.str.fullmatch(r"\d{1,9}")]
-        _refuse(bad.index, f": {bad.head(1).str.cat()!r} is no image number")
+        refuse(bad.index, f": {bad.head(1).str.cat()!r} is no image number")
         images = person + "_" + number.astype(int).astype(str).str.zfill(4) + ".jpg"
         out |= {side: images.to_numpy(str), f"{side}_{IDENTITY}": person.to_numpy(str)}
     return out
@@ -262,36 +189,6 @@ def _rfw_race(path: Path) -> dict:
         out = _numbered_pairs(read_text(path, "name n1 other [n2]", "id n1 n2, or idA n1 idB n2"), BLOCK)
     out |= {side: np.char.add(f"{race}/", out[side]) for side in SIDES}
     return out | {"ethnicity": np.full(len(out["lines"]), race)}
-
-
-# --- scores in a file of their own -----------------------------------------------------------------------
-
-
-def read_scores(scores, n: int, where) -> np.ndarray | dict[str, np.ndarray]:
-    """Scores of n pairs in their order, one per line of a file, an .npy or an array; or of several models."""
-    require(scores is not None, f"{where} hold(s) no scores: give scores=, a file with one score per line")
-    if isinstance(scores, Mapping):
-        return {str(name): read_scores(one, n, where) for name, one in scores.items()}
-    if not isinstance(scores, (str, Path)):
-        values = np.asarray(scores, np.float64)
-        require(values.shape == (n,), f"scores has shape {values.shape}, but there are {n} pairs")
-        return values
-    with named(scores):
-        values = score_lines(Path(scores))
-        require(len(values) == n, f"holds {len(values)} scores, but {where} hold(s) {n} pairs")
-    return values
-
-
-def score_lines(path: Path) -> np.ndarray:
-    """One score per line, or an .npy of one dimension."""
-    with named(path):
-        if path.suffix != ".npy":
-            return scores_in(read_text(path, "score", "one score"), "score")
-        require(path.is_file(), "there is no such file")
-        values = read_npy(path)
-        flat = values.ndim == 1 and values.dtype.kind in "fiu"
-        require(flat, f"scores must be numbers in one dimension, got {values.dtype} of shape {values.shape}")
-        return values.astype(np.float64)
 
 
 def read_vectors(path, scores=None) -> dict:

@@ -10,7 +10,8 @@ import pandas as pd
 from frkit.base import PROBE, REFERENCE, listed, require
 from frkit.faces.files import reading
 from frkit.faces.tables import open_text
-from frkit.scores.pair_formats import NAMES, mapped, scores_in, two_vectors
+from frkit.scores.pair_columns import NAMES, mapped, scores_in
+from frkit.scores.pair_formats import two_vectors
 
 _FORMS = (
     "JSON must hold {probe: {reference: score}}, {model: {probe: {reference: score}}}, {'genuine': [...], 'impostor': "

@@ -2,7 +2,8 @@
 
 from frkit.vmf.fitting import fit
 from frkit.vmf.law import IdentityLaw
-from frkit.vmf.mixture import Mixture, mixture, subspace_mixture
+from frkit.vmf.mixture import Mixture
+from frkit.vmf.random_mixture import mixture, subspace_mixture
 from frkit.vmf.sampling import sample_encoders
 
 __all__ = ["IdentityLaw", "Mixture", "fit", "mixture", "sample_encoders", "subspace_mixture"]

@@ -9,8 +9,9 @@ from scipy.special import betainc, betaincinv
 
 from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require
 from frkit.vmf.densities import GenuineScores, panel_rule
-from frkit.vmf.mixture import Mixture, checked_groups, interval, mixture
+from frkit.vmf.mixture import Mixture
 from frkit.vmf.population import checked_levels
+from frkit.vmf.random_mixture import checked_groups, interval, mixture
 
 PANELS_PER_WIDTH = 4  # panels in the spread sqrt(2 / p) of log kappa over which FRR goes from 0 to 1
 FAR_ERROR = 1e-12  # relative; what the incomplete beta function and its inverse are good for
