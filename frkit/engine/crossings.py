@@ -83,11 +83,11 @@ class _Runs:
     genuine_place: np.ndarray
 
 
-def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int) -> np.ndarray:
-    """EER and its threshold of every column and curve, (2, column, curve); NaN where a rate has no pairs."""
-    out = np.full((2, *at.bins.shape), np.nan)
-    if not np.any(at.bins >= 0):
-        return out
+def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, out: np.ndarray) -> None:
+    """Fill in EER and its threshold, (2, column, curve), of those whose bins are among these."""
+    here = np.isin(at.bins, impostors.bin)
+    if not here.any():
+        return
     totals = impostors.totals[:, : len(at.bins)]
     all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
     runs = _find_runs(impostors, genuine, at, n_groups, all_pairs)
@@ -95,7 +95,7 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
 
     def one(column: int) -> None:
         weight, genuine_weight = impostors.column(column), genuine.column(column)
-        for curve in np.flatnonzero(at.bins[column] >= 0):
+        for curve in np.flatnonzero(here[column]):
             own = curve if curve < n_groups else -1  # the group, and the cell of its own pairs; -1 takes all
             out[:, column, curve] = walks.crossing(
                 *_start(runs, at, column, curve, (begin[column, curve], end[column, curve])),
@@ -109,7 +109,6 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
             )
 
     each(one, len(at.bins))
-    return out
 
 
 def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, all_pairs: tuple) -> _Runs:

@@ -13,7 +13,7 @@ from frkit.engine import plan as planning
 from frkit.engine.blocks import bounds
 from frkit.engine.influence import INFLUENCE_DIMS, Gaps, curve, influence_sums
 from frkit.engine.kernels import bins_of
-from frkit.engine.pairs import Genuine, Weighted, weigh_genuine
+from frkit.engine.pairs import Genuine, Pairs, Weighted, weigh_genuine
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.store import Checkpoint
@@ -76,8 +76,7 @@ def tally_rates(
             scores, Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, asking=False), progress=bar
         )
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
-    impostors = resolve.cut_pairs(found, ladder, protocol, bins)
-    table = _table(protocol, found, impostors, far, fixed)
+    table = _table(protocol, found, ladder, far, fixed)
     if of_data is not ladder:
         found = found._replace(kept=[_in_kept_bins(of_data, *pairs) for pairs in found.kept])
     places = protocol.listed
@@ -171,26 +170,31 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
     return _Found(sums, totals, count, kept, genuine, failed, level_bins, found, bins, by_image=tally.sums)
 
 
-def _table(protocol: Protocol, found: _Found, impostors: resolve.Impostors, far, fixed) -> xr.Dataset:
+def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.Dataset:
     """Exact rates of all columns, with the names that they have in an evaluation."""
-    n_groups, pairs = len(protocol.groups), found.genuine
-    if fixed.size:
-        thresholds = np.tile(fixed, (protocol.n_columns, 1))
-        above = resolve.resolve_thresholds(impostors, found.level_bins[0], fixed)
-    else:
-        thresholds, above = resolve.resolve_levels(impostors, far)
+    n_groups, pairs, shape = len(protocol.groups), found.genuine, found.level_bins.shape
+    thresholds = np.tile(fixed, (len(found.totals[0]), 1)) if fixed.size else np.full(shape, np.nan)
+    above, kinds = np.zeros((*shape, protocol.n_cells)), list(zip(pairs, found.crossings, strict=True))
+    eer = [np.full((2, *at.bins.shape), np.nan) for at in found.crossings]
+    accepts = np.zeros((shape[1], protocol.n_cells), int)
+    for impostors in resolve.portions(found, ladder, protocol, found.bins[found.bins >= 0]):
+        if fixed.size:
+            resolve.resolve_thresholds(impostors, fixed, found.level_bins[0], above)
+        else:
+            resolve.resolve_levels(impostors, far, found.level_bins, thresholds, above)
+        for (kind, at), out in zip(kinds, eer, strict=True):
+            crossings.resolve_crossings(impostors, kind, at, n_groups, out)
+        _count_accepts(impostors, found, thresholds[0], accepts)
     far_of_all, far_cell = ratio(above.sum(2), found.totals.sum(0)[:, None]), ratio(above, found.totals.T[:, None])
-    frr = [_frr(kind, thresholds) for kind in (pairs.data, pairs.centre)]
+    frr = [_frr(kind, thresholds) for kind in pairs]
     frr, frr_group = (np.concatenate(parts) for parts in zip(*frr, strict=True))
-    kinds = zip((pairs.data, pairs.centre), found.crossings, strict=True)
-    eer = [crossings.resolve_crossings(impostors, kind, at, n_groups) for kind, at in kinds]
     eer, eer_threshold = np.concatenate(eer, axis=1)
     level = THRESHOLD_LEVEL if fixed.size else FAR_LEVEL
     line, by_group = (COLUMN, level), (COLUMN, level, GROUP)
     table = {"threshold": (line, with_centre(thresholds)), "far": (line, with_centre(far_of_all)), "frr": (line, frr)}
     table |= {"far_group": (by_group, with_centre(far_cell[..., :n_groups])), "frr_group": (by_group, frr_group)}
     table |= by_curve("eer", (COLUMN,), eer) | by_curve("eer_threshold", (COLUMN,), eer_threshold)
-    table |= _errors(level, protocol, found, impostors, thresholds[0])
+    table |= _errors(level, protocol, pairs.data.pairs, accepts, thresholds[0])
     if np.all(protocol.cell_of >= 0):
         cross = far_cell[..., protocol.cell_of[:-1, :-1]]  # the last code is "in no group"
         table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))
@@ -205,19 +209,24 @@ def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), ratio(lost, pairs.totals.T[:, None])[..., :-1]
 
 
-def _errors(level: str, protocol: Protocol, found: _Found, impostors: resolve.Impostors, thresholds) -> dict:
-    """Pairs that go wrong at the data's own thresholds, each counted once, and where they are enough."""
-    bins, n_groups, pairs = found.level_bins[0], len(protocol.groups), found.genuine.data.pairs
-    pairs = pairs.take(pairs.row >= 0)
+def _count_accepts(impostors: resolve.Impostors, found: _Found, thresholds: np.ndarray, accepts: np.ndarray) -> None:
+    """Count impostor pairs above the data's own thresholds, (level, cell), where their bins are among these."""
+    bins, higher = found.level_bins[0], np.cumsum(found.counts[::-1], axis=0)[::-1] - found.counts
+    for place in np.flatnonzero(np.isin(bins, impostors.bin)):
+        runs = np.flatnonzero(impostors.bin == bins[place])
+        own = slice(impostors.first[runs[0]], impostors.last[runs[-1]])
+        above = impostors.pairs.cell[own][impostors.pairs.score[own] > thresholds[place]]
+        accepts[place] = higher[bins[place]] + np.bincount(above, minlength=accepts.shape[1])
+
+
+def _errors(level: str, protocol: Protocol, pairs: Pairs, accepts: np.ndarray, thresholds: np.ndarray) -> dict:
+    """Pairs that go wrong at the data's own thresholds, each counted once, and where they are enough.
+
+    pairs: genuine. accepts: (level, cell) impostor pairs.
+    """
+    n_groups, pairs = len(protocol.groups), pairs.take(pairs.row >= 0)
     first = np.searchsorted(pairs.score, thresholds, side="right")
     rejects = np.stack([np.bincount(pairs.cell[:n], minlength=n_groups + 1) for n in first])
-    higher = np.append(np.cumsum(found.counts[::-1], axis=0)[::-1], np.zeros((1, found.counts.shape[1]), int), axis=0)
-    accepts = higher[bins + 1]
-    for place, (b, threshold) in enumerate(zip(bins, thresholds, strict=True)):
-        runs = np.flatnonzero(impostors.bin == b)
-        own = slice(impostors.first[runs[0]], impostors.last[runs[-1]])
-        above = impostors.pairs.cell[own][impostors.pairs.score[own] > threshold]
-        accepts[place] += np.bincount(above, minlength=accepts.shape[1])
     table, by_group = {}, (level, GROUP)
     of_kinds = {"false_accepts": accepts, "false_rejects": rejects}
     for name, part in of_kinds.items():

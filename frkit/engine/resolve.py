@@ -1,5 +1,6 @@
 """From binned sums and kept pairs to exact thresholds and rates, for the point estimate and every replicate."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from frkit.engine.sweep import slot_sums
 
 RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 PIECE = 1 << 18  # pairs whose weights one thread adds up at a time
+PORTION = 6_000_000  # kept pairs that are sorted and walked at once, 24 bytes each
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 
 
@@ -38,13 +40,20 @@ class Impostors:
         return self.weight[0][column], self.weight[1][column]
 
 
-def cut_pairs(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray) -> Impostors:
+def portions(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray) -> Iterator[Impostors]:
+    """The kept pairs of these bins, some bins at a time: memory holds a few million pairs, however many there are."""
+    bins = np.sort(bins)[::-1]
+    number = np.cumsum(found.counts[bins].sum(1)) // PORTION
+    for some in np.split(bins, np.flatnonzero(np.diff(number)) + 1):
+        yield cut_pairs(found, ladder, protocol, some)
+
+
+def cut_pairs(found, ladder: Ladder, protocol: Protocol, wanted: np.ndarray) -> Impostors:
     """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run.
 
-    found: what the sweep brought, `frkit.engine.rates._Found`.
+    found: what the sweep brought, `frkit.engine.rates._Found`. wanted: bins, from the highest down.
     """
-    # where the pairs of each bin begin and end, from the highest bin down
-    wanted = np.sort(bins)[::-1]
+    # where the pairs of each bin begin and end
     end = np.cumsum(found.counts.sum(1)[wanted])
     begin = np.append(0, end[:-1])
     n_pairs = int(end[-1])
@@ -129,44 +138,38 @@ def threshold_bins(ladder: Ladder, thresholds: np.ndarray, dtype: np.dtype) -> n
     return np.where(thresholds < floor, -1, bins)
 
 
-def resolve_levels(impostors: Impostors, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds (column, level) at FAR levels, and impostor weight above them (column, level, cell)."""
-    n_columns, totals = impostors.above.shape[2], impostors.totals.sum(0)
-    thresholds = np.full((n_columns, len(far)), np.nan)
-    weights = np.empty((n_columns, len(far), impostors.above.shape[1]))
-    above = impostors.above.sum(1)
+def resolve_levels(impostors: Impostors, far: np.ndarray, bins: np.ndarray, thresholds, weights) -> None:
+    """Fill in thresholds (column, level) at FAR levels, and impostor weight above them, (column, level, cell), of those
+    whose bins, (column, level), are among these."""
+    totals, above, here = impostors.totals.sum(0), impostors.above.sum(1), np.isin(bins, impostors.bin)
 
     def one(column: int) -> None:
-        target = far * totals[column] * (1 + TOLERANCE)
+        own = np.flatnonzero(here[column])
+        target = far[own] * totals[column] * (1 + TOLERANCE)
         at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
-        walks.walk_levels(
-            np.ascontiguousarray(impostors.above[at, :, column]),
-            target,
-            impostors.first[at],
-            impostors.last[at],
-            impostors.column(column),
-            impostors.pairs,
-            thresholds[column],
-            weights[column],
-        )
+        base = np.ascontiguousarray(impostors.above[at, :, column])
+        pairs = impostors.first[at], impostors.last[at], impostors.column(column), impostors.pairs
+        found = np.full(len(own), np.nan), np.empty(base.shape)
+        walks.walk_levels(base, target, *pairs, *found)
+        thresholds[column, own], weights[column, own] = found
 
-    each(one, n_columns)
-    return thresholds, weights
+    each(one, len(bins))
 
 
-def resolve_thresholds(impostors: Impostors, bins: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """Impostor weight strictly above fixed thresholds, (column, level, cell); bins: (level,)."""
-    n_columns = impostors.above.shape[2]
-    weights = np.empty((n_columns, len(bins), impostors.above.shape[1]))
-    begin = np.array([np.argmax(impostors.bin == b) for b in bins])
-    last = np.array([impostors.last[impostors.bin == b][-1] for b in bins])
+def resolve_thresholds(impostors: Impostors, fixed: np.ndarray, bins: np.ndarray, weights: np.ndarray) -> None:
+    """Fill in impostor weight strictly above fixed thresholds, (column, level, cell), of those whose bins, (level,),
+    are among these."""
+    own = np.flatnonzero(np.isin(bins, impostors.bin))
+    begin = np.array([np.argmax(impostors.bin == b) for b in bins[own]], int)
+    last = np.array([impostors.last[impostors.bin == b][-1] for b in bins[own]], int)
 
     def one(column: int) -> None:
         above, weight = np.ascontiguousarray(impostors.above[begin, :, column]), impostors.column(column)
-        walks.weight_above(above, thresholds, impostors.first[begin], last, weight, impostors.pairs, weights[column])
+        found = np.empty(above.shape)
+        walks.weight_above(above, fixed[own], impostors.first[begin], last, weight, impostors.pairs, found)
+        weights[column, own] = found
 
-    each(one, n_columns)
-    return weights
+    each(one, len(weights))
 
 
 def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
