@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1296,
-    "engine": 2277, "vmf": 792, "scores": 840, "plot": 800, "faces": 889, "representation": 633, "intervals": 1150,
+    "engine": 2281, "vmf": 792, "scores": 840, "plot": 800, "faces": 889, "representation": 633, "intervals": 1150,
     "evaluation": 636, "indices": 273, "explore": 664, "nsigma": 247, "measures": 250, "studies": 1045,
     "top level": 332,
 }  # fmt: skip

@@ -17,7 +17,7 @@ CELLS = 1 << 15  # fine score cells; a bin is a run of them
 EVEN_BINS = 2048  # of a plan that knows nothing
 TAIL_PAIRS = 8_000  # about so many of the highest impostor pairs are kept whatever the levels
 TOP_PAIRS = 200  # and so many of them stand in the last bin
-KEPT_LIMIT = 100_000_000  # pairs that may be kept, partly in a file (1.2 GB); a second sweep fetches what is missing
+KEPT_LIMIT = 300_000_000  # pairs that may be kept, or fetched by a second sweep, in a file of at most 3.6 GB
 FEW_PAIRS = 15_000_000  # pairs that are all kept where the pilot tells nothing
 BINS_PER_ZONE = 12
 WIDEST = 0.1  # width of a zone's bin in the logarithm of FAR, at most
@@ -28,9 +28,9 @@ PILOT_PAIRS = 300_000  # pairs in the pilot, at least
 PILOT_SHARE = 300  # and one in so many of all pairs
 PILOT_BLOCKS = 24  # taken from so many blocks of the tensor
 PILOT_REPLICATES = 24
-DIAGONAL_BLOCKS = 8  # whole blocks in which the pilot looks for genuine pairs
+DIAGONAL_BLOCKS, MOST_DIAGONAL = 8, 100  # whole blocks in which the pilot looks for genuine pairs: a quarter of all
 TAIL_SHARE = 0.4  # of the pilot's scores that are sorted, unless something lies below them
-FETCHED_LIMIT = 5_000_000  # pairs that a second sweep fetches before narrower bins are worth a sweep of their own
+FETCHED_LIMIT = 5_000_000  # pairs that may be kept, or fetched, whatever the number of all
 FINER_SUMS = 2_000_000  # sums (bin, cell, column) that finer bins may take: 16 MB in each partial tally
 BLURRED = 16  # columns of a pilot's weights that tell its own error
 
@@ -170,7 +170,7 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
     label, wanted = _label_cells(far_at_cell, zones, tail, top, alone)
     new = np.append(True, label[1:] != label[:-1])
     pairs = -np.diff(np.append(far_at_cell[new], 0.0)) * n_pairs
-    keep = _affordable(wanted[new], pairs, np.clip(n_pairs // 10, FETCHED_LIMIT, KEPT_LIMIT))
+    keep = _affordable(wanted[new], pairs, most_kept(n_pairs))
     bin_of_cell = (np.cumsum(new) - 1).astype(np.int16)
     return Ladder(low, -np.inf if everything else low, scale, bin_of_cell, keep)
 
@@ -182,13 +182,18 @@ def even_plan(pilot: Pilot) -> Ladder:
     return Ladder.even(low, high, EVEN_BINS, keep=False)
 
 
-def finer_plan(ladder: Ladder, bins: np.ndarray, counts: np.ndarray, n_sums: int) -> Ladder | None:
+def most_kept(n_pairs: int) -> int:
+    """How many pairs it is cheaper to keep, or to fetch in a second sweep, than to sweep n_pairs once more."""
+    return int(np.clip(n_pairs // 10, FETCHED_LIMIT, KEPT_LIMIT))
+
+
+def finer_plan(ladder: Ladder, bins: np.ndarray, counts: np.ndarray, n_sums: int, n_pairs: int) -> Ladder | None:
     """Narrower bins in place of these, where too many pairs (counts, by bin) would have to be fetched; otherwise None.
 
-    n_sums: sums in each bin.
+    n_sums: sums in each bin. n_pairs: pairs in all.
     """
     n_bins = min(FINER_SUMS // n_sums, CELLS // 2)
-    few = ladder.keep[bins].all() or counts[bins].sum() <= FETCHED_LIMIT
+    few = ladder.keep[bins].all() or counts[bins].sum() <= most_kept(n_pairs)
     return None if few or n_bins <= len(bins) else ladder.finer(bins, counts, n_bins)
 
 
@@ -269,7 +274,8 @@ def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
     some = every[rng.permutation(len(every))[:PILOT_BLOCKS]]
     patches = [_patch(*block, protocol, rng) for block in _sampled(array, step, some)]
     n = min(array.numblocks)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
-    diagonal = np.unique(np.linspace(0, n - 1, min(n, DIAGONAL_BLOCKS)).round()).astype(int)
+    n_genuine = min(n, np.clip(n // 4, DIAGONAL_BLOCKS, MOST_DIAGONAL))
+    diagonal = np.unique(np.linspace(0, n - 1, n_genuine).round()).astype(int)
     genuine = [_genuine(*block, protocol) for block in _sampled(array, 1, np.stack([diagonal, diagonal], 1))]
     return Pilot(patches, np.concatenate(genuine, axis=1), len(protocol.groups))
 

@@ -64,7 +64,8 @@ def tally_rates(
     if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
         ladder = planning.even_plan(planning.take_pilot(scores, protocol))
         found = _sweep(scores, protocol, levels, ladder, run)
-    finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], found.counts.sum(1), found.totals.size)
+    counts, n_pairs = found.counts.sum(1), protocol.n_pairs
+    finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], counts, found.totals.size, n_pairs)
     if finer is not None and protocol.listed is None:  # too many pairs to keep
         ladder, found = finer, _sweep(scores, protocol, levels, finer, run)
     bins, of_data = found.bins[found.bins >= 0], ladder
@@ -77,11 +78,10 @@ def tally_rates(
         )
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     table = _table(protocol, found, ladder, far, fixed)
-    if of_data is not ladder:
-        found = found._replace(kept=[_in_kept_bins(of_data, *pairs) for pairs in found.kept])
     places = protocol.listed
     alone = places is not None and places.one_by_one and places.identity is not None  # pairs forget people
-    added = _influence(protocol, found, of_data, table) if influence and not alone else None
+    kept = found.kept if of_data is ladder else (_in_kept_bins(of_data, *pairs) for pairs in found.kept)
+    added = _influence(protocol, found, kept, of_data, table) if influence and not alone else None
     return Rates(table, added, found.genuine, found.totals)
 
 
@@ -104,14 +104,17 @@ def _in_kept_bins(ladder: Ladder, row: np.ndarray, col: np.ndarray, score: np.nd
     return row[here], col[here], score[here]
 
 
-def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Dataset) -> xr.Dataset:
-    """What each image adds to the data's error rates at every level, then at the EER of each group and of all."""
+def _influence(protocol: Protocol, found: "_Found", kept, ladder: Ladder, table: xr.Dataset) -> xr.Dataset:
+    """What each image adds to the data's error rates at every level, then at the EER of each group and of all.
+
+    kept: pairs of the bins that the ladder keeps.
+    """
     data = table.isel({COLUMN: 0})
     eer = np.append(data.eer_group if len(protocol.groups) else (), data.eer)
     places = np.append(data.eer_threshold_group if len(protocol.groups) else (), data.eer_threshold)
     thresholds = np.append(data.threshold, places)
     data_pairs, listed = found.genuine.data, protocol.listed is not None
-    sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds)
+    sums = influence_sums(protocol, ladder, found.by_image, kept, data_pairs, thresholds)
     sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
     variables["rate"] = ("point", np.append(data.far, eer))

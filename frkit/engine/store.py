@@ -14,7 +14,7 @@ from frkit.engine import blocks
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
 
-HELD_PAIRS = 15_000_000  # kept pairs in memory, 180 MB; further ones wait in a file
+HELD_PAIRS = 5_000_000  # kept pairs in memory, 60 MB; further ones wait in a file
 NOTE = "evaluation.txt"
 
 
@@ -78,13 +78,13 @@ class Store:
             self.file.close()
 
     def load(self) -> tuple[int, dict, dict]:
-        """Batches that are done, with their sums by name, and lists: "kept" pairs, "asked" scores."""
+        """How many strips are done, with their sums by name, and lists: "kept" pairs, "asked" scores."""
         if self.path is None or not self.path.with_suffix(".npz").exists():
             return 0, {}, {}
         try:
             with np.load(self.path.with_suffix(".npz"), allow_pickle=False) as state:
                 arrays = dict(state)
-            done, kind = int(arrays.pop("done")), np.dtype(str(arrays.pop("kind")))
+            done, kind = int(arrays.pop("strips")), np.dtype(str(arrays.pop("kind")))
             places, asked = arrays.pop("kept"), (arrays.pop("asked_places"), arrays.pop("asked_scores"))
             self.file = open(self.path.with_suffix(".kept"), "r+b")
         except Exception as error:
@@ -104,12 +104,16 @@ class Store:
 
     def _put(self, pairs: tuple) -> Stored:
         place = self.file.seek(0, os.SEEK_END)
-        for part in pairs:
-            part.tofile(self.file)
+        try:
+            for part in pairs:
+                part.tofile(self.file)
+        except OSError as error:
+            where = "set the environment variable TMPDIR to" if self.path is None else "name a checkpoint in"
+            require(False, f"pairs that wait in a file cannot be written ({error}); {where} a folder with more room")
         return Stored(self, place, len(pairs[2]), pairs[2].dtype)
 
     def save(self, done: int, sums: dict, lists: dict) -> None:
-        """The state after so many batches, whole or not at all."""
+        """The state after so many strips, whole or not at all."""
         if self.path is None:
             return
         if self.file is not None:
@@ -121,7 +125,7 @@ class Store:
         kind = np.array(str(kept[0].kind) if kept else "float32")
         part = self.path.with_suffix(".part")
         with open(part, "wb") as file:
-            np.savez(file, done=done, kind=kind, kept=places, **asked, **sums)
+            np.savez(file, strips=done, kind=kind, kept=places, **asked, **sums)
             file.flush()
             os.fsync(file.fileno())
         part.replace(self.path.with_suffix(".npz"))

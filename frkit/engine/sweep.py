@@ -20,7 +20,7 @@ from frkit.engine.store import Checkpoint, Store
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
 FEW_BLOCKS, STRIPS, MOST_SIDE = 2_048, 300, 16  # beyond so many, about so many squares, of so many blocks a side
-BATCH = 64  # strips between two states that can be stored
+BATCH = 32  # strips between two states that can be stored, whose kept pairs are held in memory
 PATCH = 512  # rows and columns that are scanned at once
 CHUNK = 20_000  # listed pairs whose weights in all columns are held at once
 WHOLE = slice(None)
@@ -105,9 +105,7 @@ def sweep(
     shared = replace(request, protocol=protocol.for_blocks())
     done, sums, lists = store.load()
     with blocks.progress_bar(len(strips), progress) as bar:
-        for number, begin in enumerate(range(0, len(strips), BATCH), start=1):
-            if number <= done:
-                continue
+        for begin in range(done, len(strips), BATCH):
             some = strips[begin : begin + BATCH]
             tasks, parts = blocks.graph(array, [at for strip in some for at in strip]), []
             mark = uuid.uuid4().hex
@@ -129,7 +127,7 @@ def sweep(
             kept = store.keep(part.lists["kept"]) if "kept" in part.lists else None
             part = part.lists | ({} if kept is None else {"kept": kept})
             lists = {name: lists.get(name, []) + items for name, items in part.items()}
-            store.save(number, sums, lists)
+            store.save(begin + len(some), sums, lists)
     return Tally(sums, lists)
 
 
