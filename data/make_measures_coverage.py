@@ -16,6 +16,7 @@ import argparse
 import sys
 import tempfile
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ import pandas as pd
 import xarray as xr
 
 import frkit as fk
-from frkit.studies.coverage import read
+from frkit.studies.coverage import one_by_one, read
 from frkit.studies.store import recorded, stacked
 
 HERE = Path(__file__).parent
@@ -54,12 +55,19 @@ def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
         fair = fk.vmf.mixture(people // 2, 64, kappa=(50, 220), seed=0).rotated_copies()
         for kind, mixture in zip(KINDS, (fk.vmf.mixture(people, 64, seed=0, groups=unfair), fair), strict=True):
             how = dict(n_datasets=n_datasets, n_identities=None if scheme == "image" else 120, schemes=(scheme,))
-            how |= dict(far=fk.far_levels(1e-3, 1e-2, per_decade=2), methods=("recentered", "naive", "pivotal"))
+            how |= dict(
+                far=fk.far_levels(1e-3, 1e-2, per_decade=2), methods=("inverted", "recentered", "naive", "pivotal")
+            )
             how |= dict(by="group", levels=(LEVEL,), replicates=REPLICATES, store=store / f"{scheme} {kind}")
             studies = {name: fk.studies.coverage(mixture, name, **how) for name in DISPARITIES}
             tables.append(table(studies).assign(scheme=scheme, population=kind))
     columns = ["scheme", "population", "measure", "far", "method", "truth", "mean_estimate", "share", "mc_error"]
     return pd.concat(tables)[[*columns, "width", "datasets"]]
+
+
+def methods(index: str) -> tuple[str, ...]:
+    """The methods that are counted: the default of each index first."""
+    return ("pivotal", "recentered") if index.startswith("dfi") else ("inverted", "pivotal", "recentered")
 
 
 def indices(n_datasets: int, store: Path) -> pd.DataFrame:
@@ -71,9 +79,9 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
         differing = fk.vmf.mixture(people, 32, kappa=(20, 60), seed=0, groups=unfair)
         for kind, mixture in zip(KINDS, (differing, fair), strict=True):
             how = dict(n_datasets=n_datasets, n_identities=None if scheme == "image" else 60, schemes=(scheme,))
-            how |= dict(by="group", per_identity=8, methods=("pivotal", "recentered"), levels=(LEVEL,))
+            how |= dict(by="group", per_identity=8, levels=(LEVEL,))
             how |= dict(replicates=REPLICATES, store=store / f"{scheme} {kind}")
-            studies = {name: fk.studies.coverage(mixture, name, **how) for name in INDICES}
+            studies = {name: fk.studies.coverage(mixture, name, methods=methods(name), **how) for name in INDICES}
             tables.append(table(studies).assign(setting=f"{scheme} {kind}"))
     tables += [table(canonical(kind, n_datasets)).assign(setting=f"pair {kind}") for kind in KINDS]
     columns = ["setting", "index", "method", "truth", "mean_estimate", "share", "mc_error", "width", "datasets"]
@@ -92,7 +100,8 @@ def canonical(kind: str, n_datasets: int) -> dict[str, xr.Dataset]:
     studies = {}
     for name in INDICES:
         truth = fk.measures.measure(name)(exact)
-        study = read(stacked(records), truth, ("pivotal", "recentered"), (LEVEL,), 0, name)
+        each = partial(one_by_one, records, None)
+        study = read(stacked(records), truth, methods(name), (LEVEL,), 0, name, each)
         studies[name] = study.assign_attrs(n_datasets=n_datasets)
     return studies
 
