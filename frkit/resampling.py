@@ -73,10 +73,7 @@ class Resampling:
         named = self.strata is None or isinstance(self.strata, str)
         require(named, f"strata must be the name of an attribute, got {self.strata!r}")
         drawn = self.strata is None or self.scheme not in ("image", "pair")
-        require(
-            drawn,
-            f"strata draw identities within groups; scheme {self.scheme!r} draws no identities: leave strata out",
-        )
+        require(drawn, f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave strata out")
 
     def target(self, n_identities: int) -> str:
         """Whose rates an interval from these replicates is about, in words."""

@@ -132,9 +132,7 @@ def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: i
     True
     """
     scores = checked_scores(scores)
-    require(
-        PAIR not in scores.dims, "a list of pairs cannot be dealt to groups: most lists hold no pairs across groups"
-    )
+    require(PAIR not in scores.dims, "a list of pairs cannot be dealt to groups: most hold no pairs across groups")
     require_whole("deals", deals, 1)
     require_whole("seed", seed, 0)
     who = people(scores.isel({MODEL: 0}) if MODEL in scores.dims else scores, by, "error")

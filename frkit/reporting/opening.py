@@ -96,8 +96,7 @@ def guess(path: Path, score: Iterable[str] | None = None) -> tuple[str, dict]:
     kind = file_kind(path)
     if kind == "npy" and any(path.with_name(f"{path.stem}_{PROBE}{end}").exists() for end in (".txt", ".csv", ".npy")):
         return "matrix", {}
-    if kind == "lines":
-        require(False, "a .txt says not what it holds: name its format, such as --format lfw, and its --scores")
+    require(kind != "lines", "a .txt says not what it holds: name its format, such as --format lfw, and its --scores")
     if kind not in ("text", "parquet"):
         return "faces", {}
     table = preview(path)

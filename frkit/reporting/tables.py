@@ -12,7 +12,8 @@ from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL
 MEASURE, VALUE, LIMIT, CONTRAST = "measure", "value", "fair model up to", "contrast"
 HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
 KEYS = (MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group")
-P_OF = {"inverted": "p (fair)", "fair floor": "p (floor)", "permutation of labels": "p (permutation)"}
+DEALT = "random groups"
+P_OF = {"inverted": "fair", "fair floor": "floor", "permutation of labels": "permutation", DEALT: DEALT}
 INDICES = ("sfi", "cfi", "dfi")
 LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
@@ -247,13 +248,11 @@ def _of_band(result: xr.Dataset) -> pd.DataFrame:
     attrs, estimate = result.attrs, result.estimate
     ends = [result[name] for name in ("lower", "upper") if name in result]
     cells = {VALUE: [cell(*three) for three in _pairs(estimate, *ends)]}
-    if "limit" in result:
-        cells[LIMIT] = [number(limit) for (limit,) in _pairs(result.limit.transpose(*estimate.dims))]
-    if "p" in result:
-        head = "p" if "contrast" in attrs else P_OF.get(attrs.get("method"), "p")
-        cells[head] = [p_words(p) for (p,) in _pairs(result.p.transpose(*estimate.dims))]
-    if "p_holm" in result:
-        cells["p (Holm)"] = [p_words(p) for (p,) in _pairs(result.p_holm.transpose(*estimate.dims))]
+    kind = None if "contrast" in attrs else P_OF.get(attrs.get("method"))
+    p_head = f"p ({kind})" if kind else "p"
+    for name, head, words in (("limit", LIMIT, number), ("p", p_head, p_words), ("p_holm", "p (Holm)", p_words)):
+        if name in result:
+            cells[head] = [words(value) for value in result[name].transpose(*estimate.dims).values.ravel()]
     words = attrs.get("measure", estimate.name or VALUE)
     if "a" in attrs:
         words = f"{words}, {attrs['a']} {'/' if attrs['contrast'] == 'ratio' else '−'} {attrs['b']}"
@@ -261,17 +260,15 @@ def _of_band(result: xr.Dataset) -> pd.DataFrame:
 
 
 def _of_index(result: xr.Dataset, name: str) -> pd.DataFrame:
-    """SFI, CFI or DFI in its three variants."""
-    frames = []
-    for variant in result["variant"].values.astype(str):
-        one = result.sel(variant=variant, drop=True)
-        ends = [one[f"{name}_{end}"] for end in ("lower", "upper") if f"{name}_{end}" in one]
-        cells = {VALUE: [cell(*three) for three in _pairs(one[name], *ends)]}
-        if f"{name}_floor_limit" in one:
-            cells[LIMIT] = [number(limit) for (limit,) in _pairs(one[f"{name}_floor_limit"])]
-            cells["p (random groups)"] = [p_words(p) for (p,) in _pairs(one[f"{name}_p"])]
-        frames.append(_rows(one[name], f"{name.upper()} {variant}", cells))
-    return pd.concat(frames)
+    """SFI, CFI or DFI in its three variants, each as a band."""
+    parts = {end: f"{name}_{end}" for end in ("lower", "upper", "p")} | {
+        "estimate": name,
+        "limit": f"{name}_floor_limit",
+    }
+    whole = xr.Dataset({end: result[own] for end, own in parts.items() if own in result}, attrs={"method": DEALT})
+    bands = {variant: whole.sel(variant=variant, drop=True) for variant in whole["variant"].values.astype(str)}
+    words = name.upper()
+    return pd.concat([_of_band(one.assign_attrs(measure=f"{words} {variant}")) for variant, one in bands.items()])
 
 
 def _rows(values: xr.DataArray, measure: str, cells: Mapping) -> pd.DataFrame:

@@ -158,10 +158,7 @@ def _key(one: dict) -> tuple[str, int]:
 
 def _entry(one: dict, kind: str) -> str:
     """One entry."""
-    names = [
-        one_author["name"] if "name" in one_author else f"{one_author['family-names']}, {one_author['given-names']}"
-        for one_author in one["authors"]
-    ]
+    names = [who.get("name") or f"{who['family-names']}, {who['given-names']}" for who in one["authors"]]
     authors = " and ".join(f"{{{name}}}" if kind == "software" else name for name in names)
     first = unicodedata.normalize("NFKD", one["authors"][0].get("family-names", "")).encode("ascii", "ignore").decode()
     fields = {
@@ -169,11 +166,7 @@ def _entry(one: dict, kind: str) -> str:
         "title": f"{{{one['title']}}}",
         "booktitle": one.get("collection-title"),
         "publisher": (one.get("publisher") or {}).get("name"),
-        "year": one.get("year"),
-        "version": one.get("version"),
-        "doi": one.get("doi"),
-        "isbn": one.get("isbn"),
-        "url": one.get("url"),
+        **{name: one.get(name) for name in ("year", "version", "doi", "isbn", "url")},
     }
     lines = [f"  {name} = {{{_escaped(str(value))}}}" for name, value in fields.items() if value]
     name = "frkit" if kind == "software" else f"{re.sub(r'[^a-z]', '', first.lower())}{one['year']}"

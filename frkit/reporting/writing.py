@@ -4,9 +4,9 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from frkit.base import require
 from frkit.reporting import page
@@ -20,15 +20,14 @@ PAGE, EVALUATION, NOTEBOOK = "report.html", "evaluation.nc", "report.ipynb"
 def write(report: "Report", folder: Path) -> Path:
     """Write everything into a folder beside the one that is wanted, which then takes its place as a whole."""
     check_free(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    draft = folder.with_name(f".{folder.name}-{uuid4().hex}")
+    draft.mkdir(parents=True)
     try:
         (draft / PAGE).write_text(page.page(report), encoding="utf-8")
         report.evaluation.to_netcdf(draft / EVALUATION, engine="h5netcdf")
         _write_tables(report, draft / "tables")
         _write_figures(report, draft / "figures")
         (draft / NOTEBOOK).write_text(notebook(report, folder), encoding="utf-8")
-        draft.chmod(0o777 & ~_umask())
         if folder.exists():
             shutil.rmtree(folder)  # an earlier report, as `check_free` saw
         draft.rename(folder)
@@ -44,13 +43,6 @@ def check_free(folder: Path) -> None:
         held = {path.name for path in folder.iterdir()}
         ours = not held or {PAGE, EVALUATION} <= held <= {PAGE, EVALUATION, NOTEBOOK, "tables", "figures"}
         require(ours, f"{folder} holds something else than a report of frkit: name another folder, or empty it")
-
-
-def _umask() -> int:
-    """What new folders may not allow."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def file_name(words: str) -> str:

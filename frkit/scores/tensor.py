@@ -156,10 +156,7 @@ class ScoreArray:
         if isinstance(self.similarity, str):
             return SIMILARITIES[self.similarity][0](probe, reference)
         scores = np.asarray(self.similarity(probe, reference), np.float32)
-        require(
-            not np.isnan(scores).any(),
-            "similarity returned NaN; it must return a number for every pair of rows",
-        )
+        require(not np.isnan(scores).any(), "similarity returned NaN; it must return a number for every pair of rows")
         require(
             scores.shape == (len(probe), len(reference)),
             f"similarity must return one score for every pair: shape {(len(probe), len(reference))} was "
