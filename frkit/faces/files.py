@@ -5,9 +5,10 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from math import prod
 from pathlib import Path
 from types import ModuleType
 
@@ -27,6 +28,7 @@ _KINDS = {
     ".txt": "lines", ".parquet": "parquet", ".pq": "parquet", ".mat": "mat", ".zarr": "zarr",
     ".zarr.zip": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf",
 }  # fmt: skip
+BLOCK = 250_000  # numbers of a file that are read at a time, where they become float32
 _UNPACKED, _RATIO = 200_000_000, 100  # bytes that any file may unpack to, and how often its own size
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 
@@ -148,8 +150,47 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
         require(hasattr(arrays, "files"), "is no .npz but a single array; rename it to .npy")
         for key in arrays.files:
             with reading(f"array {key!r}"):
-                columns[key] = arrays[key]
+                large = _large_array(arrays.zip, f"{key}.npy")
+                columns[key] = arrays[key] if large is None else large
     return columns
+
+
+def _large_array(archive: zipfile.ZipFile, member: str) -> np.ndarray | None:
+    """A table of numbers wider than float32, read block by block; None for anything else."""
+    if member not in archive.namelist():
+        return None
+    with archive.open(member) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            return None
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+        if not to_narrow(shape, dtype):
+            return None
+        size = prod(shape)
+        places = (slice(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK))
+        numbers = ((place, place.stop - place.start) for place in places)
+        blocks = ((place, np.frombuffer(file.read(n * dtype.itemsize), dtype, n)) for place, n in numbers)
+        return narrow((size,), blocks).reshape(shape, order="F" if by_columns else "C")
+
+
+def to_narrow(shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether an array may be an embedding (labels have one long axis) of numbers that take more than float32 does."""
+    return sum(size > 1 for size in shape) > 1 and dtype.kind in "fiu" and dtype.itemsize > 4
+
+
+def narrow(shape: tuple[int, ...], blocks: Iterable[tuple]) -> np.ndarray:
+    """What is read block by block, (place, numbers), as float32; as float64 if that cannot hold one of the numbers."""
+    values = np.empty(shape, np.float32)
+    for place, block in blocks:
+        values = wide_enough(values, block)
+        values[place] = block
+    return values
+
+
+def wide_enough(values: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """The values as float64, once there is a number in the block that float32 cannot hold."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the part that is not filled yet may hold anything
+        fits = values.dtype == np.float64 or (np.isfinite(block.astype(np.float32)) == np.isfinite(block)).all()
+        return values if fits else values.astype(np.float64)
 
 
 def read_npy(path: Path, mmap_mode: str | None = None) -> np.ndarray:
@@ -181,8 +222,8 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
         ds = _load_zarr(path)
     else:
         check_in_child(path)
-        with reading("the netCDF file"):
-            ds = xr.load_dataset(path, decode_times=False)
+        with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
+            ds = _in_memory(stored)
     require("embedding" in ds, f"no variable 'embedding'; the variables are {listed(ds.variables, 12)}")
     dims = ds["embedding"].dims
     require(
@@ -215,7 +256,7 @@ def _load_zarr(path: Path) -> xr.Dataset:
                 )
             check_in_child(path)
             ds = xr.open_dataset(store, engine="zarr", chunks=None, consolidated=False, decode_times=False)
-            return _embedding_stays(ds) if path.is_dir() and "embedding" in ds else ds.load()
+            return _embedding_stays(ds) if path.is_dir() and "embedding" in ds else _in_memory(ds)
 
 
 def _is_text(values: np.ndarray) -> bool:
@@ -228,7 +269,23 @@ def _is_text(values: np.ndarray) -> bool:
 
 def _embedding_stays(ds: xr.Dataset) -> xr.Dataset:
     """The Dataset in memory but for its embedding, of which some rows are read at a time, in whole chunks."""
-    embedding = ds["embedding"]
+    embedding = ds["embedding"].chunk({IMAGE: _whole_chunks(ds["embedding"]), FEATURE: -1})
+    return ds.drop_vars("embedding").load().assign(embedding=embedding)
+
+
+def _in_memory(ds: xr.Dataset) -> xr.Dataset:
+    """The Dataset in memory, its embedding read some rows at a time where it takes more than float32 does."""
+    embedding = ds.get("embedding")
+    if embedding is None or IMAGE not in embedding.dims or not to_narrow(embedding.shape, embedding.dtype):
+        return ds.load()
+    before = (slice(None),) * embedding.get_axis_num(IMAGE)
+    rows = _whole_chunks(embedding)
+    places = [(*before, slice(start, start + rows)) for start in range(0, embedding.sizes[IMAGE], rows)]
+    values = narrow(embedding.shape, ((place, embedding[place].values) for place in places))
+    return ds.drop_vars("embedding").load().assign(embedding=embedding.copy(data=values))
+
+
+def _whole_chunks(embedding: xr.DataArray) -> int:
+    """Rows that are read at a time: those of whole chunks, each of which is unpacked once."""
     stored = embedding.encoding.get("preferred_chunks", {}).get(IMAGE, 1)
-    rows = -(-ROWS // stored) * stored
-    return ds.drop_vars("embedding").load().assign(embedding=embedding.chunk({IMAGE: rows, FEATURE: -1}))
+    return -(-ROWS // stored) * stored

@@ -5,19 +5,20 @@ import gzip
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, require
-from frkit.faces.files import check_unpacked, file_kind, need, reading
+from frkit.base import InputError, listed, real_numbers, require
+from frkit.faces.files import BLOCK, check_unpacked, file_kind, narrow, need, reading, wide_enough
 
 _NEVER = "[\n\r\0]"  # in no cell: a quote was left open, or the file is no text
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
-_PIECE = 100_000  # cells held as text at a time, where they become numbers
+_PIECE = 25_000  # cells held as text at a time, where they become numbers
 _KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
 
 
@@ -113,19 +114,30 @@ def read_text(path: Path, fields: str | None = None, form: str | None = None) ->
 
 def read_frame(path: Path) -> pd.DataFrame:
     """Read a whole table with a header: text, or a Parquet as it is (its rows are counted from 1)."""
-    kind = file_kind(path)
-    if kind == "parquet":
-        pq = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
-        with reading("the Parquet table"):
-            facts = pq.read_metadata(path)
-            check_unpacked(4 * facts.num_rows * facts.num_columns, path)
-            table = pd.read_parquet(path, engine="pyarrow")
-        table = table.reset_index(drop=table.index.name is None)
-        table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)
-        require(len(table) > 0, "the table has no row")
+    if file_kind(path) == "parquet":
+        with _parquet(path) as file:
+            table = _frame(file, file.schema_arrow.names)
     else:
         table = read_text(path)
     check_header(list(table.columns))
+    return table
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator:
+    """An open Parquet with rows, whose columns are read as they are asked for."""
+    pq = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
+    with reading("the Parquet table"), pq.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False) as file:
+        check_unpacked(4 * file.metadata.num_rows * file.metadata.num_columns, path)
+        require(file.metadata.num_rows > 0, "the table has no row")
+        yield file
+
+
+def _frame(file, names: list[str]) -> pd.DataFrame:
+    """Columns of a Parquet; an index without a name is none."""
+    table = file.read(columns=names, use_threads=False).to_pandas()
+    table = table.reset_index(drop=table.index.name is None)
+    table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)
     return table
 
 
@@ -151,38 +163,68 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
     Returns
     -------
     dict
-        Column name to array (n_rows,), in a text table of str, blank where missing; "embedding" to float64
-        (n_rows, n_features).
+        Column name to array (n_rows,), in a text table of str, blank where missing; "embedding" to
+        float32 (float64 if that cannot hold one of the numbers), (n_rows, n_features).
     """
-    text = file_kind(path) == "text"
-    labels, values = [], np.empty((0, 0), np.float32)
-    for piece in read_pieces(path) if text else _pieces(read_frame(path)):
+    if file_kind(path) == "parquet":
+        return _read_parquet_table(path, embedding)
+    labels, values = [], None
+    for piece in read_pieces(path):
         header = list(piece.columns)
         check_header(header)
-        lists = [] if text else [name for name in piece if np.ndim(piece[name].iloc[0]) == 1]
-        alone = embedding is False or (lists and (embedding is None or embedding in lists))
-        numbers = [] if alone else embedding_columns(header, embedding)
+        numbers = [] if embedding is False else embedding_columns(header, embedding)
         if numbers:
             values = _longer(values, to_numbers(piece[numbers], blank=False))
         labels.append(piece.drop(columns=[*numbers, ""], errors="ignore").copy())  # a view would keep all the text
     table = pd.concat(labels)
-    columns = {name: table[name].tolist() if name in lists else table[name].to_numpy() for name in table}
-    return columns | ({"embedding": values} if values.size else {})
+    columns = {name: table[name].to_numpy() for name in table}
+    return columns | ({} if values is None else {"embedding": values})
 
 
-def _pieces(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """A table some rows at a time."""
-    rows = max(1, _PIECE // max(1, table.shape[1]))
-    return (table.iloc[start : start + rows] for start in range(0, len(table), rows))
+def _read_parquet_table(path: Path, embedding) -> dict[str, np.ndarray]:
+    """Some of the embedding's columns at a time, or some rows of a column of lists."""
+    with _parquet(path) as file:
+        schema, n = file.schema_arrow, file.metadata.num_rows
+        check_header(schema.names)
+        lists = [field.name for field in schema if "list" in str(field.type).partition("<")[0]]
+        alone = embedding is False or (lists and (embedding is None or embedding in lists))
+        numbers = [] if alone else embedding_columns(schema.names, embedding)
+        table = _frame(file, [name for name in schema.names if name not in (*numbers, *lists, "")])
+        columns = {name: table[name].to_numpy() for name in table}
+        columns |= {name: narrow(*_lists(file, name)) for name in lists}
+        if numbers:
+            step = max(1, BLOCK // n)
+            places = [slice(start, start + step) for start in range(0, len(numbers), step)]
+            parts = ((place, to_numbers(_frame(file, numbers[place])[numbers[place]], blank=False)) for place in places)
+            columns["embedding"] = narrow((n, len(numbers)), (((slice(None), place), part) for place, part in parts))
+    return columns
 
 
-def _longer(values: np.ndarray, more: np.ndarray) -> np.ndarray:
+def _lists(file, name: str) -> tuple[tuple[int, int], Iterator[tuple[slice, np.ndarray]]]:
+    """The shape of a column of lists, and its rows, some at a time."""
+    n, groups = file.metadata.num_rows, range(file.num_row_groups)
+    size = max(1, sum(file.metadata.row_group(group).total_byte_size for group in groups))
+    batches = file.iter_batches(max(1, BLOCK * n // size), columns=[name], use_threads=False)
+    cells = (batch.to_pandas()[name] for batch in batches)
+    first = next(cells)
+    width = np.size(first.iloc[0])
+
+    def blocks() -> Iterator[tuple[slice, np.ndarray]]:
+        start = 0
+        for part in chain([first], cells):
+            odd = next((row for row, cell in enumerate(part, start) if np.shape(cell) != (width,)), None)
+            require(odd is None, f"the rows of {name!r} differ in length: row 0 has {width} numbers, row {odd} not")
+            yield slice(start, start := start + len(part)), real_numbers(repr(name), np.stack(part.tolist()))
+
+    return (n, width), blocks()
+
+
+def _longer(values: np.ndarray | None, more: np.ndarray) -> np.ndarray:
     """The array with rows added in its own memory, which grows; as float32 unless that cannot hold a number."""
-    with np.errstate(over="ignore"):
-        fits = bool(np.isfinite(more.astype(np.float32)).all())
-    values = values if fits else values.astype(np.float64)
+    values = wide_enough(np.empty((0, more.shape[1]), np.float32) if values is None else values, more)
+    require(values.shape[1] == more.shape[1], f"rows differ in length: {values.shape[1]} and {more.shape[1]} numbers")
     values.resize((len(values) + len(more), more.shape[1]), refcheck=False)
-    values[-len(more) :] = more
+    values[len(values) - len(more) :] = more
     return values
 
 
