@@ -61,7 +61,7 @@ class Interrupted(Exception):
 @pytest.mark.parametrize("sizes", [[6] * 40, UNEQUAL], ids=["equal", "unequal"])
 def test_an_interrupted_sweep_goes_on_with_the_same_bits(sizes, after, tmp_path, monkeypatch):
     scores, folder = scores_of(sizes), tmp_path / "checkpoint"
-    whole, runs, run = fk.evaluate(scores, **OPTIONS), [], sweep.blocks.run
+    whole, runs, run = fk.evaluate(scores, **OPTIONS), [], sweep.run
 
     def counted(*given):
         runs.append(1)
@@ -69,7 +69,7 @@ def test_an_interrupted_sweep_goes_on_with_the_same_bits(sizes, after, tmp_path,
             raise Interrupted
         return run(*given)
 
-    monkeypatch.setattr(sweep.blocks, "run", counted)
+    monkeypatch.setattr(sweep, "run", counted)
     with pytest.raises(Interrupted):
         fk.evaluate(scores, **OPTIONS, checkpoint=folder)
     (folder / "sweep-1.part").write_text("half written")
@@ -77,7 +77,7 @@ def test_an_interrupted_sweep_goes_on_with_the_same_bits(sizes, after, tmp_path,
         with open(folder / "sweep-1.kept", "ab") as file:
             file.write(b"some bytes")
     runs.clear()
-    monkeypatch.setattr(sweep.blocks, "run", lambda *given: runs.append(1) or run(*given))
+    monkeypatch.setattr(sweep, "run", lambda *given: runs.append(1) or run(*given))
     same_bits(fk.evaluate(scores, **OPTIONS, checkpoint=folder), whole)
     rest = len(runs)
     runs.clear()

@@ -12,7 +12,7 @@ import pytest
 from engine_cases import FAR, people
 
 import frkit as fk
-from frkit.engine import blocks, store, sweep
+from frkit.engine import store, sweep
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -59,7 +59,7 @@ def test_workers_of_little_memory_read_an_embedding_on_disk(tmp_path, monkeypatc
     columns = {name: faces[name].values for name in ("image", "identity", "gender")}
     pd.DataFrame(columns).to_csv(tmp_path / "faces.csv", index=False)
     on_disk = fk.score_tensor(fk.open_faces(tmp_path / "faces.npy"), chunks=16)
-    assert len(pickle.dumps(blocks.source_of(on_disk.data))) < faces.embedding.nbytes / 2
+    assert len(pickle.dumps(sweep.source_of(on_disk.data))) < faces.embedding.nbytes / 2
     monkeypatch.setattr(sweep, "FEW_BLOCKS", 10)
     monkeypatch.setattr(sweep, "BATCH", 20)
     monkeypatch.setattr(store, "HELD_PAIRS", 1000)

@@ -7,7 +7,7 @@ import pytest
 from engine_cases import check_evaluation, people
 
 import frkit as fk
-from frkit.engine import plan, rates, resolve
+from frkit.engine import pairs, plan, rates
 from frkit.engine.protocol import make_protocol
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -51,7 +51,7 @@ def nothing_kept(*_, **__):
 @pytest.mark.parametrize("sizes", [[6] * 40, UNEQUAL], ids=["equal", "unequal"])
 @pytest.mark.parametrize("levels", [dict(far=FAR), dict(threshold=[0.2, 0.21, 0.5])], ids=["far", "threshold"])
 def test_portions_of_one_bin_have_the_rates_of_the_twin(sizes, levels, keeping, monkeypatch):
-    monkeypatch.setattr(resolve, "PORTION", 1)
+    monkeypatch.setattr(pairs, "PORTION", 1)
     if not keeping:
         monkeypatch.setattr(plan, "make_plan", nothing_kept)
     scores = fk.score_tensor(people(sizes, dim=20, groups=("f", "m", "x", "unknown", "m")), chunks=64)
@@ -80,7 +80,7 @@ def test_memory_does_not_grow_with_the_kept_pairs(monkeypatch):
     monkeypatch.setattr(plan, "PILOT_PAIRS", 20_000)
     scores = crowd(1500)
     whole, table = peak_of_resolution(scores, monkeypatch)
-    monkeypatch.setattr(resolve, "PORTION", 50_000)
+    monkeypatch.setattr(pairs, "PORTION", 50_000)
     parts, same = peak_of_resolution(scores, monkeypatch)
     assert parts < 0.5 * whole, f"{parts / 1e6:.1f} MB in portions, {whole / 1e6:.1f} MB at once"
     for node in ("empirical", "replicates", "vstatistic"):

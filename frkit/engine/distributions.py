@@ -13,22 +13,21 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 
 from frkit.base import GROUP, SCORE_BIN, affordable, require
-from frkit.engine import kernels, lists, walks
-from frkit.engine.blocks import each
-from frkit.engine.pairs import Genuine, Weighted, curves
+from frkit.engine import binning
+from frkit.engine.pairs import Genuine, Weighted, curves, weigh_genuine
 from frkit.engine.protocol import Protocol, Side
 from frkit.engine.rates import COLUMN, Rates, by_curve, labelled, ratio, with_centre
-from frkit.engine.sweep import (
+from frkit.engine.scan import (
     PATCH,
-    Tally,
     add_sorted,
     codes_of_patch,
+    counted_pairs,
     patches,
     scratch_space,
     slot_sums,
     sort_filed,
-    sweep,
 )
+from frkit.engine.sweep import Tally, each, sweep
 
 AUC_BINS = 1000  # at least so many stand behind the AUC
 ROUNDING = 1e-5  # of the range: by so much may a score lie outside
@@ -71,6 +70,26 @@ class EveryPair:
     def real(self) -> type:
         """The precision of what is beside the middles of bins: with many pairs its rounding averages out."""
         return np.float32 if self.protocol.n_pairs > MANY_PAIRS else np.float64
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a sweep for the scores of `protocol.asked` alone is to bring back."""
+
+    protocol: Protocol
+    asking: bool = True
+
+
+def genuine_alone(scores: xr.DataArray, protocol: Protocol, bar: bool) -> Rates:
+    """No rates, but the genuine pairs, on which the tallies of whole distributions build."""
+    if protocol.listed is None:
+        tally = sweep(scores, Asked(protocol), scan_asked, everywhere=False, progress=bar)
+    else:
+        tally = Tally({}, {"asked": [(np.arange(protocol.n_genuine), scores.values[protocol.listed.genuine])]})
+    score = tally.asked_scores(protocol, scores.dtype)
+    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
+    genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
+    return Rates(xr.Dataset(attrs={"failed": failed}), None, genuine, None)
 
 
 def tally_distributions(
@@ -170,7 +189,7 @@ def _genuine_summary(genuine: Genuine, n_groups: int, bins: Bins) -> dict[str, n
     place = bins.of(genuine.pairs.score)
 
     def one(column: int) -> None:
-        walks.sum_genuine(place, genuine.column(column), genuine.pairs, binned[column], powers[column])
+        binning.sum_genuine(place, genuine.column(column), genuine.pairs, binned[column], powers[column])
 
     each(one, n_columns)
     powers[..., -1], binned[..., -1] = powers.sum(-1), binned.sum(-1)
@@ -207,6 +226,12 @@ def score_bounds(scores: xr.DataArray) -> tuple[float, float]:
     with threadpool_limits(1, user_api="blas"):
         low, high = (float(value) for value in dask.compute(scores.min(), scores.max()))
     return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def scan_asked(places: list[tuple], _request, scores: Iterable[np.ndarray]) -> Tally:
+    """The scores in some blocks that are asked for, and nothing else."""
+    both = zip(places, scores, strict=True)
+    return Tally({}, {"asked": [(place, block[row, col]) for (_, _, (place, row, col)), block in both]})
 
 
 # --- the sweep over every pair -------------------------------------------------------------------------------
@@ -253,14 +278,14 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, room: tuple, 
     place_of[order] = np.arange(len(order))
     scale = protocol.scales(protocol.reference)[cols]
     tables, columns = (bins.edges, bins.bin_of, bins.middle), (place_of, scale)
-    filed = kernels.file_in_bins(patch, *codes, tables, columns, (scratch.rows, scratch.cols, scratch.slots, *rest))
+    filed = binning.file_in_bins(patch, *codes, tables, columns, (scratch.rows, scratch.cols, scratch.slots, *rest))
     if not filed:
         return
     start, pairs = sort_filed(filed, len(binned))
     if protocol.whole_run:
         run = protocol.whole_run, min(protocol.whole_run, 255 // int(protocol.reference.weight.max()))
         weights = protocol.probe.weight[rows], protocol.reference.weight[cols]
-        kernels.add_whole_by_row(start, *pairs, *weights, run, binned)
+        binning.add_whole_by_row(start, *pairs, *weights, run, binned)
     else:
         add_sorted(protocol, start, pairs, binned, (rows, cols))
     row_weight, row_scale = protocol.probe.real_weight[rows], protocol.scales(protocol.probe)[rows]
@@ -278,7 +303,7 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, room: tuple, 
 def of_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, wanted: EveryPair) -> Tally:
     """The sums of the impostor pairs of a list, given by their places on both sides."""
     protocol, middle = wanted.protocol, wanted.bins.middle
-    score, row, col, cell = lists.counted_pairs(score, row, col, protocol)
+    score, row, col, cell = counted_pairs(score, row, col, protocol)
     bins = wanted.bins.of(score)
     binned = slot_sums(bins * protocol.n_cells + cell, len(middle) * protocol.n_cells, row, col, protocol)
     powers = np.zeros((2, protocol.n_cells, protocol.n_columns))

@@ -1,10 +1,8 @@
-"""What each image adds to the error rates: weights of its accepted pairs, added up while the scores are swept.
+"""What each image adds to the error rates: weights of its accepted pairs.
 
-Thresholds are not known during the sweep. Bins whose pairs are kept lie near the thresholds; the other bins fall into
-gaps between these, and each gap's pairs are added up as one. The kept pairs are added once the thresholds are known.
+The sweep adds up the pairs between thresholds (`frkit.engine.scan.Gaps`); the kept pairs are added here, when the
+thresholds are known.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,13 +10,11 @@ import pandas as pd
 from frkit.engine.kernels import add_above, bins_of
 from frkit.engine.pairs import Genuine, Pairs, common_group
 from frkit.engine.plan import Ladder
-from frkit.engine.protocol import Protocol
+from frkit.engine.protocol import Protocol, n_people, rounded, sampled_people
+from frkit.engine.scan import COLS, FAILED_COLS, FAILED_ROWS, PEOPLE, ROWS, Gaps
 
-MOST_SAMPLED = 200  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
 RANKS = 60  # places of the curve inside the last bin
 FEW_ACCEPTED = 50  # accepted pairs among them, below which single pairs are taken to be nearly independent
-ROWS, COLS, PEOPLE = "by_row", "by_col", "by_people"
-FAILED_ROWS, FAILED_COLS = "failed_by_row", "failed_by_col"
 INFLUENCE_DIMS = {
     "accepted": ("point", "entry", "partner"),
     "compared": ("entry", "partner"),
@@ -34,150 +30,32 @@ INFLUENCE_DIMS = {
     "curve_far": ("place", "far_of"),
     "curve_frr": ("place", "frr_of"),
 }
-GRAIN = 2.0**28  # scales are multiples of its inverse, so that sums of them are exact in any order
 
 
-@dataclass(frozen=True, eq=False)
-class Gaps:
-    """How a sweep adds pairs to their images.
+def _above_thresholds(
+    gaps: Gaps, thresholds: np.ndarray, ladder: Ladder, swept: dict, kept: list, kind: np.dtype
+) -> dict[str, np.ndarray]:
+    """Sums over all pairs above each threshold, whose bins are kept.
 
-    of_bin: (bin,) its gap, from the top down; kept bins have the number after the last. top: (gap,) its highest bin.
-    groups, scales, sampled: of the images on both sides; sampled is the place of an image's person among the sampled
-    people, or -1. n_groups: with "in no group". n_sampled: sampled people. symmetric: both sides are the same images.
-    kind: of the sums; counts of whole weights are exact in float32.
+    swept: sums by gap. kept: (rows, columns, scores) of the kept pairs. kind: of scores.
     """
-
-    of_bin: np.ndarray
-    top: np.ndarray
-    groups: tuple[np.ndarray, np.ndarray]
-    scales: tuple[np.ndarray, np.ndarray]
-    sampled: tuple[np.ndarray, np.ndarray]
-    n_groups: int
-    n_sampled: int
-    symmetric: bool
-    kind: type
-
-    @classmethod
-    def between(cls, keep: np.ndarray, protocol: Protocol) -> "Gaps":
-        """The gaps that the kept bins leave; keep: (bin,)."""
-        sides, place = (protocol.probe, protocol.reference), sampled_people(protocol)
-        down = keep[::-1]
-        begins = ~down & np.append(True, down[:-1])  # from the top, a gap begins at a bin that follows a kept one
-        return cls(
-            np.where(down, begins.sum(), np.cumsum(begins) - 1)[::-1].astype(np.int32),
-            len(keep) - 1 - np.flatnonzero(begins),
-            tuple(side.group for side in sides),
-            tuple(rounded(side.scale) for side in sides),
-            tuple(place[side.person] for side in sides),
-            len(protocol.cell_of),
-            int(place.max()) + 1,
-            protocol.symmetric,
-            np.float32 if protocol.whole_run else np.float64,
-        )
-
-    def empty(self, n: int, n_rows: int, n_cols: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sums of nothing for n gaps or thresholds: by row, by column, by people."""
-        images = (np.zeros((n, side, self.n_groups), self.kind) for side in (n_rows, n_cols))
-        return *images, np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)
-
-    def at_thresholds(
-        self, thresholds: np.ndarray, ladder: Ladder, swept: dict, kept: list, kind: np.dtype
-    ) -> dict[str, np.ndarray]:
-        """Sums over all pairs above each threshold, whose bins are kept.
-
-        swept: sums by gap. kept: (rows, columns, scores) of the kept pairs. kind: of scores.
-        """
-        order = np.argsort(-thresholds)
-        low, _, scale, bin_of_cell, _ = codes = ladder.arrays(kind)
-        bins = np.where(np.isinf(thresholds), ladder.n_bins, bins_of(thresholds.astype(kind), low, scale, bin_of_cell))
-        bins = bins[order]
-        below = np.searchsorted(bins[::-1], np.arange(ladder.n_bins))
-        by_row, by_col, by_people = self.empty(len(order), *map(len, self.groups))
-        by_col = by_row if self.symmetric else by_col  # one sum holds what rows and columns add to the same images
-        for pairs in kept:
-            sums = by_row, by_col, by_people
-            add_above(
-                tuple(pairs), codes, thresholds[order[::-1]], below, (self.scales, self.sampled, sums), self.groups
-            )
-        back, found = np.argsort(order), {ROWS: by_row, COLS: by_col, PEOPLE: by_people}
-        for name in swept.keys() & found.keys():
-            for gap, highest in enumerate(self.top):
-                lower = np.flatnonzero(bins < highest)[:1]  # the first of the falling thresholds below the gap
-                found[name][lower] += swept[name][gap]
-            found[name] = np.cumsum(found[name], axis=0, out=found[name])[back]
-        return {name: found[name] for name in swept.keys() & found.keys()}
-
-
-class Window:
-    """What the pairs of some blocks add to the images of these blocks: a part of the rows, and of the columns.
-
-    sums: by row and by column (gap, image, group of the partner), by people (gap, person, person), with a last gap for
-    pairs that are kept; failed: of failed comparisons, by row and by column (image, group), where there are any.
-    """
-
-    def __init__(self, gaps: Gaps, rows: slice, cols: slice) -> None:
-        self.gaps, self.starts = gaps, (rows.start, cols.start)
-        self.sums = gaps.empty(len(gaps.top) + 1, rows.stop - rows.start, cols.stop - cols.start)
-        self.failed = None
-
-    def of_patch(self, rows: slice, cols: slice) -> tuple:
-        """What the kernel needs to add pairs of a patch: gaps, scales, sampled people, and the sums of its images."""
-        sides, gaps = (rows, cols), self.gaps
-        codes = (tuple(part[of] for part, of in zip(both, sides, strict=True)) for both in (gaps.scales, gaps.sampled))
-        images = (
-            part[:, of.start - start : of.stop - start]
-            for part, of, start in zip(self.sums, sides, self.starts, strict=False)
-        )
-        return gaps.of_bin, *codes, (*images, self.sums[2])
-
-    def add_failed(self, row: np.ndarray, col: np.ndarray) -> None:
-        """Add failed comparisons to their images."""
-        if self.failed is None:
-            self.failed = tuple(np.zeros(part.shape[1:]) for part in self.sums[:2])
-        sides = [row, col]
-        for side, into in enumerate(self.failed):
-            other = 1 - side
-            place = sides[side] - self.starts[side], self.gaps.groups[other][sides[other]]
-            np.add.at(into, place, self.gaps.scales[other][sides[other]])
-
-    def parts(self) -> list[tuple]:
-        """The sums as parts of those of all images: (name, number of images, first of these images, sums)."""
-        names = [(ROWS, ROWS if self.gaps.symmetric else COLS), (FAILED_ROWS, FAILED_COLS)]
-        sums = [tuple(part[:-1] for part in self.sums[:2]), self.failed]
-        return [
-            (name, len(codes), start, part)
-            for both, found in zip(names, sums, strict=True)
-            if found is not None
-            for name, codes, start, part in zip(both, self.gaps.groups, self.starts, found, strict=True)
-        ]
-
-
-def gathered(sums: dict[str, np.ndarray], parts: list[tuple]) -> dict[str, np.ndarray]:
-    """The sums of all images, by name, with parts added as `Window.parts` names them."""
-    for name, n_images, start, part in parts:
-        if name not in sums:
-            sums[name] = np.zeros((*part.shape[:-2], n_images, part.shape[-1]), part.dtype)
-        sums[name][..., start : start + part.shape[-2], :] += part
-    return sums
-
-
-def rounded(scale: np.ndarray) -> np.ndarray:
-    """Scales of images' pairs, or of pairs, rounded so that sums do not depend on their order."""
-    return np.round(scale / scale.max(initial=0.0) * GRAIN) / GRAIN
-
-
-def n_people(protocol: Protocol) -> int:
-    """Number of people."""
-    return 1 + max(int(side.person.max()) for side in (protocol.probe, protocol.reference))
-
-
-def sampled_people(protocol: Protocol) -> np.ndarray:
-    """(person,) place among the sampled people, or -1; always the same people."""
-    n = n_people(protocol)
-    chosen = np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLED])
-    place = np.full(n, -1, np.int32)
-    place[chosen] = np.arange(len(chosen))
-    return place
+    order = np.argsort(-thresholds)
+    low, _, scale, bin_of_cell, _ = codes = ladder.arrays(kind)
+    bins = np.where(np.isinf(thresholds), ladder.n_bins, bins_of(thresholds.astype(kind), low, scale, bin_of_cell))
+    bins = bins[order]
+    below = np.searchsorted(bins[::-1], np.arange(ladder.n_bins))
+    by_row, by_col, by_people = gaps.empty(len(order), *map(len, gaps.groups))
+    by_col = by_row if gaps.symmetric else by_col  # one sum holds what rows and columns add to the same images
+    images = gaps.scales, gaps.sampled, (by_row, by_col, by_people)
+    for pairs in kept:
+        add_above(tuple(pairs), codes, thresholds[order[::-1]], below, images, gaps.groups)
+    back, found = np.argsort(order), {ROWS: by_row, COLS: by_col, PEOPLE: by_people}
+    for name in swept.keys() & found.keys():
+        for gap, highest in enumerate(gaps.top):
+            lower = np.flatnonzero(bins < highest)[:1]  # the first of the falling thresholds below the gap
+            found[name][lower] += swept[name][gap]
+        found[name] = np.cumsum(found[name], axis=0, out=found[name])[back]
+    return {name: found[name] for name in swept.keys() & found.keys()}
 
 
 def influence_sums(
@@ -211,9 +89,8 @@ def influence_sums(
     every = np.zeros((len(entries), n_groups))
     where = [place_of[codes] for codes in on_sides]  # distinct on each side
     if protocol.listed is None:
-        above = Gaps.between(ladder.keep, protocol).at_thresholds(
-            thresholds, ladder, swept, kept, genuine.pairs.score.dtype
-        )
+        gaps, kind = Gaps.between(ladder.keep, protocol), genuine.pairs.score.dtype
+        above = _above_thresholds(gaps, thresholds, ladder, swept, kept, kind)
         scales = [rounded(side.scale) for side in (protocol.probe, protocol.reference)]
         compared = _compared_weights(protocol, scales, swept)
         for name, whole, place, scale in zip((ROWS, COLS), compared, where, scales, strict=True):

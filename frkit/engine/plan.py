@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import xarray as xr
 
-from frkit.engine import blocks
 from frkit.engine.protocol import Protocol
+from frkit.engine.sweep import bounds, parts_of, refuse_endless
 
 CELLS = 1 << 15  # fine score cells; a bin is a run of them
 EVEN_BINS = 2048  # of a plan that knows nothing
@@ -285,17 +285,17 @@ def _sampled(array, step: int, wanted: np.ndarray) -> Iterator[tuple[np.ndarray,
     parts = [
         tuple(
             slice(int(edges[k] + (start - edges[k]) % step), int(edges[k + 1]), step)
-            for edges, k, start in zip(blocks.bounds(array), block, (0, step // 2), strict=True)
+            for edges, k, start in zip(bounds(array), block, (0, step // 2), strict=True)
         )
         for block in wanted
     ]
-    for part, values in zip(parts, blocks.parts_of(array, parts), strict=True):
+    for part, values in zip(parts, parts_of(array, parts), strict=True):
         yield values, *(np.arange(along.start, along.stop, step) for along in part)
 
 
 def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol, rng) -> tuple:
     """Impostor scores of one block of the pilot, with their images' weights."""
-    blocks.refuse_endless(values)
+    refuse_endless(values)
     probe, reference = protocol.probe, protocol.reference
     impostor = probe.person[rows][:, None] != reference.person[cols]
     impostor &= protocol.cell_of[probe.group[rows][:, None], reference.group[cols]] >= 0

@@ -18,6 +18,8 @@ from frkit.scores.groups import People, group_codes, is_symmetric, people
 
 WHOLE_LIMIT = 255  # weights up to here are added as 16-bit products
 COLUMNS = 32  # whose weights are held in full precision at once
+GRAIN = 2.0**28  # scales are multiples of its inverse, so that sums of them are exact in any order
+MOST_SAMPLED = 200  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
 
 
@@ -318,3 +320,22 @@ def cell_table(n_groups: int, impostors: str) -> np.ndarray:
         cells[a, b] = cells[b, a] = n_groups + np.arange(len(a))
         cells[-1, :] = cells[:, -1] = n_groups + len(a)
     return cells
+
+
+def n_people(protocol: Protocol) -> int:
+    """Number of people."""
+    return 1 + max(int(side.person.max()) for side in (protocol.probe, protocol.reference))
+
+
+def sampled_people(protocol: Protocol) -> np.ndarray:
+    """(person,) place among the sampled people, or -1; always the same people."""
+    n = n_people(protocol)
+    chosen = np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLED])
+    place = np.full(n, -1, np.int32)
+    place[chosen] = np.arange(len(chosen))
+    return place
+
+
+def rounded(scale: np.ndarray) -> np.ndarray:
+    """Scales of images' pairs, or of pairs, rounded so that sums do not depend on their order."""
+    return np.round(scale / scale.max(initial=0.0) * GRAIN) / GRAIN

@@ -8,16 +8,16 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affordable, require
-from frkit.engine import crossings, lists, resolve
+from frkit.engine import kernels
 from frkit.engine import plan as planning
-from frkit.engine.blocks import bounds
-from frkit.engine.influence import INFLUENCE_DIMS, Gaps, curve, influence_sums
-from frkit.engine.kernels import bins_of
-from frkit.engine.pairs import Genuine, Pairs, Weighted, weigh_genuine
+from frkit.engine.eer import TOLERANCE, Crossings, find_crossings, resolve_crossings
+from frkit.engine.influence import INFLUENCE_DIMS, curve, influence_sums
+from frkit.engine.pairs import Genuine, Impostors, Pairs, Weighted, portions, weigh_genuine
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol
+from frkit.engine.scan import Gaps, Request, list_ladder, scan_blocks, tally_list
 from frkit.engine.store import Checkpoint
-from frkit.engine.sweep import Asked, Request, Tally, scan_asked, sweep
+from frkit.engine.sweep import bounds, each, sweep
 
 COLUMN = "column"
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
@@ -40,7 +40,7 @@ class Rates(NamedTuple):
 def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
     """The plan of a sweep for these rates, from a look at some of the scores; a list is kept whole."""
     if protocol.listed is not None:
-        return lists.list_ladder(scores.values[protocol.listed.impostor])
+        return list_ladder(scores.values[protocol.listed.impostor])
     return planning.make_plan(planning.take_pilot(scores, protocol), protocol.n_pairs, far, fixed)
 
 
@@ -59,7 +59,7 @@ def tally_rates(
     these; what it does not cover is swept again. influence: whether what images add is wanted.
     """
     far, fixed = levels
-    run = partial(sweep, scores, progress=bar, checkpoint=checkpoint)
+    run = partial(sweep, scores, scan=scan_blocks, progress=bar, checkpoint=checkpoint)
     found = _sweep(scores, protocol, levels, ladder, run)
     if -1 in found.bins and protocol.listed is None:  # below the floor of the plan
         ladder = planning.even_plan(planning.take_pilot(scores, protocol))
@@ -73,9 +73,8 @@ def tally_rates(
         own = np.append(found.level_bins[0], found.crossings[0].bins[0])
         of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
         gaps = Gaps.between(of_data.keep, protocol)
-        tally = sweep(
-            scores, Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, asking=False), progress=bar
-        )
+        request = Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, asking=False)
+        tally = sweep(scores, request, scan_blocks, progress=bar)
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     table = _table(protocol, found, ladder, far, fixed)
     places = protocol.listed
@@ -85,22 +84,10 @@ def tally_rates(
     return Rates(table, added, found.genuine, found.totals)
 
 
-def genuine_alone(scores: xr.DataArray, protocol: Protocol, bar: bool) -> Rates:
-    """No rates, but the genuine pairs, on which the tallies of whole distributions build."""
-    if protocol.listed is None:
-        tally = sweep(scores, Asked(protocol), scan_asked, everywhere=False, progress=bar)
-    else:
-        tally = Tally({}, {"asked": [(np.arange(protocol.n_genuine), scores.values[protocol.listed.genuine])]})
-    score = tally.asked_scores(protocol, scores.dtype)
-    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
-    genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
-    return Rates(xr.Dataset(attrs={"failed": failed}), None, genuine, None)
-
-
 def _in_kept_bins(ladder: Ladder, row: np.ndarray, col: np.ndarray, score: np.ndarray) -> tuple:
     """The pairs whose bin is kept."""
     low, _, scale, bin_of_cell, keep = ladder.arrays(score.dtype)
-    here = slice(None) if keep.all() else keep[bins_of(score, low, scale, bin_of_cell)]
+    here = slice(None) if keep.all() else keep[kernels.bins_of(score, low, scale, bin_of_cell)]
     return row[here], col[here], score[here]
 
 
@@ -138,7 +125,7 @@ class _Found(NamedTuple):
     genuine: Weighted
     failed: int
     level_bins: np.ndarray
-    crossings: list[crossings.Crossings]
+    crossings: list[Crossings]
     bins: np.ndarray
     by_image: dict[str, np.ndarray]
 
@@ -153,7 +140,7 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
         request = Request(protocol, ladder, bounds(scores.data), Gaps.between(ladder.keep, protocol))
         tally = run(request)
     else:
-        tally = lists.tally_list(scores.values, protocol, ladder)
+        tally = tally_list(scores.values, protocol, ladder)
     sums = tally.sums["weight"].reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
     totals = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals - tally.sums.get("missing", 0)
     score = tally.asked_scores(protocol, scores.dtype)
@@ -163,11 +150,11 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
         require(here, f"all {kind} comparisons failed (NaN or marked as missing): there is nothing to evaluate")
     genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
     if fixed.size:
-        level_bins = np.tile(resolve.threshold_bins(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
+        level_bins = np.tile(bins_of_thresholds(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
     else:
-        level_bins = resolve.level_bins(sums, totals, far)
+        level_bins = bins_of_levels(sums, totals, far)
     kinds = genuine.data, genuine.centre
-    found = [crossings.find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
+    found = [find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
     bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
     count, kept = tally.sums["count"], tally.lists["kept"]
     return _Found(sums, totals, count, kept, genuine, failed, level_bins, found, bins, by_image=tally.sums)
@@ -180,13 +167,13 @@ def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.
     above, kinds = np.zeros((*shape, protocol.n_cells)), list(zip(pairs, found.crossings, strict=True))
     eer = [np.full((2, *at.bins.shape), np.nan) for at in found.crossings]
     accepts = np.zeros((shape[1], protocol.n_cells), int)
-    for impostors in resolve.portions(found, ladder, protocol, found.bins[found.bins >= 0]):
+    for impostors in portions(found, ladder, protocol, found.bins[found.bins >= 0]):
         if fixed.size:
-            resolve.resolve_thresholds(impostors, fixed, found.level_bins[0], above)
+            resolve_thresholds(impostors, fixed, found.level_bins[0], above)
         else:
-            resolve.resolve_levels(impostors, far, found.level_bins, thresholds, above)
+            resolve_levels(impostors, far, found.level_bins, thresholds, above)
         for (kind, at), out in zip(kinds, eer, strict=True):
-            crossings.resolve_crossings(impostors, kind, at, n_groups, out)
+            resolve_crossings(impostors, kind, at, n_groups, out)
         _count_accepts(impostors, found, thresholds[0], accepts)
     far_of_all, far_cell = ratio(above.sum(2), found.totals.sum(0)[:, None]), ratio(above, found.totals.T[:, None])
     frr = [_frr(kind, thresholds) for kind in pairs]
@@ -208,11 +195,11 @@ def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.
 
 def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """FRR (column, level), and by group, (column, level, group)."""
-    lost = resolve.rejected(pairs, thresholds)
+    lost = rejected(pairs, thresholds)
     return ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), ratio(lost, pairs.totals.T[:, None])[..., :-1]
 
 
-def _count_accepts(impostors: resolve.Impostors, found: _Found, thresholds: np.ndarray, accepts: np.ndarray) -> None:
+def _count_accepts(impostors: Impostors, found: _Found, thresholds: np.ndarray, accepts: np.ndarray) -> None:
     """Count impostor pairs above the data's own thresholds, (level, cell), where their bins are among these."""
     bins, higher = found.level_bins[0], np.cumsum(found.counts[::-1], axis=0)[::-1] - found.counts
     for place in np.flatnonzero(np.isin(bins, impostors.bin)):
@@ -241,6 +228,75 @@ def _errors(level: str, protocol: Protocol, pairs: Pairs, accepts: np.ndarray, t
     enough = [table[f"{name}_group"][1] >= RESOLVED for name in of_kinds]
     both = (accepts.sum(1) >= RESOLVED) & (rejects.sum(1) >= RESOLVED)
     return table | {"resolved": (level, both), "resolved_group": (by_group, enough[0] & enough[1])}
+
+
+# --- exact thresholds, and what lies above and below -------------------------------------------------------
+
+
+def bins_of_levels(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.ndarray:
+    """Bin of every level's threshold, (column, level); -1 where it lies below the floor."""
+    upward = np.cumsum(sums.sum(1)[::-1], axis=0)
+    target = far * totals.sum(0)[:, None] * (1 + TOLERANCE)
+    within = np.stack([np.searchsorted(upward[:, c], target[c], side="right") for c in range(upward.shape[1])])
+    return len(sums) - 1 - within
+
+
+def bins_of_thresholds(ladder: Ladder, thresholds: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Bin of each fixed threshold, (level,); -1 where it lies below the floor."""
+    low, floor, scale, bin_of_cell, _ = ladder.arrays(dtype)
+    bins = kernels.bins_of(thresholds.astype(dtype), low, scale, bin_of_cell)
+    return np.where(thresholds < floor, -1, bins)
+
+
+def resolve_levels(impostors: Impostors, far: np.ndarray, bins: np.ndarray, thresholds, weights) -> None:
+    """Fill in thresholds (column, level) at FAR levels, and impostor weight above them, (column, level, cell), of those
+    whose bins, (column, level), are among these."""
+    totals, above, here = impostors.totals.sum(0), impostors.above.sum(1), np.isin(bins, impostors.bin)
+
+    def one(column: int) -> None:
+        own = np.flatnonzero(here[column])
+        target = far[own] * totals[column] * (1 + TOLERANCE)
+        at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
+        base = np.ascontiguousarray(impostors.above[at, :, column])
+        pairs = impostors.first[at], impostors.last[at], impostors.column(column), impostors.pairs
+        found = np.full(len(own), np.nan), np.empty(base.shape)
+        kernels.walk_levels(base, target, *pairs, *found)
+        thresholds[column, own], weights[column, own] = found
+
+    each(one, len(bins))
+
+
+def resolve_thresholds(impostors: Impostors, fixed: np.ndarray, bins: np.ndarray, weights: np.ndarray) -> None:
+    """Fill in impostor weight strictly above fixed thresholds, (column, level, cell), of those whose bins, (level,),
+    are among these."""
+    own = np.flatnonzero(np.isin(bins, impostors.bin))
+    begin = np.array([np.argmax(impostors.bin == b) for b in bins[own]], int)
+    last = np.array([impostors.last[impostors.bin == b][-1] for b in bins[own]], int)
+
+    def one(column: int) -> None:
+        above, weight = np.ascontiguousarray(impostors.above[begin, :, column]), impostors.column(column)
+        found = np.empty(above.shape)
+        kernels.weight_above(above, fixed[own], impostors.first[begin], last, weight, impostors.pairs, found)
+        weights[column, own] = found
+
+    each(one, len(weights))
+
+
+def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
+    """Genuine weight at or below thresholds (column, level), as (column, level, group); of the first columns."""
+    thresholds = thresholds[: len(genuine.identity_count)]
+    lost = np.isnan(thresholds)  # a replicate without impostor pairs has no threshold, and so no FRR
+    highest = np.where(lost, -np.inf, thresholds).max(initial=-np.inf)
+    pairs = genuine.pairs.take(slice(np.searchsorted(genuine.pairs.score, highest, side="right")))
+    out = np.zeros((*thresholds.shape, len(genuine.totals)))
+
+    def one(column: int) -> None:
+        order = np.argsort(thresholds[column])
+        kernels.rejected_weight(thresholds[column], order, genuine.column(column), pairs, out[column])
+
+    each(one, len(thresholds))
+    out[lost] = np.nan
+    return out
 
 
 def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -1,18 +1,13 @@
 """What a sweep has found so far: kept pairs beyond what memory should hold, and a state from which it can go on."""
 
-import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
 import numpy as np
-import xarray as xr
 
 from frkit.base import require
-from frkit.engine import blocks
-from frkit.engine.plan import Ladder
-from frkit.engine.protocol import Protocol
 
 HELD_PAIRS = 5_000_000  # kept pairs in memory, 60 MB; further ones wait in a file
 NOTE = "evaluation.txt"
@@ -129,25 +124,3 @@ class Store:
             file.flush()
             os.fsync(file.fileno())
         part.replace(self.path.with_suffix(".npz"))
-
-
-def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, plans: list[Ladder]) -> str:
-    """A fingerprint of all that the bits of a sweep depend on; scores of each model.
-
-    Scores are known by some of their blocks and by the plan, which a pilot made; an unchanged tensor by its embeddings.
-    """
-    digest = hashlib.sha256(protocol.fingerprint.encode())
-    codes = [protocol.cell_of, np.array(protocol.pooled), np.array(protocol.symmetric), *levels[:2]]
-    for ladder in plans:
-        codes += [np.array([ladder.low, ladder.floor, ladder.scale]), ladder.bin_of_cell, ladder.keep]
-    for model in scores:
-        source, edges = blocks.source_of(model.data), blocks.bounds(model.data)
-        digest.update(f"{model.dtype} {model.shape}".encode())
-        places = np.linspace(0, min(model.data.numblocks) - 1, 8).astype(int).tolist()
-        some = [tuple(slice(*axis[k : k + 2].tolist()) for axis in edges) for k in places]
-        codes += [*edges, *blocks.parts_of(model.data, some)]
-        if source is not None:
-            digest.update(source.token().encode())
-    for part in codes:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

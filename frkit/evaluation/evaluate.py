@@ -24,12 +24,12 @@ from frkit.base import (
     require_whole,
     warn,
 )
-from frkit.engine.blocks import one_blas_thread, parts_of
-from frkit.engine.distributions import score_bounds, tally_distributions
+from frkit.engine.distributions import genuine_alone, score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import COLUMN, genuine_alone, plan_rates, tally_rates
-from frkit.engine.store import Checkpoint, swept_with
+from frkit.engine.rates import COLUMN, plan_rates, tally_rates
+from frkit.engine.store import Checkpoint
+from frkit.engine.sweep import one_blas_thread, parts_of, swept_with
 from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling

@@ -1,14 +1,19 @@
-"""Equal error rates: where FAR and FRR of the data, their V-statistic and every replicate cross."""
+"""Equal error rates: where FAR and FRR of the data, their V-statistic and every replicate cross.
+
+The threshold of the EER is the smallest observed score at which FRR >= FAR. The EER itself lies on the line from the
+rates just below that score to the rates at it, where these are equal.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from frkit.engine import kernels, walks
-from frkit.engine.blocks import each
-from frkit.engine.pairs import Genuine, curves
+from frkit.engine import kernels
+from frkit.engine.pairs import Genuine, Impostors, curves
 from frkit.engine.plan import Ladder
-from frkit.engine.resolve import TOLERANCE, Impostors
+from frkit.engine.sweep import each
+
+TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,7 @@ def _by_place(genuine: Genuine, place: np.ndarray, n_places: int) -> np.ndarray:
     weight = np.zeros((len(genuine.identity_count), n_places, len(genuine.totals)))
 
     def one(column: int) -> None:
-        walks.binned_genuine(place, genuine.column(column), genuine.pairs, weight[column])
+        kernels.binned_genuine(place, genuine.column(column), genuine.pairs, weight[column])
 
     each(one, len(weight))
     return np.moveaxis(weight, (2, 1), (0, 1))
@@ -92,12 +97,13 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
     all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
     runs = _find_runs(impostors, genuine, at, n_groups, all_pairs)
     begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
+    found = np.full((5, *at.bins.shape), np.nan)
 
     def one(column: int) -> None:
         weight, genuine_weight = impostors.column(column), genuine.column(column)
         for curve in np.flatnonzero(here[column]):
             own = curve if curve < n_groups else -1  # the group, and the cell of its own pairs; -1 takes all
-            out[:, column, curve] = walks.crossing(
+            found[:, column, curve] = kernels.crossing(
                 *_start(runs, at, column, curve, (begin[column, curve], end[column, curve])),
                 weight,
                 genuine_weight,
@@ -109,6 +115,15 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
             )
 
     each(one, len(at.bins))
+    threshold, *rates = found
+    out[:, here] = equal_error_rate(*rates)[here], threshold[here]
+
+
+def equal_error_rate(far: np.ndarray, frr: np.ndarray, far_after: np.ndarray, frr_after: np.ndarray) -> np.ndarray:
+    """Where the line from FAR >= FRR, just below a threshold, to FRR >= FAR, at the threshold, has both rates equal."""
+    before, after = far - frr, frr_after - far_after
+    share = np.divide(before, before + after, out=np.zeros(before.shape), where=before + after > 0)
+    return far + share * (far_after - far)
 
 
 def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, all_pairs: tuple) -> _Runs:

@@ -1,0 +1,307 @@
+"""What a sweep for rates does in a block: pairs above the floor are filed by bin and cell, weighed, and kept.
+
+Thresholds are not known during the sweep. Bins whose pairs are kept lie near the thresholds; the other bins fall into
+gaps between these, and each gap's pairs are added to their images as one.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from frkit.engine import kernels
+from frkit.engine.plan import Ladder
+from frkit.engine.protocol import Protocol, rounded, sampled_people
+from frkit.engine.sweep import Tally, refuse_endless
+
+PATCH = 512  # rows and columns that are scanned at once
+PAIRS_PER_BIN, MOST_BINS = 1024, 1024  # of a list
+CHUNK = 20_000  # listed pairs whose weights in all columns are held at once
+WHOLE = slice(None)
+ROWS, COLS, PEOPLE = "by_row", "by_col", "by_people"
+FAILED_ROWS, FAILED_COLS = "failed_by_row", "failed_by_col"
+_SCRATCH = threading.local()
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a sweep is to bring back.
+
+    bounds: of the blocks, along each axis. gaps: how pairs are added to their images. asking: whether bins are added
+    up, comparisons that failed are looked for, and the scores of `protocol.asked` are wanted; a second, targeted sweep
+    only collects pairs.
+    """
+
+    protocol: Protocol
+    ladder: Ladder
+    bounds: list[np.ndarray]
+    gaps: "Gaps"
+    asking: bool = True
+
+    def window(self, places: list[tuple]) -> "Window":
+        """Sums of nothing for the images of some blocks."""
+        starts = zip(*(place[:2] for place in places), strict=True)
+        reach = [
+            (min(side), edges[np.searchsorted(edges, max(side), "right")])
+            for side, edges in zip(starts, self.bounds, strict=True)
+        ]
+        return Window(self.gaps, *(slice(*ends) for ends in reach))
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """How a sweep adds pairs to their images.
+
+    of_bin: (bin,) its gap, from the top down; kept bins have the number after the last. top: (gap,) its highest bin.
+    groups, scales, sampled: of the images on both sides; sampled is the place of an image's person among the sampled
+    people, or -1. n_groups: with "in no group". n_sampled: sampled people. symmetric: both sides are the same images.
+    kind: of the sums; counts of whole weights are exact in float32.
+    """
+
+    of_bin: np.ndarray
+    top: np.ndarray
+    groups: tuple[np.ndarray, np.ndarray]
+    scales: tuple[np.ndarray, np.ndarray]
+    sampled: tuple[np.ndarray, np.ndarray]
+    n_groups: int
+    n_sampled: int
+    symmetric: bool
+    kind: type
+
+    @classmethod
+    def between(cls, keep: np.ndarray, protocol: Protocol) -> "Gaps":
+        """The gaps that the kept bins leave; keep: (bin,)."""
+        sides, place = (protocol.probe, protocol.reference), sampled_people(protocol)
+        down = keep[::-1]
+        begins = ~down & np.append(True, down[:-1])  # from the top, a gap begins at a bin that follows a kept one
+        return cls(
+            np.where(down, begins.sum(), np.cumsum(begins) - 1)[::-1].astype(np.int32),
+            len(keep) - 1 - np.flatnonzero(begins),
+            tuple(side.group for side in sides),
+            tuple(rounded(side.scale) for side in sides),
+            tuple(place[side.person] for side in sides),
+            len(protocol.cell_of),
+            int(place.max()) + 1,
+            protocol.symmetric,
+            np.float32 if protocol.whole_run else np.float64,
+        )
+
+    def empty(self, n: int, n_rows: int, n_cols: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums of nothing for n gaps or thresholds: by row, by column, by people."""
+        images = (np.zeros((n, side, self.n_groups), self.kind) for side in (n_rows, n_cols))
+        return *images, np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)
+
+
+class Window:
+    """What the pairs of some blocks add to the images of these blocks: a part of the rows, and of the columns.
+
+    sums: by row and by column (gap, image, group of the partner), by people (gap, person, person), with a last gap for
+    pairs that are kept; failed: of failed comparisons, by row and by column (image, group), where there are any.
+    """
+
+    def __init__(self, gaps: Gaps, rows: slice, cols: slice) -> None:
+        self.gaps, self.starts = gaps, (rows.start, cols.start)
+        self.sums = gaps.empty(len(gaps.top) + 1, rows.stop - rows.start, cols.stop - cols.start)
+        self.failed = None
+
+    def of_patch(self, rows: slice, cols: slice) -> tuple:
+        """What the kernel needs to add pairs of a patch: gaps, scales, sampled people, and the sums of its images."""
+        sides, gaps = (rows, cols), self.gaps
+        codes = (tuple(part[of] for part, of in zip(both, sides, strict=True)) for both in (gaps.scales, gaps.sampled))
+        images = (
+            part[:, of.start - start : of.stop - start]
+            for part, of, start in zip(self.sums, sides, self.starts, strict=False)
+        )
+        return gaps.of_bin, *codes, (*images, self.sums[2])
+
+    def add_failed(self, row: np.ndarray, col: np.ndarray) -> None:
+        """Add failed comparisons to their images."""
+        if self.failed is None:
+            self.failed = tuple(np.zeros(part.shape[1:]) for part in self.sums[:2])
+        sides = [row, col]
+        for side, into in enumerate(self.failed):
+            other = 1 - side
+            place = sides[side] - self.starts[side], self.gaps.groups[other][sides[other]]
+            np.add.at(into, place, self.gaps.scales[other][sides[other]])
+
+    def parts(self) -> list[tuple]:
+        """The sums as parts of those of all images: (name, number of images, first of these images, sums)."""
+        names = [(ROWS, ROWS if self.gaps.symmetric else COLS), (FAILED_ROWS, FAILED_COLS)]
+        sums = [tuple(part[:-1] for part in self.sums[:2]), self.failed]
+        return [
+            (name, len(codes), start, part)
+            for both, found in zip(names, sums, strict=True)
+            if found is not None
+            for name, codes, start, part in zip(both, self.gaps.groups, self.starts, found, strict=True)
+        ]
+
+
+def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Tally:
+    """The tally of some blocks of scores; places: (first row, first column, pairs asked for) of each.
+
+    Sums: "weight" (slot, column) of impostor pairs, "missing" (cell, column) of failed comparisons, "count" (bin, cell)
+    of impostor pairs, and those of sampled people. Lists: "kept" (row, column, score), "asked" (places, scores), and
+    "images", what these blocks add to images.
+    """
+    protocol, ladder = request.protocol, request.ladder
+    sums, kept, asked = {"count": np.zeros((ladder.n_bins, protocol.n_cells), np.int64)}, [], []
+    if request.asking:
+        sums["weight"] = np.zeros((sums["count"].size, protocol.n_columns))
+        sums["missing"] = np.zeros((protocol.n_cells, protocol.n_columns))
+    own = request.window(places)
+    scores = iter(scores)
+    for row0, col0, wanted in places:
+        block = patch = None  # the next block takes the place of this one, which the cache still holds
+        block = next(scores)
+        if wanted is not None:
+            asked.append((wanted[0], block[wanted[1], wanted[2]]))
+        with np.errstate(invalid="ignore", over="ignore"):  # one quick look at a block tells that all is well
+            failing = request.asking and not np.isfinite((block @ np.ones(block.shape[1], block.dtype)).sum())
+        for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
+            kept.append(_scan_patch(patch, rows, cols, request, sums, own))
+            if failing:
+                _add_missing(patch, rows, cols, request, sums, own)
+    if request.asking and _counts_are_weights(protocol):
+        sums["weight"] += sums["count"].reshape(-1, 1)
+    kept = [tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))] if kept else []
+    sums[PEOPLE] = own.sums[2][:-1]
+    return Tally(sums, {"kept": kept, "asked": asked, "images": own.parts()})
+
+
+def _counts_are_weights(protocol: Protocol) -> bool:
+    """Whether every pair weighs one, and there are no replicates: then there is nothing to add up but pairs."""
+    return protocol.n_columns == 1 and protocol.whole_run > 0
+
+
+def patches(block: np.ndarray, row0: int, col0: int, symmetric: bool) -> Iterator[tuple[np.ndarray, slice, slice]]:
+    """The patches of a block that hold pairs, with their rows and columns in the whole tensor."""
+    for r in range(0, block.shape[0], PATCH):
+        for c in range(0, block.shape[1], PATCH):
+            patch = np.ascontiguousarray(block[r : r + PATCH, c : c + PATCH])
+            if not symmetric or col0 + c + PATCH > row0 + r:
+                top, left = row0 + r, col0 + c
+                yield patch, slice(top, top + patch.shape[0]), slice(left, left + patch.shape[1])
+
+
+def codes_of_patch(protocol: Protocol, rows: slice, cols: slice) -> tuple:
+    """What the kernels need to know of a patch: where each row's pairs begin (right of the diagonal in a symmetric
+    tensor), persons and groups of both sides, and the cells of groups."""
+    probe, reference = protocol.probe, protocol.reference
+    first = np.zeros(rows.stop - rows.start, np.int64)
+    if protocol.symmetric and cols.start < rows.stop:
+        first = np.clip(np.arange(rows.start, rows.stop) + 1 - cols.start, 0, cols.stop - cols.start)
+    persons, groups = (probe.person[rows], reference.person[cols]), (probe.group[rows], reference.group[cols])
+    return first, persons, groups, protocol.cell_of
+
+
+def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict, own: Window) -> tuple:
+    """Add one patch's pairs to the sums; return the kept ones (rows, columns, scores)."""
+    scratch, protocol = scratch_space(), request.protocol
+    filed, n_kept = kernels.scan_patch(
+        patch,
+        codes_of_patch(protocol, rows, cols),
+        request.ladder.arrays(patch.dtype),
+        own.of_patch(rows, cols),
+        sums["count"],
+        request.asking and not _counts_are_weights(protocol),
+        (scratch.above, scratch.rows, scratch.cols, scratch.slots, *scratch.kept, scratch.score),
+    )
+    if filed:
+        add_sorted(protocol, *sort_filed(filed, len(sums["weight"])), sums["weight"], (rows, cols))
+    row, col = (part[:n_kept].astype(np.int32) for part in scratch.kept)
+    row += rows.start
+    col += cols.start
+    return row, col, scratch.score[:n_kept].astype(patch.dtype)
+
+
+def sort_filed(filed: int, n_slots: int) -> tuple[np.ndarray, tuple]:
+    """Where each slot's pairs begin among the pairs filed in this thread's work space, and their rows and columns."""
+    scratch, start = scratch_space(), np.empty(n_slots + 1, np.int64)
+    pairs = scratch.rows[:filed], scratch.cols[:filed], scratch.slots[:filed]
+    kernels.sort_by_slot(*pairs, start, scratch.by_row, scratch.by_col)
+    return start, (scratch.by_row, scratch.by_col)
+
+
+def add_sorted(protocol: Protocol, start, pairs: tuple, sums: np.ndarray, sides=(WHOLE, WHOLE)) -> None:
+    """Add the weight of sorted pairs (rows, columns within these parts of the sides) to their slots, (slot, column)."""
+    probe, reference, (rows, cols) = protocol.probe, protocol.reference, sides
+    if protocol.whole_run:
+        weights = probe.weight[rows], reference.weight[cols], protocol.whole_run
+        kernels.add_whole(start, *pairs, *weights, sums)
+    else:
+        weights = probe.weight[rows], reference.weight[cols], probe.scale[rows], reference.scale[cols]
+        kernels.add_scaled(start, *pairs, *weights, sums)
+
+
+def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> np.ndarray:
+    """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
+    sums = np.zeros((n_slots, protocol.n_columns))
+    if protocol.between is None:
+        start, pairs = np.empty(n_slots + 1, np.int64), np.empty((2, len(slot)), np.int32)
+        kernels.sort_by_slot(row, col, slot, start, *pairs)
+        add_sorted(protocol, start, tuple(pairs), sums)
+        return sums
+    for begin in range(0, len(slot), CHUNK):  # of a list whose pairs have weights of their own
+        part = slice(begin, begin + CHUNK)
+        weight = protocol.probe.weight[row[part]].astype(float) * protocol.reference.weight[col[part]]
+        np.add.at(sums, slot[part], weight * protocol.factors(row[part], col[part])[:, None])
+    return sums
+
+
+def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict, own: Window) -> None:
+    """Weight of the impostor comparisons that failed, by cell and by image; infinite scores are refused."""
+    protocol = request.protocol
+    refuse_endless(patch)
+    row, col = np.nonzero(np.isnan(patch))
+    row, col = row + rows.start, col + cols.start
+    cell, probe, reference = protocol.cells(row, col), protocol.probe, protocol.reference
+    other = (probe.person[row] != reference.person[col]) & (cell >= 0)
+    if protocol.symmetric:
+        other &= col > row
+    row, col = row[other], col[other]
+    weight = probe.weight[row].astype(float) * reference.weight[col]
+    np.add.at(sums["missing"], cell[other], weight * protocol.factors(row, col)[:, None])
+    own.add_failed(row, col)
+
+
+def scratch_space() -> threading.local:
+    """Work space of this thread, for one patch."""
+    if not hasattr(_SCRATCH, "rows"):
+        size = PATCH * PATCH + 1
+        _SCRATCH.rows, _SCRATCH.cols, _SCRATCH.by_row, _SCRATCH.by_col = np.empty((4, size), np.uint16)
+        _SCRATCH.slots, _SCRATCH.above = np.empty(size, np.int32), np.empty(size, np.uint32)
+        _SCRATCH.kept, _SCRATCH.score = np.empty((2, size), np.uint16), np.empty(size)
+    return _SCRATCH
+
+
+# --- a list of pairs: no tensor, no blocks, every impostor pair is kept ------------------------------------
+
+
+def list_ladder(score: np.ndarray) -> Ladder:
+    """Equal bins between the lowest and the highest score, all of them kept; one bin where pairs are few."""
+    score = score[~np.isnan(score)]
+    n_bins = min(len(score) // PAIRS_PER_BIN, MOST_BINS)
+    low, high = (float(score.min()), float(score.max())) if n_bins > 1 else (0.0, 1.0)
+    return Ladder.even(low, high, max(n_bins, 1), keep=True)
+
+
+def counted_pairs(score: np.ndarray, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> tuple:
+    """Score, row, column and cell of the impostor pairs that enter rates: not failed, and in a cell."""
+    cell = protocol.cells(row, col)
+    counted = (cell >= 0) & ~np.isnan(score)
+    return tuple(part[counted] for part in (score, row, col, cell))
+
+
+def tally_list(scores: np.ndarray, protocol: Protocol, ladder: Ladder) -> Tally:
+    """The impostor pairs of a list, added up by bin and cell, and all of them kept; genuine scores as asked for."""
+    places = protocol.listed
+    impostor = scores[places.impostor], *places.places(places.impostor)
+    score, row, col, cell = counted_pairs(*impostor, protocol)
+    low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
+    bins = kernels.bins_of(score, low, scale, bin_of_cell)
+    slot, n_slots = bins * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells
+    count = np.bincount(slot, minlength=n_slots).reshape(ladder.n_bins, protocol.n_cells)
+    sums = {"weight": slot_sums(slot, n_slots, row, col, protocol), "count": count}
+    asked = np.arange(protocol.n_genuine), scores[places.genuine]
+    return Tally(sums, {"kept": [(row, col, score)], "asked": [asked]})
