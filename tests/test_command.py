@@ -205,7 +205,9 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     path = store(tmp_path / "many.npz", people(400, 10))
     command = [sys.executable, "-m", "frkit", "report", path, "--by", "gender", "-o", str(tmp_path / "out")]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    heard = signal.signal(sign, signal.default_int_handler)  # a shell's background job ignores it, and hands that down
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    signal.signal(sign, heard)
     said = ""
     while "reading" not in said:
         said += process.stderr.readline()
