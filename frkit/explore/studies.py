@@ -72,7 +72,7 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
 
 
 @takes(study=FANS, mixture=LAW)
-def bootstrap_bias(study: xr.Dataset, mixture=None, **start) -> widgets.VBox:
+def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -> widgets.VBox:
     """Explore when the naive bootstrap goes wrong: images per identity, FAR level, and kind of fan.
 
     Parameters

@@ -134,7 +134,9 @@ def _system(kind: str, index: str, sizes: Sequence[int]) -> list[tuple]:
     return SYSTEMS[index][kind][: len(sizes)]
 
 
-def thinned(scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0):
+def thinned(
+    scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0
+) -> xr.DataArray:
     """Keep a share of some groups' people at random, so that groups become unequal.
 
     Parameters

@@ -32,7 +32,9 @@ OF_PAIRS = ("scores", "metadata", "columns", "distance", "missing", "identity", 
 PREVIEW = 200  # rows that tell what a column holds
 
 
-def open_data(path, *, format: str | None = None, score: Iterable[str] | None = None, **options):
+def open_data(
+    path: str | Path, *, format: str | None = None, score: Iterable[str] | None = None, **options
+) -> xr.Dataset | xr.DataArray:
     """Open a file of embeddings, a matrix of scores or a list of scored pairs, whichever it is.
 
     Parameters

@@ -130,7 +130,7 @@ class Report:
 
 
 def report(
-    data,
+    data: xr.Dataset | xr.DataArray | str | Path | Mapping,
     *,
     by: str | list[str] | None = None,
     far=(1e-2, 1e-3, 1e-4),

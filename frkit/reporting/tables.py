@@ -135,7 +135,7 @@ def p_words(p: float) -> str:
     return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def table(*results, across: str | None = None) -> Table:
+def table(*results: object, across: str | None = None) -> Table:
     """Put results with their intervals into one table for a paper.
 
     Parameters

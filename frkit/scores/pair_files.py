@@ -1,6 +1,8 @@
 """Pair lists from files."""
 
+from collections.abc import Mapping, Sequence
 from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -15,17 +17,17 @@ from frkit.scores.pairs import pairs
 
 
 def open_pairs(
-    path,
+    path: str | Path | Sequence[str | Path],
     *,
     format: str,
     scores=None,
-    metadata=None,
-    columns=None,
+    metadata: str | Path | None = None,
+    columns: Mapping | Sequence[str] | None = None,
     identity: str | None = None,
     distance: bool | None = None,
     missing=None,
     failed: str = "left out",
-    unknown=("ambiguous",),
+    unknown: Sequence[str] = ("ambiguous",),
 ) -> xr.Dataset:
     """Read a list of scored pairs from the files that the field keeps them in; .gz is read as it is.
 

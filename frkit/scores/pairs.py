@@ -1,6 +1,6 @@
 """Scored pair lists: which images were compared, who they show, and the scores of one or several models."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ def pairs(
     reference=None,
     probe_identity=None,
     reference_identity=None,
-    model=None,
+    model: Sequence[str] | None = None,
     distance: bool = False,
     missing=None,
     failed: str = "left out",

@@ -11,12 +11,13 @@ from frkit.intervals.reading import Values
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import along
+from frkit.vmf import Mixture
 
 INTERVALS = ("naive", "recentered")
 
 
 def bootstrap_bias(
-    mixture,
+    mixture: Mixture,
     *,
     per_identity: tuple[int, ...] = (2, 3, 5, 10, 20),
     far=None,

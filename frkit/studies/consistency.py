@@ -1,5 +1,7 @@
 """Proposition 1: the empirical ROC comes closer to the true one as images are added; and halves of a data set."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -8,6 +10,7 @@ from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import along
+from frkit.vmf import Mixture
 
 MIXTURE_SIZES = (2, 4, 8, 16, 32)
 FACES_SIZES = (0.3, 0.45, 0.65, 0.9)
@@ -16,12 +19,12 @@ TO_FACES = "the full set of images", "slope of \u221a(1/n \u2212 1/N)"
 
 
 def consistency(
-    population,
+    population: Mixture | xr.Dataset,
     *,
     sizes: tuple | None = None,
     far=None,
     seeds: int = 5,
-    similarity="cosine",
+    similarity: str | Callable = "cosine",
     progress: bool = True,
 ) -> xr.Dataset:
     """Compute the empirical ROC of growing data sets, for several seeds, beside the curve they tend to.

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -13,6 +14,7 @@ from frkit.base import FAR_LEVEL, REPLICATE, DataWarning, InputError, require
 from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, floor
+from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.joint import RATES, ends, rates_of
 from frkit.intervals.methods import WITHOUT_REPLICATES
@@ -21,6 +23,7 @@ from frkit.measures.registry import measure as find_measure
 from frkit.resampling import TARGETS, Resampling
 from frkit.studies.collecting import Plan, collect
 from frkit.studies.store import DATA_SET, Record, Store, opened, stacked
+from frkit.vmf import IdentityLaw, Mixture
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SIZE = 0.05  # of the floor as a test
@@ -43,8 +46,8 @@ LONG_NAMES = {
 
 
 def coverage(
-    population,
-    measure="frr",
+    population: Mixture | IdentityLaw,
+    measure: AnyMeasure = "frr",
     *,
     by: str | None = None,
     n_datasets: int = 200,
@@ -56,7 +59,7 @@ def coverage(
     levels: tuple[float, ...] = LEVELS,
     replicates: int = 200,
     seed: int = 0,
-    store=None,
+    store: str | Path | None = None,
     progress: bool = True,
 ) -> xr.Dataset:
     """Count how often intervals hold the exact truth, of the ROC curve or of any measure, over many data sets.

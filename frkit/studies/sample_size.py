@@ -31,7 +31,7 @@ FEWER_IMAGES, DRAWS = (2, 3, 5, 10, 20), 4  # images kept of each person, and ho
 
 
 def sample_size(
-    data,
+    data: xr.Dataset | xr.DataArray,
     goal: str,
     size: float | None = None,
     *,

@@ -1,6 +1,6 @@
 """Mixtures of von Mises-Fisher distributions: one component for each identity."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -95,7 +95,7 @@ class Mixture:
         """How radial parts are drawn; kept, because a study draws many samples."""
         return RadialInverse(self.concentrations, self.dim)
 
-    def draw(self, n_identities: int, seed=0) -> "Mixture":
+    def draw(self, n_identities: int, seed: int = 0) -> "Mixture":
         """Draw some of these identities, each at most once: of every group (crossed, of several attributes) its share.
 
         Raises
@@ -112,7 +112,7 @@ class Mixture:
         groups = {name: labels[who] for name, labels in self.groups.items()}
         return Mixture(self.mean_directions[who], self.concentrations[who], groups)
 
-    def correlated(self, *, centroid_correlation=0.95, concentration_factor=1.0, seed=0) -> "Mixture":
+    def correlated(self, *, centroid_correlation: float = 0.95, concentration_factor=1.0, seed: int = 0) -> "Mixture":
         """A second encoder of the same identities: itself a mixture, with an exact truth of its own.
 
         Parameters
@@ -134,7 +134,7 @@ class Mixture:
         directions = c * self.mean_directions + np.sqrt(1 - c**2) * noise
         return Mixture(directions, self.concentrations * concentration_factor, self.groups)
 
-    def rotated_copies(self, names=("A", "B"), *, by="group", seed=0) -> "Mixture":
+    def rotated_copies(self, names: Sequence[str] = ("A", "B"), *, by: str = "group", seed: int = 0) -> "Mixture":
         """One rotated copy of the whole mixture for each name: groups whose rates are exactly equal.
 
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this mixture. The

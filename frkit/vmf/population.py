@@ -17,7 +17,7 @@ from frkit.vmf.densities import GenuineScores
 from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
 
 
-def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
+def rates(mix, threshold, *, by: str | None = None, weights=None, cross: bool = False) -> xr.Dataset:
     """Exact population FAR and FRR of a mixture at thresholds; a pair is accepted when its score exceeds one.
 
     Parameters
@@ -59,7 +59,7 @@ def rates(mix, threshold, *, by=None, weights=None, cross=False) -> xr.Dataset:
     return answered(mix, by, weights, lambda found: _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross))
 
 
-def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
+def roc(mix, far, *, by: str | None = None, weights=None, cross: bool = False) -> xr.Dataset:
     """Exact population ROC of a mixture: the threshold where FAR reaches each level, and the rates there.
 
     Parameters
@@ -96,7 +96,7 @@ def roc(mix, far, *, by=None, weights=None, cross=False) -> xr.Dataset:
     )
 
 
-def summary(mix, *, by=None, weights=None) -> xr.Dataset:
+def summary(mix, *, by: str | None = None, weights=None) -> xr.Dataset:
     """Exact equal error rate with its threshold, and exact area under the ROC curve, P(genuine > impostor).
 
     Parameters

@@ -10,7 +10,13 @@ from frkit.vmf.densities import RadialInverse
 from frkit.vmf.mixture import Mixture, group_sizes
 
 
-def mixture(n_identities=1000, dim=128, kappa=(100, 800), seed=0, groups=None) -> Mixture:
+def mixture(
+    n_identities: int = 1000,
+    dim: int = 128,
+    kappa: float | tuple[float, float] = (100, 800),
+    seed: int = 0,
+    groups: Mapping[str, Mapping] | None = None,
+) -> Mixture:
     """A random mixture: mean directions uniform on the sphere, concentrations uniform on an interval.
 
     Parameters

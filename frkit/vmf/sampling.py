@@ -19,7 +19,7 @@ from frkit.vmf.densities import RadialInverse
 BLOCK = 8192
 
 
-def sample(mix, per_identity=10, seed=1) -> xr.Dataset:
+def sample(mix, per_identity=10, seed: int = 1) -> xr.Dataset:
     """Draw images: a faces Dataset with `per_identity` (a number or an array (K,)) images of each.
 
     The draws follow the von Mises-Fisher distribution itself (not a normalised Gaussian); the same seed
