@@ -1,4 +1,7 @@
-"""Rates from one sweep: plan, sweep, and exact resolution, for the data, all replicates and their V-statistic."""
+"""Rates from one sweep: plan, sweep, and exact resolution, for the data, all replicates and their V-statistic.
+
+The weights of the V-statistic (eq. 19) are made in `pairs.weigh_genuine`.
+"""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,7 @@
-"""A threshold that keeps to a FAR level in every group (Conti & Clémençon 2024, Remark 2)."""
+"""A threshold that keeps to a FAR level in every group (Conti & Clémençon 2024, Remark 2).
+
+The threshold at a level of the whole population (D.1) is `walk_levels` in `frkit.engine.kernels`.
+"""
 
 import warnings
 from collections.abc import Mapping
