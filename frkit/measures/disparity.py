@@ -111,15 +111,11 @@ def ir(*, c: float = 0.5) -> Measure:
 
     Parameters
     ----------
-    c : weight of FAR in [0, 1]; the registered "ir" has 0.5.
+    c : as in `fdr`.
 
     Returns
     -------
-    Measure : for `band`, `floor`, `uncertainty` and `compare`; its intervals are built on the log scale.
-
-    Raises
-    ------
-    InputError : c outside [0, 1].
+    Measure : as from `fdr`; its intervals are built on the log scale.
 
     References
     ----------
@@ -139,15 +135,11 @@ def garbe(*, c: float = 0.5) -> Measure:
 
     Parameters
     ----------
-    c : weight of FAR in [0, 1]; the registered "garbe" has 0.5.
+    c : as in `fdr`.
 
     Returns
     -------
-    Measure : for `band`, `floor`, `uncertainty` and `compare`.
-
-    Raises
-    ------
-    InputError : c outside [0, 1].
+    Measure : as from `fdr`.
 
     References
     ----------

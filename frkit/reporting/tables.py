@@ -54,16 +54,7 @@ class Table(pd.DataFrame):
         return _given(buf, "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]) + END)
 
     def to_markdown(self, buf=None) -> str | None:
-        """Write the table as Markdown; every label is escaped.
-
-        Parameters
-        ----------
-        buf : str or Path, optional
-            The file; without it the text is returned.
-
-        Returns
-        -------
-        str or None
+        """Write the table as Markdown; every label is escaped; `buf` and the result as in `to_latex`.
 
         Examples
         --------
