@@ -30,7 +30,8 @@ PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
-FEW, VISIBLE, HARDLY = (24, 32, 48, 64, 96), 24, 0.001  # numbers of colours to try; levels of 255; share of pixels
+VISIBLE, HARDLY = 24, 0.001  # levels of 255 that an eye tells apart; share of pixels that may be off by more
+LINE, EVEN = 25, 6  # pixels of a short line in a legend; levels by which a colour of that area may be off
 ONCE = "frkit: compiling"  # a line that stands in the first run on a machine only
 LONG = 500  # characters of a table from which its copy in plain text is left out
 COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
@@ -78,17 +79,27 @@ def execute(notebook, folder, timeout=900):
 
 
 def with_few_colours(picture, colours):
-    """A PNG (base64 text) with so many colours, or fewer where hardly a pixel then looks otherwise."""
-    image = Image.open(io.BytesIO(base64.b64decode(picture)))
+    """A PNG (base64 text) with so many colours, or fewer where hardly a pixel then looks otherwise.
+
+    Every colour kept is one of the picture's own. The next is always that which is farthest from all kept, and
+    counts for more the larger its area: lines, words and legends stay as they were drawn, soft edges become coarser.
+    """
+    image, buffer = Image.open(io.BytesIO(base64.b64decode(picture))), io.BytesIO()
     if image.mode == "P":
         return picture
-    image, buffer = image.convert("RGB"), io.BytesIO()
-    for number in sorted({min(number, colours) for number in (*FEW, colours)}):
-        palette = image.quantize(number, method=Image.Quantize.MEDIANCUT)
-        fewer = image.quantize(palette=palette, dither=Image.Dither.NONE)
-        off = np.abs(np.asarray(fewer.convert("RGB"), int) - np.asarray(image, int)).max(axis=2)
-        if (off > VISIBLE).mean() < HARDLY:
+    pixels = np.asarray(image.convert("RGB")).astype(np.int32)
+    codes, place, area = np.unique(pixels @ (65536, 256, 1), return_inverse=True, return_counts=True)
+    own = codes[:, None] // (65536, 256, 1) % 256
+    weight = np.sqrt(np.minimum(area, LINE))
+    palette, nearest, off = [], np.zeros(len(own), int), np.full(len(own), np.inf)
+    while len(palette) < colours:
+        if area[off > VISIBLE].sum() <= HARDLY * area.sum() and off[area >= LINE].max(initial=0) <= EVEN:
             break
+        palette.append(own[np.argmax(off * weight) if palette else np.argmax(area)])
+        distance = np.abs(own - palette[-1]).max(axis=1)
+        nearest[distance < off], off = len(palette) - 1, np.minimum(off, distance)
+    fewer = Image.fromarray(nearest[place].reshape(pixels.shape[:2]).astype(np.uint8), mode="P")
+    fewer.putpalette(np.array(palette, np.uint8).tobytes())
     fewer.save(buffer, "PNG", optimize=True)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 

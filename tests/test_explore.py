@@ -1,5 +1,6 @@
 """Explorers: labelled controls, a figure that follows them, cautions beneath it, and text that is escaped."""
 
+import time
 import warnings
 
 import ipywidgets as widgets
@@ -17,7 +18,8 @@ from frkit.explore.studies import recentered
 
 def find(box, description):
     """The one control with this label."""
-    (control,) = [child for child in box.children if getattr(child, "description", None) == description]
+    rows = [child.children if isinstance(child, widgets.HBox) else (child,) for child in box.children]
+    (control,) = [child for row in rows for child in row if getattr(child, "description", None) == description]
     return control
 
 
@@ -171,7 +173,7 @@ def test_a_size_that_moved_says_that_the_figure_has_not():
     size = widgets.IntSlider(10, max=100)
     panel = Panel({}, lambda axes: axes[0].plot([0, 1]))
     box = panel.box("Run", lambda size: None, lambda size: size / 2, size=size)
-    (button,) = [child for child in box.children if isinstance(child, widgets.Button)]
+    button = find(box, "Run")
     assert panel.stale.value == '<p role="status">A run takes about 5 s.</p>'
     size.value = 20
     assert "press the button. A run takes about 1e+01 s." in panel.stale.value
@@ -217,3 +219,34 @@ def test_floors_of_several_encoders_at_once():
     limit = fk.floor(both, "frr_max_min").limit
     assert limit.dims == ("model", "far_level")
     assert np.isfinite(limit).all() and np.isfinite(fk.floor(alone, "frr_max_min").limit).all()
+
+
+def test_a_study_can_be_stopped(monkeypatch):
+    """As in a notebook: the button returns at once, and the other one ends the work at its next line."""
+    kernel = type("Shell", (), {"kernel": object()})()
+    monkeypatch.setattr("frkit.explore.panel.get_ipython", lambda: kernel)
+    size, done = widgets.IntSlider(10, max=100), []
+
+    def compute(size):
+        for _ in range(2000):
+            time.sleep(0.005)
+        done.append(size)
+
+    panel = Panel({}, lambda axes: axes[0].plot([0, 1]))
+    box = panel.box("Run", compute, lambda size: size / 2, size=size)
+    run, stop, bar = next(child for child in box.children if isinstance(child, widgets.HBox)).children
+    before = picture(box)
+    run.click()
+    assert run.disabled and size.disabled and not stop.disabled
+    assert bar.layout.visibility == "visible"
+    stop.click()
+    panel.work.join(5)
+    assert not panel.work.is_alive() and done == []
+    assert panel.stale.value.startswith('<p role="status">Stopped: ') and picture(box) == before
+    assert not run.disabled and not size.disabled and stop.disabled
+
+
+def test_sliders_get_names_in_the_page():
+    box = fk.explore.roc(two_models())
+    (script,) = [child.outputs[0]["data"]["text/html"] for child in box.children if isinstance(child, widgets.Output)]
+    assert "aria-label" in script and script.startswith("<script>")

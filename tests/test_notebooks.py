@@ -2,6 +2,7 @@
 
 import ast
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -44,15 +45,26 @@ def answers(notebook):
     return [code for block in folded for code in CODE.findall(block)]
 
 
+WATCH = """\
+import sys; sys.path.insert(0, {folder!r})
+import figure_checks; figure_checks.watch(get_ipython())"""
+
+
 @each_notebook
-def test_runs_with_fast_parameters(path):
-    """The cells, and behind them the answers to the exercises."""
+def test_runs_with_fast_parameters(path, tmp_path):
+    """The cells, and behind them the answers to the exercises, in a folder that is not the notebooks': as on Colab.
+
+    No words lie over other words in their figures, and no legend over the data.
+    """
     notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
     notebook.cells += [nbformat.v4.new_code_cell(code) for code in answers(notebook)]
-    executed = run_notebooks.execute(notebook, path.parent, timeout=300)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(WATCH.format(folder=str(Path(__file__).parent))))
+    notebook.cells.append(nbformat.v4.new_code_cell("print(*figure_checks.FOUND, sep='\\n')"))
+    executed = run_notebooks.execute(notebook, tmp_path, timeout=300)
     errors = [o for cell in code_cells(executed) for o in cell.outputs if o.output_type == "error"]
     assert errors == []
     assert any(has_picture(cell) for cell in code_cells(executed))
+    assert executed.cells[-1].outputs[0].text.split("\n") == ["", ""]
 
 
 @each_notebook

@@ -77,7 +77,7 @@ def tally_rates(
         of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
         gaps = Gaps.between(of_data.keep, protocol)
         request = Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, asking=False)
-        tally = sweep(scores, request, scan=scan_blocks, progress=bar)
+        tally = sweep(scores, request, scan_blocks, progress=bar)
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     table = _table(protocol, found, ladder, far, fixed)
     places = protocol.listed

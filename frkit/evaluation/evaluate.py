@@ -22,21 +22,25 @@ from frkit.base import (
     require,
     require_one_of,
     require_whole,
+    warn,
 )
 from frkit.engine.distributions import genuine_alone, score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import plan_rates, tally_rates
+from frkit.engine.rates import COLUMN, plan_rates, tally_rates
 from frkit.engine.store import Checkpoint
 from frkit.engine.sweep import one_blas_thread, parts_of, swept_with
-from frkit.evaluation.nodes import in_users_sign, provenance, tree, warn_of_limits
+from frkit.evaluation.nodes import provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
-from frkit.resampling import Resampling
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import with_impostors
 from frkit.scores.tensor import CHUNK
 
+FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
+FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
 MOST_BINS = 100_000  # of a histogram
+THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group", "curve_threshold")
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
 
@@ -171,7 +175,7 @@ def evaluate(
         for place, model in enumerate(models):
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
-    warn_of_limits(protocol, resampling, levels.far, tables, named)
+    _warn(protocol, resampling, levels.far, tables, named)
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
     return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
 
@@ -290,6 +294,14 @@ def turned(scores: xr.DataArray) -> bool:
     return bool(scores.attrs.get("distance"))
 
 
+def in_users_sign(tables: list[xr.Dataset | None]) -> list[xr.Dataset | None]:
+    """Thresholds of scores whose sign was changed, as distances again."""
+    return [
+        table if table is None else table.assign({name: 0.0 - table[name] for name in THRESHOLDS if name in table})
+        for table in tables
+    ]
+
+
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
     """FAR levels at equal steps of the logarithm, both ends included.
 
@@ -389,3 +401,57 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
         f"got {histogram!r}",
     )
     return int(bins), bounds
+
+
+def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, names: list) -> None:
+    """Say what these data and options cannot tell."""
+    failed = max(table.attrs["failed"] for table in tables)
+    if failed >= protocol.n_genuine / 2:
+        warn(
+            f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing) and are left out: "
+            "the rates are those of the others, which may be the easier ones"
+        )
+    drawn = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+    share, few, many = _few_images(protocol)
+    if drawn and share >= FEW_SHARE:
+        warn(
+            f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images ({few} of {many} "
+            f"people): intervals from replicates of the {resampling.scheme} scheme are too narrow then (they cover .46 "
+            "to .89 at nominal .95 with 2 or 3 images). Name no method in fk.band, which then reads no replicates of "
+            "rates, or draw people, Resampling('identity')"
+        )
+    if drawn and not protocol.diagonal:
+        warn(
+            "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
+            f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
+            "cannot vary; scheme 'identity' says more here"
+        )
+    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
+    smallest = 1 / max(n_impostors if protocol.listed is None else len(protocol.listed.impostor), 1)
+    for name, table in zip(names, tables, strict=True):
+        data = table.isel({COLUMN: 0}, missing_dims="ignore")
+        low = levels[(levels < smallest) | (data.far.values <= 0)] if levels.size else levels
+        if low.size:
+            warn(
+                f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
+                f"{smallest:.2g}){name}: the threshold there is the largest impostor score, whose bootstrap is not "
+                "valid; take levels above, or compare more images"
+            )
+        rate, above = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
+        if above > 0.5:
+            warn(
+                f"the {rate}{name} is {float(above):.2f}: strangers score higher than images of one person. If larger "
+                "scores mean less alike (distances), turn their sign"
+            )
+
+
+def _few_images(protocol: Protocol) -> tuple[float, int, int]:
+    """Share of FRR's weight that lies with people of few images, how many these are, and of how many."""
+    if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
+        return 0.0, 0, 0  # nobody's images are known
+    owner = protocol.owner[: protocol.n_genuine]
+    pairs = np.bincount(owner, minlength=len(protocol.share))
+    weight = protocol.share**2 * (pairs if protocol.pooled else pairs > 0)
+    images = np.bincount(protocol.people.identity_code, minlength=len(pairs))
+    few = (images < FEW_IMAGES) & (pairs > 0)
+    return float(weight[few].sum() / weight.sum()), int(few.sum()), int(np.count_nonzero(pairs))

@@ -131,7 +131,7 @@ def fairness(
             drawn = Resampling(scheme, n=n, seed=known["seed"])
             how = {"far": data[FAR_LEVEL].values, "by": by[attribute], "resampling": drawn, "varying": varying}
             pairs = "same-group" if same else "all"
-            held[attribute, scheme, same] = evaluate(scores, impostors=pairs, progress=True, **how)
+            held[attribute, scheme, same] = evaluate(scores, impostors=pairs, **how)
 
     def seconds(**_chosen) -> float:
         return 0.5 + 5e-9 * scores.size * (1 + n / 200)  # two cores

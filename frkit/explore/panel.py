@@ -1,16 +1,20 @@
 """The frame of every explorer: labelled controls, a figure drawn again as a PNG, cautions, a button for long work."""
 
+import ctypes
 import io
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from functools import cache, partial
 from html import escape
 from math import isnan
+from threading import Thread
 
 import ipywidgets as widgets
 import matplotlib as mpl
 import numpy as np
+from IPython import get_ipython
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -21,6 +25,21 @@ from frkit.base import DataWarning, InputError, require
 from frkit.intervals.reading import each_time
 from frkit.plot.style import THEME
 
+# A slider of ipywidgets has no name in the page: its label and its readout stand beside it.
+NAMES = """<script>(() => {
+    const tell = () => document.querySelectorAll('.widget-slider').forEach(box => {
+        const label = box.querySelector('.widget-label'), shown = box.querySelector('.widget-readout');
+        const handles = box.querySelectorAll('[role=slider]');
+        handles.forEach((handle, at) => {
+            const end = handles.length > 1 ? [', lowest', ', highest'][at] : '';
+            if (label) handle.setAttribute('aria-label', label.textContent + end);
+            if (shown) handle.setAttribute('aria-valuetext', shown.textContent);
+        });
+    });
+    for (const wait of [100, 1000, 3000]) setTimeout(tell, wait);
+    document.addEventListener('keyup', tell);
+    document.addEventListener('focusin', tell);
+})()</script>"""
 MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}  # the chosen place in a figure
 
 
@@ -111,6 +130,21 @@ def say(ax: Axes, words: str) -> None:
     ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes)
 
 
+class Stopped(Exception):
+    """The button that stops was pressed."""
+
+
+def end(work: Thread) -> None:
+    """Make a thread raise Stopped at its next line of Python; what it waits for comes to its end first."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(work.ident), ctypes.py_object(Stopped))
+
+
+def named_sliders() -> widgets.Output:
+    """A script for the page that tells screen readers the words before each slider, and what it shows."""
+    shown = {"output_type": "display_data", "data": {"text/html": NAMES}, "metadata": {}}
+    return widgets.Output(outputs=(shown,))
+
+
 class Panel:
     """Controls, a figure and its cautions, tied together.
 
@@ -164,7 +198,7 @@ class Panel:
             for ax in self.axes:
                 _drop_minor_ticks(ax)
             picture = io.BytesIO()
-            self.canvas.print_png(picture)
+            self.canvas.print_png(picture, pil_kwargs={"compress_level": 1})  # seen at once, kept nowhere
         messages = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)
         items = "".join(f"<li>{escape(message)}</li>" for message in messages)
         self.cautions.value = failed and f'<p role="alert"><b>{escape(failed)}</b></p>'
@@ -180,40 +214,70 @@ class Panel:
     ) -> widgets.VBox:
         """Everything in one column: controls, a button where there is something to compute, figure, cautions.
 
-        The button calls `compute` with the values of all controls, and of those `asked` for it alone; its progress
-        bars stand beneath it, and it waits until they are done. `seconds` guesses from the same values how long that
-        takes; the guess is put right by what the last run took.
+        The button calls `compute` with the values of all controls, and of those `asked` for it alone, beside the
+        notebook, so that another button can stop it; a bar beside them tells the time. `seconds` guesses from the same
+        values how long that takes; the guess is put right by what the last run took.
         """
         if compute is None:
-            return widgets.VBox([*self.controls.values(), self.image, self.cautions])
-        button, progress = widgets.Button(description=words, layout={"width": "22em"}), widgets.Output()
+            return widgets.VBox([*self.controls.values(), self.image, self.cautions, named_sliders()])
+        button, stop = (widgets.Button(description=name) for name in (words, "Stop"))
+        button.layout.width, stop.disabled, stop.layout.width = "22em", True, "6em"
+        bar, errors = widgets.FloatProgress(max=1, layout={"visibility": "hidden"}), widgets.Output()
+        controls = [*self.controls.values(), *asked.values()]
         pace = [1.0]  # what the last run took, over the guess for it
 
         def chosen() -> dict[str, object]:
             return self.values() | {name: control.value for name, control in asked.items()}
 
-        def note(change: object = None) -> None:
-            moved = "\u26a0 The figure shows the last study, not these sizes: press the button. " if change else ""
+        def note(change: object = None, words: str = "") -> None:
+            words = "\u26a0 The figure shows the last study, not these sizes: press the button." if change else words
             guess = f"A run takes about {pace[0] * seconds(**chosen()):.1g} s." if seconds else ""
-            self.stale.value = f'<p role="status">{moved}{guess}</p>'
+            self.stale.value = f'<p role="status">{f"{words} {guess}".strip()}</p>'
 
-        def run(_button: widgets.Button) -> None:
-            button.disabled = True
-            progress.clear_output()
+        def attempt() -> None:
             begun, values = time.monotonic(), chosen()
             try:
-                with progress:
-                    compute(**values)
-                    self.redraw()
+                compute(**values)
                 if seconds:
                     pace[0] = (time.monotonic() - begun) / seconds(**values)
+                self.redraw()
                 note()
-            finally:
-                button.disabled = False
+            except Stopped:
+                note(words="Stopped: the figure is the one before.")
 
-        button.on_click(run)
+        def run() -> None:
+            with errors:  # they show there
+                try:
+                    attempt()
+                finally:
+                    let(running=False)
+
+        def let(running: bool) -> None:
+            """While it runs, nothing can be moved: two drawings at a time would disturb each other."""
+            for control in (button, *controls):
+                control.disabled = running
+            stop.disabled, bar.layout.visibility = not running, "visible" if running else "hidden"
+
+        def tell_time() -> None:
+            begun, guess = time.monotonic(), pace[0] * seconds(**chosen()) if seconds else np.inf
+            while self.work.is_alive():
+                bar.value = min(1, (spent := time.monotonic() - begun) / guess)
+                bar.description = f"{spent:.0f} s"
+                self.work.join(0.5)
+
+        def begin(_button: widgets.Button) -> None:
+            errors.clear_output()
+            let(running=True)
+            self.work = Thread(target=copy_context().run, args=(run,), daemon=True)  # what it prints finds its place
+            self.work.start()
+            Thread(target=tell_time, daemon=True).start()
+            if getattr(get_ipython(), "kernel", None) is None:
+                self.work.join()  # no page is served meanwhile
+
+        button.on_click(begin)
+        stop.on_click(lambda _button: end(self.work))
         for control in asked.values():
             control.observe(note, names="value")
         note()
-        controls = [*self.controls.values(), *asked.values()]
-        return widgets.VBox([*controls, button, self.stale, progress, self.image, self.cautions])
+        row = widgets.HBox([button, stop, bar])
+        return widgets.VBox([*controls, row, self.stale, errors, self.image, self.cautions, named_sliders()])

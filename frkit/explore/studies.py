@@ -121,11 +121,15 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
         attrs = shown["study"].attrs
         how = {"n": study.sizes[REPLICATE], "seed": attrs["seed"] + 1, "level": attrs["level"]}
         far = study[FAR_LEVEL].values
-        shown["study"] = studies.bootstrap_bias(mixture, per_identity=tuple(sizes), far=far, **how)
+        shown["study"] = studies.bootstrap_bias(mixture, per_identity=tuple(sizes), far=far, progress=False, **how)
+
+    def seconds(**_chosen) -> float:
+        people, n = len(mixture.concentrations), study.sizes[REPLICATE]
+        return sum(0.2 + 5e-9 * (people * size) ** 2 * (1 + n / 200) for size in sizes)  # two cores
 
     panel = Panel(controls, show, columns=2, foot=1.35, start=start)
     words = "Draw new data and bootstrap them"
-    return panel.box() if mixture is None else panel.box(words, compute)
+    return panel.box() if mixture is None else panel.box(words, compute, seconds)
 
 
 def recentered(fan: xr.Dataset) -> xr.Dataset:
@@ -178,7 +182,8 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
         limits = {"min": min(low, value), "max": max(high, value), "step": step}
         asked[name] = labelled(widgets.IntSlider, label, value=value, **limits)
     limits = {"min": 1, "max": max(1000, made["concentrations"][1]), "step": 1}
-    asked["kappa"] = labelled(widgets.FloatRangeSlider, "concentrations κ", value=made["concentrations"], **limits)
+    ends = [float(round(end)) for end in made["concentrations"]]  # on the slider's steps, or the page would move it
+    asked["kappa"] = labelled(widgets.FloatRangeSlider, "concentrations κ", value=ends, **limits)
 
     def show(axes: list[Axes], far, level, scheme, beside) -> None:
         one = shown["study"].sel({"scheme": scheme})
@@ -193,8 +198,8 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
         kept = {name: tuple(study[coord].values.tolist()) for name, coord in kept.items()}
         population = mixture(n_identities, dim, kappa=kappa, seed=made["seed"])
         sizes = {"n_datasets": n_datasets, "per_identity": per_identity, "replicates": made["replicates"]}
-        far = study[FAR_LEVEL].values
-        shown["study"] = studies.coverage(population, far=far, seed=made["seed"], **sizes, **kept)
+        sizes |= {"far": study[FAR_LEVEL].values, "seed": made["seed"], "progress": False}
+        shown["study"] = studies.coverage(population, **sizes, **kept)
 
     def seconds(n_identities, per_identity, n_datasets, **_chosen) -> float:
         return n_datasets * (0.03 + 0.3 * (n_identities * per_identity / 1e4) ** 2)  # two cores
@@ -252,7 +257,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     def compute(share, **chosen) -> None:
         before = done.setdefault(share, [])
         law = {"shares": (share, 1 - share), "per_identity": per_identity}
-        before.append(studies.trial(**chosen, **law, seed=len(before), progress=True))
+        before.append(studies.trial(**chosen, **law, seed=len(before)))
 
     def seconds(n_images, hidden, **_chosen) -> float:
         return 1 + n_images * (20 + hidden) / 40_000  # two cores

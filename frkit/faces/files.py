@@ -34,7 +34,28 @@ _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 
 
 def demo_file(name: str) -> Path:
-    """A file of the demo: beside the code where the kit is installed, in data/ of a checkout."""
+    """Find a file that comes with the kit: beside the code where it is installed, in data/ of a checkout.
+
+    Parameters
+    ----------
+    name : such as "demo_truth.nc" or "interval_coverage.csv": the exact rates of the demo faces, and the stored
+        studies that the notebooks show. `data/README.md` says what each of them holds.
+
+    Returns
+    -------
+    pathlib.Path : for `xr.open_dataset` or `pd.read_csv`, whatever the working folder is.
+
+    Raises
+    ------
+    InputError : no file of this name came with the installation.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> fk.demo_file("demo_truth.nc").name
+    'demo_truth.nc'
+    """
+    require(isinstance(name, str), f"name must be the name of a file, got {name!r}")
     package = Path(__file__).resolve().parent.parent
     there = [folder / name for folder in (package / "data", package.parent / "data") if (folder / name).is_file()]
     require(len(there) > 0, f"{name} did not come with this installation: install frkit from its wheel or a clone")

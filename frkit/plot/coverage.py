@@ -20,7 +20,7 @@ STUDY = Result(MADE_BY, ("coverage", "method", "level", FAR_LEVEL), (FAR_LEVEL, 
 DISTANCES = ("kolmogorov", "kolmogorov_chance", "wasserstein", "wasserstein_chance")
 LAWS = Result(MADE_BY, ("law", "probability", "errors", FAR_LEVEL, *DISTANCES), ("errors", FAR_LEVEL))
 PRINTED = Result("xr.DataArray(coverages, {'method': ..., 'level': ...})", (), ("method", "level"), (), xr.DataArray)
-ERROR_WORDS = {"bootstrap": "bootstrap: θ* − θ~", "actual": "actual: θ^ − θ"}
+ERROR_WORDS = {"bootstrap": r"bootstrap: $\theta^* - \tilde\theta$", "actual": r"actual: $\hat\theta - \theta$"}
 
 
 @takes(study=STUDY, printed=PRINTED)

@@ -16,6 +16,7 @@ from frkit.plot.style import (
     NAIVE,
     TRUTH,
     TRUTH_WORDS,
+    UNRESOLVED,
     at_far,
     curve_colours,
     finish,
@@ -93,6 +94,9 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
         ax.plot(n, one.reference, "--", color=colour, linewidth=1, label=result.attrs["slope"])
         dots = {"color": colour, "alpha": 0.35, "markersize": 4, "label": "one dot a seed"}
         ax.plot(n, one.distance.transpose("size", "seed"), "o", **dots)
+    if result.sizes[MODEL] > 1:  # the legend's lines and dots have the colour of none
+        ax.plot([], [], "--", color=UNRESOLVED, linewidth=1, label=result.attrs["slope"])
+        ax.plot([], [], "o", color=UNRESOLVED, markersize=4, label="one dot a seed")
     ax.set(xscale="log", yscale="log")
     ax.set_xticks(n, [f"{number:,}" for number in n])
     ax.xaxis.set_minor_formatter(NullFormatter())

@@ -30,6 +30,7 @@ TRUE_CURVE = Result("Mixture.population_roc(far)", ("frr", *LEVELS), LEVELS)
 DET_TICKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9)
 DET_TOP = 0.99  # the highest rate on a probit axis
 SMALL = 9.0  # points: at 110 dpi 14 pixels, as large as a notebook's prose
+LETTERS = 14.3  # of this size in an inch, about
 THEME = {
     "figure.dpi": 110,
     "figure.constrained_layout.use": True,
@@ -179,11 +180,24 @@ def caption(attrs: dict) -> str:
     return "\n".join(line for line in (", ".join(parts), about) if line)
 
 
+def fitted(words: str, letters: int) -> str:
+    """The lines of the words, each broken where it is longer."""
+    return "\n".join(fill(line, letters) for line in words.splitlines())
+
+
+def room(ax: Axes) -> tuple[int, int]:
+    """How many letters the axes are wide and high, about, with their neighbours in the grid and labels beside them."""
+    grid, size = ax.get_subplotspec(), ax.figure.get_size_inches()
+    shape = (1, 1) if grid is None else grid.get_gridspec().get_geometry()
+    width, height = size[0] / shape[1] - 0.45, size[1] / shape[0] - 1.4
+    return max(16, int(LETTERS * width)), max(16, int(LETTERS * height))
+
+
 def print_captions(ax: Axes, captions: list[str]) -> None:
     """Write the lines of all captions above the axes, each once, the targets last."""
     lines = list(dict.fromkeys(line for text in captions for line in text.splitlines()))
     lines.sort(key=lambda line: line.startswith("about "))
-    ax.set_title(plain("\n".join(lines)), loc="left", fontsize=SMALL, color="#404040")
+    ax.set_title(fitted(plain("\n".join(lines)), room(ax)[0]), loc="left", fontsize=SMALL, color="#404040")
 
 
 def log_floor(*values: np.ndarray) -> float:
@@ -233,7 +247,7 @@ def add_headroom(ax: Axes, share: float) -> None:
 
 def finish(ax: Axes, xlabel: str, ylabel: str, captions: list[str] = (), *, grid: str = "both", **legend) -> Axes:
     """Labels, grid, captions, and a legend with each entry once."""
-    ax.set(xlabel=plain(xlabel), ylabel=plain(ylabel), axisbelow=True)
+    ax.set(xlabel=plain(xlabel), ylabel=fitted(plain(ylabel), room(ax)[1]), axisbelow=True)
     ax.grid(True, axis=grid, which="major", color=GRID, linewidth=0.6)
     if captions:
         print_captions(ax, captions)

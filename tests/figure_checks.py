@@ -1,0 +1,92 @@
+"""What spoils a figure and a machine can see: words over words, a legend over the data.
+
+`watch` is called in a notebook's kernel; `FOUND` then lists what was wrong with the figures of each cell.
+"""
+
+from unittest import mock
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+
+FOUND = []
+TOUCH = 1.0  # pixels by which two boxes of words may lie over each other: boxes are a little larger than their letters
+
+
+def words_of(figure):
+    """All words that are drawn, with their boxes in pixels; of slanted words and in 3D the boxes say too little."""
+    seen, draw = [], Text.draw
+
+    def noted(text, renderer):
+        seen.append(text)
+        draw(text, renderer)
+
+    with mock.patch.object(Text, "draw", noted):
+        figure.canvas.draw()
+    told = (text for text in dict.fromkeys(seen) if text.get_visible() and text.get_text().strip())
+    flat = [text for text in told if text.get_rotation() % 90 == 0 and getattr(text.axes, "name", "") != "3d"]
+    return [(text.get_text(), text.get_window_extent()) for text in flat]
+
+
+def over(one, other):
+    """Whether two boxes lie over each other by more than a touch."""
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return width > TOUCH and height > TOUCH
+
+
+def data_points(ax):
+    """What is drawn in the axes, as points in pixels; long lines count along their whole way."""
+    points = [np.empty((0, 2))]
+    for line in ax.lines:
+        if line.get_visible() and line.get_transform() == ax.transData:
+            way = ax.transData.transform(np.column_stack(line.get_data(orig=False)).astype(float))
+            steps = np.linspace(0, 1, 20)[:, None, None]
+            points.append(
+                (way[:-1] * (1 - steps) + way[1:] * steps).reshape(-1, 2) if line.get_linestyle() != "None" else way
+            )
+    for patch in ax.patches:
+        if not all(patch.get_transform().contains_branch_seperately(ax.transData)):
+            continue  # a zone across the whole axes
+        box = patch.get_window_extent()
+        if not box.height:
+            continue
+        places = [[x, y] for x in np.linspace(box.x0, box.x1, 9) for y in np.linspace(box.y0, box.y1, 9)]
+        points.append(
+            np.array(places)
+            if isinstance(patch, Rectangle)
+            else patch.get_transform().transform(patch.get_path().vertices)
+        )
+    points = np.concatenate(points)
+    return points[np.isfinite(points).all(axis=1)]
+
+
+def faults(figure):
+    """Sentences about what is wrong."""
+    words, found = words_of(figure), []
+    for place, (text, box) in enumerate(words):
+        found += [f"{text!r} over {other!r}" for other, its in words[place + 1 :] if over(box, its)]
+    legends = [(legend, [ax]) for ax in figure.axes if (legend := ax.get_legend())]
+    for legend, axes in legends + [(legend, figure.axes) for legend in figure.legends]:
+        box = legend.get_window_extent()
+        for ax in axes:
+            inside = [box.contains(*point) for point in data_points(ax) if ax.bbox.contains(*point)]
+            if any(inside):
+                found.append(f"legend over {sum(inside)} points of {ax.get_ylabel()!r}")
+    return found
+
+
+def watch(shell):
+    """Look at every figure of every cell from now on, before it is shown and closed."""
+
+    def look():
+        for number in plt.get_fignums():
+            figure = plt.figure(number)
+            FOUND.extend(f"{figure.get_suptitle()[:40]}: {fault}" for fault in faults(figure))
+
+    shown = list(shell.events.callbacks["post_execute"])
+    for callback in shown:
+        shell.events.unregister("post_execute", callback)
+    for callback in [look, *shown]:
+        shell.events.register("post_execute", callback)

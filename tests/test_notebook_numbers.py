@@ -1,0 +1,126 @@
+"""A number that a notebook's prose quotes stands in its outputs or settings, or here with the place it comes from.
+
+Outputs are all tables and sentences that the cells leave; settings are the numbers in the code: sizes, and what the
+papers print. What is worked out on paper inside the prose is checked by the cell that follows it.
+"""
+
+import re
+
+import nbformat
+import pytest
+import run_notebooks
+
+PATHS = run_notebooks.paths()
+ELSEWHERE = {
+    "00_start_here": {
+        "2,809": "images of the demo faces", "360": "people in them", "03": "a notebook", "04": "a notebook",
+        "2": "a paper of the list", "3": "a paper of the list", "4": "a paper of the list",
+    },
+    "01_roc_consistency": {"55,076": "images of MORPH: 27,338 x 2 + 400"},
+    "02_bootstrap_bias": {"59": "least coverage with 2 or 3 images in data/methods_coverage.nc, in percent"},
+    "03_fairness_uncertainty": {
+        ".02828": "geometric mean, on paper", ".14": "largest size seen in trials that are not stored",
+    },
+    "04_vmf_coverage": {".22": "root of .6 x .4 / 5, on paper"},
+    "05_fairness_indices": {".025": "half of 5 %, for one of two ends"},
+    "06_n_sigma": {
+        "360": "people of the demo faces", "24": "cells of tests/benchmarks/finetuning_pattern.py",
+        "23": "the same", "21": "the same", "19": "the same", "17": "the same",
+        ".945": "coverage counted when this interval was made, not stored", ".925": "the same", ".91": "the same",
+    },
+    "07_representation_bias": {
+        ".451": "nats, on paper", ".562": "nats, on paper", "512": "features of the LFW embeddings",
+        "5,000": "images of noise in a trial that is not stored", "158": "people of LFW with ten images",
+        ".797": "share of images of men in LFW's ten-image people", "199": "permutations, the default",
+    },
+}  # fmt: skip
+NUMERAL = r"(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[-−]?\d+)?"
+QUOTED = re.compile(rf"(?<![\w.,/^−-])[-−]?({NUMERAL})(?<=\d)(?!\w)")
+WRITTEN = re.compile(r"(?<![\w.])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d*)?|\.\d+)(e[-+−]?\d+)?")
+# Code, formulas, links, headings, tables, answers and references are no sentences; a place in a paper is no quantity.
+BLOCKS = [
+    r"<details>.*?</details>",
+    r"^```.*?^```",
+    r"\$\$.*?\$\$",
+    r"^## References.*",
+    r"^- [A-Z]\. .*",
+    r"^\*\*References\.\*\*.*",
+]
+SPANS = [r"\$[^$\n]*\$", r"`[^`\n]*`", r"\[[^\]]*\]\([^)]*\)", r"^#.*$", r"^\|.*$", r"^\*\*Figure \w+"]
+PLACE = (
+    r"\b(?:Figs?\.|Figures?|Tables?|eq\.|Algorithms?|[Aa]ppendix|[Aa]ppendices|[Ss]ections?|Proposition|Prop\."
+    r"|Theorems?|Remark|[Nn]otebooks?|part|exercise|ICLR|FG|COMPSAC)\s*\(?"
+    r"[A-Z]?\.?\d+(?:\.\d+)*(?:(?:,| to| and|–) (?:[A-Z]\.)?\d+)*"
+)
+
+
+def prose(source):
+    """The sentences of a cell."""
+    for pattern in BLOCKS:
+        source = re.sub(pattern, " ", source, flags=re.DOTALL | re.MULTILINE)
+    for pattern in [*SPANS, PLACE]:
+        source = re.sub(pattern, " ", source, flags=re.MULTILINE)
+    return source
+
+
+def numbers(text):
+    """All numbers in a text, without their signs."""
+    return {float("".join(parts).replace(",", "").replace("−", "-")) for parts in WRITTEN.findall(text)}
+
+
+def known(notebook):
+    """All numbers that the code cells write or leave."""
+    found = set()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            shown = [
+                text for output in cell.outputs for kind, text in output.get("data", {}).items() if "image" not in kind
+            ]
+            shown += [output.get("text", "") for output in cell.outputs]
+            found |= numbers(cell.source).union(*(numbers(re.sub(r"<[^>]+>", " ", text)) for text in shown))
+    return found
+
+
+def rounds_to(quoted, value):
+    """Whether the value, or its percentage, is the quoted number once rounded as that is."""
+    digits, _, power = quoted.replace(",", "").replace("−", "-").partition("e")
+    decimals, scale = len(digits.partition(".")[2]), 10.0 ** int(power or 0)
+    half = 0.5 * 10.0**-decimals * (1 + 1e-9) * scale
+    return any(abs(float(digits) * scale - one) <= half for one in (value, 100 * value))
+
+
+def strangers(path, notebook):
+    """Numbers of the prose that nothing vouches for, with the words before them."""
+    values, told = known(notebook), ELSEWHERE.get(path.stem, {})
+    found = []
+    for cell in notebook.cells:
+        text = prose(cell.source) if cell.cell_type == "markdown" else ""
+        for match in QUOTED.finditer(text):
+            if match[1] not in told and not any(rounds_to(match[1], value) for value in values):
+                found.append(text[max(0, match.start() - 40) : match.end()].strip())
+    return found
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_numbers_in_prose_are_those_of_the_outputs(path):
+    assert strangers(path, run_notebooks.read(path)) == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_no_exception_is_left_over(path):
+    """What is allowed below without an output is still quoted."""
+    words = " ".join(prose(cell.source) for cell in run_notebooks.read(path).cells if cell.cell_type == "markdown")
+    quoted = {match[1] for match in QUOTED.finditer(words)}
+    assert set(ELSEWHERE.get(path.stem, {})) <= quoted
+    assert all(ELSEWHERE.get(path.stem, {"": "reason"}).values())
+
+
+def test_a_wrong_number_is_found():
+    code = nbformat.v4.new_code_cell(
+        "sizes = (2, 5)", outputs=[nbformat.v4.new_output("stream", text="rate 0.0716, 1,234")]
+    )
+    sentences = "**Figure 3.** Rates of 7 % (.072) fell, see Table 9 and $x^8$: 1,234 pairs, `77`, 5 images, {} people."
+    for last, wrong in (("2", []), ("3", ["3"]), (".071", [".071"]), ("1,235", ["1,235"])):
+        cells = [code, nbformat.v4.new_markdown_cell(sentences.format(last))]
+        found = strangers(PATHS[-1], nbformat.v4.new_notebook(cells=cells))
+        assert [words.split()[-1] for words in found] == wrong
