@@ -3,8 +3,10 @@ chosen impostors, distances, failed comparisons and text under any name."""
 
 import gzip
 import json
+import warnings
 from itertools import product
 
+import dask.array as da
 import numpy as np
 import pytest
 
@@ -361,6 +363,33 @@ def test_people_who_err_are_those_of_the_distances():
             for scores, who in ((pairs, one), (far, other))
         ]
         np.testing.assert_array_equal(listed[0].probe, listed[1].probe)
+        np.testing.assert_allclose(listed[1].score, 5 - listed[0].score)  # what was read, not minus that
+
+
+def test_distributions_and_axes_are_those_of_distances():
+    rng = np.random.default_rng(0)
+    who, group = np.repeat(np.arange(10), 3), np.repeat(["a", "b"], 15)
+    same = who[:, None] == who
+    distance = rng.uniform(0.5, 2, (30, 30)).round(3) - 0.5 * same + 0.0003  # no edge of a bin
+    scores = fk.score_matrix(distance, who, who, distance=True, attributes={"group": (group, group)})
+    how = dict(threshold=[0.9, 1.2], weighting="pair", by="group")
+    ev = fk.evaluate(scores, histogram=(6, (-0.5, 2.5)), **how)
+    found = ev["empirical"].to_dataset()
+    np.testing.assert_allclose(found.score_bin, np.arange(6) / 2 - 0.25)
+    for kind, which in (("impostor", ~same), ("genuine", same)):
+        shares = np.histogram(distance[which], np.arange(7) / 2 - 0.5)[0] / which.sum()
+        np.testing.assert_allclose(found[f"{kind}_histogram"], shares, atol=1e-12)
+        assert float(found[f"{kind}_mean"]) == pytest.approx(distance[which].mean())
+    above = np.mean(distance[same][:, None] < distance[~same]) + np.mean(distance[same][:, None] == distance[~same]) / 2
+    assert float(found.auc) == pytest.approx(above, abs=0.01)
+    whole = fk.evaluate(scores, histogram=4, **how)["empirical"]
+    assert distance.min() > whole.score_bin[0] - 0.5 and distance.max() < whole.score_bin[-1] + 0.5
+    assert "accept means distance < threshold" in fk.describe(ev)
+    for name in ("frr", "far_max_min"):
+        draw = fk.plot.roc if name == "frr" else fk.plot.fairness
+        assert draw(fk.band(ev, name)).get_xlabel() == "distance threshold (accept below)"
+    mapped = fk.evaluate(fk.indices.unit_scores(scores, score_map="euclidean"), far=[0.2])["empirical"]
+    assert 0 < float(mapped.threshold[0]) < 1  # of 1 / (1 + distance), which is no distance
 
 
 def test_a_threshold_for_all_groups_of_distances_is_the_smallest():
@@ -385,6 +414,30 @@ def test_failed_comparisons_are_counted_by_kind():
     assert np.isnan(pairs.score.values).sum() == 3
     with pytest.warns(fk.DataWarning, match="^1 genuine and 2 impostor comparisons failed"):
         fk.score_matrix([[-1.0, 0.2, 0.3], [-1.0, 0.5, np.nan]], ["a", "b"], ["a", "b", "c"], missing=-1)
+
+
+@pytest.mark.parametrize("kind", ["memory", "dask", "disk"])
+def test_the_data_card_counts_failures_wherever_the_scores_are(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    who, names = np.repeat(np.arange(12), 3), np.arange(36).astype(str)
+    same, other = who[:, None] == who, ~np.eye(36, dtype=bool)
+    value = rng.normal(size=(36, 36)) + same
+    value[rng.uniform(size=value.shape) < 0.1] = -9
+    value[5, 5] = -9  # an image with itself, which is no comparison
+    source = value
+    if kind == "dask":
+        source = da.from_array(value, chunks=7)
+    elif kind == "disk":
+        np.save(tmp_path / "m.npy", value)
+        source = np.load(tmp_path / "m.npy", mmap_mode="r")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fk.DataWarning)
+        scores = fk.score_matrix(source, who, who, probe=names, reference=names, missing=-9)
+        report = fk.report(scores, far=[0.2], quick=True, progress=False)
+    rows = report.tables["What was compared"].iloc[:, 0]
+    for which, of in (("genuine", same & other), ("impostor", ~same)):
+        lost = int((of & (value == -9)).sum())
+        assert rows[f"{which} comparisons"] == f"{of.sum():,}, {lost} failed and left out"
 
 
 @pytest.mark.parametrize("form", ["list", "matrix"])

@@ -147,7 +147,7 @@ def worst_pairs(
     who : xr.Dataset
         What `contributions` returned, at one level (and one model): `.sel(far_level=1e-3)`.
     kind : {"genuine", "impostor"}
-        "genuine": rejected pairs, lowest score first; "impostor": accepted pairs, highest score first.
+        "genuine": rejected pairs, the least alike first; "impostor": accepted pairs, the most alike first.
     identities : int
         How many identities, those with the largest share first.
     pairs : int
@@ -156,8 +156,8 @@ def worst_pairs(
     Returns
     -------
     xr.Dataset
-        (pair,): `probe`, `reference` (image names), `probe_identity`, `reference_identity`, `score`, and `share`:
-        that of the worse of the two identities.
+        (pair,): `probe`, `reference` (image names), `probe_identity`, `reference_identity`, `score` (a distance
+        where the scores were read with distance=True), and `share`: that of the worse of the two identities.
 
     Raises
     ------
@@ -196,8 +196,10 @@ def worst_pairs(
     same = _mark(protocol, asked) == str(who["scores"].values)
     require(same, "who was made of other scores: give both the same, who = fk.contributions(scores, ...)")
     if kind == "impostor":
-        return _labelled(protocol, share, errors.largest(found, pairs))
-    return _labelled(protocol, share, _rejected_pairs(asked, protocol, threshold, wanted, pairs))
+        row, col, score = errors.largest(found, pairs)
+    else:
+        row, col, score = _rejected_pairs(asked, protocol, threshold, wanted, pairs)
+    return _labelled(protocol, share, (row, col, 0.0 - score if turned(scores) else score))
 
 
 def _rejected_pairs(score: np.ndarray, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:

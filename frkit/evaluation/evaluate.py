@@ -16,6 +16,7 @@ from frkit.base import (
     PERSON,
     PROBE,
     REFERENCE,
+    SCORE_BIN,
     THRESHOLD_LEVEL,
     listed,
     real_numbers,
@@ -169,11 +170,16 @@ def evaluate(
         tables, influence = (in_users_sign(parts) for parts in (tables, influence))
     named = [f" (model {name!r})" for name in scores[MODEL].values.tolist()] if MODEL in scores.dims else [""]
     if levels.labels is not None:
-        tables = [table.assign_coords({THRESHOLD_LEVEL: levels.labels}) for table in tables]
+        words = {"axis": "distance threshold (accept below)"} if turned(scores) else {}
+        labels = xr.Variable(THRESHOLD_LEVEL, levels.labels, words)
+        tables = [table.assign_coords({THRESHOLD_LEVEL: labels}) for table in tables]
     if bins:
+        if turned(scores) and bounds is not None:
+            bounds = -bounds[1], -bounds[0]
         bounds = bounds or score_bounds(scores)
         for place, model in enumerate(models):
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
+            more = _distances(more) if turned(scores) else more
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
     _warn(protocol, resampling, levels.far, tables, named)
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
@@ -300,6 +306,13 @@ def in_users_sign(tables: list[xr.Dataset | None]) -> list[xr.Dataset | None]:
         table if table is None else table.assign({name: 0.0 - table[name] for name in THRESHOLDS if name in table})
         for table in tables
     ]
+
+
+def _distances(more: xr.Dataset) -> xr.Dataset:
+    """Distributions of scores whose sign was changed, as those of distances: means, and bins in ascending order."""
+    means = {name: 0.0 - more[name] for name in more.data_vars if "_mean" in name}
+    more = more.assign(means).isel({SCORE_BIN: slice(None, None, -1)})
+    return more.assign_coords({SCORE_BIN: 0.0 - more[SCORE_BIN]})
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:

@@ -205,7 +205,7 @@ def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "
     )
     apply = partial(_mapped, score_map=score_map)
     similarity = f"{scores.attrs.get('similarity', 'given')}, map {map_name(score_map)}"
-    attrs = dict(scores.attrs) | {"similarity": similarity}
+    attrs = dict(scores.attrs) | {"similarity": similarity, "distance": 0}  # larger is more alike, after a map too
     if "self_score" in attrs:
         attrs["self_score"] = float(apply(np.array([float(attrs["self_score"])]))[0])
     data = apply(scores.values) if PAIR in scores.dims else scores.data.map_blocks(apply, dtype=scores.dtype)

@@ -106,7 +106,7 @@ def fairness(
         ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
     captions = [caption(curve.attrs) for _, curve in curves]
     captions += [f"floor {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs]
-    return finish_levels(ax, along, attrs.get("label", ""), captions)
+    return finish_levels(ax, curves[0][1][along], attrs.get("label", ""), captions)
 
 
 def _extent(curves: list[xr.Dataset], log: bool) -> tuple[float, float]:

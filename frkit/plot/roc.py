@@ -108,7 +108,7 @@ def roc(
         draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
     draw_truth(ax, truth)
     captions = [caption(curve.attrs) for _, curve in solid]
-    finish_levels(ax, along, solid[0][1].attrs.get("label", "FRR"), captions, floor)
+    finish_levels(ax, solid[0][1][along], solid[0][1].attrs.get("label", "FRR"), captions, floor)
     return ax if scale == "log" else det_axes(ax)
 
 
@@ -199,7 +199,7 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     ax.plot(x, centre, "-.", color=NAIVE, linewidth=1.6, label=words, zorder=5)
     draw_truth(ax, truth)
     ax.autoscale_view()
-    return finish_levels(ax, along, attrs.get("label", "FRR"), [caption({**attrs, "level": None})], floor)
+    return finish_levels(ax, replicates[along], attrs.get("label", "FRR"), [caption({**attrs, "level": None})], floor)
 
 
 @takes(comparison=COMPARED)
@@ -241,4 +241,4 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
     words = caption(attrs).replace(" band, ", " band\n").replace(" band", f" band of the paired {attrs['contrast']}", 1)
     ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
-    return finish_levels(ax, level_dimension(comparison), ylabel, [words])
+    return finish_levels(ax, comparison[level_dimension(comparison)], ylabel, [words])

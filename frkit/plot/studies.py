@@ -149,7 +149,7 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
         ends = real_numbers("far", far)
         require(ends.shape == (2,) and 0 < ends[0] < ends[1], f"far must be a lowest and a highest level, got {far!r}")
         ax.axvspan(*ends, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
-    return finish_levels(ax, FAR_LEVEL, "FRR (share of genuine pairs rejected)", [], floor)
+    return finish_levels(ax, one[FAR_LEVEL], "FRR (share of genuine pairs rejected)", [], floor)
 
 
 @takes(study=BIAS)

@@ -257,13 +257,15 @@ def finish(ax: Axes, xlabel: str, ylabel: str, captions: list[str] = (), *, grid
     return ax
 
 
-def finish_levels(ax: Axes, along: str, ylabel: str, captions: list[str], floor: float | None = None) -> Axes:
+def finish_levels(
+    ax: Axes, levels: xr.DataArray, ylabel: str, captions: list[str], floor: float | None = None
+) -> Axes:
     """The same for curves along levels: FAR on a log axis, and rates on another one from a floor on."""
-    ax.set_xscale("log" if along == FAR_LEVEL else "linear")
+    ax.set_xscale("log" if levels.name == FAR_LEVEL else "linear")
     if floor is not None:
         ax.set_yscale("log")
         ax.set_ylim(bottom=floor)
-    return finish(ax, LEVEL_WORDS[along], ylabel, captions)
+    return finish(ax, levels.attrs.get("axis", LEVEL_WORDS[levels.name]), ylabel, captions)
 
 
 def det_axes(ax: Axes) -> Axes:

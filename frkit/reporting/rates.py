@@ -8,9 +8,10 @@ import xarray as xr
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, MODEL, InputError, require
-from frkit.intervals import band, compare
+from frkit.intervals import band, compare, provenance
 from frkit.intervals.influence import NEW_PEOPLE
 from frkit.reporting.tables import Table, number, table
+from frkit.reporting.words import accepted
 from frkit.reporting.work import SURE, TARGETS, Section, Work, cell_of, level_words, of_model, p_text, place_of
 
 MOST_MODELS = 6
@@ -39,7 +40,7 @@ def errors(work: Work) -> Section:
         section.answers.append(_error_words(work, section, name))
     section.lines.append(
         "New people: what to expect of people like these who are not in the data. These people: of new images of the "
-        "people that are. Accept means score > threshold."
+        f"people that are. Accept means {accepted(provenance(work.evaluation))}."
     )
     return section
 

@@ -76,7 +76,7 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     require(used <= set(USES), f"used names {listed(sorted(used - set(USES)))}; it takes {', '.join(USES)}")
     used |= {"rates"} | ({"disparities"} if known.get("by") else set())
     data = evaluation["empirical"].to_dataset()
-    sentences = [_kit(known), _data(known), f"{WEIGHTING[known['weighting']]}; accept means score > threshold."]
+    sentences = [_kit(known), _data(known), f"{WEIGHTING[known['weighting']]}; accept means {accepted(known)}."]
     if known.get("by"):
         by = known["by"] if isinstance(known["by"], str) else " and ".join(known["by"])
         sentences.append(f"Groups are those of {by} ({', '.join(map(str, data[GROUP].values))}).")
@@ -113,6 +113,11 @@ def _data(known: dict) -> str:
         text += f", all compared with each other ({known['similarity']} similarity)"
     failed = max(known.get("failed_genuine_comparisons", [0]))
     return text + (f"; {failed} genuine comparisons failed and were left out." if failed else ".")
+
+
+def accepted(known: dict) -> str:
+    """What passes a threshold."""
+    return "distance < threshold" if known.get("distance") else "score > threshold"
 
 
 def _intervals(evaluation: xr.DataTree, known: dict) -> str:
