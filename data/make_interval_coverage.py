@@ -39,7 +39,7 @@ import frkit as fk
 HERE = Path(__file__).parent
 THESE, NEW = "these people", "new people"
 SCHEME = {THESE: "image", NEW: "identity"}
-SEED, LEVEL, REPLICATES, BATCH = 20270314, 0.95, 200, 25
+SEED, LEVEL, REPLICATES, BATCH = 20271122, 0.95, 200, 25
 WITH_REPLICATES = 25  # data sets of the populations that are also read by a method of the bootstrap
 FAR, FAR_OF_GROUPS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2)
 DISPARITIES = ("max_min", "max_geomean", "gini", "max_difference")
@@ -87,24 +87,29 @@ RATES = [
     Cell("rates", 3, 512, 60, WIDE),
     Cell("rates", 3, 64, 1000, EVEN),
     Cell("rates", 5, 16, 60, EVEN),
+    Cell("rates", 5, 128, 300, WIDE),
     Cell("rates", 5, 512, 150, EVEN),
     Cell("rates", 10, 64, 150, WIDE),
     Cell("rates", 10, 128, 60, EVEN),
+    Cell("rates", 10, 128, 1000, WIDE),
     Cell("rates", 20, 16, 60, WIDE),
     Cell("rates", 20, 64, 60, EVEN),
     Cell("rates", MIXED, 128, 60, WIDE),
     Cell("rates", MIXED, 64, 300, WIDE),
+    Cell("rates", MIXED, 512, 150, WIDE),
 ]
-BOOTSTRAPPED = (RATES[0], RATES[3], RATES[5], RATES[7])  # by a method of the bootstrap too
+BOOTSTRAPPED = (RATES[0], RATES[3], RATES[5], RATES[8])  # by a method of the bootstrap too
 DISPARITY = [
     Cell("disparity", 3, 64, 80, (50, 220), (1, 1), f"fair {NEW}"),
     Cell("disparity", 5, 64, 120, (50, 220), (1, 1, 1, 1), f"fair {NEW}"),
     Cell("disparity", 5, 64, 300, (50, 220), (1, 9), f"fair {NEW}"),
     Cell("disparity", 2, 64, 120, (50, 220), (1, 1), f"fair {THESE}"),
     Cell("disparity", 5, 64, 120, (50, 220), (1, 1, 1, 1), f"fair {THESE}"),
+    Cell("disparity", 5, 64, 120, (45, 240), (1, 1), "unfair"),
     Cell("disparity", 5, 64, 300, (45, 240), (1, 9), "unfair"),
     Cell("disparity", 5, 64, 120, (45, 240), (1, 1, 1, 1), "unfair"),
 ]
+PERMUTED = DISPARITY[:3]  # by the permutation test too
 MODELS = [Cell("models", images, 64, 100, (50, 220)) for images in (2, 5)]
 
 
@@ -240,7 +245,7 @@ def disparity(cell: Cell, seed: int, people: int, _drawn: bool) -> Iterator[pd.D
             if several and fair:
                 least = first.assign(p=apart.p_holm.min("contrast"))
                 yield rows_of(least, np.nan, target=target, measure=group, method="smallest of all, Holm")
-            if cell == DISPARITY[0]:
+            if cell in PERMUTED:
                 name = f"{rate}_max_min"
                 how = dict(by="group", far=FAR_OF_GROUPS, n=DEALS, seed=seed)
                 dealt = fk.permutation_test(scores, name, **how).rename(median="lower", limit="upper")

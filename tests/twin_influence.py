@@ -107,8 +107,11 @@ def squares(pairs: list[Pair], threshold: float, groups, listed=False) -> tuple[
 # --- laws of a plain tensor without groups, one formula a line (the definitions, not the code) ------------------
 
 
-def far_variance(score, identity, threshold, target) -> float:
-    """Variance of FAR at a fixed threshold; image or person parts less the pairs' own part, which they hold twice."""
+def far_variance(score, identity, threshold, target) -> tuple[float, float, float]:
+    """FAR at a fixed threshold, its variance and the weight of a clump, before clumps that were not seen are supposed.
+
+    The variance is that of image or person parts, less the pairs' own part, which they hold twice.
+    """
     identity = np.unique(identity, return_inverse=True)[1]
     many = np.bincount(identity)
     n_people = len(many)
@@ -116,23 +119,37 @@ def far_variance(score, identity, threshold, target) -> float:
     weight /= weight.sum() / 2
     accepted = score > threshold
     far = (weight * accepted).sum() / 2
-    if target == "these people":
-        own = far * (1 - far) * (weight**2).sum() / 2
-        part = (weight * (accepted - far)).sum(1)
-        image_parts = 0.0
-        for k, n_k in enumerate(many):
-            mine = part[identity == k]
-            image_parts += n_k / (n_k - 1) * ((mine - mine.mean()) ** 2).sum() if n_k > 1 else 0.0
-        return max(image_parts - own, own)
+    single = far * (1 - far) * (weight**2).sum() / 2
     between = np.array([[(weight * accepted)[identity == k][:, identity == m].sum() for m in range(n_people)]
                         for k in range(n_people)])  # fmt: skip
     n_pairs = n_people * (n_people - 1) / 2
     rate = between * n_pairs  # of each pair of people
-    of_person = rate.sum(1) / (n_people - 1)
     upper = rate[np.triu_indices(n_people, 1)]
-    single = far * (1 - far) * (weight**2).sum() / 2
-    own = max(((upper - far) ** 2).sum() / n_pairs**2, single)
-    return max(4 / n_people * of_person.var(ddof=1) - own, own)
+    blocks = max(((upper - far) ** 2).sum() / n_pairs**2, single)
+    if target == "new people":
+        of_person = rate.sum(1) / (n_people - 1)
+        return far, max(4 / n_people * of_person.var(ddof=1) - blocks, blocks), blocks / far
+    part = (weight * (accepted - far)).sum(1)
+    image_parts = 0.0
+    for k, n_k in enumerate(many):
+        mine = part[identity == k]
+        image_parts += n_k / (n_k - 1) * ((mine - mine.mean()) ** 2).sum() if n_k > 1 else 0.0
+    # of a pair's variance F is of its people, A of its images, D its own: three equations, F and A eliminated
+    n = 1 / np.mean(1 / many)
+    sums = np.array([[1, 1, 1], [0, n, 2], [n**2, n, 1]])
+    _, of_images, own = np.linalg.solve(sums, [single, image_parts, blocks])
+    own = (image_parts - n * max(of_images, 0)) / 2
+    variance = max(image_parts - np.clip(own, 0, single), single)
+    return far, variance, variance / far
+
+
+def with_unseen_clumps(far, variance, clump, known, unseen=3) -> float:
+    """The variance with clumps as large as the weighted geometric mean of what is seen here and what is known."""
+    if known <= clump:
+        return variance
+    seen = far / clump  # number of clumps
+    larger = np.exp((seen * np.log(clump) + unseen * np.log(known)) / (seen + unseen))
+    return variance + (larger - clump) * far
 
 
 def frr_variance_of_people(score, identity, threshold) -> float:

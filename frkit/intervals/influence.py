@@ -7,16 +7,15 @@ slope of the curve, is part of every rate's. Group rates, differences of models 
 joint law without another look at the scores.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import gammainccinv, gammaincinv, ndtr, stdtrit
+
+from frkit.intervals.gamma_satterthwaite import FEWEST_DF, TINY, Law, Move, noise_of, skewness_of
 
 ENOUGH = 30  # people of four images or more, which tell the square of a person's own rate
 HALF_WINDOW = 0.5  # of log FAR, over which the slope of the curve is taken, at least
-FEWEST_DF = 3.0
-HIGHEST = 30.0  # normal height, beyond which a tail is no number any more
-TINY = np.finfo(float).tiny
+UNSEEN = 3.0  # clumps of accepted pairs that are supposed beside those that were seen
 THESE_PEOPLE, NEW_PEOPLE = "these people", "new people"
 
 
@@ -47,80 +46,26 @@ class Sums:
         return np.bincount(self.person, minlength=len(self.pair_weight))
 
 
-@dataclass(frozen=True, eq=False)
-class Law:
-    """The joint law of several rates: mean, covariance, and the shape of each rate's own law, all (rate,) but two.
-
-    covariance: (rate, rate). influence: (unit, rate), units being images or people. own: variance at a fixed
-    threshold, to which the skewness belongs. skewness: third over second cumulant there. least: the weight of the
-    smallest error. none: that of an error where there is none. df: degrees of freedom of the estimated variance.
-    """
-
-    rate: np.ndarray
-    covariance: np.ndarray
-    influence: np.ndarray
-    own: np.ndarray
-    skewness: np.ndarray
-    least: np.ndarray
-    none: np.ndarray
-    df: np.ndarray
-
-    def event(self, entry: int) -> float:
-        """Weight of a typical error, or of a typical non-error where these are the rarer."""
-        rate, mirrored = self.rate[entry], self.rate[entry] > 0.5
-        if rate <= 0 or rate >= 1:
-            return self.none[entry]
-        return max(-self.skewness[entry] if mirrored else self.skewness[entry], self.least[entry])
-
-    def quantiles(self, probability: np.ndarray, entry: int) -> np.ndarray:
-        """Quantiles of one rate: a shifted gamma law with half an event added, so that no error leaves [0, above 0].
-
-        Half an event is added to the mean, and half its square to the variance (as Jeffreys does for counts); the
-        third cumulant comes from the errors' own part. Rates above one half are read from the other side.
-        """
-        probability, mirrored = np.asarray(probability, float), self.rate[entry] > 0.5
-        rate = self.rate[entry]
-        if mirrored:
-            rate, probability = 1 - rate, 1 - probability
-        event = self.event(entry)
-        variance = max(self.covariance[entry, entry], 0.0) + event**2 / 2
-        if not variance > 0:  # a group without pairs
-            return np.full(probability.shape, np.nan)
-        # where the threshold takes most of the errors' own part back, as in a group with most of all accepted pairs,
-        # their skewness goes with it
-        third = event * min(self.own[entry], max(self.covariance[entry, entry], 0.0)) + event**3 / 2
-        scale = max(third / variance, 1e-4 * np.sqrt(variance))
-        height = np.clip(stdtrit(self.df[entry], probability), -HIGHEST, HIGHEST)
-        tail, shape = ndtr(-np.abs(height)), variance / scale**2
-        beyond = np.where(height < 0, gammaincinv(shape, tail), gammainccinv(shape, tail))
-        found = rate + event / 2 - variance / scale + scale * beyond
-        return 1 - found if mirrored else found
-
-    def ends(self, probabilities: np.ndarray, entry: int) -> np.ndarray:
-        """Quantiles of one rate as the ends of its interval, within [0, 1]: one without an error reaches down to 0,
-        without any other up to 1."""
-        lower, upper = np.clip(self.quantiles(probabilities, entry), 0, 1)
-        return np.array([0.0 if self.rate[entry] <= 0 else lower, 1.0 if self.rate[entry] >= 1 else upper])
-
-    def scaled(self, factor: float, rate: float, entry: int) -> "Law":
-        """The same with one rate moved to a value and its spread multiplied by a factor."""
-        by = np.ones(len(self.rate))
-        by[entry] = factor
-        moved = np.where(np.arange(len(by)) == entry, rate, self.rate)
-        errors = (part * by for part in (self.skewness, self.least, self.none))
-        return Law(moved, self.covariance * np.outer(by, by), self.influence * by, self.own * by**2, *errors, self.df)
-
-
 def law_of(
-    sums: Sums, masks: np.ndarray, groups: np.ndarray, slopes, alpha: float | None, target: str, setter: int = 0
+    sums: Sums,
+    masks: np.ndarray,
+    groups: np.ndarray,
+    slopes,
+    alpha: float | None,
+    target: str,
+    setter: int = 0,
+    clumps: np.ndarray | None = None,
 ) -> Law:
     """The joint law of FARs (masks), then FRRs (groups), at a threshold.
 
     masks: (rate, group, group) which pairs of groups enter each FAR. groups: (rate, group) which groups enter each FRR.
     alpha: the FAR that sets the threshold, None for a fixed one; setter: which of the masks it belongs to. slopes:
-    function of a half-width in log FAR to the derivatives (rate,) of all rates by the log of that FAR.
+    function of a half-width in log FAR to the derivatives (rate,) of all rates by the log of that FAR. clumps: of the
+    FARs, see `Part.with_clumps`.
     """
-    far, frr = _impostor_part(sums, masks, target), _genuine_part(sums, groups, target)
+    far, frr = impostor_part(sums, masks, target), _genuine_part(sums, groups, target)
+    if clumps is not None:
+        far = far.with_clumps(clumps)
     influence = np.concatenate([far.influence, frr.influence], 1)
     cross = far.influence.T @ frr.influence
     covariance = np.block([[far.covariance, cross], [cross.T, frr.covariance]])
@@ -128,21 +73,25 @@ def law_of(
         np.concatenate([getattr(far, name), getattr(frr, name)])
         for name in ("rate", "own", "skewness", "least", "none", "noise")
     )
-    noise = noise * own**2
+    df = np.maximum(np.divide(2.0, noise, out=np.full(len(rate), np.inf), where=noise > 0), FEWEST_DF)
+    move = None
     if alpha is not None:
-        spread = np.sqrt(covariance[setter, setter]) / alpha  # of the log of FAR at a fixed threshold
-        move = np.eye(len(rate))
-        move[:, setter] -= slopes(max(HALF_WINDOW, 2 * spread)) / alpha
-        influence, covariance = influence @ move.T, move @ covariance @ move.T
-        noise = noise + noise[setter] * move[:, setter] ** 4 * (np.arange(len(rate)) != setter)
-    variance = np.maximum(np.diag(covariance), 0)
-    df = np.divide(2 * variance**2, noise, out=np.full(len(rate), np.inf), where=noise > 0)
-    return Law(rate, covariance, influence, own, skewness, least, none, np.maximum(df, FEWEST_DF))
+        deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))
+        together = np.clip(covariance[setter] / deviation / deviation[setter], -1, 1)
+        by_log, odds = slopes(max(HALF_WINDOW, 2 * deviation[setter] / alpha))  # of log FAR
+        move = Move(setter, odds, together)
+        moving = np.eye(len(rate))
+        moving[:, setter] -= by_log / alpha
+        influence, covariance = influence @ moving.T, moving @ covariance @ moving.T
+    return Law(rate, covariance, influence, own, skewness, least, none, df, move)
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """Rates of one kind at a fixed threshold, as in `Law`; noise: relative variance of each estimated variance."""
+class Part:
+    """Rates of one kind at a fixed threshold, as in `Law`; noise: relative variance of each estimated variance.
+
+    clump: the weight of accepted pairs that come together, (rate,): of two people, or of two images.
+    """
 
     rate: np.ndarray
     covariance: np.ndarray
@@ -151,14 +100,29 @@ class _Part:
     least: np.ndarray
     none: np.ndarray
     noise: np.ndarray
+    clump: np.ndarray | None = None
 
     @property
     def own(self) -> np.ndarray:
         """The variances."""
         return np.diag(self.covariance)
 
+    def with_clumps(self, known: np.ndarray) -> "Part":
+        """The same where few clumps of accepted pairs were seen, and the largest were not: as if UNSEEN more had been.
 
-def _impostor_part(sums: Sums, masks: np.ndarray, target: str) -> _Part:
+        known: the weight of a clump where many pairs are accepted; it falls where fewer are, so that the truth lies
+        between what is seen here and that. The logarithms of both are averaged, by numbers of clumps.
+        """
+        seen = _ratio(self.rate, self.clump)
+        larger = np.maximum(_ratio(known, self.clump), 1) ** _ratio(UNSEEN, seen + UNSEEN)
+        extra = np.maximum(larger - 1, 0) * self.clump * self.rate
+        grown = np.sqrt(1 + _ratio(extra, self.own))
+        least = np.maximum(self.least, larger * self.clump)
+        covariance = self.covariance * np.outer(grown, grown)
+        return replace(self, covariance=covariance, influence=self.influence * grown, least=least)
+
+
+def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
     """FAR of every mask. Influences count the noise of single pairs (of people) twice: once is taken off."""
     entering = masks[:, sums.group]  # (rate, image, partner's group)
     accepted, compared = (np.einsum("rig,ig->ir", entering, part) for part in (sums.accepted, sums.compared))
@@ -167,17 +131,40 @@ def _impostor_part(sums: Sums, masks: np.ndarray, target: str) -> _Part:
     excess = _ratio(accepted - rate * compared, total)
     scaled = _ratio(np.triu(np.ones(masks.shape[1:])) * masks, total[:, None, None])
     single = np.einsum("rgh,gh->r", scaled**2, sums.square)  # Σw² of weights that sum to 1: a typical weight
+
+    def pairs(noise: np.ndarray) -> np.ndarray:
+        return np.einsum("agh,bgh,gh->ab", scaled, scaled, noise)
+
     if target == THESE_PEOPLE:
         influence = _centred(excess, sums)
         share = _between_groups(sums.accepted, sums) / np.maximum(_between_groups(sums.compared, sums), TINY)
-        noise = share * (1 - share) * sums.square
+        independent = pairs(share * (1 - share) * sums.square)
+        part = _single_share(sums, (influence[:, 0] ** 2).sum(), independent[0, 0], pairs(sums.blocks)[0, 0])
+        covariance = influence.T @ influence - part * independent
+        np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(independent)))
+        clump = np.diag(covariance)
     else:
         influence = _grown(_by_person(excess, sums), _by_person(compared, sums) > 0)
-        noise = sums.blocks
-    pairs = np.einsum("agh,bgh,gh->ab", scaled, scaled, noise)
-    covariance = influence.T @ influence - pairs
-    np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(pairs)))
-    return _Part(rate, covariance, influence, _skewness(influence), single, single, _noise(influence))
+        blocks = pairs(sums.blocks)
+        covariance = influence.T @ influence - blocks
+        np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(blocks)))
+        clump = np.diag(blocks)
+    skewness, noise = skewness_of(influence), noise_of(influence)
+    return Part(rate, covariance, influence, skewness, single, single, noise, _ratio(clump, rate))
+
+
+def _single_share(sums: Sums, images: float, independent: float, blocks: float) -> float:
+    """Share of the variance of independent pairs that single pairs still have when people and images stay.
+
+    Of the variance α(1 - α) of one pair, F is of its two people (who agree more or less), A of its two images against
+    the other person, D its own: F + A + D = `independent`. Squares of images' sums are n A + 2 D (n images a person,
+    whose parts against other people are unrelated), those of pairs of people n² F + n A + D: three equations.
+    """
+    mass, many = sums.compared.sum(1), sums.images[sums.person]
+    weight = _by_person(mass, sums)[sums.person] ** 2 / many  # of each person's squared weight, one image's part
+    n = max(weight.sum() / max((weight / many).sum(), TINY), 2.0)
+    of_images = 2 * (blocks - n**2 * independent + (n**2 - 1) * images / 2) / (n * (n - 1) ** 2)
+    return float(np.clip(_ratio((images - n * max(of_images, 0)) / 2, independent), 0, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +202,7 @@ class _Genuine:
         return _typical(self.pairs)
 
 
-def _genuine_part(sums: Sums, groups: np.ndarray, target: str) -> _Part:
+def _genuine_part(sums: Sums, groups: np.ndarray, target: str) -> Part:
     """FRR of every set of groups: a mean over people of the share of each one's pairs that is rejected."""
     found = _Genuine.of(sums, groups)
     rate = (found.share * found.mass).sum(0)
@@ -225,8 +212,8 @@ def _genuine_part(sums: Sums, groups: np.ndarray, target: str) -> _Part:
     # errors come in a few people: an unseen one weighs more than a pair (the root of a person's pairs), and half of
     # what the skewness explains of the fourth powers is counted as noise, because the worst people may be unseen
     several = found.single * np.sqrt(found.typical_pairs)
-    noise = _noise(influence, explained=0.5)
-    return _Part(rate, influence.T @ influence, influence, _skewness(influence), found.single, several, noise)
+    noise = noise_of(influence, explained=0.5)
+    return Part(rate, influence.T @ influence, influence, skewness_of(influence), found.single, several, noise)
 
 
 def rejected_shares(sums: Sums, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -238,7 +225,7 @@ def rejected_shares(sums: Sums, groups: np.ndarray) -> tuple[np.ndarray, np.ndar
     return found.mass[:, :1] * (found.mass[:, 1:] > 0), found.share[:, 0]
 
 
-def _of_images(sums: Sums, found: _Genuine, rate: np.ndarray) -> _Part:
+def _of_images(sums: Sums, found: _Genuine, rate: np.ndarray) -> Part:
     """FRR of these people over new images of them: variances from counts of pairs, influences from the images."""
     images = sums.images[sums.person]
     beyond = _ratio(sums.rejected, sums.genuine)[:, None] - found.share[sums.person]
@@ -253,10 +240,10 @@ def _of_images(sums: Sums, found: _Genuine, rate: np.ndarray) -> _Part:
     if np.median(images) > 3:
         third = _ratio(images**2, (images - 1) * (images - 2))
         skewness = _ratio((third[:, None] * projection**3).sum(0), (influence**2).sum(0))
-        noise = _noise(projection)
+        noise = noise_of(projection)
     else:  # too few images to see the projections: an event is a person's
-        skewness, noise = _skewness(found.mass * found.share), np.array(noise)
-    return _Part(rate, spread.T @ spread, influence, skewness, found.single, found.single, noise)
+        skewness, noise = skewness_of(found.mass * found.share), np.array(noise)
+    return Part(rate, spread.T @ spread, influence, skewness, found.single, found.single, noise)
 
 
 def _deviation(sums: Sums, mass: np.ndarray, pairs: np.ndarray, rejected: np.ndarray) -> tuple[np.ndarray, float]:
@@ -331,14 +318,3 @@ def _ratio(over, under) -> np.ndarray:
 def _typical(values: np.ndarray) -> np.ndarray:
     """Median of what lies above zero, (rate,)."""
     return np.array([np.median(part[part > 0]) if np.any(part > 0) else 0.0 for part in values.T])
-
-
-def _skewness(influence: np.ndarray) -> np.ndarray:
-    """Third over second cumulant: the weight of one typical event, (rate,)."""
-    return (influence**3).sum(0) / np.maximum((influence**2).sum(0), TINY)
-
-
-def _noise(influence: np.ndarray, explained: float = 1.0) -> np.ndarray:
-    """Relative variance of a sum of squares: the fourth powers, less what the rate itself explains (or part of it)."""
-    second, third, fourth = ((influence**power).sum(0) for power in (2, 3, 4))
-    return _ratio(fourth - explained * _ratio(third**2, second), second**2)

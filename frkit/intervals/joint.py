@@ -13,7 +13,16 @@ import xarray as xr
 from scipy.special import ndtr
 
 from frkit.base import MODEL, REPLICATE, InputError, require, require_inside
-from frkit.intervals.influence import HALF_WINDOW, NEW_PEOPLE, THESE_PEOPLE, TINY, Law, Sums, law_of, rejected_shares
+from frkit.intervals.gamma_satterthwaite import TINY, Law
+from frkit.intervals.influence import (
+    HALF_WINDOW,
+    NEW_PEOPLE,
+    THESE_PEOPLE,
+    Sums,
+    impostor_part,
+    law_of,
+    rejected_shares,
+)
 from frkit.intervals.reading import Values
 from frkit.measures.registry import Measure, rates_read
 
@@ -29,15 +38,38 @@ SUMS = ("accepted", "compared", "rejected", "genuine", "identity", "group", "squ
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where a rate is found: the law, and its entry there."""
+    """Where a rate is found: the law, its entry there, and the share of its error that is left.
+
+    events: what is added to the counts, a whole one for the FAR of a threshold that was found.
+    """
 
     law: Law
     entry: int
+    share: float = 1.0
+    events: float = 0.5
 
     @property
     def influence(self) -> np.ndarray:
         """What each unit adds to the rate, (unit,)."""
         return self.law.influence[:, self.entry]
+
+    @property
+    def event(self) -> float:
+        """Weight of a typical error."""
+        return self.share * self.law.event(self.entry)
+
+    def quantiles(self, probability: np.ndarray) -> np.ndarray:
+        """Quantiles of the rate."""
+        if self.events == 1:
+            return self.law.at_fixed_threshold(probability, self.entry, 1.0)
+        rate = self.law.rate[self.entry]
+        return rate + self.share * (self.law.quantiles(probability, self.entry) - rate)
+
+    def ends(self, probabilities: np.ndarray) -> np.ndarray:
+        """Quantiles as the ends of an interval, which holds the rate: one without an error reaches down to 0, one
+        without any other up to 1."""
+        (lower, upper), rate = self.quantiles(probabilities), self.law.rate[self.entry]
+        return np.clip([np.minimum(lower, rate), np.maximum(upper, rate)], 0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,18 +126,29 @@ class Rates:
         if not alpha > 0 or (self.fixed and point < self.n_levels):  # where no pair is accepted no slope is known
             alpha = None
         slopes = partial(self.slopes, alpha, setter)
-        return law_of(self.sums(point), self.masks, self.memberships, slopes, alpha, self.target, setter)
+        clumps = self.clumps if self.node.rate[point] < self.node.rate[-1] else None
+        return law_of(self.sums(point), self.masks, self.memberships, slopes, alpha, self.target, setter, clumps)
+
+    @cached_property
+    def clumps(self) -> np.ndarray:
+        """The weight (rate,) of accepted pairs that come together at the EER of all, where many are accepted."""
+        return impostor_part(self.sums(self.node.sizes["point"] - 1), self.masks, self.target).clump
 
     def sums(self, point: int) -> Sums:
         """What the threshold of a point leaves of all pairs."""
         values = [self.node[name] for name in SUMS]
         return Sums(*(part.values[point] if "point" in part.dims else part.values for part in values))
 
-    def slopes(self, alpha: float, setter: int, half: float) -> np.ndarray:
-        """Derivatives (rate,) of all rates by the log of the setting FAR, around a level as far as ± half."""
+    def slopes(self, alpha: float, setter: int, half: float) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives (rate,) of all rates by the log of the setting FAR, around a level as far as ± half.
+
+        Those of the rates themselves, and of their log odds.
+        """
         away, values = self.around(alpha, setter, half)
-        away = away - away.mean()
-        return values @ away / (away @ away)
+        weight = np.exp(away) / np.exp(away).sum()  # as pairs are accepted there: of few the curve knows little
+        away = weight * (away - away @ weight)
+        by_log, middle = values @ away / (away @ (away / weight)), (values * (1 - values)) @ weight
+        return by_log, np.divide(by_log, middle, out=np.zeros(len(by_log)), where=middle > 0)
 
     def around(self, alpha: float, setter: int, half: float) -> tuple[np.ndarray, np.ndarray]:
         """Distances in the log of the setting FAR from a level, and all rates there, (rate, place)."""
@@ -129,7 +172,8 @@ class Rates:
         entries["far_cross"] = 1 + self.node.cells.values[:-1, :-1]
         entry = np.asarray(entries[name])
         laws = self.standing.laws if name == "far" else self.laws
-        found = [Place(law, int(at)) for law in laws for at in entry.ravel()]
+        events = 1.0 if name == "far" and not self.fixed else 0.5
+        found = [Place(law, int(at), events=events) for law in laws for at in entry.ravel()]
         return np.array(found, object).reshape(len(laws), *entry.shape)
 
     def _equal_errors(self, curve: int, setter: int) -> Place:
@@ -140,8 +184,9 @@ class Rates:
             spread = np.sqrt(law.own[entry] + law.event(entry) ** 2 / 2) / rate
             half = np.clip(2 * spread, HALF_WINDOW, WIDEST_WINDOW)
             middle = max(self.around(rate, setter, half)[1][entry].mean(), rate)
-            share = 1 / (1 - self.slopes(rate, setter, half)[entry] / middle)
-        return Place(law.scaled(share, rate, entry), entry)
+            share = 1 / (1 - self.slopes(rate, setter, half)[0][entry] / middle)
+        moved = np.where(np.arange(len(law.rate)) == entry, rate, law.rate)
+        return Place(replace(law, rate=moved), entry, share)
 
     def thresholds(self, far: np.ndarray) -> np.ndarray:
         """The thresholds at which the curve has these FARs; beyond the last accepted pair the highest known."""
@@ -195,10 +240,10 @@ def ends(
             at = _sup_tails(places, level, own.values)
         at = np.broadcast_to(at, (*places.shape, 2)).reshape(-1, 2)
         if name == "threshold":  # it falls where FAR rises
-            far = [place.law.quantiles(1 - tail, place.entry) for place, tail in zip(places, at, strict=True)]
+            far = [place.quantiles(1 - tail) for place, tail in zip(places, at, strict=True)]
             found.append(np.sort(rates.thresholds(np.array(far)), axis=-1))  # distances rise with FAR
         else:
-            by_place = [place.law.ends(tail, place.entry) for place, tail in zip(places.flat, at, strict=True)]
+            by_place = [place.ends(tail) for place, tail in zip(places.flat, at, strict=True)]
             found.append(np.reshape(by_place, (*places.shape, 2)))
     both = np.stack(found) if MODEL in estimate.dims else found[0]
     return tuple(estimate.copy(data=np.where(estimate.isnull(), np.nan, both[..., end])) for end in (0, 1))
@@ -259,8 +304,8 @@ def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataA
 def _drawn(place: Place, heights: np.ndarray) -> np.ndarray:
     """Values of a rate at normal heights. A sample holds whole errors: much less than one is none, which counts a
     quarter of one."""
-    values = np.interp(heights, HEIGHTS, place.law.quantiles(ndtr(HEIGHTS), place.entry))
-    return np.clip(values, place.law.event(place.entry) / 4, 1.0)
+    values = np.interp(heights, HEIGHTS, place.quantiles(ndtr(HEIGHTS)))
+    return np.clip(values, place.event / 4, 1.0)
 
 
 def _heights(influence: np.ndarray, n: int) -> np.ndarray:
