@@ -250,28 +250,18 @@ def deal_pairs(scores: xr.DataArray, by, deals: int, seed: int, bins: int, image
     code_of_unit = np.zeros(unit.max() + 1, int)
     code_of_unit[unit] = code
     dealt = (deal(code_of_unit, rng, kind)[unit] for rng in generators(deals, seed))
-    tallies = xr.concat([_tallies(scores, genuine, code, len(groups), bins) for code in dealt], REPLICATE)
-    centres = (np.arange(bins) + 0.5) / bins
-    return tallies.assign_coords({GROUP: groups, SCORE_BIN: centres}).assign(images_group=images)
-
-
-def _tallies(scores: xr.DataArray, genuine: np.ndarray, code: np.ndarray, n_groups: int, bins: int) -> xr.Dataset:
-    """Numbers of pairs, moments and histograms of every group; scores in [0, 1]."""
-    tallies, dims = {}, [[GROUP], [GROUP], [GROUP], [SCORE_BIN, GROUP]]
-    for kind, here in (("genuine", genuine), ("impostor", ~genuine)):
-        options = {"code": code[here], "n_groups": n_groups, "bins": bins}
-        found = xr.apply_ufunc(
-            _of_kind,
-            scores.isel({PAIR: here}).variable,
-            kwargs=options,
-            input_core_dims=[[PAIR]],
-            output_core_dims=dims,
-            vectorize=True,
-            keep_attrs=False,
-        )
-        names = (f"{kind}_{name}_group" for name in ("pairs", "mean", "sd", "histogram"))
-        tallies |= zip(names, found, strict=True)
-    return xr.Dataset(tallies)
+    kinds, models = {"genuine": genuine, "impostor": ~genuine}, np.atleast_2d(scores.transpose(..., PAIR).values)
+    shape = len(groups), bins
+    tallied = [[[_of_kind(score[k], code[k], *shape) for score in models] for k in kinds.values()] for code in dealt]
+    dims = {name: (REPLICATE, MODEL, GROUP) for name in ("pairs", "mean", "sd")}
+    dims["histogram"] = (REPLICATE, MODEL, SCORE_BIN, GROUP)
+    tallies = xr.Dataset(coords={GROUP: groups, SCORE_BIN: (np.arange(bins) + 0.5) / bins})
+    for k, kind in enumerate(kinds):
+        for s, name in enumerate(dims):
+            values = np.array([[of_model[s] for of_model in of_deal[k]] for of_deal in tallied])
+            tallies[f"{kind}_{name}_group"] = dims[name], values
+    tallies = tallies.assign_coords({MODEL: scores[MODEL]}) if MODEL in scores.dims else tallies.isel({MODEL: 0})
+    return tallies.assign(images_group=images)
 
 
 def _of_kind(score: np.ndarray, code: np.ndarray, n_groups: int, bins: int) -> tuple[np.ndarray, ...]:
