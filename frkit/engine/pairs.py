@@ -14,7 +14,7 @@ from frkit.engine.sweep import each
 
 RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 PIECE = 1 << 18  # pairs whose weights one thread adds up at a time
-PORTION = 6_000_000  # kept pairs that are sorted and walked at once, 24 bytes each
+PORTION = 4_000_000  # kept pairs that are sorted and walked at once, 24 bytes each
 ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be from the exact one
 
 
@@ -131,7 +131,8 @@ def _weighted(protocol: Protocol, pairs: Pairs, columns: slice, complete: bool) 
     sides = protocol.people.probe, protocol.people.reference
     count = protocol.image_count[columns]
     count = count.astype(np.uint8 if protocol.image_count.max() <= WHOLE_LIMIT else np.uint16)
-    weight = tuple(np.ascontiguousarray(count[:, images]) for images in sides)
+    weight = tuple(np.ascontiguousarray(count[:, images]) for images in sides[: 1 if protocol.symmetric else 2])
+    weight = weight * 2 if protocol.symmetric else weight
     identity_count = protocol.identity_count[columns].astype(float)
     n_groups = len(protocol.groups) + 1
     genuine = Genuine(pairs, weight, identity_count, protocol.reference.identity, np.empty(0))

@@ -178,6 +178,7 @@ def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.
         for (kind, at), out in zip(kinds, eer, strict=True):
             resolve_crossings(impostors, kind, at, n_groups, out)
         _count_accepts(impostors, found, thresholds[0], accepts)
+        del impostors  # before the next ones are made
     far_of_all, far_cell = ratio(above.sum(2), found.totals.sum(0)[:, None]), ratio(above, found.totals.T[:, None])
     frr = [_frr(kind, thresholds) for kind in pairs]
     frr, frr_group = (np.concatenate(parts) for parts in zip(*frr, strict=True))
