@@ -37,9 +37,8 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, n_groups: int
     sums: (bin, cell, column) impostor weight; totals: (cell, column) all of it.
     """
     sums, totals = (part[..., : len(genuine.identity_count)] for part in (sums, totals))
-    low, floor, scale, bin_of_cell, _ = ladder.arrays(genuine.pairs.score.dtype)
-    bins = kernels.bins_of(genuine.pairs.score, low, scale, bin_of_cell)
-    bins[~(genuine.pairs.score > floor)] = -1
+    bins, score = ladder.bins_of(genuine.pairs.score), genuine.pairs.score
+    bins[~(score > ladder.arrays(score.dtype)[1])] = -1  # the floor
     # place 0 is all that lies below the floor, where impostors were not swept; place b + 1 is bin b
     upto = np.cumsum(curves(_by_place(genuine, bins + 1, len(sums) + 1), n_groups), axis=1)
     from_bin = np.cumsum(curves(np.moveaxis(sums, 1, 0), n_groups)[:, ::-1], axis=1)[:, ::-1]
@@ -103,16 +102,10 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
         weight, genuine_weight = impostors.column(column), genuine.column(column)
         for curve in np.flatnonzero(here[column]):
             own = curve if curve < n_groups else -1  # the group, and the cell of its own pairs; -1 takes all
-            found[:, column, curve] = kernels.crossing(
-                *_start(runs, at, column, curve, (begin[column, curve], end[column, curve])),
-                weight,
-                genuine_weight,
-                impostors.pairs,
-                genuine.pairs,
-                own,
-                (all_pairs[0][curve, column], all_pairs[1][curve, column]),
-                TOLERANCE,
-            )
+            start = _start(runs, at, column, curve, (begin[column, curve], end[column, curve]))
+            pairs, whole = (impostors.pairs, genuine.pairs), (all_pairs[0][curve, column], all_pairs[1][curve, column])
+            crossing = kernels.crossing(*start, weight, genuine_weight, *pairs, own, whole, TOLERANCE)
+            found[:, column, curve] = crossing
 
     each(one, len(at.bins))
     threshold, *rates = found

@@ -7,10 +7,10 @@ thresholds are known.
 import numpy as np
 import pandas as pd
 
-from frkit.engine.kernels import add_above, bins_of
+from frkit.engine.kernels import add_above
 from frkit.engine.pairs import Genuine, Pairs, common_group
 from frkit.engine.plan import Ladder
-from frkit.engine.protocol import Protocol, n_people, rounded, sampled_people
+from frkit.engine.protocol import Protocol, rounded, sampled_people
 from frkit.engine.scan import COLS, FAILED_COLS, FAILED_ROWS, PEOPLE, ROWS, Gaps
 
 RANKS = 60  # places of the curve inside the last bin
@@ -40,15 +40,13 @@ def _above_thresholds(
     swept: sums by gap. kept: (rows, columns, scores) of the kept pairs. kind: of scores.
     """
     order = np.argsort(-thresholds)
-    low, _, scale, bin_of_cell, _ = codes = ladder.arrays(kind)
-    bins = np.where(np.isinf(thresholds), ladder.n_bins, bins_of(thresholds.astype(kind), low, scale, bin_of_cell))
-    bins = bins[order]
+    bins = np.where(np.isinf(thresholds), ladder.n_bins, ladder.bins_of(thresholds.astype(kind)))[order]
     below = np.searchsorted(bins[::-1], np.arange(ladder.n_bins))
     by_row, by_col, by_people = gaps.empty(len(order), *map(len, gaps.groups))
     by_col = by_row if gaps.symmetric else by_col  # one sum holds what rows and columns add to the same images
     images = gaps.scales, gaps.sampled, (by_row, by_col, by_people)
     for pairs in kept:
-        add_above(tuple(pairs), codes, thresholds[order[::-1]], below, images, gaps.groups)
+        add_above(tuple(pairs), ladder.arrays(kind), thresholds[order[::-1]], below, images, gaps.groups)
     back, found = np.argsort(order), {ROWS: by_row, COLS: by_col, PEOPLE: by_people}
     for name in swept.keys() & found.keys():
         for gap, highest in enumerate(gaps.top):
@@ -164,7 +162,7 @@ def _of_pairs_alone(
 
 def _compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.ndarray]:
     """Scale of all impostors of each image, (image, group), on both sides of a tensor, but for failed comparisons."""
-    n, n_groups, sides = n_people(protocol), len(protocol.cell_of), (protocol.probe, protocol.reference)
+    n, n_groups, sides = protocol.n_people, len(protocol.cell_of), (protocol.probe, protocol.reference)
     found = []
     for mine, other, scale in ((sides[0], sides[1], scales[1]), (sides[1], sides[0], scales[0])):
         by_person = np.zeros((n, n_groups))
@@ -198,7 +196,7 @@ def _blocks(protocol: Protocol, counts: np.ndarray, scales: list) -> tuple[np.nd
 
     counts: (level, person, person) accepted pairs of sampled people. Their squares stand for those of all people.
     """
-    n, n_groups = n_people(protocol), len(protocol.cell_of)
+    n, n_groups = protocol.n_people, len(protocol.cell_of)
     place = sampled_people(protocol)
     sides = (protocol.probe, scales[0]), (protocol.reference, scales[1])
     once, twice, images = ([np.zeros((n, n_groups)) for _ in sides] for _ in range(3))
@@ -300,13 +298,12 @@ def curve(
 
 def _in_last_bin(kept: list, ladder: Ladder, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row, column and score of the kept pairs in the last bin, which few are; kind: of scores."""
-    low, _, scale, bin_of_cell, _ = ladder.arrays(kind)
     cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
     edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
     found = [(np.empty(0, int), np.empty(0, int), np.empty(0, kind))]
     for row, col, score in kept:
         high = np.flatnonzero(score >= edge)
-        inside = high[bins_of(score[high], low, scale, bin_of_cell) == ladder.n_bins - 1]
+        inside = high[ladder.bins_of(score[high]) == ladder.n_bins - 1]
         found.append((row[inside], col[inside], score[inside]))
     return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import xarray as xr
 
+from frkit.engine.kernels import bins_of
 from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import bounds, parts_of, refuse_endless
 
@@ -61,6 +62,11 @@ class Ladder:
         """The ladder as the kernels take it, in the scores' own precision."""
         as_score = np.dtype(dtype).type
         return as_score(self.low), as_score(self.floor), as_score(self.scale), self.bin_of_cell, self.keep
+
+    def bins_of(self, scores: np.ndarray) -> np.ndarray:
+        """The bin of each of some scores, in their own precision, as the sweep sees it."""
+        low, _, scale, bin_of_cell, _ = self.arrays(scores.dtype)
+        return bins_of(scores, low, scale, bin_of_cell)
 
     def keeping(self, bins: np.ndarray) -> "Ladder":
         """The same bins, of which only these are kept."""

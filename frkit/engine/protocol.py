@@ -100,6 +100,11 @@ class Protocol:
         """Replicates, and the point estimate in front of them."""
         return self.probe.weight.shape[1]
 
+    @property
+    def n_people(self) -> int:
+        """Number of people on either side."""
+        return 1 + max(int(self.probe.person.max()), int(self.reference.person.max()))
+
     @cached_property
     def n_pairs(self) -> int:
         """Impostor and genuine pairs that the sweep visits."""
@@ -138,7 +143,7 @@ class Protocol:
     def impostor_totals(self) -> np.ndarray:
         """Weight of all impostor pairs, (cell, column), from products of sums: no pair is visited."""
         n_groups = len(self.cell_of)
-        n_people = 1 + max(int(self.probe.person.max()), int(self.reference.person.max()))
+        n_people = self.n_people
         gathers = []  # adds up the images of each person in each group, (group and person, image)
         for side in [self.probe] if self.symmetric else [self.probe, self.reference]:
             place = side.group.astype(np.int64) * n_people + side.person
@@ -322,14 +327,9 @@ def cell_table(n_groups: int, impostors: str) -> np.ndarray:
     return cells
 
 
-def n_people(protocol: Protocol) -> int:
-    """Number of people."""
-    return 1 + max(int(side.person.max()) for side in (protocol.probe, protocol.reference))
-
-
 def sampled_people(protocol: Protocol) -> np.ndarray:
     """(person,) place among the sampled people, or -1; always the same people."""
-    n = n_people(protocol)
+    n = protocol.n_people
     chosen = np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLED])
     place = np.full(n, -1, np.int32)
     place[chosen] = np.arange(len(chosen))

@@ -89,8 +89,7 @@ def tally_rates(
 
 def _in_kept_bins(ladder: Ladder, row: np.ndarray, col: np.ndarray, score: np.ndarray) -> tuple:
     """The pairs whose bin is kept."""
-    low, _, scale, bin_of_cell, keep = ladder.arrays(score.dtype)
-    here = slice(None) if keep.all() else keep[kernels.bins_of(score, low, scale, bin_of_cell)]
+    here = slice(None) if ladder.keep.all() else ladder.keep[ladder.bins_of(score)]
     return row[here], col[here], score[here]
 
 
@@ -152,8 +151,9 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
     for kind, here in (("genuine", failed < protocol.n_genuine), ("impostor", totals[:, 0].sum() > 1e-12 * whole)):
         require(here, f"all {kind} comparisons failed (NaN or marked as missing): there is nothing to evaluate")
     genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
-    if fixed.size:
-        level_bins = np.tile(bins_of_thresholds(ladder, fixed, scores.dtype), (protocol.n_columns, 1))
+    if fixed.size:  # -1 where one lies below the floor
+        of_fixed = np.where(fixed < ladder.arrays(scores.dtype)[1], -1, ladder.bins_of(fixed.astype(scores.dtype)))
+        level_bins = np.tile(of_fixed, (protocol.n_columns, 1))
     else:
         level_bins = bins_of_levels(sums, totals, far)
     kinds = genuine.data, genuine.centre
@@ -243,13 +243,6 @@ def bins_of_levels(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.
     target = far * totals.sum(0)[:, None] * (1 + TOLERANCE)
     within = np.stack([np.searchsorted(upward[:, c], target[c], side="right") for c in range(upward.shape[1])])
     return len(sums) - 1 - within
-
-
-def bins_of_thresholds(ladder: Ladder, thresholds: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Bin of each fixed threshold, (level,); -1 where it lies below the floor."""
-    low, floor, scale, bin_of_cell, _ = ladder.arrays(dtype)
-    bins = kernels.bins_of(thresholds.astype(dtype), low, scale, bin_of_cell)
-    return np.where(thresholds < floor, -1, bins)
 
 
 def resolve_levels(impostors: Impostors, far: np.ndarray, bins: np.ndarray, thresholds, weights) -> None:

@@ -298,9 +298,7 @@ def tally_list(scores: np.ndarray, protocol: Protocol, ladder: Ladder) -> Tally:
     places = protocol.listed
     impostor = scores[places.impostor], *places.places(places.impostor)
     score, row, col, cell = counted_pairs(*impostor, protocol)
-    low, _, scale, bin_of_cell, _ = ladder.arrays(score.dtype)
-    bins = kernels.bins_of(score, low, scale, bin_of_cell)
-    slot, n_slots = bins * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells
+    slot, n_slots = ladder.bins_of(score) * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells
     count = np.bincount(slot, minlength=n_slots).reshape(ladder.n_bins, protocol.n_cells)
     sums = {"weight": slot_sums(slot, n_slots, row, col, protocol), "count": count}
     asked = np.arange(protocol.n_genuine), scores[places.genuine]
