@@ -213,7 +213,7 @@ def fairness_indices(
         plot.score_histograms(found, axes[0]).set_title(f"weights of the groups: {weights}", loc="left")
         plot.fairness_indices(found, axes[1])
 
-    return Panel(controls, show, columns=2, foot=0.95, start=start).box()
+    return Panel(controls, show, columns=2, foot=0.95, side=1.1, start=start).box()
 
 
 @takes(result=SUBSETS._replace(holds=("eer", "tpr", GROUP), dims=(*SUBSETS.dims, "batch")))

@@ -139,10 +139,10 @@ def end(work: Thread) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(work.ident), ctypes.py_object(Stopped))
 
 
-def named_sliders() -> widgets.Output:
-    """A script for the page that tells screen readers the words before each slider, and what it shows."""
-    shown = {"output_type": "display_data", "data": {"text/html": NAMES}, "metadata": {}}
-    return widgets.Output(outputs=(shown,))
+def column(*children: widgets.Widget) -> widgets.VBox:
+    """One under the other; and a script that tells screen readers the words before each slider, and what it shows."""
+    script = {"output_type": "display_data", "data": {"text/html": NAMES}, "metadata": {}}
+    return widgets.VBox([*children, widgets.Output(outputs=(script,))], layout={"overflow": "auto hidden"})
 
 
 class Panel:
@@ -153,7 +153,7 @@ class Panel:
     controls : the widgets, by the name under which `show` receives their values.
     show : called with the list of axes and the values; it selects and draws.
     columns : number of axes side by side.
-    foot : room below the axes in inches, for labels and a legend.
+    foot, side : room below and left of the axes in inches, for labels and a legend.
     start : values with which some of the controls begin, by name.
     """
 
@@ -163,6 +163,7 @@ class Panel:
         show: Callable,
         columns: int = 1,
         foot: float = 0.65,
+        side: float = 0.85,
         start: Mapping[str, object] | None = None,
     ):
         self.controls, self.show = controls, show
@@ -173,9 +174,10 @@ class Panel:
             self.canvas = FigureCanvasAgg(self.figure)
             self.axes = list(np.atleast_1d(self.figure.subplots(1, columns)))
         # margins wide enough for every label: to find them anew for each picture would double its time
-        ends = {"left": 0.85 / width, "right": 1 - 0.12 / width, "bottom": foot / height, "top": 1 - 0.65 / height}
+        ends = {"left": side / width, "right": 1 - 0.12 / width, "bottom": foot / height, "top": 1 - 0.65 / height}
         self.figure.subplots_adjust(**ends, wspace=0.24)
-        self.image = widgets.Image(format="png", layout={"max_width": "100%", "align_self": "flex-start"})
+        size = {"max_width": "100%", "min_width": f"{28 * columns}em"}  # a narrower page can be moved sideways
+        self.image = widgets.Image(format="png", layout=size | {"align_self": "flex-start"})
         self.cautions, self.stale = widgets.HTML(), widgets.HTML()
         for control in controls.values():
             control.observe(self.redraw, names="value")
@@ -219,9 +221,9 @@ class Panel:
         values how long that takes; the guess is put right by what the last run took.
         """
         if compute is None:
-            return widgets.VBox([*self.controls.values(), self.image, self.cautions, named_sliders()])
+            return column(*self.controls.values(), self.image, self.cautions)
         button, stop = (widgets.Button(description=name) for name in (words, "Stop"))
-        button.layout.width, stop.disabled, stop.layout.width = "22em", True, "6em"
+        button.layout.width, stop.disabled, stop.layout.width = "26em", True, "6em"
         bar, errors = widgets.FloatProgress(max=1, layout={"visibility": "hidden"}), widgets.Output()
         controls = [*self.controls.values(), *asked.values()]
         pace = [1.0]  # what the last run took, over the guess for it
@@ -280,4 +282,4 @@ class Panel:
             control.observe(note, names="value")
         note()
         row = widgets.HBox([button, stop, bar])
-        return widgets.VBox([*controls, row, self.stale, errors, self.image, self.cautions, named_sliders()])
+        return column(*controls, row, self.stale, errors, self.image, self.cautions)

@@ -1,13 +1,14 @@
 """A question before a result: the guess is taken first, and then stands in the figure of what was found."""
 
 from collections.abc import Callable
+from html import escape
 
 import ipywidgets as widgets
 import numpy as np
 from matplotlib.axes import Axes
 
 from frkit.base import require, require_inside, require_one_of
-from frkit.explore.panel import Panel, labelled, say
+from frkit.explore.panel import Panel, labelled
 from frkit.plot.style import plain
 
 GUESSED = {"color": "#CC79A7", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
@@ -59,13 +60,13 @@ def predict(
             words = f"you said {guess:.3g}, found was {answer:.3g}"
             ax.set_title(plain(words), loc="left", fontweight="bold")
         else:
-            say(ax, "move the slider, then press the button")
-            ax.set(**{f"{along}lim": (low, high)})
+            ax.set_title("move the slider, then press the button", loc="left")
+            ax.set(**{f"{along}lim": (low, high), "xticks" if along == "y" else "yticks": []})
         (ax.axhline if along == "y" else ax.axvline)(guess, label="your guess", **GUESSED)
         if shown and ax.get_legend():
             ax.legend(framealpha=0.75)
 
     box = Panel({"guess": guess, "shown": shown}, show, start=start).box()
-    words = widgets.Label(question, style={"font_weight": "bold"})
+    words = widgets.HTML(f"<b>{escape(question)}</b>")
     box.children = (words, *box.children)
     return box
