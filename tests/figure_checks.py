@@ -36,29 +36,27 @@ def over(one, other):
     return width > TOUCH and height > TOUCH
 
 
+def along(line):
+    """Points of a line in pixels; between its own ones others, where it is drawn there."""
+    own = line.axes.transData.transform(np.column_stack(line.get_data(orig=False)).astype(float))
+    steps = np.linspace(0, 1, 20)[:, None, None]
+    return own if line.get_linestyle() == "None" else (own[:-1] * (1 - steps) + own[1:] * steps).reshape(-1, 2)
+
+
+def across(patch):
+    """Points of a bar, or of the edge of another patch, in pixels."""
+    if not isinstance(patch, Rectangle):
+        return patch.get_transform().transform(patch.get_path().vertices)
+    box = patch.get_window_extent()
+    return np.array([[x, y] for x in np.linspace(box.x0, box.x1, 9) for y in np.linspace(box.y0, box.y1, 9)])
+
+
 def data_points(ax):
-    """What is drawn in the axes, as points in pixels; long lines count along their whole way."""
-    points = [np.empty((0, 2))]
-    for line in ax.lines:
-        if line.get_visible() and line.get_transform() == ax.transData:
-            way = ax.transData.transform(np.column_stack(line.get_data(orig=False)).astype(float))
-            steps = np.linspace(0, 1, 20)[:, None, None]
-            points.append(
-                (way[:-1] * (1 - steps) + way[1:] * steps).reshape(-1, 2) if line.get_linestyle() != "None" else way
-            )
-    for patch in ax.patches:
-        if not all(patch.get_transform().contains_branch_seperately(ax.transData)):
-            continue  # a zone across the whole axes
-        box = patch.get_window_extent()
-        if not box.height:
-            continue
-        places = [[x, y] for x in np.linspace(box.x0, box.x1, 9) for y in np.linspace(box.y0, box.y1, 9)]
-        points.append(
-            np.array(places)
-            if isinstance(patch, Rectangle)
-            else patch.get_transform().transform(patch.get_path().vertices)
-        )
-    points = np.concatenate(points)
+    """What is drawn in the axes, as points in pixels; what spans all of the axes, such as a zone, does not count."""
+    lines = [line for line in ax.lines if line.get_visible() and line.get_transform() == ax.transData]
+    bars = [patch for patch in ax.patches if all(patch.get_transform().contains_branch_seperately(ax.transData))]
+    bars = [patch for patch in bars if patch.get_window_extent().height]
+    points = np.concatenate([np.empty((0, 2)), *map(along, lines), *map(across, bars)])
     return points[np.isfinite(points).all(axis=1)]
 
 

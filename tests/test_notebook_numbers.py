@@ -9,6 +9,9 @@ import re
 import nbformat
 import pytest
 import run_notebooks
+import xarray as xr
+
+import frkit as fk
 
 PATHS = run_notebooks.paths()
 ELSEWHERE = {
@@ -17,7 +20,7 @@ ELSEWHERE = {
         "2": "a paper of the list", "3": "a paper of the list", "4": "a paper of the list",
     },
     "01_roc_consistency": {"55,076": "images of MORPH: 27,338 x 2 + 400"},
-    "02_bootstrap_bias": {"59": "least coverage with 2 or 3 images in data/methods_coverage.nc, in percent"},
+    "02_bootstrap_bias": {"65": "least coverage with 2 or 3 images, tested below", "94": "the most"},
     "03_fairness_uncertainty": {
         ".02828": "geometric mean, on paper", ".14": "largest size seen in trials that are not stored",
     },
@@ -113,6 +116,13 @@ def test_no_exception_is_left_over(path):
     quoted = {match[1] for match in QUOTED.finditer(words)}
     assert set(ELSEWHERE.get(path.stem, {})) <= quoted
     assert all(ELSEWHERE.get(path.stem, {"": "reason"}).values())
+
+
+def test_the_coverage_with_few_images_is_that_of_the_stored_study():
+    stored = xr.load_dataset(fk.demo_file("methods_coverage.nc"), engine="h5netcdf").sel(level=0.95)
+    few = stored.sel({"per_identity": ["2", "3"], "method": "recentered"})
+    shares = few.coverage.where(few.resolved >= 0.5)
+    assert rounds_to("65", float(shares.min()) + 1e-6) and rounds_to("94", float(shares.max()))
 
 
 def test_a_wrong_number_is_found():

@@ -1,12 +1,18 @@
 """Every notebook runs, is stored executed, and keeps the form of a teaching notebook."""
 
 import ast
+import base64
+import io
 import re
 from pathlib import Path
 
+import figure_checks
 import nbformat
+import numpy as np
 import pytest
 import run_notebooks
+from matplotlib import pyplot as plt
+from PIL import Image
 
 PATHS = run_notebooks.paths()
 LESSONS = [path for path in PATHS if "01" <= path.stem[:2] <= "07"]
@@ -255,3 +261,30 @@ def test_a_caption_is_the_words_of_its_picture(tmp_path):
     notebook = run_notebooks.execute(nbformat.v4.new_notebook(cells=cells), tmp_path, timeout=120)
     (output,) = run_notebooks.normalise(notebook).cells[0].outputs
     assert output.metadata == {"image/png": {"alt": "Figure 1. The line x_1 of a paper rises."}}
+
+
+def test_few_colours_keep_those_of_a_short_line():
+    """A line in a legend is a few dozen pixels of a picture that has thousands of other colours."""
+    places = np.mgrid[0:300, 0:400]
+    pixels = np.stack([places[0] * 255 // 299, places[1] * 255 // 399, np.full((300, 400), 128)], axis=2)
+    pixels = pixels.astype(np.uint8)
+    pixels[150:152, 200:220] = (0, 114, 178)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    few = run_notebooks.with_few_colours(base64.b64encode(buffer.getvalue()).decode(), 24)
+    found = Image.open(io.BytesIO(base64.b64decode(few)))
+    assert found.mode == "P" and len(found.getcolors()) <= 24
+    assert (np.asarray(found.convert("RGB"))[150:152, 200:220] == (0, 114, 178)).all()
+    assert run_notebooks.with_few_colours(few, 24) == few
+
+
+def test_faults_of_a_figure_are_seen():
+    figure, ax = plt.subplots()
+    ax.plot([0, 1], [0, 1], label="a line")
+    ax.text(0.2, 0.7, "one word")
+    assert figure_checks.faults(figure) == []
+    ax.text(0.21, 0.7, "another")
+    ax.legend(loc="center")
+    over, covered = figure_checks.faults(figure)
+    assert over == "'one word' over 'another'" and covered.startswith("legend over")
+    plt.close(figure)
