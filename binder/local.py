@@ -34,6 +34,9 @@ MOST_WORKERS = 4  # processes that test at once: each needs up to a gigabyte
 # JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
 # Voila's page asks the network for icons that nobody needs.
 APP_HEADERS = {"Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob: ws:"}
+# What a page may send in one piece; the notebook for own data reads from the environment how large an upload may be.
+UPLOAD, MOST_UPLOADED, ENVELOPE = "FRKIT_MOST_UPLOADED", 200_000_000, 1_000_000
+MESSAGES = {"websocket_max_message_size": MOST_UPLOADED + ENVELOPE}
 LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
 
@@ -102,7 +105,7 @@ def oldest():
 def lab(arguments):
     """JupyterLab's command line: only this machine can reach it, and it opens on the start page, with all of the
     project beside it."""
-    command = ["-m", "jupyterlab", "--ip=127.0.0.1", *arguments]
+    command = ["-m", "jupyterlab", "--ip=127.0.0.1", "--ServerApp.tornado_settings={}".format(MESSAGES), *arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container, say; Lab refuses root otherwise
         command.append("--allow-root")
     if all(argument.startswith("-") for argument in arguments):
@@ -113,7 +116,7 @@ def lab(arguments):
 def app(arguments):
     """Voila's command line: the last notebook without its code, for this machine alone; errors become text."""
     shown = ["--strip_sources=True", "--show_tracebacks=False", "--Voila.ip=127.0.0.1"]
-    shown.append("--Voila.tornado_settings={}".format({"headers": APP_HEADERS}))
+    shown.append("--Voila.tornado_settings={}".format({"headers": APP_HEADERS, **MESSAGES}))
     return ["-m", "voila", "notebooks/08_your_own_data.ipynb", *shown, *arguments]
 
 
@@ -152,6 +155,7 @@ def main(verb="lab", *arguments):
     else:
         environment("test" if verb in ("test", "docs") else "")
     os.chdir(str(ROOT))
+    os.environ.setdefault(UPLOAD, str(MOST_UPLOADED))
     command = [str(python), *commands[verb]]
     if os.name == "nt":  # there, exec would hand the prompt back at once
         sys.exit(subprocess.call(command))

@@ -202,7 +202,10 @@ def test_dealt_scores_keep_their_numbers_and_agree_with_the_twin():
         total = table.score.values[table.genuine.values == genuine].mean()
         mean = (dealt[f"{kind}_mean_group"] * [30, 50]).sum("group") / 80
         np.testing.assert_allclose(mean, total, rtol=1e-12)
-        np.testing.assert_allclose(dealt[f"{kind}_histogram_group"].sum("score_bin"), 1)
+        own = table.score.values[table.genuine.values == genuine]
+        shares = (dealt[f"{kind}_histogram_group"] * xr.DataArray([30, 50], dims="group")).sum("group") / 80
+        by_hand = np.histogram(own, 7, (0, 1))[0] / 80  # whoever is dealt to which group, all scores stay where they are
+        np.testing.assert_allclose(shares.transpose(..., "score_bin"), np.broadcast_to(by_hand, (4, 7)), atol=1e-12)
     assert float(dealt.genuine_sd_group.std("replicate").max()) > 0
 
 
@@ -213,6 +216,18 @@ def test_deals_of_a_pair_table_of_two_models():
     both, alone = fk.fairness_indices(two, **how), fk.fairness_indices(table, **how)
     for name in ("sfi", "dfi_floor", "cfi_p"):
         np.testing.assert_allclose(both[name].sel(model="A"), alone[name], rtol=1e-12)
+
+
+def test_the_floor_of_an_index_is_that_of_the_dealt_groups():
+    table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
+    how = dict(by="group", score_map="identity", bins=7, deals=39)
+    found, dealt = fk.fairness_indices(table, **how), fk.indices.evaluate(table, **how)["dealt"].to_dataset()
+    for index in ("sfi", "cfi", "dfi"):
+        drawn = np.asarray(fk.measures.measure(f"{index}_normal")(dealt))
+        one = found.sel(variant="normal")
+        assert float(one[f"{index}_floor"]) == pytest.approx(np.median(drawn), rel=1e-12)
+        assert np.sum(drawn < float(one[f"{index}_floor_limit"])) in (1, 2)  # of 39 fair ones, one in twenty
+        assert float(one[f"{index}_p"]) == pytest.approx((1 + np.sum(drawn <= float(one[index]) + 1e-12)) / 40)
 
 
 def test_floor_calls_the_unfair_unfair_and_needs_deals():

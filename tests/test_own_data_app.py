@@ -1,7 +1,12 @@
 """The notebook's controls for own data: reading, mapping, evaluating, stopping, exporting; bad input becomes text."""
 
+import os
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime
 
+import local
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,6 +86,34 @@ def test_an_evaluation_can_be_stopped(file):
     app.stop()
     waited(app)
     assert "stopped" in app.step.value and app.found is None and not app.run_button.disabled
+
+
+def test_a_step_that_runs_is_stopped_too(file, monkeypatch):
+    """A report that tells nothing for a minute."""
+
+    def long_step(*_given, **_named):
+        for _ in range(6000):
+            time.sleep(0.01)
+
+    monkeypatch.setattr(sys.modules[OwnData.__module__], "report", long_step)
+    app = OwnData(file)
+    app.start()
+    time.sleep(0.3)
+    app.stop()
+    waited(app, seconds=2)
+    assert "stopped" in app.step.value and app.stop_button.disabled and not app.run_button.disabled
+
+
+def test_an_upload_may_have_what_the_server_lets_through():
+    """The command that starts the server says so to both."""
+    limit = f"'websocket_max_message_size': {local.MOST_UPLOADED + local.ENVELOPE}"
+    assert any(limit in word for word in local.app([])) and any(limit in word for word in local.lab([]))
+    words = "from frkit.explore.own_data import MOST_UPLOADED; print(MOST_UPLOADED)"
+    for asked in (None, local.MOST_UPLOADED):
+        there = {} if asked is None else {local.UPLOAD: str(asked)}
+        kept = {name: value for name, value in os.environ.items() if name != local.UPLOAD}
+        found = subprocess.run([sys.executable, "-c", words], env=kept | there, capture_output=True, text=True)
+        assert int(found.stdout) == (asked or 9_000_000)
 
 
 def test_an_upload_is_checked_before_it_is_read(file):

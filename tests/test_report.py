@@ -193,14 +193,11 @@ def test_progress_is_told_and_can_stop(faces):
     shares = [share for share, _ in told]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == pytest.approx(1)
 
-
-    from frkit.reporting.report import Stopped
-
     def halt(share, words):
         if words == "Error rates":
-            raise Stopped
+            raise KeyboardInterrupt
 
-    with pytest.raises(Stopped):
+    with pytest.raises(KeyboardInterrupt):
         fk.report(faces, far=FAR, quick=True, progress=halt)
 
 

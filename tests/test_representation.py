@@ -55,6 +55,14 @@ def test_printed_rlb_is_printed_mutual_information_over_entropy(h):
     assert round(entropy(np.array(shares)), 3) == h
 
 
+@pytest.mark.parametrize(("seed", "verdict"), [(0, "not detectable"), (2, "detected")])
+def test_detected_is_what_exceeds_two_standard_errors(seed, verdict):
+    faces = shifted_classes(240, 4, seed=seed, distance=0.6)
+    found = bias(faces, seeds=1, critic=Critic(hidden=8, iterations=60, batch=64))
+    assert (1.2 < found.rlb / found.rlb_se < 2) if verdict == "not detectable" else (found.rlb > 2 * found.rlb_se)
+    assert found.verdict == verdict
+
+
 # --- known truths -------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("options", "least"),

@@ -1,6 +1,7 @@
 """Your own data without code: choose a file, say what its columns are, evaluate, look, export."""
 
 import base64
+import os
 import tempfile
 import threading
 import time
@@ -12,14 +13,15 @@ import ipywidgets as widgets
 import numpy as np
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PROBE, InputError, require
-from frkit.explore.panel import labelled, start_at
+from frkit.explore.panel import Stopped, end, labelled, start_at
 from frkit.faces.files import file_kind, named
 from frkit.faces.opening import demo_faces
 from frkit.reporting import page
 from frkit.reporting.opening import guess, kind_of, open_data, preview
-from frkit.reporting.report import Report, Stopped, report
+from frkit.reporting.report import Report, report
 
-MOST_UPLOADED = 9_000_000  # bytes: what Jupyter's connection to the browser lets through in one piece
+# bytes: what Jupyter's connection to the browser lets through in one piece, unless who started it has allowed more
+MOST_UPLOADED = int(os.environ.get("FRKIT_MOST_UPLOADED", 9_000_000))
 MOST_READ = 4_000_000_000  # bytes of a file that is named by its path
 ACCEPTED = ".npz,.npy,.csv,.tsv,.gz,.parquet,.mat,.nc"
 NONE, SEVERAL = "(none)", "Ctrl for several"
@@ -256,13 +258,23 @@ class OwnData:
             data = data.sel({MODEL: chosen if len(chosen) > 1 else chosen[0]}) if chosen else data
         by = None if self.by.value == NONE else self.by.value
         how = {"by": by, "far": levels, "quick": self.quick.value}
-        self.thread = threading.Thread(target=self._evaluate, args=(data, how), daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(data, how), daemon=True)
         self.thread.start()
 
     def stop(self) -> None:
-        """End the evaluation after the step that runs."""
+        """End the evaluation at its next line of Python; where a library keeps that to itself, after the step."""
         self.stopping.set()
-        self.step.value = "<small>stops after this step</small>"
+        self.stop_button.disabled, self.step.value = True, "<small>stops</small>"
+        end(self.thread)
+
+    def _run(self, data, how: dict) -> None:
+        """An evaluation, and the buttons as they were before."""
+        try:
+            self._evaluate(data, how)
+        except Stopped:
+            self.step.value = "<small>stopped</small>"
+        finally:
+            self.bar.value, self.run_button.disabled, self.stop_button.disabled = 0, False, True
 
     def _evaluate(self, data, how: dict) -> None:
         """The report, in a thread of its own; whatever is wrong becomes text."""
@@ -282,13 +294,11 @@ class OwnData:
                 found.made["opening"] = {"format": "columns", "columns": self.roles}
             self.show(found)
         except Stopped:
-            self.step.value = "<small>stopped</small>"
+            raise
         except InputError as error:
             self._say(str(error), bad=True)
         except Exception as error:
             self._say(f"{type(error).__name__}: {error}", bad=True)
-        finally:
-            self.bar.value, self.run_button.disabled, self.stop_button.disabled = 0, False, True
 
     def show(self, found: Report) -> None:
         """The report, with its figures, beside the controls."""

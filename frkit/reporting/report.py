@@ -48,10 +48,6 @@ EVALUATION = 10.0  # share of the time of the sweeps before them
 OPTIONS = ("weighting", "impostors", "varying")
 
 
-class Stopped(Exception):
-    """Raised by a `progress` function to end a report."""
-
-
 class Report:
     """What `report` found: sections with sentences, tables and results; a short text, or a page in a notebook.
 
