@@ -28,7 +28,7 @@ FAULTS = [  # part, what stands there once, what is put in its place
     ("engine", "w *= (w - 1.0) if row < 0", "w *= w if row < 0"),
     ("engine", "share = np.divide(before, before + after,", "share = np.divide(before, 2 * before,"),
     ("engine", "or persons[1][c] == person or cell < 0", "or cell < 0"),
-    ("engine", 'searchsorted(pairs.score, thresholds, side="right"', 'searchsorted(pairs.score, thresholds, side="left"'),
+    ("engine", 'searchsorted(pairs.score, thresholds, side="right', 'searchsorted(pairs.score, thresholds, side="left'),
     ("engine", "reference[h].sum(0) - within", "reference[h].sum(0)"),
     ("engine", "exceeds = np.tile(score > thresholds", "exceeds = np.tile(score >= thresholds"),
     ("measures", "mean = np.exp(np.log(rates).mean(GROUP, skipna=False))", "mean = rates.mean(GROUP)"),

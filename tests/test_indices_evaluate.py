@@ -204,7 +204,7 @@ def test_dealt_scores_keep_their_numbers_and_agree_with_the_twin():
         np.testing.assert_allclose(mean, total, rtol=1e-12)
         own = table.score.values[table.genuine.values == genuine]
         shares = (dealt[f"{kind}_histogram_group"] * xr.DataArray([30, 50], dims="group")).sum("group") / 80
-        by_hand = np.histogram(own, 7, (0, 1))[0] / 80  # whoever is dealt to which group, all scores stay where they are
+        by_hand = np.histogram(own, 7, (0, 1))[0] / 80  # scores stay where they are, whoever is dealt where
         np.testing.assert_allclose(shares.transpose(..., "score_bin"), np.broadcast_to(by_hand, (4, 7)), atol=1e-12)
     assert float(dealt.genuine_sd_group.std("replicate").max()) > 0
 
