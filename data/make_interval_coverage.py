@@ -126,9 +126,10 @@ def replicates(target: str, seed: int, drawn: bool) -> fk.Resampling | None:
 
 
 @cache
-def law_of(dim: int, kappa: tuple) -> fk.vmf.IdentityLaw:
-    """The law of new people."""
-    return fk.vmf.IdentityLaw(dim, kappa=kappa)
+def law_of(dim: int, kappa: tuple, shares: tuple = ()) -> fk.vmf.IdentityLaw:
+    """The law of new people, of groups that are alike where they have shares."""
+    groups = {f"g{g}": {"share": share} for g, share in enumerate(shares)}
+    return fk.vmf.IdentityLaw(dim, kappa=kappa, groups=groups or None)
 
 
 @cache
@@ -188,8 +189,7 @@ def grouped(cell: Cell, seed: int, people: int) -> dict:
         copies = same_copies(cell, people)
         return {THESE: (copies, copies)}
     if cell.population == f"fair {NEW}":
-        groups = {f"g{g}": {"share": share} for g, share in enumerate(cell.shares)}
-        law = fk.vmf.IdentityLaw(cell.dim, kappa=cell.kappa, groups=groups)
+        law = law_of(cell.dim, cell.kappa, cell.shares)
         return {NEW: (law.draw(cell.people, seed=seed), law)}
     every = many_people(cell.shares, cell.dim)
     these = some_of(cell, people)

@@ -135,9 +135,9 @@ def resolved_of(data: xr.Dataset, chosen: Measure, dims: tuple) -> xr.DataArray 
     """Where a measure rests on ten errors at least: of all pairs, and of every group whose rates it reads."""
     if "resolved" not in data:
         return None
-    resolved = data.resolved
+    resolved, read = data.resolved, rates_read(chosen, data)
     for name, errors in ERRORS_OF.items():
-        if errors in data and name in rates_read(chosen, data):
+        if errors in data and name in read:
             own = data[errors] >= RESOLVED
             resolved = resolved & own.all([dim for dim in own.dims if str(dim).endswith(GROUP) and dim not in dims])
     return resolved
