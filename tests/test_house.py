@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1283,
-    "engine": 2271, "vmf": 798, "scores": 837, "plot": 813, "faces": 1012, "representation": 633, "intervals": 1214,
+    "engine": 2271, "vmf": 798, "scores": 837, "plot": 813, "faces": 1012, "representation": 633, "intervals": 1200,
     "evaluation": 647, "indices": 268, "explore": 721, "nsigma": 245, "measures": 248, "studies": 1047,
     "top level": 327,
 }  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from frkit.intervals.influence import THESE_PEOPLE, Sums, law_of
+from frkit.intervals.influence import THESE_PEOPLE, Sums, genuine_part
 
 
 def variance_of(indicators):
@@ -14,7 +14,7 @@ def variance_of(indicators):
     pair_weight = np.array([2 / len(one) / (len(one) - 1) for one in indicators])
     none, every, nobody = np.zeros((len(person), 2)), np.ones((len(person), 2)), np.zeros(len(person), int)
     sums = Sums(none, every, rejected, genuine, person, nobody, np.ones((2, 2)), np.zeros((2, 2)), pair_weight)
-    return law_of(sums, np.ones((1, 2, 2)), np.ones((1, 2)), None, None, THESE_PEOPLE).covariance[1, 1]
+    return genuine_part(sums, np.ones((1, 2)), THESE_PEOPLE).own[0]
 
 
 def test_three_images():

@@ -46,26 +46,12 @@ class Sums:
         return np.bincount(self.person, minlength=len(self.pair_weight))
 
 
-def law_of(
-    sums: Sums,
-    masks: np.ndarray,
-    groups: np.ndarray,
-    slopes,
-    alpha: float | None,
-    target: str,
-    setter: int = 0,
-    clumps: np.ndarray | None = None,
-) -> Law:
-    """The joint law of FARs (masks), then FRRs (groups), at a threshold.
+def law_of(far: "Part", frr: "Part", slopes, alpha: float | None, setter: int = 0) -> Law:
+    """The joint law of FARs, then FRRs, at a threshold.
 
-    masks: (rate, group, group) which pairs of groups enter each FAR. groups: (rate, group) which groups enter each FRR.
-    alpha: the FAR that sets the threshold, None for a fixed one; setter: which of the masks it belongs to. slopes:
-    function of a half-width in log FAR to the derivatives (rate,) of all rates by the log of that FAR. clumps: of the
-    FARs, see `Part.with_clumps`.
+    slopes: function of a half-width in log FAR to the derivatives (rate,) of all rates, and of their log odds, by the
+    log of the FAR that sets the threshold. alpha: that FAR, None for a fixed threshold; setter: which of the FARs.
     """
-    far, frr = impostor_part(sums, masks, target), _genuine_part(sums, groups, target)
-    if clumps is not None:
-        far = far.with_clumps(clumps)
     influence = np.concatenate([far.influence, frr.influence], 1)
     cross = far.influence.T @ frr.influence
     covariance = np.block([[far.covariance, cross], [cross.T, frr.covariance]])
@@ -123,7 +109,10 @@ class Part:
 
 
 def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
-    """FAR of every mask. Influences count the noise of single pairs (of people) twice: once is taken off."""
+    """FAR of every mask: (rate, group, group) which pairs of groups enter it.
+
+    Influences count the noise of single pairs (of people) twice: once is taken off.
+    """
     entering = masks[:, sums.group]  # (rate, image, partner's group)
     accepted, compared = (np.einsum("rig,ig->ir", entering, part) for part in (sums.accepted, sums.compared))
     total = compared.sum(0) / 2  # every pair stands with both of its images
@@ -137,20 +126,16 @@ def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
 
     if target == THESE_PEOPLE:
         influence = _centred(excess, sums)
-        share = _between_groups(sums.accepted, sums) / np.maximum(_between_groups(sums.compared, sums), TINY)
-        independent = pairs(share * (1 - share) * sums.square)
-        part = _single_share(sums, (influence[:, 0] ** 2).sum(), independent[0, 0], pairs(sums.blocks)[0, 0])
-        covariance = influence.T @ influence - part * independent
-        np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(independent)))
-        clump = np.diag(covariance)
+        share = _ratio(_between_groups(sums.accepted, sums), _between_groups(sums.compared, sums))
+        least = pairs(share * (1 - share) * sums.square)
+        twice = least * _single_share(sums, (influence[:, 0] ** 2).sum(), least[0, 0], pairs(sums.blocks)[0, 0])
     else:
         influence = _grown(_by_person(excess, sums), _by_person(compared, sums) > 0)
-        blocks = pairs(sums.blocks)
-        covariance = influence.T @ influence - blocks
-        np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(blocks)))
-        clump = np.diag(blocks)
-    skewness, noise = skewness_of(influence), noise_of(influence)
-    return Part(rate, covariance, influence, skewness, single, single, noise, _ratio(clump, rate))
+        least = twice = pairs(sums.blocks)
+    covariance = influence.T @ influence - twice
+    np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(least)))
+    clump = _ratio(np.diag(covariance if target == THESE_PEOPLE else least), rate)
+    return Part(rate, covariance, influence, skewness_of(influence), single, single, noise_of(influence), clump)
 
 
 def _single_share(sums: Sums, images: float, independent: float, blocks: float) -> float:
@@ -202,8 +187,8 @@ class _Genuine:
         return _typical(self.pairs)
 
 
-def _genuine_part(sums: Sums, groups: np.ndarray, target: str) -> Part:
-    """FRR of every set of groups: a mean over people of the share of each one's pairs that is rejected."""
+def genuine_part(sums: Sums, groups: np.ndarray, target: str) -> Part:
+    """FRR of every set of groups, (rate, group): a mean over people of the share of each one's rejected pairs."""
     found = _Genuine.of(sums, groups)
     rate = (found.share * found.mass).sum(0)
     if target == THESE_PEOPLE:
@@ -219,7 +204,7 @@ def _genuine_part(sums: Sums, groups: np.ndarray, target: str) -> Part:
 def rejected_shares(sums: Sums, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Weight of each person, in the group it belongs to, and the share of its pairs that is rejected.
 
-    groups: as for `law_of`, all together first.
+    groups: as for `genuine_part`, all together first.
     """
     found = _Genuine.of(sums, groups)
     return found.mass[:, :1] * (found.mass[:, 1:] > 0), found.share[:, 0]

@@ -19,6 +19,7 @@ from frkit.intervals.influence import (
     NEW_PEOPLE,
     THESE_PEOPLE,
     Sums,
+    genuine_part,
     impostor_part,
     law_of,
     rejected_shares,
@@ -125,9 +126,11 @@ class Rates:
         alpha = float(self.node.rate[point])
         if not alpha > 0 or (self.fixed and point < self.n_levels):  # where no pair is accepted no slope is known
             alpha = None
-        slopes = partial(self.slopes, alpha, setter)
-        clumps = self.clumps if self.node.rate[point] < self.node.rate[-1] else None
-        return law_of(self.sums(point), self.masks, self.memberships, slopes, alpha, self.target, setter, clumps)
+        sums = self.sums(point)
+        far, frr = impostor_part(sums, self.masks, self.target), genuine_part(sums, self.memberships, self.target)
+        if self.node.rate[point] < self.node.rate[-1]:
+            far = far.with_clumps(self.clumps)
+        return law_of(far, frr, partial(self.slopes, alpha, setter), alpha, setter)
 
     @cached_property
     def clumps(self) -> np.ndarray:
