@@ -16,10 +16,8 @@ def check_faces(faces, name: str = "faces") -> None:
     good = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
     require(good, f"{name} must be a faces Dataset; make it with frkit.faces or frkit.open_faces")
     dims = faces["embedding"].dims
-    require(
-        set(dims) - {MODEL} == {IMAGE, FEATURE},
-        f"the embedding of {name} must have dims (image, feature) or (model, image, feature), got {dims}",
-    )
+    fits = set(dims) - {MODEL} == {IMAGE, FEATURE}
+    require(fits, f"the embedding of {name} must have dims (image, feature) or (model, image, feature), got {dims}")
 
 
 def row_pieces(embedding: np.ndarray | da.Array) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
@@ -42,10 +40,8 @@ def _as_float32(values: np.ndarray) -> np.ndarray:
 def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Array:
     """Float32 values that are finite, in rows that have a length; without a copy, what is lazy stays so."""
     original = embedding if isinstance(embedding, da.Array) and not copy else _numbers(embedding)
-    require(
-        original.dtype.kind in "fiub",
-        f"embedding must hold real numbers, got dtype {original.dtype}; convert it with .astype('float32')",
-    )
+    real = original.dtype.kind in "fiub"
+    require(real, f"embedding must hold real numbers, got dtype {original.dtype}; convert it with .astype('float32')")
     require(
         original.ndim == (2 if model is None else 3),
         "embedding must have shape (images, features), or (models, images, features) together with model= "

@@ -247,10 +247,8 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
             ds = _in_memory(stored)
     require("embedding" in ds, f"no variable 'embedding'; the variables are {listed(ds.variables, 12)}")
     dims = ds["embedding"].dims
-    require(
-        set(dims) in ({IMAGE, FEATURE}, {MODEL, IMAGE, FEATURE}),
-        f"embedding must have dims (image, feature) or (model, image, feature), got {dims}; rename them",
-    )
+    fits = set(dims) in ({IMAGE, FEATURE}, {MODEL, IMAGE, FEATURE})
+    require(fits, f"embedding must have dims (image, feature) or (model, image, feature), got {dims}; rename them")
     columns = {str(name): ds[name].values for name in ds.variables if ds[name].dims in ((IMAGE,), (MODEL,))}
     for name, values in columns.items():
         require(_is_text(values), f"{name!r} holds what is no text: the file may be damaged, write it again")

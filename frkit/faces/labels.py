@@ -69,10 +69,8 @@ def one_each(values, n: int, name: str, of: str) -> np.ndarray:
         f"{name} must have one dimension with one label per {of}, got shape {array.shape}; "
         "flatten it first, e.g. with .ravel()",
     )
-    require(
-        len(array) == n,
-        f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label per {of}",
-    )
+    even = len(array) == n
+    require(even, f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label per {of}")
     return array
 
 

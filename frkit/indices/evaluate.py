@@ -154,10 +154,8 @@ def _mapped(score: np.ndarray, score_map: str | Callable) -> np.ndarray:
     mapped = np.asarray(function(score), score.dtype)
     require(mapped.shape == score.shape, f"score_map {name!r} must return one number for every score")
     few = np.sort(score, axis=None)[:: max(1, score.size // FEW)] if callable(score_map) else score[:0]
-    require(
-        len(few) == 0 or np.all(np.diff(np.asarray(function(few), float)) >= -ROUNDING),
-        f"score_map {name!r} decreases: larger must stay more alike; map distances with 1 - d, say",
-    )
+    rises = len(few) == 0 or np.all(np.diff(np.asarray(function(few), float)) >= -ROUNDING)
+    require(rises, f"score_map {name!r} decreases: larger must stay more alike; map distances with 1 - d, say")
     bad = ~((mapped >= -ROUNDING) & (mapped <= 1 + ROUNDING))
     if bad.any():
         first = np.unravel_index(np.argmax(bad), bad.shape)

@@ -143,10 +143,7 @@ def register(
     'identity'
     """
     require(scale in (IDENTITY_SCALE, LOG_SCALE), f"scale must be 'identity' or 'log', got {scale!r}")
-    require(
-        name not in _VARIABLES,
-        f"{name!r} is a variable of every evaluation and cannot be redefined: choose another name",
-    )
+    require(name not in _VARIABLES, f"{name!r} is a variable of every evaluation: choose another name")
 
     def add(function: Callable) -> Callable:
         enter(Measure(name, function, scale, fair, label or name))

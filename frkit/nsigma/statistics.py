@@ -165,10 +165,8 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     """
     levels = dict(RISK_LEVELS if risk_levels is None else risk_levels)
     starts = np.array(list(levels.values()), float)
-    require(
-        len(levels) > 0 and starts[0] == 0 and bool(np.all(np.diff(starts) > 0)),
-        f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",
-    )
+    ascend = len(levels) > 0 and starts[0] == 0 and bool(np.all(np.diff(starts) > 0))
+    require(ascend, f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}")
     place = np.searchsorted(starts, result.n_absolute.values, side="right") - 1
     names = np.array([*levels, "unknown"])[np.where(result.n_absolute.isnull(), len(levels), place)]
     result = result.assign(risk=(result.n_absolute.dims, names, {"long_name": "risk level of |N|"}))
@@ -233,10 +231,8 @@ def _check(rates: xr.Dataset, reference: str | None) -> None:
     groups = rates[GROUP].values.astype(str)
     require(len(groups) >= 2, f"N-Sigma compares groups, but there is only one: {listed(groups)}")
     require(rates.sizes[SUBSET] >= 2, f"σ takes at least 2 subsets, got {rates.sizes[SUBSET]}")
-    require(
-        reference is None or reference in groups,
-        f"reference={reference!r} is no group; the groups are {listed(groups, 20)}",
-    )
+    known = reference is None or reference in groups
+    require(known, f"reference={reference!r} is no group; the groups are {listed(groups, 20)}")
 
 
 def _reference(best: xr.DataArray, rates: xr.Dataset, name: str | None) -> xr.DataArray:

@@ -195,10 +195,8 @@ def _spread(out: Table, across: str | None) -> Table:
     """One name of rows over columns."""
     if across is None:
         return out
-    require(
-        across in out.index.names and out.index.nlevels > 1,
-        f"across={across!r} is no name of rows that can be spread; there are {listed(out.index.names)}",
-    )
+    known = across in out.index.names and out.index.nlevels > 1
+    require(known, f"across={across!r} is no name of rows that can be spread; there are {listed(out.index.names)}")
     order = out.index.get_level_values(across).unique()
     wide = out.unstack(across, fill_value="–", sort=False)
     wide = wide[[(column, value) for value in order for column in out.columns]]

@@ -188,10 +188,8 @@ def _score(score, n: int, n_labels: int) -> np.ndarray:
     score = np.asarray(score, float)
     if score.ndim == 1 and n_labels == 2:
         score = np.column_stack([-score, score])
-    require(
-        score.shape == (n, n_labels) and np.isfinite(score).all(),
-        f"score must be finite, with shape ({n}, {n_labels}): one column for each label, got {score.shape}",
-    )
+    fits = score.shape == (n, n_labels) and np.isfinite(score).all()
+    require(fits, f"score must be finite, with shape ({n}, {n_labels}): one column for each label, got {score.shape}")
     return score
 
 

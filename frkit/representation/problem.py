@@ -90,10 +90,8 @@ def _check(found: Problem, by: str, folds: int) -> None:
         "at least two are needed to tell one from another",
     )
     n_people = len(np.unique(found.person))
-    require(
-        n_people >= FEWEST_PEOPLE,
-        f"images with a {found.name} show {n_people} people; a standard error needs at least {FEWEST_PEOPLE}",
-    )
+    many = n_people >= FEWEST_PEOPLE
+    require(many, f"images with a {found.name} show {n_people} people; a standard error needs at least {FEWEST_PEOPLE}")
     units = found.z if by == "image" else np.unique(np.stack([found.z, found.person]), axis=1)[0]
     counts = np.bincount(units)
     rare = int(np.argmin(counts))

@@ -138,10 +138,8 @@ def read_lfw(path, scores=None) -> dict:
     require(0 < len(head) == first <= 2, f"line {table.index[0]} must be the number of folds and of pairs a fold")
     folds, block = (1, *head)[-2:]
     body = table.iloc[1:]
-    require(
-        len(body) == 2 * folds * block,
-        f"line {table.index[0]} announces {folds} fold(s) of 2 x {block} pairs, but there are {len(body)} lines",
-    )
+    words = f"line {table.index[0]} announces {folds} fold(s) of 2 x {block} pairs"
+    require(len(body) == 2 * folds * block, f"{words}, but there are {len(body)} lines")
     out = _numbered_pairs(body, block)
     for side in SIDES:
         out[side] = np.char.add(np.char.add(out[f"{side}_{IDENTITY}"], "/"), out[side])

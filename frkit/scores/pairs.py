@@ -189,10 +189,8 @@ def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
 
 def _genuine(genuine, people, n: int) -> np.ndarray:
     """Which pairs are genuine, as told or as the identities say."""
-    require(
-        genuine is not None or len(people) == 2,
-        "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
-    )
+    said = genuine is not None or len(people) == 2
+    require(said, "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=")
     same = people[0] == people[1] if people else None
     if genuine is None:
         return same

@@ -212,10 +212,8 @@ def score_tensor(
     known = ", ".join(SIMILARITIES)
     made = isinstance(faces, xr.Dataset) and "embedding" in faces and {IMAGE, IDENTITY} <= {*faces.coords}
     require(made, "faces must be a Dataset with 'embedding', 'image' and 'identity'; make it with fk.faces")
-    require(
-        callable(similarity) or isinstance(similarity, str) and similarity in SIMILARITIES,
-        f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}",
-    )
+    usable = callable(similarity) or isinstance(similarity, str) and similarity in SIMILARITIES
+    require(usable, f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}")
     embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
     rows = embedding.data if isinstance(embedding.data, da.Array) else embedding.values
     check_rows(rows, rows, faces[MODEL].values if MODEL in embedding.dims else None)

@@ -40,10 +40,8 @@ class Mixture:
 
     def __init__(self, mean_directions, concentrations, groups=None):
         directions = np.array(mean_directions, np.float64)
-        require(
-            directions.ndim == 2 and directions.shape[0] >= 2 and directions.shape[1] >= 3,
-            f"mean_directions must have shape (identities >= 2, dimension >= 3), got {directions.shape}",
-        )
+        fits = directions.ndim == 2 and directions.shape[0] >= 2 and directions.shape[1] >= 3
+        require(fits, f"mean_directions must have shape (identities >= 2, dimension >= 3), got {directions.shape}")
         length = np.linalg.norm(directions, axis=1)
         self.concentrations = np.array(concentrations, np.float64)
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}

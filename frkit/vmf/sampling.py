@@ -108,10 +108,8 @@ def place(directions: np.ndarray, inverse: RadialInverse, identity: np.ndarray, 
 def _faces(mix, per_identity, sources: list) -> xr.Dataset:
     """Faces of a mixture; `sources` are pairs of a generator and its share of the noise's variance."""
     counts = np.asarray(per_identity)
-    require(
-        counts.shape in ((), (mix.n_identities,)),
-        f"per_identity must be one number or have shape ({mix.n_identities},), got shape {counts.shape}",
-    )
+    fits = counts.shape in ((), (mix.n_identities,))
+    require(fits, f"per_identity must be one number or have shape ({mix.n_identities},), got shape {counts.shape}")
     whole = bool(np.issubdtype(counts.dtype, np.integer) and np.all(counts >= 1))
     require(whole, f"per_identity must hold integers of at least 1, got {per_identity}")
     identity = np.repeat(np.arange(mix.n_identities), counts)
