@@ -12,7 +12,9 @@ from frkit.engine.pairs import Genuine, Pairs, common_group
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, rounded, sampled_people
 from frkit.engine.scan import COLS, FAILED_COLS, FAILED_ROWS, PEOPLE, ROWS, Gaps
+from frkit.engine.sweep import each
 
+FEW_SUMS = 5_000_000  # up to here both halves of the kept pairs are added up side by side
 RANKS = 60  # places of the curve inside the last bin
 FEW_ACCEPTED = 50  # accepted pairs among them, below which single pairs are taken to be nearly independent
 INFLUENCE_DIMS = {
@@ -42,13 +44,20 @@ def _above_thresholds(
     order = np.argsort(-thresholds)
     bins = np.where(np.isinf(thresholds), ladder.n_bins, ladder.bins_of(thresholds.astype(kind)))[order]
     below = np.searchsorted(bins[::-1], np.arange(ladder.n_bins))
-    by_row, by_col, by_people = gaps.empty(len(order), *map(len, gaps.groups))
-    by_col = by_row if gaps.symmetric else by_col  # one sum holds what rows and columns add to the same images
-    images = gaps.scales, gaps.sampled, (by_row, by_col, by_people)
-    for pairs in kept:
-        add_above(tuple(pairs), ladder.arrays(kind), thresholds[order[::-1]], below, images, gaps.groups)
-    back, found = np.argsort(order), {ROWS: by_row, COLS: by_col, PEOPLE: by_people}
-    for name in swept.keys() & found.keys():
+    n_parts = 2 if len(order) * len(gaps.groups[0]) * gaps.n_groups < FEW_SUMS else 1
+
+    def added(number: int) -> dict[str, np.ndarray]:
+        by_row, by_col, by_people = gaps.empty(len(order), *map(len, gaps.groups))
+        by_col = by_row if gaps.symmetric else by_col  # one sum holds what rows and columns add to the same images
+        images = gaps.scales, gaps.sampled, (by_row, by_col, by_people)
+        for pairs in kept[number::n_parts]:
+            add_above(tuple(pairs), ladder.arrays(kind), thresholds[order[::-1]], below, images, gaps.groups)
+        return {ROWS: by_row, COLS: by_col, PEOPLE: by_people}
+
+    back, (found, *more) = np.argsort(order), each(added, n_parts)
+    for name in swept.keys() & found.keys():  # exact in any order: see `frkit.engine.protocol.rounded`
+        for part in more:
+            found[name] += part[name]
         for gap, highest in enumerate(gaps.top):
             lower = np.flatnonzero(bins < highest)[:1]  # the first of the falling thresholds below the gap
             found[name][lower] += swept[name][gap]
@@ -92,6 +101,7 @@ def influence_sums(
         scales = [rounded(side.scale) for side in (protocol.probe, protocol.reference)]
         compared = _compared_weights(protocol, scales, swept)
         for name, whole, place, scale in zip((ROWS, COLS), compared, where, scales, strict=True):
+            place = slice(None) if np.array_equal(place, np.arange(len(entries))) else place
             every[place] += whole * scale[:, None]
             if name in above:
                 accepted[:, place] += above[name] if protocol.whole_run else above[name] * scale[:, None]

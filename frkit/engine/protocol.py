@@ -142,8 +142,7 @@ class Protocol:
     @cached_property
     def impostor_totals(self) -> np.ndarray:
         """Weight of all impostor pairs, (cell, column), from products of sums: no pair is visited."""
-        n_groups = len(self.cell_of)
-        n_people = self.n_people
+        n_groups, n_people = len(self.cell_of), self.n_people
         gathers = []  # adds up the images of each person in each group, (group and person, image)
         for side in [self.probe] if self.symmetric else [self.probe, self.reference]:
             place = side.group.astype(np.int64) * n_people + side.person
@@ -156,10 +155,12 @@ class Protocol:
                 for gather, side in zip(gathers, (self.probe, self.reference), strict=False)
             ]
             probe, reference = of_people[0], of_people[-1]
+            known = [(part.any(2), [group.sum(0) for group in part]) for part in of_people]
+            (of_probe, probe_sum), (of_reference, reference_sum) = known[0], known[-1]
             for g, h in np.argwhere(self.cell_of >= 0):
-                both = np.flatnonzero(probe[g].any(1) & reference[h].any(1))
+                both = np.flatnonzero(of_probe[g] & of_reference[h])
                 within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
-                pairs = probe[g].sum(0) * reference[h].sum(0) - within
+                pairs = probe_sum[g] * reference_sum[h] - within
                 totals[self.cell_of[g, h], columns] += pairs * (0.5 if self.symmetric else 1.0)
         return totals
 

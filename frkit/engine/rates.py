@@ -3,7 +3,8 @@
 The weights of the V-statistic (eq. 19) are made in `pairs.weigh_genuine`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -77,20 +78,27 @@ def tally_rates(
         of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
         gaps = Gaps.between(of_data.keep, protocol)
         request = Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, asking=False)
-        tally = sweep(scores, request, scan_blocks, progress=bar)
+        tally = sweep(scores, request, scan=scan_blocks, progress=bar)
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     table = _table(protocol, found, ladder, far, fixed)
     places = protocol.listed
     alone = places is not None and places.one_by_one and places.identity is not None  # pairs forget people
-    kept = found.kept if of_data is ladder else (_in_kept_bins(of_data, *pairs) for pairs in found.kept)
+    kept = found.kept if of_data is ladder else [_InKeptBins(of_data, pairs) for pairs in found.kept]
     added = _influence(protocol, found, kept, of_data, table) if influence and not alone else None
     return Rates(table, added, found.genuine, found.totals)
 
 
-def _in_kept_bins(ladder: Ladder, row: np.ndarray, col: np.ndarray, score: np.ndarray) -> tuple:
-    """The pairs whose bin is kept."""
-    here = slice(None) if ladder.keep.all() else ladder.keep[ladder.bins_of(score)]
-    return row[here], col[here], score[here]
+@dataclass(frozen=True, eq=False)
+class _InKeptBins:
+    """Some pairs, of which those in bins that the ladder keeps are unpacked as rows, columns and scores."""
+
+    ladder: Ladder
+    pairs: Iterable[np.ndarray]
+
+    def __iter__(self):
+        row, col, score = self.pairs
+        here = self.ladder.keep[self.ladder.bins_of(score)]
+        return iter((row[here], col[here], score[here]))
 
 
 def _influence(protocol: Protocol, found: "_Found", kept, ladder: Ladder, table: xr.Dataset) -> xr.Dataset:

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Lock
 
 import numpy as np
 
@@ -20,8 +21,9 @@ class Stored:
         self.store, self.place, self.n, self.kind = store, place, n, kind
 
     def __iter__(self):
-        self.store.file.seek(self.place)
-        return iter([np.fromfile(self.store.file, kind, self.n) for kind in (np.int32, np.int32, self.kind)])
+        with self.store.reading:
+            self.store.file.seek(self.place)
+            return iter([np.fromfile(self.store.file, kind, self.n) for kind in (np.int32, np.int32, self.kind)])
 
 
 @dataclass(eq=False)
@@ -66,7 +68,7 @@ class Store:
 
     def __init__(self, checkpoint: Checkpoint | None) -> None:
         self.path = checkpoint and checkpoint.next()
-        self.file, self.n_held = None, 0
+        self.file, self.n_held, self.reading = None, 0, Lock()
 
     def __del__(self) -> None:
         if self.file is not None:

@@ -277,5 +277,9 @@ def one_blas_thread() -> AbstractContextManager:
 def each(work: Callable[[int], object], n: int) -> list:
     """The work for 0..n-1, on all threads of the active scheduler; the kernels release the interpreter's lock."""
     n_threads = 1 if get_scheduler() is get_sync else dask.config.get("num_workers", None) or CPU_COUNT
-    with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
-        return list((pool.map if pool else map)(work, range(n)))
+    if n_threads == 1:
+        return [work(k) for k in range(n)]
+    some = np.array_split(np.arange(n), min(n, 4 * n_threads)) if n else []  # to hand over one by one costs as much
+    with ThreadPoolExecutor(n_threads) as pool:
+        parts = pool.map(lambda part: [work(k) for k in part.tolist()], some)
+        return [found for part in parts for found in part]
