@@ -117,6 +117,11 @@ def remembered(compute: Callable) -> Callable:
     return again
 
 
+def _differ(now: object, before: object) -> bool:
+    """Whether a control was moved; a page may send the same number back with another last digit."""
+    return now != before if isinstance(now, str) else not np.allclose(now, before)
+
+
 def _drop_minor_ticks(ax: Axes) -> None:
     """Leave the ticks at powers of ten on axes that span several of them."""
     for axis in (ax.xaxis, ax.yaxis):
@@ -227,12 +232,14 @@ class Panel:
         bar, errors = widgets.FloatProgress(max=1, layout={"visibility": "hidden"}), widgets.Output()
         controls = [*self.controls.values(), *asked.values()]
         pace = [1.0]  # what the last run took, over the guess for it
+        studied = {name: control.value for name, control in asked.items()}  # what the figure shows
 
         def chosen() -> dict[str, object]:
             return self.values() | {name: control.value for name, control in asked.items()}
 
-        def note(change: object = None, words: str = "") -> None:
-            words = "\u26a0 The figure shows the last study, not these sizes: press the button." if change else words
+        def note(_change: object = None, words: str = "") -> None:
+            if any(_differ(control.value, studied[name]) for name, control in asked.items()):
+                words = words or "\u26a0 The figure shows the last study, not these sizes: press the button."
             guess = f"A run takes about {pace[0] * seconds(**chosen()):.1g} s." if seconds else ""
             self.stale.value = f'<p role="status">{f"{words} {guess}".strip()}</p>'
 
@@ -242,6 +249,7 @@ class Panel:
                 compute(**values)
                 if seconds:
                     pace[0] = (time.monotonic() - begun) / seconds(**values)
+                studied.update({name: values[name] for name in asked})
                 self.redraw()
                 note()
             except Stopped:

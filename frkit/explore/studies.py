@@ -182,7 +182,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
         limits = {"min": min(low, value), "max": max(high, value), "step": step}
         asked[name] = labelled(widgets.IntSlider, label, value=value, **limits)
     limits = {"min": 1, "max": max(1000, made["concentrations"][1]), "step": 1}
-    ends = [float(round(end)) for end in made["concentrations"]]  # on the slider's steps, or the page would move it
+    ends = [float(round(end)) for end in made["concentrations"]]  # on the slider's steps
     asked["kappa"] = labelled(widgets.FloatRangeSlider, "concentrations κ", value=ends, **limits)
 
     def show(axes: list[Axes], far, level, scheme, beside) -> None:

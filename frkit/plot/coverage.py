@@ -166,7 +166,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.ticklabel_format(axis="x", scilimits=(-2, 2))
     distances = [
-        f"{name.title()} distance {float(study[name]):.2g} (chance gives up to {float(study[f'{name}_chance']):.2g})"
+        f"{name.title()} distance {float(study[name]):.2g} (chance: up to {float(study[f'{name}_chance']):.2g})"
         for name in ("kolmogorov", "wasserstein")
     ]
     return finish(ax, "error of the FRR", "probability of a smaller error", [words, *distances], loc="lower right")
