@@ -1,13 +1,14 @@
 """Coverage of the default intervals, for these people and for new ones: python data/make_interval_coverage.py
 
 Makes data/interval_coverage.csv: one row for each population, target, measure, FAR level and method, with the share of
-data sets whose 95 % interval holds the exact truth. Three kinds of populations (mixtures of von Mises-Fisher clouds):
+data sets whose 95 % interval holds the exact truth. Four kinds of populations (mixtures of von Mises-Fisher clouds):
 
-rates      FRR at FAR 1e-6 to 1e-1, the FAR of the thresholds that were found, and the EER; images per identity,
+rates      FRR at FAR 1e-6 to 1e-1 and the FAR of the thresholds that were found; images per identity,
            dimension, number of people and concentrations vary. About "new people" every data set has other
            people, and the truth is that of the law they are drawn from; about "these people" a batch shares them.
 disparity  max/min, max over geometric mean, Gini and largest difference of group FRR and FAR at FAR 1e-3 and 1e-2,
            for groups that differ and for groups that are exactly equal; differences of all pairs of groups.
+eer        the EER in the populations of rates.
 models     the difference in FRR of two encoders that are equally good, on correlated images.
 
 Data sets are made in batches, round after round through all populations, so that a run can be stopped at any time; each
@@ -139,7 +140,7 @@ def same_people(cell: Cell, seed: int) -> fk.vmf.Mixture:
 
 
 def rates(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.DataFrame]:
-    """FRR, EER and the FAR of the thresholds in one data set of the same people, and in one of new people."""
+    """FRR and the FAR of the thresholds in one data set of the same people, and in one of new people."""
     law, drawn = law_of(cell.dim, cell.kappa), drawn and cell in BOOTSTRAPPED
     these = same_people(cell, people)
     for target, population, truth in ((THESE, these, these), (NEW, law.draw(cell.people, seed=seed), law)):
@@ -156,7 +157,15 @@ def rates(cell: Cell, seed: int, people: int, drawn: bool) -> Iterator[pd.DataFr
         accepted = truth.population_rates(data.threshold.values[::-1]).far.values[::-1]
         band = fk.band(found, "far", target=target)
         yield rows_of(band, accepted, target=target, measure="far", method="influence").merge(counted)
-        band = fk.band(found, "eer", target=target).expand_dims(far_level=[np.nan])
+
+
+def equal(cell: Cell, seed: int, people: int, _drawn: bool) -> Iterator[pd.DataFrame]:
+    """The EER in one data set of the same people, and in one of new people."""
+    law = law_of(cell.dim, cell.kappa)
+    these = same_people(cell, people)
+    for target, population, truth in ((THESE, these, these), (NEW, law.draw(cell.people, seed=seed), law)):
+        scores = fk.score_tensor(population.sample(cell.per_identity, seed=seed + 1))
+        band = fk.band(fk.evaluate(scores, far=(1e-2,)), "eer", target=target).expand_dims(far_level=[np.nan])
         yield rows_of(band, equal_errors(truth), target=target, measure="eer", method="influence")
 
 
@@ -268,6 +277,7 @@ def models(cell: Cell, seed: int, _people: int, _drawn: bool) -> Iterator[pd.Dat
 
 KINDS: dict[str, tuple[Callable, list[Cell]]] = {
     "rates": (rates, RATES), "disparity": (disparity, DISPARITY), "models": (models, MODELS),
+    "eer": (equal, [cell._replace(kind="eer") for cell in RATES]),
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from engine_cases import FAR, THRESHOLD, as_twin, groups_of, looked_up, people, table
+from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import beta, gamma
 from test_engine import rectangle
@@ -24,7 +25,7 @@ from frkit.evaluation.evaluate import Evaluator
 from frkit.intervals.compare import _holm_row
 from frkit.intervals.gamma_satterthwaite import Law, Move
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Part
-from frkit.intervals.joint import Rates, drawn_values, draws, rates_of
+from frkit.intervals.joint import Place, Rates, drawn_values, draws, rates_of
 from frkit.measures import measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -323,6 +324,16 @@ def test_many_errors_have_the_variance_of_a_threshold_that_moves():
     spread = np.sqrt(own[1] + slope**2 * own[0] - 2 * slope * cov)
     height = np.array([-1.0, 0.0, 1.0])
     np.testing.assert_allclose(law.quantiles(ndtr(height), 1), rate + spread * height, rtol=2e-3)
+
+
+def test_an_eer_gives_way_along_a_curve_that_falls_as_a_power():
+    """FRR is q (FAR / e)^-β, q being a quantile of its law at the FAR e: the two cross at another EER."""
+    law, eer, beta_ = a_law(0.02), 0.02, 0.6
+    probability = np.array([0.025, 0.5, 0.975])
+    crossed = [
+        brentq(lambda far, frr=frr: frr * (far / eer) ** -beta_ - far, 1e-6, 1) for frr in law.quantiles(probability, 0)
+    ]
+    np.testing.assert_allclose(Place(law, 0, share=1 / (1 + beta_)).quantiles(probability), crossed, rtol=1e-6)
 
 
 @pytest.mark.parametrize("accepted", [1, 4, 20])

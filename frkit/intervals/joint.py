@@ -39,7 +39,7 @@ SUMS = ("accepted", "compared", "rejected", "genuine", "identity", "group", "squ
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where a rate is found: the law, its entry there, and the share of its error that is left.
+    """Where a rate is found: the law, its entry there, and the share of its logarithm's error that is left.
 
     events: what is added to the counts, a whole one for the FAR of a threshold that was found.
     """
@@ -63,8 +63,8 @@ class Place:
         """Quantiles of the rate."""
         if self.events == 1:
             return self.law.at_fixed_threshold(probability, self.entry, 1.0)
-        rate = self.law.rate[self.entry]
-        return rate + self.share * (self.law.quantiles(probability, self.entry) - rate)
+        rate, found = self.law.rate[self.entry], self.law.quantiles(probability, self.entry)
+        return found if self.share == 1 else rate * (np.maximum(found, 0) / rate) ** self.share
 
     def ends(self, probabilities: np.ndarray) -> np.ndarray:
         """Quantiles as the ends of an interval, which holds the rate: one without an error reaches down to 0, one
