@@ -50,7 +50,7 @@ WIDE = 100  # ends of a log axis this far apart need no small ticks, which cost 
 
 def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
     """A control with its words in full before it."""
-    return kind(description=label, style={"description_width": "12em"}, layout={"width": "38em"}, **settings)
+    return kind(description=label, style={"description_width": "13.5em"}, layout={"width": "39.5em"}, **settings)
 
 
 slider, menu = partial(labelled, widgets.SelectionSlider), partial(labelled, widgets.Dropdown)
