@@ -16,7 +16,7 @@ from scipy.stats import ks_2samp, norm, wasserstein_distance
 import frkit as fk
 from frkit.measures import measure
 from frkit.studies.collecting import Plan, collect
-from frkit.studies.coverage import FINE, kolmogorov, laws, read, wasserstein
+from frkit.studies.coverage import FINE, _counted, kolmogorov, laws, read, wasserstein
 from frkit.studies.store import Store
 
 FAR = [0.02, 0.1, 0.3]
@@ -296,3 +296,12 @@ def test_a_law_needs_the_number_of_identities():
         fk.studies.coverage(LAW, n_datasets=2, **HOW)
     with pytest.raises(fk.InputError, match="Mixture or a vmf IdentityLaw"):
         fk.studies.coverage("mixture", n_datasets=2, **HOW)
+
+
+def test_rounding_of_an_exact_value_decides_nothing():
+    """An interval that ends at the fair value holds it, although the exact ratio is 1 but for its last bit."""
+    ends = xr.Dataset({"lower": ("data_set", [1.0, 1.0, 1.01]), "upper": ("data_set", [1.0, 1.5, 1.5])})
+    for truth in (1 - 1e-16, 1.0, 1 + 2e-16):
+        counted = _counted(ends, xr.DataArray(truth))
+        assert float(counted.coverage) == pytest.approx(2 / 3) and float(counted.miss_above) == pytest.approx(1 / 3)
+        assert float(counted.miss_below) == 0

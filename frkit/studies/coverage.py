@@ -27,6 +27,7 @@ from frkit.vmf import IdentityLaw, Mixture
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SIZE = 0.05  # of the floor as a test
+ROUNDING = 1e-12  # of an exact value: an interval that ends at 1 holds 1 - 1e-16
 PROBABILITIES = np.linspace(0.005, 0.995, 100)
 FINE, DRAWS = 10, 200  # points of the pooled law per data set; simulated studies
 CHANCE = 0.95
@@ -235,10 +236,11 @@ def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chos
 
 def _counted(intervals: xr.Dataset, truth: xr.DataArray) -> xr.Dataset:
     """What one method's intervals do, over the data sets."""
+    slack = ROUNDING * abs(truth)
     shares = {
-        "coverage": (intervals.lower <= truth) & (truth <= intervals.upper),
-        "miss_below": intervals.upper < truth,
-        "miss_above": intervals.lower > truth,
+        "coverage": (intervals.lower <= truth + slack) & (truth - slack <= intervals.upper),
+        "miss_below": intervals.upper < truth - slack,
+        "miss_above": intervals.lower > truth + slack,
         "width": intervals.upper - intervals.lower,
     }
     return xr.Dataset({name: value.mean(DATA_SET) for name, value in shares.items()})
