@@ -37,7 +37,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 BUDGET = {
     "reporting": 1281,
     "engine": 2289, "vmf": 794, "scores": 831, "plot": 813, "faces": 1004, "representation": 629, "intervals": 1200,
-    "evaluation": 647, "indices": 266, "explore": 726, "nsigma": 241, "measures": 245, "studies": 1047,
+    "evaluation": 647, "indices": 266, "explore": 726, "nsigma": 241, "measures": 245, "studies": 1049,
     "top level": 327,
 }  # fmt: skip
 MOST_ROOMS = 18
