@@ -30,7 +30,7 @@ THINGS = {
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch):
     """Explorers draw, but their pictures are not written, which would take most of the time."""
-    monkeypatch.setattr(panel.FigureCanvasAgg, "print_png", lambda canvas, file: None)
+    monkeypatch.setattr(panel.FigureCanvasAgg, "print_png", lambda canvas, file, **how: None)
 
 
 @cache
