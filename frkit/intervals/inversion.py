@@ -14,8 +14,8 @@ import xarray as xr
 
 from frkit.base import GROUP, REPLICATE, require
 from frkit.intervals.influence import NEW_PEOPLE
-from frkit.intervals.joint import draws, mixed_draws, tails
-from frkit.intervals.reading import values_of
+from frkit.intervals.joint import draws, mixed_draws
+from frkit.intervals.reading import tails, values_of
 from frkit.measures.registry import Measure, rates_read
 
 MOMENTS = tuple(f"{kind}_{name}_group" for kind in ("genuine", "impostor") for name in ("mean", "sd"))

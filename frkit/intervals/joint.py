@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtr
 
-from frkit.base import MODEL, REPLICATE, InputError, require, require_inside
+from frkit.base import MODEL, REPLICATE, InputError, require
 from frkit.intervals.gamma_satterthwaite import TINY, Law
 from frkit.intervals.influence import (
     HALF_WINDOW,
@@ -24,7 +24,7 @@ from frkit.intervals.influence import (
     law_of,
     rejected_shares,
 )
-from frkit.intervals.reading import Values
+from frkit.intervals.reading import Values, tails
 from frkit.measures.registry import Measure, rates_read
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -217,12 +217,6 @@ def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
     names = node[MODEL].values.tolist() if MODEL in node.dims else [None]
     models = [node if name is None else node.sel({MODEL: name}, drop=True) for name in names]
     return {name: Rates(model, groups, fixed, target) for name, model in zip(names, models, strict=True)}
-
-
-def tails(level: float) -> np.ndarray:
-    """Probabilities of the two ends of an interval."""
-    require_inside("level", level, 0, 1)
-    return np.array([(1 - level) / 2, (1 + level) / 2])
 
 
 def ends(

@@ -13,8 +13,8 @@ from scipy.special import ndtri
 from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, InputError, require
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.inversion import MOMENTS, inverted
-from frkit.intervals.joint import RATES, drawn_values, ends, tails
-from frkit.intervals.reading import Values, provenance, values_of
+from frkit.intervals.joint import RATES, drawn_values, ends
+from frkit.intervals.reading import Values, provenance, tails, values_of
 from frkit.measures.registry import LOG_SCALE, Measure, rates_read
 
 PAIRS_OF = dict.fromkeys(("frr", "frr_group"), "genuine") | dict.fromkeys(("far", "far_group", "far_cross"), "impostor")

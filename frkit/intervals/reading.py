@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
+import numpy as np
 import xarray as xr
 
 from frkit.base import (
@@ -17,6 +18,7 @@ from frkit.base import (
     THRESHOLD_LEVEL,
     listed,
     require,
+    require_inside,
     warn,
 )
 from frkit.engine.rates import RESOLVED
@@ -41,6 +43,12 @@ class Values(NamedTuple):
     estimate: xr.DataArray
     centre: xr.DataArray
     replicates: xr.DataArray
+
+
+def tails(level: float) -> np.ndarray:
+    """Probabilities of the two ends of an interval."""
+    require_inside("level", level, 0, 1)
+    return np.array([(1 - level) / 2, (1 + level) / 2])
 
 
 def provenance(evaluation: xr.DataTree) -> dict:
