@@ -27,7 +27,8 @@ SAFETY = 4.5  # half-width of a zone, in estimated standard deviations of a repl
 
 PILOT_PAIRS = 300_000  # pairs in the pilot, at least
 PILOT_SHARE = 300  # and one in so many of all pairs
-PILOT_BLOCKS = 24  # taken from so many blocks of the tensor
+PILOT_BLOCKS, MOST_PILOT_BLOCKS = 24, 400  # of the tensor, or one in fifty: few blocks hold few people
+MOST_PILOT_PAIRS = PILOT_BLOCKS * 512**2
 PILOT_REPLICATES = 24
 DIAGONAL_BLOCKS, MOST_DIAGONAL = 8, 100  # whole blocks in which the pilot looks for genuine pairs: a quarter of all
 TAIL_SHARE = 0.4  # of the pilot's scores that are sorted, unless something lies below them
@@ -273,11 +274,12 @@ def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
     """A sample of the scores from some of the blocks, and genuine scores from blocks on the diagonal."""
     array, n_pairs = scores.data, max(protocol.n_pairs, 1)
     n_blocks = np.prod(array.numblocks) / (1 + protocol.symmetric)
-    share = max(PILOT_PAIRS, protocol.n_pairs // PILOT_SHARE) / n_pairs
-    step = max(1, int(np.sqrt(min(1.0, PILOT_BLOCKS / n_blocks) / share)))
+    n_taken = int(np.clip(n_blocks // 50, PILOT_BLOCKS, MOST_PILOT_BLOCKS))
+    share = min(max(PILOT_PAIRS, protocol.n_pairs // PILOT_SHARE), MOST_PILOT_PAIRS) / n_pairs
+    step = max(1, int(np.sqrt(min(1.0, n_taken / n_blocks) / share)))
     rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
     every = np.argwhere(np.triu(np.ones(array.numblocks, bool), 0 if protocol.symmetric else -array.numblocks[0]))
-    some = every[rng.permutation(len(every))[:PILOT_BLOCKS]]
+    some = every[rng.permutation(len(every))[:n_taken]]
     patches = [_patch(*block, protocol, rng) for block in _sampled(array, step, some)]
     n = min(array.numblocks)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
     n_genuine = min(n, np.clip(n // 4, DIAGONAL_BLOCKS, MOST_DIAGONAL))
