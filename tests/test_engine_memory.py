@@ -26,7 +26,7 @@ def crowd(n, dim=16):
 
 
 def test_the_plan_of_many_images_keeps_all_that_it_wants(monkeypatch):
-    """What is left out, or guessed wrong from few people, costs more sweeps: 200,000 images took four times their share."""
+    """What is left out, or guessed from few people, costs more sweeps: 200,000 images took four times their share."""
     seen, looked_at, sample = [], [], plan._patch
     monkeypatch.setattr(plan, "_patch", lambda *given: looked_at.append(given[1]) or sample(*given))
 

@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1281,
-    "engine": 2289, "vmf": 794, "scores": 831, "plot": 813, "faces": 1004, "representation": 629, "intervals": 1200,
+    "engine": 2291, "vmf": 794, "scores": 831, "plot": 813, "faces": 1004, "representation": 629, "intervals": 1200,
     "evaluation": 647, "indices": 266, "explore": 726, "nsigma": 241, "measures": 245, "studies": 1049,
     "top level": 327,
 }  # fmt: skip

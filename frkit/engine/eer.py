@@ -40,7 +40,7 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, n_groups: int
     bins, score = ladder.bins_of(genuine.pairs.score), genuine.pairs.score
     bins[~(score > ladder.arrays(score.dtype)[1])] = -1  # the floor
     # place 0 is all that lies below the floor, where impostors were not swept; place b + 1 is bin b
-    upto = np.cumsum(curves(_by_place(genuine, bins + 1, len(sums) + 1), n_groups), axis=1)
+    upto = np.cumsum(curves(_by_place(genuine, bins + np.int64(1), len(sums) + 1), n_groups), axis=1)
     from_bin = np.cumsum(curves(np.moveaxis(sums, 1, 0), n_groups)[:, ::-1], axis=1)[:, ::-1]
     above = np.concatenate([from_bin, np.zeros_like(from_bin[:, :1])], axis=1)  # the end of each place
     all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)

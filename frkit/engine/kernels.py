@@ -283,7 +283,7 @@ def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
     of an image with itself holds the one half where pairs are not ordered.
     """
     total = np.zeros(rejected.shape[1])
-    u = 0
+    u = np.int64(0)  # a literal would be compiled apart
     for x in range(order.shape[0]):
         level = order[x]
         while u < genuine.score.shape[0] and genuine.score[u] <= thresholds[level]:
