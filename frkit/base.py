@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from inspect import signature
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -53,6 +54,12 @@ def require_whole(name: str, value: int, least: int) -> int:
     fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
     require(fits, f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
+
+
+def require_path(name: str, value) -> Path:
+    """Raise InputError unless the value can be the path of a file; give it as a Path."""
+    require(isinstance(value, (str, Path)), f"{name} must be the path of a file, got {type(value).__name__}")
+    return Path(value)
 
 
 def require_inside(name: str, value, low: float, high: float) -> None:

@@ -1,5 +1,6 @@
 """The command `frkit`: what it writes, what it says, and how it ends."""
 
+import gzip
 import os
 import pickle
 import shutil
@@ -140,6 +141,12 @@ def spoiled(folder, kind):
     elif kind == "truncated text":
         path = folder / "cut.csv"
         path.write_text("score,genuine\n0.5,1\n0.4,0\n0.3")
+    elif kind == "truncated and packed":
+        path = folder / "cut.csv.gz"
+        rng = np.random.default_rng(0)
+        lines = [f"{k % 2},{one}" for k, one in enumerate(rng.random(4000))]
+        whole = gzip.compress("\n".join(["genuine,score", *lines]).encode())
+        path.write_bytes(whole[: 2 * len(whole) // 3])
     elif kind == "wrong columns":
         path = folder / "wrong.csv"
         path.write_text("colour,size\nred,3\nblue,4\n")
@@ -168,6 +175,7 @@ def spoiled(folder, kind):
         ("empty", "empty"),
         ("truncated", "the file cannot be read"),
         ("truncated text", "line 4 has 1 cells"),
+        ("truncated and packed", "the file is truncated"),
         ("wrong columns", "columns are"),
         ("scores without verdicts", "no column says which pairs are genuine"),
         ("a tenth NaN", "bad values in 15 row(s)"),

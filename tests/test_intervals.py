@@ -296,7 +296,7 @@ def test_a_level_outside_its_range_is_refused(level):
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(fk.InputError, match="recentered, naive, .*, got 'bca'"):
+    with pytest.raises(fk.InputError, match="recentered, naive, .*; got 'bca'"):
         fk.band(tree(), "frr", method="bca")
 
 

@@ -21,6 +21,7 @@ from frkit.base import (
     listed,
     real_numbers,
     require,
+    require_inside,
     require_one_of,
     require_whole,
     warn,
@@ -341,9 +342,10 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     >>> fk.far_levels(1e-5, 1e-1, per_decade=1).tolist()
     [1e-05, 0.0001, 0.001, 0.01, 0.1]
     """
-    real_numbers("far levels", [lowest, highest])
+    require_inside("lowest", lowest, 0, 1)
+    require_inside("highest", highest, 0, 1)
     require(0 < lowest < highest < 1, f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}")
-    require_whole("per_decade", per_decade, 1)
+    require(require_whole("per_decade", per_decade, 1) <= 1000, f"per_decade is 1,000 at most, got {per_decade}")
     decades = np.log10(highest / lowest)
     levels = np.logspace(np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1))
     levels = np.array([float(f"{level:.12g}") for level in levels])  # 1e-5 is 1e-5, so that .sel finds it

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, MODEL, REPLICATE, listed, require, warn
+from frkit.base import GROUP, MODEL, REPLICATE, listed, require, require_path, warn
 from frkit.engine.protocol import Protocol
 from frkit.engine.rates import COLUMN
 from frkit.faces.files import check_in_child, demo_file, named, reading
@@ -173,7 +173,7 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     >>> import frkit as fk
     >>> ev = fk.open_evaluation("data/demo_evaluation.nc")  # the file of fk.demo_evaluation()
     """
-    path = Path(path)
+    path = require_path("path", path)
     require(path.is_file(), f"there is no file {path}; write one with ev.to_netcdf(path)")
     with named(path):
         check_in_child(path)

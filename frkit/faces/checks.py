@@ -68,6 +68,8 @@ def _numbers(embedding) -> np.ndarray:
         require(not np.ma.is_masked(embedding), "embedding has masked values; drop these images or fill them")
     try:
         return np.asarray(embedding)
+    except TypeError as error:
+        raise InputError(f"embedding must be an array of numbers, got {type(embedding).__name__}: {error}") from None
     except ValueError:
         lengths = [np.size(row) for row in embedding]
         odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), 0)

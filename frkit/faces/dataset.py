@@ -131,7 +131,7 @@ def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
     extra = [name for name in rules if name not in attributes]
     require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(attributes) or 'none'}")
     labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
-    return labels, dict.fromkeys(attributes, "error") | rules
+    return labels, dict.fromkeys(attributes, "error") | dict(rules)
 
 
 def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:

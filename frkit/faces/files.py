@@ -85,6 +85,8 @@ def reading(what: str) -> Iterator[None]:
     except UnicodeDecodeError as error:
         code = "UTF-16" if error.object[:2] in (b"\xff\xfe", b"\xfe\xff") else "Latin-1 or the like"
         raise InputError(f"not UTF-8 text but, it seems, {code} ({error}); save it again as UTF-8") from None
+    except EOFError as error:
+        raise InputError(f"{what} is truncated ({error}): copy or download it again") from None
     except MemoryError as error:
         raise InputError(f"{what} does not fit into memory ({error}): is the file damaged? otherwise cut it") from None
     except Exception as error:

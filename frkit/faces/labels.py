@@ -62,7 +62,7 @@ def one_each(values, n: int, name: str, of: str) -> np.ndarray:
     """A flat array with one entry for each image or pair."""
     try:
         array = np.asarray(values)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise InputError(f"{name} must be a flat list with one label per {of}: {error}") from None
     require(
         array.ndim == 1,

@@ -1,12 +1,13 @@
 """Embeddings from files: find embedding, identity, image names and attributes, whatever they are called."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require
+from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_path
 from frkit.faces.checks import ROWS, checked_embedding
 from frkit.faces.dataset import collected
 from frkit.faces.files import OnDisk, demo_file, file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
@@ -78,13 +79,19 @@ def open_faces(
     >>> open_faces(path).identity.values.tolist()
     ['anna', 'anna', 'bo']
     """
-    path = Path(path)
+    path = require_path("path", path)
+    for name, value in (("identity", identity), ("image", image)):
+        require(value is None or isinstance(value, str), f"{name} must be the name of a column, got {value!r}")
+    several = isinstance(embedding, (list, tuple)) and all(isinstance(name, str) for name in embedding)
+    known = several or embedding is None or isinstance(embedding, str)
+    require(known, f"embedding must be the name of a column, or a list of such, got {embedding!r}")
     with named(path):
+        require(not several or file_kind(path) in ("text", "parquet"), "embedding must be one name: this is no table")
         columns = read_columns(path, embedding)
         table = _labels_beside(path) if labels is None and file_kind(path) == "npy" else labels
         if table is not None:
             with named(table):
-                more = read_columns(Path(table), embedding=False)
+                more = read_columns(require_path("labels", table), embedding=False)
             twice = sorted(set(columns) & set(more))
             require(not twice, f"{listed(twice)} stand both in the file and in {table}; leave them in one")
             columns |= more
@@ -186,6 +193,8 @@ def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.D
         given = {IMAGE: image, IDENTITY: who}
         keys = {kind: (clean_labels(names, len(names), kind)[0],) for kind, names in given.items() if names is not None}
         chosen |= {name: labels for name, (labels,) in joined(more[1], keys, chosen).items()}
+    mapping = varying is None or isinstance(varying, (str, Mapping))
+    require(mapping, f"varying must be a rule or a mapping to rules, got {varying!r}")
     if not isinstance(varying, str):
         varying = {name: "keep" for name in kept if name in chosen} | dict(varying or {})
     ds = collected(checked_embedding(values, model, copy=False), who, image, model, varying, chosen)
@@ -200,7 +209,8 @@ def _chosen(columns: dict, n_images: int, attributes) -> dict:
     """The columns that become attributes: those asked for, or all with one label per image."""
     usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
     if attributes is not None:
-        require(not isinstance(attributes, str), f"attributes must be a list of names, got {attributes!r}")
+        fits = isinstance(attributes, (list, tuple)) and all(isinstance(name, str) for name in attributes)
+        require(fits, f"attributes must be a list of names, got {attributes!r}")
         absent = [name for name in attributes if name not in usable]
         require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
         return {name: usable[name] for name in attributes}

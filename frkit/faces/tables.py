@@ -68,11 +68,11 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
 def open_text(path: Path) -> TextIO:
     """Open a text file, plain or .gz."""
     packed = path.name.lower().endswith(".gz")
-    if packed and path.stat().st_size > 8:
-        with open(path, "rb") as file:
-            is_gzip = file.read(2) == b"\x1f\x8b"
-            file.seek(-4, 2)  # where the size of what is packed stands
-            check_unpacked(int.from_bytes(file.read(4), "little") * is_gzip, path)
+    if packed:
+        with reading("the file"), gzip.open(path, "rb") as file:  # to its end, which may be missing
+            size = 0
+            while block := file.read(1 << 20):
+                check_unpacked(size := size + len(block), path)
     opener = gzip.open if packed else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import beta
 
-from frkit.base import GROUP, IDENTITY, PAIR, PROBE, REFERENCE, SCORE_BIN, require
+from frkit.base import GROUP, IDENTITY, PAIR, PROBE, REFERENCE, SCORE_BIN, require, require_one_of, require_whole
 from frkit.evaluation.evaluate import checked_scores
 from frkit.scores.groups import labels_of_sides
 from frkit.scores.pairs import pairs
@@ -69,7 +69,7 @@ def canonical_scores(
     >>> fk.canonical_scores("unfair", index="cfi", sizes=(100, 1000, 2000)).sizes["pair"]
     6200
     """
-    system = _system(kind, index, sizes)
+    system, seed = _system(kind, index, sizes), require_whole("seed", seed, 0)
     scores, labels = [], []
     generators = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2 * len(system))]
     for g, (four, size) in enumerate(zip(system, sizes, strict=True)):
@@ -127,10 +127,11 @@ def shape(mean, sd) -> tuple:
 
 def _system(kind: str, index: str, sizes: Sequence[int]) -> list[tuple]:
     """The distributions of the groups asked for."""
-    require(index in SYSTEMS, f"index must be one of {', '.join(SYSTEMS)}, got {index!r}")
-    require(kind in SYSTEMS[index], f"kind must be one of {', '.join(SYSTEMS[index])}, got {kind!r}")
-    whole = all(isinstance(size, (int, np.integer)) and size >= 2 for size in sizes)
-    require(whole and 2 <= len(sizes) <= 3, f"sizes must be two or three whole numbers from 2, got {sizes!r}")
+    require_one_of("index", index, SYSTEMS)
+    require_one_of("kind", kind, SYSTEMS[index])
+    few = isinstance(sizes, (list, tuple, np.ndarray)) and 2 <= len(sizes) <= 3
+    whole = few and all(isinstance(size, (int, np.integer)) and size >= 2 for size in sizes)
+    require(whole, f"sizes must be two or three whole numbers from 2, got {sizes!r}")
     return SYSTEMS[index][kind][: len(sizes)]
 
 

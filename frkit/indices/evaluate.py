@@ -198,7 +198,7 @@ def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "
     """
     scores = checked_scores(scores)
     require(
-        callable(score_map) or score_map in SCORE_MAPS,
+        callable(score_map) or isinstance(score_map, str) and score_map in SCORE_MAPS,
         f"score_map must be one of {', '.join(SCORE_MAPS)}, or a function of an array of scores; got {score_map!r}",
     )
     apply = partial(_mapped, score_map=score_map)

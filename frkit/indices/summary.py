@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import xarray as xr
 
-from frkit.base import GROUP, SCORE_BIN, listed, require_inside, warn
+from frkit.base import GROUP, SCORE_BIN, listed, require_flag, require_inside, warn
 from frkit.indices.evaluate import MISSING, evaluate, map_name
 from frkit.intervals import band, floor
 from frkit.intervals.floors import DEALT
@@ -122,6 +122,7 @@ def summary(
     ('variant',)
     """
     require_inside("level", level, 0, 1)
+    require_flag("balance", balance)
     tallies = evaluation["empirical"].to_dataset()
     options = {"group_sizes": group_sizes, "c": c}
     parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}

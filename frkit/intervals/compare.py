@@ -70,6 +70,10 @@ def compare(
     >>> bool(abs(fk.compare(cosine, euclid, "frr").estimate).max() < 1e-9)
     True
     """
+    sides = {"evaluation_a": evaluation_a} | ({} if measure is None else {"evaluation_b": evaluation_b})
+    for name, value in sides.items():
+        known = isinstance(value, xr.DataTree) and "empirical" in value.children
+        require(known, f"{name} is no evaluation: pass what evaluate(...) returned, got {type(value).__name__}")
     if groups is not None:
         require(measure is None and models is None, "groups= compares groups of one evaluation of one model")
         evaluations, measure = (evaluation_a,), evaluation_b

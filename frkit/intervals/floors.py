@@ -95,7 +95,9 @@ def floor(
         chosen.fair is not None,
         f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with fair=",
     )
-    children, target = evaluation.children if isinstance(evaluation, xr.DataTree) else (), target_of(evaluation, target)
+    known = isinstance(evaluation, xr.DataTree) and "empirical" in evaluation.children
+    require(known, "this is no evaluation: pass what evaluate(...) or indices.evaluate(...) returned")
+    children, target = evaluation.children, target_of(evaluation, target)
     of = None
     if chosen.dealt:
         require(

@@ -200,7 +200,8 @@ class Rates:
 
 def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
     """The laws of every model by name; of one without a name by None."""
-    require(target in TARGETS, f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
+    known = isinstance(target, str) and target in TARGETS
+    require(known, f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
     require(
         "influence" in evaluation.children,
         "this evaluation holds no influences of its images (it was stored by an earlier version, or its pairs carry no "

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtri
 
-from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, InputError, require
+from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, InputError, require, require_one_of
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.inversion import MOMENTS, inverted
 from frkit.intervals.joint import RATES, drawn_values, ends
@@ -182,7 +182,8 @@ def _even_scale(evaluation: xr.DataTree, chosen: Measure) -> tuple[Callable, Cal
 
 def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tuple[str, str]:
     """The method to use, and why."""
-    require(method is None or method in METHODS, f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if method is not None:
+        require_one_of("method", method, METHODS)
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
     require("empirical" in children, "this is no evaluation: no node 'empirical'; pass what evaluate(...) returned")
     if method is not None:

@@ -22,6 +22,7 @@ from frkit.base import (
     InputError,
     listed,
     require,
+    require_inside,
     require_whole,
 )
 from frkit.evaluation.evaluate import checked_scores, evaluate
@@ -90,7 +91,7 @@ def subset_rates(
     """
     for name, value, least in (("subsets", subsets, 2), ("batches", batches, 1), ("seed", seed, 0)):
         require_whole(name, value, least)
-    require(0 < fpr < 1, f"fpr must lie in (0, 1), got {fpr!r}")
+    require_inside("fpr", fpr, 0, 1)
     parts = within_groups(scores, by, varying)
     sides = {group: [part[f"{side}_{IDENTITY}"].values for side in (PROBE, REFERENCE)] for group, part in parts.items()}
     n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PAIR, PROBE, REFERENCE, listed, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PAIR, PROBE, REFERENCE, listed, require, require_path
 from frkit.faces.dataset import stack_models
 from frkit.faces.files import file_kind, named
 from frkit.faces.opening import IDENTITY_NAMES, open_faces
@@ -65,7 +65,7 @@ def open_data(
     >>> open_data(path).genuine.values.tolist()
     [True, False]
     """
-    path = Path(path)
+    path = require_path("path", path)
     options = {name: value for name, value in options.items() if value is not None}
     with named(path):
         guessed = {}

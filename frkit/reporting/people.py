@@ -65,7 +65,7 @@ def plans(work: Work) -> Section:
     known, data = provenance(work.evaluation), work.data
     images = max(2, round(known["images_per_identity"][1]))
     level = float(data[FAR_LEVEL].values[place_of(data.resolved, FAR_LEVEL)])
-    source = work.scores
+    source = work.scores if work.faces is None else work.faces  # the same scores, of fewer images sooner
     for words, goal, part, options in _open_questions(work, level)[:MOST_PLANS]:
         one = source.sel({MODEL: part}) if part else source
         how = dict(far=level, per_identity=(images,), level=work.level, seed=work.seed, progress=False)

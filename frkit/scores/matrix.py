@@ -17,6 +17,7 @@ from frkit.base import (
     require,
     require_flag,
     require_one_of,
+    require_path,
     warn,
 )
 from frkit.faces.dataset import check_names
@@ -201,10 +202,11 @@ def open_scores(
     >>> open_scores(path).values.tolist()
     [[0.9, nan], [0.2, 0.8]]
     """
-    path = Path(path)
+    path = require_path("path", path)
     with named(path):
         kind = file_kind(path)
         require(kind in ("text", "lines", "npy"), "a score matrix is read from a text table or .npy")
+        require(kind == "npy" or labels is None, "labels= go with an .npy: a text table has its own ids")
         values, *ids = _from_npy(path, labels) if kind == "npy" else _from_text(path)
         people = ids
         if identity is not None:

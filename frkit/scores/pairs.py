@@ -194,6 +194,7 @@ def _genuine(genuine, people, n: int) -> np.ndarray:
     same = people[0] == people[1] if people else None
     if genuine is None:
         return same
+    require(not np.ma.is_masked(genuine), "genuine is masked in some pairs: say of each which it is, or leave it out")
     told = one_each(genuine, n, GENUINE, PAIR)
     bad = np.flatnonzero(~np.isin(told, [0, 1])) if told.dtype.kind in "biufO" else np.arange(n)
     if len(bad):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from frkit.base import real_numbers, require
+from frkit.base import affordable, real_numbers, require, require_whole
 from frkit.vmf import sampling
 from frkit.vmf.densities import RadialInverse
 from frkit.vmf.mixture import Mixture, group_sizes
@@ -47,6 +47,9 @@ def mixture(
     <vMF mixture: 100 identities, dim 32, kappa 106.8 to 799.7, group: a, b>
     """
     options_of, shares = checked_groups(groups, ("share", "kappa", "cohesion"))
+    numbers = (("n_identities", n_identities, 1), ("dim", dim, 1), ("seed", seed, 0))
+    n_identities, dim, seed = (require_whole(*one) for one in numbers)
+    affordable(16 * n_identities * dim, f"directions of {n_identities:,} identities in {dim:,} dimensions: take fewer")
     sizes = group_sizes(n_identities, shares)
     rng = np.random.default_rng(seed)
     directions, concentrations = [], []
