@@ -36,9 +36,9 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1281,
-    "engine": 2291, "vmf": 794, "scores": 831, "plot": 813, "faces": 1004, "representation": 629, "intervals": 1200,
-    "evaluation": 647, "indices": 266, "explore": 726, "nsigma": 241, "measures": 245, "studies": 1049,
-    "top level": 327,
+    "engine": 2291, "vmf": 797, "scores": 833, "plot": 813, "faces": 1017, "representation": 629, "intervals": 1208,
+    "evaluation": 648, "indices": 268, "explore": 726, "nsigma": 241, "measures": 245, "studies": 1049,
+    "top level": 330,
 }  # fmt: skip
 MOST_ROOMS = 18
 HEAVY = ["numpy", "pandas", "xarray", "dask", "numba", "scipy", "seaborn", "ipywidgets", "sklearn", "matplotlib"]
