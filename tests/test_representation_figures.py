@@ -108,5 +108,5 @@ def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
     assert [one["seed"] for one in asked] == [0, 1]
     assert asked[0] | {"seed": 0} == {
         "shares": (0.5, 0.5), "n_images": 1000, "n_features": 64, "by": "image", "hidden": 64,
-        "per_identity": 7, "seed": 0, "progress": True,
+        "per_identity": 7, "seed": 0,
     }  # fmt: skip
