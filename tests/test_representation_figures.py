@@ -77,7 +77,8 @@ def test_other_results_are_refused(draw, words):
 
 # --- explorer ---------------------------------------------------------------------------------------------
 def find(box, description):
-    (control,) = [child for child in box.children if getattr(child, "description", None) == description]
+    rows = [child.children if isinstance(child, widgets.HBox) else (child,) for child in box.children]
+    (control,) = [child for row in rows for child in row if getattr(child, "description", None) == description]
     return control
 
 
