@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from frkit.base import InputError
 from frkit.faces.opening import open_faces
@@ -132,3 +133,38 @@ def test_npy_without_labels_and_transposed_embeddings(tmp_path):
     (tmp_path / "f.csv").write_text("identity\n" + "\n".join(IDENTITY), encoding="utf-8")
     with pytest.raises(InputError, match=r"embedding \(3, 5\) has a column, not a row.*transpose it"):
         open_faces(tmp_path / "f.npy")
+
+
+def test_a_netcdf_3_whose_variables_share_their_bytes_is_refused(tmp_path):
+    """A small file whose many variables all point at one place would unpack to far more than it holds."""
+    from scipy.io import netcdf_file
+
+    path = tmp_path / "f.nc"
+    with netcdf_file(path, "w") as file:
+        file.createDimension("image", 100)
+        for k in range(30):
+            file.createVariable(f"v{k:02d}", "f8", ("image",))[:] = np.ones(100)
+    whole = path.read_bytes()
+    first = len(whole) - 30 * 800
+    for k in range(1, 30):
+        assert whole.count(int.to_bytes(first + 800 * k, 4)) == 1
+        whole = whole.replace(int.to_bytes(first + 800 * k, 4), int.to_bytes(first, 4))
+    path.write_bytes(whole[: first + 800])
+    with pytest.raises(InputError, match=r"it unpacks to 2\.4e-05 GB, the limit for a file of its size is"):
+        open_faces(path)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_stored_text_that_is_no_text_is_refused(tmp_path):
+    """Python itself breaks over a character that does not exist, with a SystemError, when such text is read."""
+    pytest.importorskip("zarr")
+    labels = xr.Variable("image", np.array(IDENTITY, "U4"), encoding={"compressor": None})
+    stored = xr.Dataset({"embedding": (("image", "feature"), embedding())}, {"identity": labels})
+    stored.to_zarr(tmp_path / "f.zarr", zarr_format=2, consolidated=False)
+    chunk = tmp_path / "f.zarr" / "identity" / "0"
+    text = bytearray(chunk.read_bytes())
+    assert len(text) == 16 * len(IDENTITY)
+    text[4:8] = b"\xff\xff\xff\x7f"
+    chunk.write_bytes(text)
+    with pytest.raises(InputError, match="'identity' holds what is no text"):
+        open_faces(tmp_path / "f.zarr")
