@@ -327,7 +327,8 @@ def counted(rows: pd.DataFrame) -> pd.Series:
         else:
             ideal = np.subtract(*np.quantile(errors, [(1 + LEVEL) / 2, (1 - LEVEL) / 2]))
         width = (finite.upper - finite.lower).mean() / ideal if ideal > 0 else np.nan
-        error = np.sqrt(share * (1 - share) / len(known))
+        near = (share * len(known) + 1) / (len(known) + 2)  # Laplace's: 25 of 25 are not certainty
+        error = np.sqrt(near * (1 - near) / (len(known) + 3))
         told = dict(coverage=share, mc_error=error, miss_below=below, miss_above=above, width=width)
         found = pd.concat([found, pd.Series(told)])
     if rows.p.notna().any():
