@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1281,
-    "engine": 2291, "vmf": 797, "scores": 833, "plot": 813, "faces": 1017, "representation": 629, "intervals": 1208,
+    "engine": 2292, "vmf": 797, "scores": 833, "plot": 813, "faces": 1017, "representation": 629, "intervals": 1208,
     "evaluation": 648, "indices": 268, "explore": 726, "nsigma": 241, "measures": 245, "studies": 1049,
     "top level": 330,
 }  # fmt: skip

@@ -30,7 +30,8 @@ PILOT_SHARE = 300  # and one in so many of all pairs
 PILOT_BLOCKS, MOST_PILOT_BLOCKS = 24, 400  # of the tensor, or one in fifty: few blocks hold few people
 MOST_PILOT_PAIRS = 6_300_000
 PILOT_REPLICATES = 24
-DIAGONAL_BLOCKS, MOST_DIAGONAL = 8, 100  # whole blocks in which the pilot looks for genuine pairs: a quarter of all
+ERROR_SAFETY, MANY_GENUINE = 8, 100_000  # half-width of a crossing's zone in 1 / sqrt(errors), doubled for many pairs
+DIAGONAL_BLOCKS, MANY_BLOCKS = 8, 64  # whole blocks with genuine pairs that the pilot looks at: a quarter; all of many
 TAIL_SHARE = 0.4  # of the pilot's scores that are sorted, unless something lies below them
 FETCHED_LIMIT = 5_000_000  # pairs that may be kept, or fetched, whatever the number of all
 FINER_SUMS = 2_000_000  # sums (bin, cell, column) that finer bins may take: 16 MB in each partial tally
@@ -222,7 +223,8 @@ def _level_zones(pilot: Pilot, far: np.ndarray, tail: float) -> list[tuple[float
 
 def _crossing_zones(pilot: Pilot) -> list[tuple[float, float]]:
     """FAR ranges in which FAR and FRR of each group, and of all, should cross."""
-    zones = []
+    # few people make most errors, so that replicates scatter more than many errors of all pairs let expect
+    zones, safety = [], ERROR_SAFETY * (2 if pilot.genuine.shape[1] > MANY_GENUINE else 1)
     for g in range(pilot.n_groups + 1):
         score, weight, _ = pilot.genuine[:, (pilot.genuine[2] == g) | (g == pilot.n_groups)]
         if len(score) < 20:
@@ -232,7 +234,7 @@ def _crossing_zones(pilot: Pilot) -> list[tuple[float, float]]:
         far = pilot.far_at(score)
         at = float(far[np.argmax(np.cumsum(weight) / weight.sum() >= far)])
         as_many = weight.sum() ** 2 / (weight**2).sum()  # pairs of equal weight that would tell as much
-        half = 1 + np.clip(8 / np.sqrt(max(as_many * at, 1e-9)), 0.15, 3.0)
+        half = 1 + np.clip(safety / np.sqrt(max(as_many * at, 1e-9)), 0.15, 3.0)
         zones.append((at / half, min(at * half, 1.0)))
     return zones
 
@@ -282,7 +284,7 @@ def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
     some = every[rng.permutation(len(every))[:n_taken]]
     patches = [_patch(*block, protocol, rng) for block in _sampled(array, step, some)]
     n = min(array.numblocks)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
-    n_genuine = min(n, np.clip(n // 4, DIAGONAL_BLOCKS, MOST_DIAGONAL))
+    n_genuine = n if n > MANY_BLOCKS else min(n, max(n // 4, DIAGONAL_BLOCKS))
     diagonal = np.unique(np.linspace(0, n - 1, n_genuine).round()).astype(int)
     genuine = [_genuine(*block, protocol) for block in _sampled(array, 1, np.stack([diagonal, diagonal], 1))]
     return Pilot(patches, np.concatenate(genuine, axis=1), len(protocol.groups))
