@@ -8,9 +8,9 @@ indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or
           8 minutes.
 
 Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo standard error of the
-share of data sets whose 95 % interval holds the exact truth; for the floor it is the share with p <= .05: from the joint
-law of group rates (the p of `inverted`), of the indices from people dealt to groups at random. With --store FOLDER
-finished data sets are kept there, and an interrupted run goes on from them.
+share of data sets whose 95 % interval holds the exact truth; for the floor it is the share with p <= .05: from the
+joint law of group rates (the p of `inverted`), of the indices from people dealt to groups at random. With --store
+FOLDER finished data sets are kept there, and an interrupted run goes on from them.
 """
 
 import argparse

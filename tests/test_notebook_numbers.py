@@ -21,10 +21,11 @@ ELSEWHERE = {
     },
     "01_roc_consistency": {"55,076": "images of MORPH: 27,338 x 2 + 400"},
     "02_bootstrap_bias": {"65": "least coverage with 2 or 3 images, tested below", "94": "the most"},
-    "03_fairness_uncertainty": {
-        ".02828": "geometric mean, on paper", ".14": "largest size seen in trials that are not stored",
+    "03_fairness_uncertainty": {".02828": "geometric mean, on paper"},
+    "04_vmf_coverage": {
+        ".22": "root of .6 x .4 / 5, on paper", ".17": "an end, on paper", ".19": "the same",
+        "19": "nominal levels, the default of fk.studies.coverage",
     },
-    "04_vmf_coverage": {".22": "root of .6 x .4 / 5, on paper"},
     "05_fairness_indices": {".025": "half of 5 %, for one of two ends"},
     "06_n_sigma": {
         "360": "people of the demo faces", "24": "cells of tests/benchmarks/finetuning_pattern.py",
