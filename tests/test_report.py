@@ -274,6 +274,12 @@ def test_names_inside_the_figures_of_one_page_do_not_meet(html):
     assert {name[1:] for name in Texts(html).addresses} <= set(names)
 
 
+def test_a_caption_is_whole_where_its_lines_were_broken(html):
+    words = re.findall(r"<figcaption>(.*?)</figcaption>", html)
+    paired = [one for one in words if "band of the paired" in one]
+    assert paired and all("band of the paired difference; about new people" in one for one in paired)
+
+
 def test_the_text_is_short_and_holds_no_control_sign(nasty, found):
     assert str(nasty) == repr(nasty) and len(str(found).splitlines()) < 60
     odd = two_models(groups=("a\x1b[2J", "b\nc"), n=20)

@@ -181,8 +181,8 @@ def caption(attrs: dict) -> str:
 
 
 def fitted(words: str, letters: int) -> str:
-    """The lines of the words, each broken where it is longer."""
-    return "\n".join(fill(line, letters) for line in words.splitlines())
+    """The lines of the words, each broken where it is longer: there a blank stays before the break."""
+    return "\n".join(fill(line, letters).replace("\n", " \n") for line in words.splitlines())
 
 
 def room(ax: Axes) -> tuple[int, int]:

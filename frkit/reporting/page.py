@@ -180,7 +180,7 @@ def drawn(draw: Callable[[Axes], Axes], captions: bool = False) -> tuple[Figure,
             for ax in figure.axes:
                 ax.set_title("", loc="left")
                 _narrow(ax)
-    return figure, " ".join(words).replace("\n", "; ").replace(r"\$", "$").strip()
+    return figure, " ".join(words).replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
 
 
 def _narrow(ax: Axes) -> None:
