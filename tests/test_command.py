@@ -106,6 +106,15 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys
     assert (mine / "thesis.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("folder", [".", "..", "../inner"])
+def test_the_folder_that_one_is_in_is_not_replaced(two, tmp_path, monkeypatch, capsys, folder):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    assert run("report", two[0], *QUICK, "-o", folder) == 2
+    assert "name a new one" in capsys.readouterr().err and inner.is_dir() and not any(inner.iterdir())
+
+
 def test_columns_of_scores_are_models(tmp_path, capsys):
     rng = np.random.default_rng(0)
     who = rng.integers(0, 30, (2, 3000)).astype(str)

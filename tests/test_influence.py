@@ -181,7 +181,7 @@ def test_variances_of_rates_at_a_fixed_threshold(sizes, target):
         rate, variance, clump = far_variance(matrix, identity, threshold, target)
         if rate < of_eer[0]:
             variance = with_unseen_clumps(rate, variance, clump, of_eer[2])
-        assert far == pytest.approx(variance, rel=1e-5)
+        assert far == pytest.approx(variance, rel=1e-6)
         if target == NEW_PEOPLE:
             assert frr == pytest.approx(frr_variance_of_people(matrix, identity, threshold), rel=1e-6)
 

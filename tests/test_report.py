@@ -163,6 +163,17 @@ def test_failed_comparisons_are_counted_on_both_sides():
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_impostor_comparisons_fail_alone_in_a_symmetric_tensor():
+    scores = fk.score_tensor(two_models(n=12).sel(model="good", drop=True)).copy()
+    one, other = scores.probe.values[[0, -1]]
+    between = scores.probe.isin([one, other]) & scores.reference.isin([one, other])
+    failed = between & (scores.probe != scores.reference)
+    card = fk.report(scores.where(~failed), far=[0.1, 0.2], progress=False).tables["What was compared"].iloc[:, 0]
+    assert card["genuine comparisons"] == "180, none failed"
+    assert card["impostor comparisons"] == f"{72 * 71 // 2 - 180:,}, 1 failed and left out"
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_pairs_without_names_give_what_they_can():
     rng = np.random.default_rng(0)
     genuine = np.arange(2000) % 2 == 0

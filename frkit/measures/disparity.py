@@ -111,11 +111,15 @@ def ir(*, c: float = 0.5) -> Measure:
 
     Parameters
     ----------
-    c : as in `fdr`.
+    c : weight of FAR in [0, 1]; the registered "ir" has 0.5.
 
     Returns
     -------
-    Measure : as from `fdr`; its intervals are built on the log scale.
+    Measure : for `band`, `floor`, `uncertainty` and `compare`; its intervals are built on the log scale.
+
+    Raises
+    ------
+    InputError : c outside [0, 1].
 
     References
     ----------
@@ -135,11 +139,15 @@ def garbe(*, c: float = 0.5) -> Measure:
 
     Parameters
     ----------
-    c : as in `fdr`.
+    c : weight of FAR in [0, 1]; the registered "garbe" has 0.5.
 
     Returns
     -------
-    Measure : as from `fdr`.
+    Measure : for `band`, `floor`, `uncertainty` and `compare`.
+
+    Raises
+    ------
+    InputError : c outside [0, 1].
 
     References
     ----------

@@ -180,9 +180,9 @@ def caption(attrs: dict) -> str:
     return "\n".join(line for line in (", ".join(parts), about) if line)
 
 
-def fitted(words: str, letters: int) -> str:
-    """The lines of the words, each broken where it is longer: there a blank stays before the break."""
-    return "\n".join(fill(line, letters).replace("\n", " \n") for line in words.splitlines())
+def fitted(words: str, letters: int, broken: str = "\n") -> str:
+    """The lines of the words, each broken where it is longer."""
+    return "\n".join(fill(line, letters).replace("\n", broken) for line in words.splitlines())
 
 
 def room(ax: Axes) -> tuple[int, int]:
@@ -197,7 +197,8 @@ def print_captions(ax: Axes, captions: list[str]) -> None:
     """Write the lines of all captions above the axes, each once, the targets last."""
     lines = list(dict.fromkeys(line for text in captions for line in text.splitlines()))
     lines.sort(key=lambda line: line.startswith("about "))
-    ax.set_title(fitted(plain("\n".join(lines)), room(ax)[0]), loc="left", fontsize=SMALL, color="#404040")
+    # a blank before a break says that the line goes on: a report writes it as one again
+    ax.set_title(fitted(plain("\n".join(lines)), room(ax)[0], " \n"), loc="left", fontsize=SMALL, color="#404040")
 
 
 def log_floor(*values: np.ndarray) -> float:

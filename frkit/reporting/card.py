@@ -22,7 +22,7 @@ def card(work: Work) -> Section:
     if known.get("images_per_identity"):
         least, median, most = known["images_per_identity"]
         rows["images per person"] = f"{least} each" if least == most else f"{least} to {most}, median {median:g}"
-    for kind, (many, failed) in _comparisons(work.scores, known).items():
+    for kind, (many, failed) in _comparisons(work, known).items():
         left = "" if failed is None else f", {failed:,} failed and left out" if failed else ", none failed"
         rows[f"{kind} comparisons"] = f"{many:,}{left}"
     rows["models"] = ", ".join(work.models) if work.models[0] else "one"
@@ -37,9 +37,9 @@ def card(work: Work) -> Section:
     return section
 
 
-def _comparisons(scores, known: dict) -> dict[str, tuple[int, int | None]]:
+def _comparisons(work: Work, known: dict) -> dict[str, tuple[int, int | None]]:
     """Genuine and impostor comparisons, and how many of each failed (of the first model)."""
-    one = scores["score"] if isinstance(scores, xr.Dataset) else scores
+    one = work.scores["score"] if isinstance(work.scores, xr.Dataset) else work.scores
     one = one.isel({MODEL: 0}) if MODEL in one.dims else one
     if PAIR in one.dims:
         genuine, failed = one[GENUINE].values, np.isnan(one.values)
@@ -52,9 +52,9 @@ def _comparisons(scores, known: dict) -> dict[str, tuple[int, int | None]]:
     counts = [np.bincount(part, minlength=code.max() + 1) for part in np.split(code, [len(who[0])])]
     n_genuine, n_all = int(counts[0] @ counts[1]), len(who[0]) * len(who[1])
     own = len(np.intersect1d(one[PROBE].values, one[REFERENCE].values))  # images with themselves are no comparisons
-    lost = known["failed_genuine_comparisons"][0]  # which the sweep has counted; of impostors all scores are read again
+    lost = known["failed_genuine_comparisons"][0]  # which the sweep has counted
     lost_impostors, twice = 0, 1 + bool(one.attrs.get("symmetric"))
-    if lost or twice == 1:
+    if work.faces is None:  # embeddings are compared without a failure; scores are read again for impostors
         same = one[f"{PROBE}_{IDENTITY}"].chunk() == one[f"{REFERENCE}_{IDENTITY}"].chunk()
         lost_impostors = int((one.isnull() & ~same).sum().compute()) // twice
     n_impostor, n_genuine = (n_all - n_genuine) // twice, (n_genuine - own) // twice

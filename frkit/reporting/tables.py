@@ -54,7 +54,16 @@ class Table(pd.DataFrame):
         return _given(buf, "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]) + END)
 
     def to_markdown(self, buf=None) -> str | None:
-        """Write the table as Markdown; every label is escaped; `buf` and the result as in `to_latex`.
+        """Write the table as Markdown; every label is escaped.
+
+        Parameters
+        ----------
+        buf : str or Path, optional
+            The file; without it the text is returned.
+
+        Returns
+        -------
+        str or None
 
         Examples
         --------
@@ -250,14 +259,11 @@ def _of_band(result: xr.Dataset) -> pd.DataFrame:
 
 def _of_index(result: xr.Dataset, name: str) -> pd.DataFrame:
     """SFI, CFI or DFI in its three variants, each as a band."""
-    parts = {end: f"{name}_{end}" for end in ("lower", "upper", "p")} | {
-        "estimate": name,
-        "limit": f"{name}_floor_limit",
-    }
+    parts = {end: f"{name}_{end}" for end in ("lower", "upper", "p")}
+    parts |= {"estimate": name, "limit": f"{name}_floor_limit"}
     whole = xr.Dataset({end: result[own] for end, own in parts.items() if own in result}, attrs={"method": DEALT})
     bands = {variant: whole.sel(variant=variant, drop=True) for variant in whole["variant"].values.astype(str)}
-    words = name.upper()
-    return pd.concat([_of_band(one.assign_attrs(measure=f"{words} {variant}")) for variant, one in bands.items()])
+    return pd.concat([_of_band(one.assign_attrs(measure=f"{name.upper()} {kind}")) for kind, one in bands.items()])
 
 
 def _rows(values: xr.DataArray, measure: str, cells: Mapping) -> pd.DataFrame:

@@ -38,6 +38,9 @@ def write(report: "Report", folder: Path) -> Path:
 
 def check_free(folder: Path) -> None:
     """A report replaces nothing but an earlier report."""
+    here = Path.cwd()
+    free = folder.resolve() not in (here, *here.parents)
+    require(free, f"{folder} is the folder that you are in, or holds it: name a new one, such as report")
     if folder.exists():
         require(folder.is_dir(), f"{folder} is a file: name another folder for the report")
         held = {path.name for path in folder.iterdir()}
