@@ -32,3 +32,14 @@ def test_people_of_two_images_share_with_thirty_others():
     """One pair is rejected, that of two images: θ = 1/31, σ = θ² = 0, and Var = Σ m_k θ / (31 m_k)²."""
     people = [np.zeros((4, 4), int)] * 30 + [1 - np.eye(2, dtype=int)]
     assert variance_of(people) == pytest.approx((30 / 6 + 1) / 31**3)
+
+
+def test_people_of_two_images_have_a_rate_of_their_own():
+    """Fifteen of thirty people lose all of six pairs, and ten of two images their one: θ² is θ but for its noise.
+
+    Of those thirty θ = σ = 1/2, θ² = 1/2 - 1/60. The rate of all is 25/40, 5/4 times theirs, and so are σ and θ².
+    """
+    every, two = 1 - np.eye(4, dtype=int), 1 - np.eye(2, dtype=int)
+    found = variance_of([every] * 15 + [0 * every] * 15 + [two] * 10)
+    apart = 5 / 4 / 60  # θ - θ²
+    assert found == pytest.approx((30 * (6 + 24) * apart / 6**2 + 10 * apart) / 40**2)

@@ -245,19 +245,21 @@ def _deviation(sums: Sums, mass: np.ndarray, pairs: np.ndarray, rejected: np.nda
     apart, lost_apart = pairs * (pairs - 1) - sharing, rejected * (rejected - 1) - both
     here = (mass > 0) & (pairs > 0)
 
-    def mean(lost: np.ndarray, of: np.ndarray, otherwise: float) -> float:
-        known = here & (of > 0)
-        return np.average(lost[known] / of[known], weights=mass[known]) if known.any() else otherwise
+    def mean(lost: np.ndarray, of: np.ndarray, among: np.ndarray) -> float:
+        known = among & (of > 0)
+        return np.average(lost[known] / of[known], weights=mass[known]) if known.any() else 0.0
 
-    rate = mean(rejected, pairs, 0.0)
-    shared = mean(both, sharing, rate**2)
+    rate = mean(rejected, pairs, here)
     told = here & (apart > 0)
     if np.count_nonzero(told) >= min(ENOUGH, np.count_nonzero(here)):
         squares = lost_apart[told] / apart[told]
         effective = squares.sum() ** 2 / max((squares**2).sum(), TINY)
-        squared = mean(lost_apart, apart, 0.0)
-        squared = max(squared * (1 - 0.5 / max(effective, 1)), min(squared, rate**2))
+        squared, theirs = mean(lost_apart, apart, told), mean(rejected, pairs, told)
+        squared = max(squared * (1 - 0.5 / max(effective, 1)), min(squared, theirs**2))
+        # these people may have another rate than all: what is read from them counts as a share of their own
+        shared, squared = (_ratio(rate, theirs) * part for part in (mean(both, sharing, told), squared))
     else:
+        shared = mean(both, sharing, here) if (here & (sharing > 0)).any() else rate**2
         squared = (shared + rate**2) / 2
     variance = pairs * rate + sharing * shared - (pairs + sharing) * squared
     own = np.where(apart > 0, rejected**2 - lost_apart * _ratio(pairs**2, apart), rejected + both)
