@@ -106,6 +106,5 @@ def skewness_of(influence: np.ndarray) -> np.ndarray:
 def noise_of(influence: np.ndarray, explained: float = 1.0) -> np.ndarray:
     """Relative variance of a sum of squares: the fourth powers, less what the rate itself explains (or part of it)."""
     second, third, fourth = ((influence**power).sum(0) for power in (2, 3, 4))
-    return np.divide(
-        fourth - explained * third**2 / np.maximum(second, TINY), second**2, out=np.zeros(len(second)), where=second > 0
-    )
+    unexplained = fourth - explained * third**2 / np.maximum(second, TINY)
+    return np.divide(unexplained, second**2, out=np.zeros(len(second)), where=second > 0)
