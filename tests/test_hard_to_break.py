@@ -112,7 +112,8 @@ def test_embeddings_that_lost_a_value_are_refused(similarity):
 
 # --- labels ------------------------------------------------------------------------------------------------
 
-NOBODY = [None, float("nan"), "", "  ", "unknown", "Unknown", "nan", "None", "NA", "N/A", "null", np.datetime64("NaT")]
+NOBODY = [None, float("nan"), "", "  ", "unknown", "Unknown", "nan", "None", "NA", "N/A", "null"]
+NOBODY += [np.datetime64("NaT", "D")]
 PEOPLE = ["a", "a", "b", "b"]
 
 

@@ -12,6 +12,7 @@ from test_pairs import a_list
 from twin_influence import (
     far_variance,
     frr_variance_of_people,
+    group_codes,
     image_sums,
     pairs_of_list,
     pairs_of_scores,
@@ -117,6 +118,32 @@ def test_sums_of_a_list(weighting, apart):
     names = sorted({str(name) for side in ("probe", "reference") for name in pairs[side].values})
     groups = [str(name) for name in ev["empirical"].group.values]
     check_sums(ev, names, own, groups, listed=True)
+
+
+def test_sums_of_pairs_without_names():
+    """Each pair has two images of its own, so that only sums by group have names; scores of one decimal tie."""
+    pairs = a_list(seed=6, names=False, identities=False)
+    ev = fk.evaluate(pairs, far=FAR, by="gender")
+    node, groups = ev["influence"].to_dataset(), ev["empirical"].group.values.tolist()
+    own = [
+        pair._replace(images=(f"{n} probe", f"{n} reference"), people=(f"{n} probe", f"{n} reference"))
+        for n, pair in enumerate(pairs_of_list(pairs, "gender", "pair"))
+    ]
+    names, code = [name for pair in own for name in pair.images], group_codes(groups)
+    group = np.array([code[name] for pair in own for name in pair.groups])
+    scores, ties = {pair.score for pair in own if not pair.genuine}, 0
+    for point, threshold in enumerate(thresholds_of(ev)):
+        ties += threshold in scores
+        expected, upper = image_sums(names, own, threshold, groups), np.triu_indices(len(code))
+        for name in ("accepted", "compared", "rejected", "genuine"):
+            mine = node[name].values[point] if name in ("accepted", "rejected") else node[name].values
+            for g in code.values():
+                its = getattr(expected, name)[group == g].sum(0)
+                np.testing.assert_array_equal(mine[node.group.values == g].sum(0), its, err_msg=name)
+        found = node.square.values, node.blocks.values[point]
+        for mine, its in zip(found, squares(own, threshold, groups, listed=True), strict=True):
+            np.testing.assert_allclose(mine[upper], its[upper], rtol=1e-12)
+    assert ties >= 3
 
 
 @pytest.mark.parametrize("sizes", ["equal", "unequal"])
