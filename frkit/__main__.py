@@ -99,9 +99,7 @@ def _reading(asked: argparse.Namespace) -> dict:
 def _report(asked: argparse.Namespace) -> int:
     """Files to a folder."""
     from frkit.reporting.opening import model_names
-    from frkit.reporting.writing import check_free
 
-    check_free(Path(asked.output))
     names = model_names(map(Path, asked.files))
     print(f"frkit: reading {', '.join(asked.files)}", file=sys.stderr)
     data = asked.files[0] if len(names) == 1 else dict(zip(names, asked.files))
@@ -120,8 +118,9 @@ def _demo(asked: argparse.Namespace) -> int:
 def _written(asked: argparse.Namespace, data, options: dict) -> int:
     """Evaluate, write the folder, and say what came out."""
     from frkit.reporting.report import report
-    from frkit.reporting.writing import PAGE
+    from frkit.reporting.writing import PAGE, check_free
 
+    check_free(Path(asked.output))
     by = asked.by[0] if asked.by and len(asked.by) == 1 else asked.by
     at = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far}
     how = {"by": by, **at, "level": asked.level, "quick": asked.quick, "seed": asked.seed, **options}

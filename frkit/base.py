@@ -2,7 +2,8 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, wraps
 from inspect import signature
 from pathlib import Path
@@ -136,6 +137,15 @@ def affordable(n_bytes: float, what: str) -> None:
     """
     size, limit = n_bytes / 1e9, MEMORY_LIMIT / 1e9
     require(n_bytes <= MEMORY_LIMIT, f"this would take {size:.3g} GB of memory, the limit is {limit:.3g} GB: {what}")
+
+
+@contextmanager
+def writing(path, remedy: str) -> Iterator[None]:
+    """Say what a disk that is full or read-only means, and what to do then."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror or error}); {remedy}") from error
 
 
 def warn(message: str) -> None:

@@ -150,6 +150,18 @@ def test_a_store_passes_over_what_was_half_written(tmp_path):
     assert not part.exists() and store.finished(1)[0]["x"].tolist() == [0, 1, 2]
 
 
+def test_damaged_files_of_a_store_are_named(tmp_path):
+    store = Store(tmp_path, {"seed": 1})
+    for content in (b"", b"no archive", b"PK\3\4"):
+        store.path(0).write_bytes(content)
+        with pytest.raises(InputError, match="data_set_000000.npz cannot be read .*delete it"):
+            store.finished(1)
+    for content in ("", "[1, 2]", "{", "\xff"):
+        (tmp_path / "study.json").write_text(content, encoding="latin-1")
+        with pytest.raises(InputError, match="study.json cannot be read .*give another store"):
+            Store(tmp_path, {"seed": 1})
+
+
 def test_a_full_disk_is_named_and_loses_nothing(tmp_path, monkeypatch):
     store = Store(tmp_path, {"seed": 1})
     store.write(0, {"x": np.arange(3)})

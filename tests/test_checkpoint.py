@@ -1,5 +1,9 @@
 """Kept pairs that wait in a file, squares of blocks, and sweeps that are interrupted and go on: the same bits."""
 
+import builtins
+import errno
+import os
+
 import numpy as np
 import pytest
 from engine_cases import check_evaluation, looked_up, people, table
@@ -137,3 +141,50 @@ def test_folders_that_cannot_be_used(tmp_path):
     (tmp_path / "checkpoint" / "sweep-1.npz").write_bytes(b"no state")
     with pytest.raises(fk.InputError, match="damaged"):
         fk.evaluate(scores, **OPTIONS, checkpoint=tmp_path / "checkpoint")
+
+
+@pytest.mark.parametrize(("module", "name", "number"), [(np, "savez", errno.ENOSPC), (os, "fsync", errno.EROFS)])
+def test_a_full_disk_is_named_and_what_is_finished_is_kept(tmp_path, monkeypatch, module, name, number):
+    scores, folder, call, made = scores_of([6] * 40), tmp_path / "checkpoint", getattr(module, name), []
+
+    def refused(*given, **more):
+        made.append(1)
+        if len(made) > 4:
+            raise OSError(number, os.strerror(number))
+        return call(*given, **more)
+
+    with monkeypatch.context() as full:
+        full.setattr(module, name, refused)
+        with pytest.raises(fk.InputError, match=f"checkpoint cannot be written .*{os.strerror(number)}.*what is fin"):
+            fk.evaluate(scores, **OPTIONS, checkpoint=folder)
+    assert (folder / "sweep-1.npz").exists()
+    same_bits(fk.evaluate(scores, **OPTIONS, checkpoint=folder), fk.evaluate(scores, **OPTIONS))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+def test_no_pair_is_lost_where_the_disk_for_temporary_files_is_full(monkeypatch):
+    """The last bytes wait in a buffer, where some functions lose them in silence."""
+    monkeypatch.setattr(store, "TemporaryFile", lambda: open("/dev/full", "w+b"))
+    with pytest.raises(fk.InputError, match="temporary file of pairs cannot be written .No space left.*TMPDIR"):
+        fk.evaluate(scores_of([6] * 40), **OPTIONS)
+
+
+def test_a_checkpoint_that_was_cut_short_or_cannot_be_written(tmp_path, monkeypatch):
+    scores, folder = scores_of([6] * 40), tmp_path / "checkpoint"
+    folder.mkdir()
+    (folder / "evaluation.txt").touch()  # what a full disk leaves of the first file
+    whole, there = fk.evaluate(scores, **OPTIONS, checkpoint=folder), builtins.open
+
+    def refused(path, mode="r", **more):
+        if set(mode) & set("wa+"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return there(path, mode, **more)
+
+    with monkeypatch.context() as read_only:
+        read_only.setattr(builtins, "open", refused)
+        with pytest.raises(fk.InputError, match="checkpoint cannot be written .Permission denied"):
+            fk.evaluate(scores, **OPTIONS, checkpoint=folder)
+    same_bits(fk.evaluate(scores, **OPTIONS, checkpoint=folder), whole)
+    os.truncate(folder / "sweep-1.kept", (folder / "sweep-1.kept").stat().st_size - 1)
+    with pytest.raises(fk.InputError, match="is damaged .sweep-1.kept has .* bytes.; delete its folder"):
+        fk.evaluate(scores, **OPTIONS, checkpoint=folder)

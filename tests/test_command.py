@@ -1,5 +1,6 @@
 """The command `frkit`: what it writes, what it says, and how it ends."""
 
+import errno
 import gzip
 import os
 import pickle
@@ -243,6 +244,24 @@ def test_an_interrupt_while_writing_leaves_nothing(two, tmp_path, monkeypatch, c
 
     monkeypatch.setattr(writing, "_write_figures", interrupted)
     assert run("report", two[0], *QUICK, "-o", tmp_path / "out") == 130
+    assert sorted(os.listdir(tmp_path)) == ["one.npz", "two.npz"]
+
+
+def test_a_full_or_read_only_disk_is_told_in_one_line(two, tmp_path, monkeypatch, capsys):
+    from frkit.reporting import writing
+
+    def full(*_, **more):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(writing, "_write_tables", full)
+    assert run("report", two[0], *QUICK, "-o", tmp_path / "out") == 2
+    assert "out cannot be written (No space left on device); free some space" in capsys.readouterr().err
+    monkeypatch.setattr(np, "savez_compressed", full)
+    assert run("convert", two[0], tmp_path / "again.npz") == 2
+    assert "again.npz cannot be written (No space left on device); free" in capsys.readouterr().err
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert run("report", tmp_path / "none.npz", "-o", tmp_path / "new" / "out") == 2  # before a file is read
+    assert f"{tmp_path} cannot be written: name a folder elsewhere" in capsys.readouterr().err
     assert sorted(os.listdir(tmp_path)) == ["one.npz", "two.npz"]
 
 

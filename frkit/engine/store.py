@@ -1,6 +1,7 @@
 """What a sweep has found so far: kept pairs beyond what memory should hold, and a state from which it can go on."""
 
 import os
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -8,7 +9,7 @@ from threading import Lock
 
 import numpy as np
 
-from frkit.base import require
+from frkit.base import require, writing
 
 HELD_PAIRS = 5_000_000  # kept pairs in memory, 60 MB; further ones wait in a file
 NOTE = "evaluation.txt"
@@ -43,8 +44,9 @@ class Checkpoint:
             folder.mkdir(parents=True, exist_ok=True)
             for part in folder.glob("*.part"):
                 part.unlink()
-            note, empty = folder / NOTE, not any(folder.iterdir())
+            note = folder / NOTE
             known = note.read_text() if note.exists() else ""
+            empty = not known and all(path == note for path in folder.iterdir())  # a full disk leaves an empty note
             if empty:
                 note.write_text(fingerprint)
         except (OSError, UnicodeDecodeError) as error:
@@ -68,11 +70,13 @@ class Store:
 
     def __init__(self, checkpoint: Checkpoint | None) -> None:
         self.path = checkpoint and checkpoint.next()
+        self.kept_file = self.path and self.path.with_suffix(".kept")
         self.file, self.n_held, self.reading = None, 0, Lock()
 
     def __del__(self) -> None:
         if self.file is not None:
-            self.file.close()
+            with suppress(OSError):  # of a full disk, which was said before
+                self.file.close()
 
     def load(self) -> tuple[int, dict, dict]:
         """How many strips are done, with their sums by name, and lists: "kept" pairs, "asked" scores."""
@@ -83,10 +87,13 @@ class Store:
                 arrays = dict(state)
             done, kind = int(arrays.pop("strips")), np.dtype(str(arrays.pop("kind")))
             places, asked = arrays.pop("kept"), (arrays.pop("asked_places"), arrays.pop("asked_scores"))
-            self.file = open(self.path.with_suffix(".kept"), "r+b")
+            size, held = int(places[-1] @ [1, 8 + kind.itemsize]) if len(places) else 0, self.kept_file.stat().st_size
+            require(held >= size, f"{self.kept_file.name} has {held} of {size} bytes")
         except Exception as error:
             require(False, f"the checkpoint {str(self.path)!r} is damaged ({error}); delete its folder and begin anew")
-        self.file.truncate(int(places[-1] @ [1, 8 + kind.itemsize]) if len(places) else 0)  # what came later goes
+        with self._writing():
+            self.file = open(self.kept_file, "r+b")
+            self.file.truncate(size)  # what came later goes
         return done, arrays, {"kept": [Stored(self, *place.tolist(), kind) for place in places], "asked": [asked]}
 
     def keep(self, kept: list[tuple]) -> list:
@@ -95,34 +102,39 @@ class Store:
         if self.path is None and self.n_held + n <= HELD_PAIRS:
             self.n_held += n
             return kept
-        if self.file is None:
-            self.file = TemporaryFile() if self.path is None else open(self.path.with_suffix(".kept"), "w+b")
-        return [self._put(pairs) for pairs in kept]
+        with self._writing():
+            if self.file is None:
+                self.file = TemporaryFile() if self.path is None else open(self.kept_file, "w+b")
+            return [self._put(pairs) for pairs in kept]
 
     def _put(self, pairs: tuple) -> Stored:
         place = self.file.seek(0, os.SEEK_END)
-        try:
-            for part in pairs:
-                part.tofile(self.file)
-        except OSError as error:
-            where = "set the environment variable TMPDIR to" if self.path is None else "name a checkpoint in"
-            require(False, f"pairs that wait in a file cannot be written ({error}); {where} a folder with more room")
+        for part in pairs:
+            self.file.write(np.ascontiguousarray(part))  # `tofile` is silent where a full disk loses its last bytes
+        self.file.flush()
         return Stored(self, place, len(pairs[2]), pairs[2].dtype)
+
+    def _writing(self) -> AbstractContextManager[None]:
+        """What a disk that is full or read-only means for the pairs that wait, and for the state."""
+        if self.path is None:
+            return writing("a temporary file of pairs", "set the environment variable TMPDIR to another folder")
+        return writing(self.path.parent, "free some space there: what is finished is kept, and the same call goes on")
 
     def save(self, done: int, sums: dict, lists: dict) -> None:
         """The state after so many strips, whole or not at all."""
         if self.path is None:
             return
-        if self.file is not None:
-            self.file.flush()
-            os.fsync(self.file.fileno())
         kept, asked = lists["kept"], [np.concatenate(parts) for parts in zip(*lists["asked"], strict=True)]
         places = np.array([(part.place, part.n) for part in kept], np.int64).reshape(-1, 2)
         asked = dict(zip(("asked_places", "asked_scores"), asked or [np.empty(0, int)] * 2, strict=True))
         kind = np.array(str(kept[0].kind) if kept else "float32")
         part = self.path.with_suffix(".part")
-        with open(part, "wb") as file:
-            np.savez(file, strips=done, kind=kind, kept=places, **asked, **sums)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path.with_suffix(".npz"))
+        with self._writing():
+            if self.file is not None:
+                self.file.flush()
+                os.fsync(self.file.fileno())
+            with open(part, "wb") as file:
+                np.savez(file, strips=done, kind=kind, kept=places, **asked, **sums)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self.path.with_suffix(".npz"))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PAIR, PROBE, REFERENCE, listed, require, require_path
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PAIR, PROBE, REFERENCE, listed, require, require_path, writing
 from frkit.faces.dataset import stack_models
 from frkit.faces.files import file_kind, named
 from frkit.faces.opening import IDENTITY_NAMES, open_faces
@@ -218,7 +218,9 @@ def converted(data, path: Path) -> None:
     if kind == "faces":
         columns = {str(name): values.values for name, values in data.reset_coords().data_vars.items()}
         keep = [str(name) for name in data.coords if data[name].attrs.get("varying") == "keep"]
-        np.savez_compressed(path, **columns, image=data[IMAGE].values, **({"image_attributes": keep} if keep else {}))
+        more = {IMAGE: data[IMAGE].values} | ({"image_attributes": keep} if keep else {})
+        with writing(path, "free some space, or name a file elsewhere"):
+            np.savez_compressed(path, **columns, **more)
         return
     sign = -1 if data["score"].attrs.get("distance") else 1
     scores = data["score"] * sign
@@ -227,4 +229,5 @@ def converted(data, path: Path) -> None:
     labels = {str(name): data[name] for name in data.coords if data[name].dims == (PAIR,)}
     frame = pd.DataFrame({name: values.values for name, values in (labels | columns).items()})
     frame["genuine"] = frame["genuine"].astype(int)
-    frame.rename(columns={"score": "distance"} if sign < 0 else {}).to_csv(path, index=False)
+    with writing(path, "free some space, or name a file elsewhere"):
+        frame.rename(columns={"score": "distance"} if sign < 0 else {}).to_csv(path, index=False)

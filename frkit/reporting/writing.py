@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from frkit.base import require
+from frkit.base import require, writing
 from frkit.reporting import page
 
 if TYPE_CHECKING:
@@ -21,26 +21,29 @@ def write(report: "Report", folder: Path) -> Path:
     """Write everything into a folder beside the one that is wanted, which then takes its place as a whole."""
     check_free(folder)
     draft = folder.with_name(f".{folder.name}-{uuid4().hex}")
-    draft.mkdir(parents=True)
     try:
-        (draft / PAGE).write_text(page.page(report), encoding="utf-8")
-        report.evaluation.to_netcdf(draft / EVALUATION, engine="h5netcdf")
-        _write_tables(report, draft / "tables")
-        _write_figures(report, draft / "figures")
-        (draft / NOTEBOOK).write_text(notebook(report, folder), encoding="utf-8")
-        if folder.exists():
-            shutil.rmtree(folder)  # an earlier report, as `check_free` saw
-        draft.rename(folder)
+        with writing(folder, "free some space, or name a folder elsewhere"):
+            draft.mkdir(parents=True)
+            (draft / PAGE).write_text(page.page(report), encoding="utf-8")
+            report.evaluation.to_netcdf(draft / EVALUATION, engine="h5netcdf")
+            _write_tables(report, draft / "tables")
+            _write_figures(report, draft / "figures")
+            (draft / NOTEBOOK).write_text(notebook(report, folder), encoding="utf-8")
+            if folder.exists():
+                shutil.rmtree(folder)  # an earlier report, as `check_free` saw
+            draft.rename(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder
 
 
 def check_free(folder: Path) -> None:
-    """A report replaces nothing but an earlier report."""
+    """A report replaces nothing but an earlier report, and its place can be written."""
     here = Path.cwd()
     free = folder.resolve() not in (here, *here.parents)
     require(free, f"{folder} is the folder that you are in, or holds it: name a new one, such as report")
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    require(os.access(above, os.W_OK), f"{above} cannot be written: name a folder elsewhere for the report")
     if folder.exists():
         require(folder.is_dir(), f"{folder} is a file: name another folder for the report")
         held = {path.name for path in folder.iterdir()}

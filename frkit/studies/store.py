@@ -3,7 +3,6 @@
 import json
 import os
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,11 +11,12 @@ from typing import BinaryIO
 import numpy as np
 import xarray as xr
 
-from frkit.base import InputError, listed, require
+from frkit.base import InputError, listed, require, writing
 
 DATA_SET, INFLUENCE = "data_set", "influence"
 PARAMETERS = "study.json"
 HEADER = "header"
+KEPT = "free some space or give another store: what is finished is kept there, and the same call goes on from it"
 ABANDONED = 60  # seconds after which a file that is half written belongs to nobody
 
 Record = dict[str, np.ndarray]  # "scheme/node/variable" -> values; "header": all else in JSON
@@ -73,7 +73,7 @@ class Store:
     def __init__(self, folder: str | Path, parameters: dict):
         self.folder = Path(folder)
         require(not self.folder.is_file(), f"store={str(folder)!r} is a file; give a folder")
-        with _written(self.folder):
+        with writing(self.folder, KEPT):
             self.folder.mkdir(parents=True, exist_ok=True)
         for part in self.folder.glob("*.part"):  # of a study that was killed; a young one may be another process's
             with suppress(OSError):
@@ -85,7 +85,10 @@ class Store:
             require(not strangers, f"store={str(folder)!r} holds other files ({listed(strangers)}); give a new folder")
             with _renamed_when_whole(path) as file:
                 file.write(json.dumps(parameters, indent=1).encode())
-        kept = json.loads(path.read_text())
+        try:
+            kept = dict(json.loads(path.read_text()))
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"{path} cannot be read ({error}); delete its folder, or give another store") from error
         other = [name for name, value in parameters.items() if kept.get(name) != value]
         both = [(name, json.dumps(kept.get(name))[:60], json.dumps(parameters[name])[:60]) for name in other]
         words = "; ".join(f"{name} {there} there, {here} here" for name, there, here in both)
@@ -110,7 +113,7 @@ class Store:
 def _renamed_when_whole(path: Path) -> Iterator[BinaryIO]:
     """A file that has this name from the moment on at which it is complete."""
     part = path.with_suffix(f".{os.getpid()}.part")
-    with _written(path):
+    with writing(path, KEPT):
         try:
             with open(part, "wb") as file:
                 yield file
@@ -120,22 +123,10 @@ def _renamed_when_whole(path: Path) -> Iterator[BinaryIO]:
                 part.unlink(missing_ok=True)
 
 
-@contextmanager
-def _written(path: Path) -> Iterator[None]:
-    """Say what a disk that is full or read-only means."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error.strerror}); free some space or give another store: what is finished "
-            "is kept there, and the same call goes on from it"
-        ) from error
-
-
 def _read(path: Path) -> Record:
     """One finished data set; InputError where the file is damaged."""
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             return dict(file)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except Exception as error:
         raise InputError(f"{path} cannot be read ({error}); delete it, and its data set is computed again") from error
