@@ -14,11 +14,8 @@ from frkit.reporting.work import Section, Work
 def card(work: Work) -> Section:
     """What the data are: images, people, groups, failed comparisons, duplicates."""
     known = provenance(work.evaluation)
-    rows: dict[str, str] = {}
-    if known.get("n_images"):
-        rows["images"] = f"{known['n_images']:,}"
-    if known.get("n_identities"):
-        rows["people"] = f"{known['n_identities']:,}"
+    numbers = {"images": known.get("n_images"), "people": known.get("n_identities")}
+    rows = {words: f"{many:,}" for words, many in numbers.items() if many}
     if known.get("images_per_identity"):
         least, median, most = known["images_per_identity"]
         rows["images per person"] = f"{least} each" if least == most else f"{least} to {most}, median {median:g}"
@@ -39,14 +36,11 @@ def card(work: Work) -> Section:
 
 def _comparisons(work: Work, known: dict) -> dict[str, tuple[int, int | None]]:
     """Genuine and impostor comparisons, and how many of each failed (of the first model)."""
-    one = work.scores["score"] if isinstance(work.scores, xr.Dataset) else work.scores
-    one = one.isel({MODEL: 0}) if MODEL in one.dims else one
+    one = work.scores.isel({MODEL: 0}) if MODEL in work.scores.dims else work.scores
     if PAIR in one.dims:
         genuine, failed = one[GENUINE].values, np.isnan(one.values)
-        return {
-            kind: (int(of.sum()), int((of & failed).sum()))
-            for kind, of in (("genuine", genuine), ("impostor", ~genuine))
-        }
+        kinds = {"genuine": genuine, "impostor": ~genuine}
+        return {kind: (int(of.sum()), int((of & failed).sum())) for kind, of in kinds.items()}
     who = [one[f"{side}_{IDENTITY}"].values.astype(str) for side in (PROBE, REFERENCE)]
     _, code = np.unique(np.concatenate(who), return_inverse=True)
     counts = [np.bincount(part, minlength=code.max() + 1) for part in np.split(code, [len(who[0])])]
@@ -79,10 +73,7 @@ def _duplicates(faces: xr.Dataset) -> str:
 def _groups(work: Work) -> Table:
     """People and images of every group, and of none."""
     options = {"varying": "error", "weighting": None} | work.options
-    who = make_protocol(
-        work.scores["score"] if isinstance(work.scores, xr.Dataset) else work.scores,
-        work.by, options["varying"], options["weighting"], "all", None,
-    ).people  # fmt: skip
+    who = make_protocol(work.scores, work.by, options["varying"], options["weighting"], "all", None).people
     held = pd.DataFrame({GROUP: who.group, "person": who.identity}).groupby(GROUP).person.agg(["nunique", "size"])
     held = held.loc[[*who.groups, *held.index.intersection([UNKNOWN])]]
     held = held.rename(index={UNKNOWN: "no label: in no group"}).map("{:,}".format)

@@ -14,7 +14,7 @@ from frkit.measures import measure, names
 from frkit.measures.registry import IDENTITY_SCALE, Measure
 from frkit.nsigma import n_sigma
 from frkit.reporting.tables import INDICES, number, table
-from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, p_text, place_of
+from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, p_text, strictest
 
 DEALS = 999
 DISPARITY = "disparity"
@@ -38,24 +38,23 @@ def groups(work: Work) -> Section:
         for name, one in work.of_models(work.evaluation):
             result = compare(one, rate, groups="all", target=NEW_PEOPLE, level=work.level)
             section.results[f"{rate}, contrasts{of_model(name)}"] = result
-            section.answers.append(_worst(work, section.results[rate], result, rate, name))
+            section.answers.append(_worst(section.results[rate], result, rate, name))
             found.append(result if not name else result.expand_dims({MODEL: [name]}))
         words = f"Differences of the groups' {rate[:3].upper()}, new people"
         section.tables[words] = table(xr.concat(found, MODEL, combine_attrs="override") if len(found) > 1 else found[0])
     return section
 
 
-def _worst(work: Work, rates: xr.Dataset, contrasts: xr.Dataset, rate: str, name: str) -> str:
+def _worst(rates: xr.Dataset, contrasts: xr.Dataset, rate: str, name: str) -> str:
     """The group with the highest rate at the strictest level that says something, and how sure that is."""
     rates = rates.sel({MODEL: name}) if name else rates
-    held = rates.resolved if "resolved" in rates else rates.estimate.notnull()
-    one = rates.isel({work.along: place_of(held, work.along)})
+    place = strictest(rates)
+    one = rates.isel(place)
     known = one.estimate.dropna(GROUP)
     if known.size < 2:
         return f"The {rate[:3].upper()}{of_model(name)} is known of fewer than two groups."
     worst, best = (str(known[GROUP].values[int(at)]) for at in (known.values.argmax(), known.values.argmin()))
-    of = contrasts.isel({work.along: place_of(held, work.along)})
-    p = _p_of(of, worst, best)
+    p = _p_of(contrasts.isel(place), worst, best)
     words = "clear" if p <= SURE else "open"  # NaN, of a group without pairs, is open too
     rate_words = "rejected" if rate == "frr_group" else "falsely accepted"
     return (
@@ -106,7 +105,7 @@ def disparities(work: Work) -> Section:
             words = shown.attrs["label"]
             section.figures[f"{words[0].upper()}{words[1:]}, new people"] = partial(plot.fairness, shown)
     for name in work.models:
-        section.answers.append(_unfair_words(work, section, tested, name))
+        section.answers.append(_unfair_words(section, name))
     return section
 
 
@@ -124,11 +123,9 @@ def _permuted(work: Work, tested: list[Measure], section: Section) -> list[xr.Da
         return xr.concat(xr.broadcast(*parts), labels)
 
     every = Measure(DISPARITY, together, IDENTITY_SCALE, 0.0)
-    how = {name: work.options[name] for name in ("weighting", "varying") if name in work.options}
+    how = {"n": DEALS, "seed": work.seed, "level": work.level, **work.at, **work.given("weighting", "varying")}
     try:
-        found = permutation_test(
-            work.scores, every, by=work.by, n=DEALS, seed=work.seed, level=work.level, **work.at, **how
-        )
+        found = permutation_test(work.scores, every, by=work.by, **how)
     except InputError as error:
         section.lines.append(f"Left out, the permutation test: {error}")
         return []
@@ -143,7 +140,7 @@ def _permuted(work: Work, tested: list[Measure], section: Section) -> list[xr.Da
     return results
 
 
-def _unfair_words(work: Work, section: Section, tested: list[Measure], name: str) -> str:
+def _unfair_words(section: Section, name: str) -> str:
     """How unequal FRR and FAR are, and whether chance can do that, in a sentence."""
     words = []
     for rate in ("frr", "far"):
@@ -151,13 +148,13 @@ def _unfair_words(work: Work, section: Section, tested: list[Measure], name: str
         if key not in section.results:
             continue
         result = section.results[key].sel({MODEL: name}) if name else section.results[key]
-        resolved = result.resolved if "resolved" in result else result.estimate.notnull()
-        one = result.isel({work.along: place_of(resolved, work.along)})
+        place = strictest(result)
+        one = result.isel(place)
         test = section.results.get(f"{key}, permutation")
         source = result if test is None else (test.sel({MODEL: name}) if name else test)
         if "p" not in source:
             continue
-        p = float(source.p.isel({work.along: place_of(resolved, work.along)}))
+        p = float(source.p.isel(place))
         verdict = "more than chance" if p <= SURE else "within what chance does"
         ratio = f"the highest group {rate.upper()} is {cell_of(one)} times the lowest {level_words(one)}"
         words.append(f"{ratio}: {verdict} ({p_text(p)})")
@@ -170,15 +167,13 @@ def distributions(work: Work) -> Section:
     work.need_groups()
     section = Section("Fairness of score distributions (SFI, CFI, DFI)")
     cosine = work.scores.attrs.get("similarity") == "cosine"
-    drawn = {} if work.quick else {"resampling": work.draws()}
-    found = fairness_indices(
-        work.scores, by=work.by, score_map="cosine" if cosine else "identity", level=work.level, **drawn, **work.varying
-    )
+    how = {"score_map": "cosine" if cosine else "identity", "level": work.level, **work.given("varying")}
+    how |= {} if work.quick else {"resampling": work.draws()}
+    found = fairness_indices(work.scores, by=work.by, **how)
     section.results["indices"] = found
     section.tables["Indices, 1 is fair"] = table(found)
     section.lines.append("They compare the distributions of all scores, not the errors at a threshold.")
-    for name in work.models:
-        own = found.sel({MODEL: name}) if name else found
+    for name, own in work.of_models(found):
         section.figures[f"Indices{of_model(name)}"] = partial(plot.fairness_indices, own)
         if "sfi_p" in own:
             one = own.sel(variant="normal")
@@ -191,7 +186,7 @@ def sigmas(work: Work) -> Section:
     """N-Sigma."""
     work.need_groups()
     section = Section("N-Sigma")
-    found = n_sigma(work.scores, by=work.by, seed=work.seed, **work.varying)
+    found = n_sigma(work.scores, by=work.by, seed=work.seed, **work.given("varying"))
     section.results["n_sigma"] = found
     section.tables["Distance to the best group, in standard deviations of its EER over subsets"] = table(found)
     section.figures["N-Sigma"] = partial(plot.n_sigma, found)
@@ -207,11 +202,10 @@ def leakage(work: Work) -> Section:
 
     section = Section("What the embeddings tell about the attribute (RLB)")
     attribute = work.by if isinstance(work.by, str) else tuple(work.by)
-    found = representation_bias(work.faces, attribute, progress=False, **work.varying)
+    found = representation_bias(work.faces, attribute, progress=False, **work.given("varying"))
     section.results["rlb"] = found
     section.tables["RLB with ± 1.96 standard errors, 1 is all of the attribute"] = table(found)
-    for name in work.models:
-        one = found.sel({MODEL: name}) if name else found
+    for name, one in work.of_models(found):
         verdict, what = str(one.verdict.values), " & ".join(attributes_of(work.by))
         share = f"{float(one.rlb):.0%}" if verdict == "detected" else "nothing that these data could show"
         error = f"RLB {number(float(one.rlb))} ± {number(float(one.rlb_se), 2)}, {verdict}"

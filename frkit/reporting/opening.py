@@ -108,14 +108,10 @@ def guess(path: Path, score: Iterable[str] | None = None) -> tuple[str, dict]:
             return name, {}
     if score or any(name.lower() in SCORES for name in header) or _has_verdict(table):
         roles = column_roles(table, score)
-        far = [name for name in _names(roles["score"]) if name.lower() in DISTANCES]
+        far = [name for name in np.atleast_1d(roles["score"]) if name.lower() in DISTANCES]
         return "columns", {"columns": roles} | ({"distance": True} if far else {})
     labelled = bool({name.lower() for name in header} & {*IDENTITY_NAMES, IDENTITY})  # images, in a table of embeddings
     return ("matrix" if str(table.columns[0]) == "" and not labelled else "faces"), {}
-
-
-def _names(own) -> list[str]:
-    return [own] if isinstance(own, str) else list(own)
 
 
 def _has_verdict(table: pd.DataFrame) -> bool:

@@ -130,17 +130,16 @@ def fragment(report: "Report") -> str:
 
 def _answers(report: "Report") -> str:
     """The summary: what each part says, under its title."""
-    items = []
-    for section in report.sections.values():
-        if section.answers:
-            said = "".join(f"<p>{escape(line)}</p>" for line in section.answers)
-            items.append(f"<li><strong>{escape(section.title)}</strong>{said}</li>")
-    return f'<ul class="answers">{"".join(items)}</ul>'
+    items = ""
+    for section in (part for part in report.sections.values() if part.answers):
+        said = "".join(f"<p>{escape(line)}</p>" for line in section.answers)
+        items += f"<li><strong>{escape(section.title)}</strong>{said}</li>"
+    return f'<ul class="answers">{items}</ul>'
 
 
 def _listed(lines: list[str], name: str) -> str:
     """Sentences as a list."""
-    return f'<ul class="{name}">{"".join(f"<li>{escape(line)}</li>" for line in lines)}</ul>' if lines else ""
+    return f'<ul class="{name}">{"".join(f"<li>{escape(line)}</li>" for line in lines)}</ul>'
 
 
 def _section(section: Section, numbers: count) -> str:

@@ -13,7 +13,7 @@ from frkit.evaluation.contributions import contributions
 from frkit.intervals import band, compare, provenance
 from frkit.intervals.influence import NEW_PEOPLE
 from frkit.reporting.tables import Table, number
-from frkit.reporting.work import SURE, Section, Work, level_words, of_model, place_of
+from frkit.reporting.work import SURE, Section, Work, level_words, of_model, strictest
 from frkit.studies import sample_size
 
 MOST_PEOPLE, MOST_PLANS = 10, 3
@@ -26,11 +26,8 @@ def drivers(work: Work) -> Section:
     section = Section("People who drive the errors")
     found = contributions(work.scores, by=work.by, **work.at, **work.options)
     section.results["contributions"] = found
-    data = work.data
-    for name in work.models:
-        own = found.sel({MODEL: name}) if name else found
-        rates = data.sel({MODEL: name}) if name else data
-        one = own.isel({work.along: place_of(rates.resolved, work.along)})
+    for (name, own), (_, rates) in zip(work.of_models(found), work.of_models(work.data)):
+        one = own.isel(strictest(rates))
         section.tables[f"False rejections{of_model(name)} {level_words(one)}"] = _top(one, "frr_share")
         section.tables[f"False accepts{of_model(name)} {level_words(one)}"] = _top(one, "far_share")
         section.figures[f"Shares in the FRR{of_model(name)} {level_words(one)}"] = partial(plot.contributions, one)
@@ -64,7 +61,7 @@ def plans(work: Work) -> Section:
     section = Section("How many more people")
     known, data = provenance(work.evaluation), work.data
     images = max(2, round(known["images_per_identity"][1]))
-    level = float(data[FAR_LEVEL].values[place_of(data.resolved, FAR_LEVEL)])
+    level = float(data[FAR_LEVEL].isel(strictest(data)))
     source = work.scores if work.faces is None else work.faces  # the same scores, of fewer images sooner
     for words, goal, part, options in _open_questions(work, level)[:MOST_PLANS]:
         one = source.sel({MODEL: part}) if part else source

@@ -12,7 +12,7 @@ from frkit.intervals import band, compare, provenance
 from frkit.intervals.influence import NEW_PEOPLE
 from frkit.reporting.tables import Table, number, table
 from frkit.reporting.words import accepted
-from frkit.reporting.work import SURE, TARGETS, Section, Work, cell_of, level_words, of_model, p_text, place_of
+from frkit.reporting.work import SURE, TARGETS, Section, Work, cell_of, level_words, of_model, p_text, strictest
 
 MOST_MODELS = 6
 
@@ -61,7 +61,7 @@ def _error_words(work: Work, section: Section, name: str) -> str:
     """The FRR of one model at its strictest level with ten errors of either kind, in a sentence."""
     result = section.results[f"frr, {NEW_PEOPLE}"]
     result = result.sel({MODEL: name}) if name else result
-    one = result.isel({work.along: place_of(result.resolved, work.along)})
+    one = result.isel(strictest(result))
     eer = section.results[f"eer, {NEW_PEOPLE}"]
     eer = eer.sel({MODEL: name}) if name else eer
     return (

@@ -19,30 +19,18 @@ from frkit.reporting.words import describe
 from frkit.reporting.work import Section, Work
 from frkit.scores.tensor import score_tensor
 
-# name -> what makes the part, its usual share of the time, whether quick=True leaves it out
-PARTS: dict[str, tuple[Callable[[Work], Section], float, bool]] = {
-    "data": (card.card, 1, False),
-    "errors": (rates.errors, 2, False),
-    "models": (rates.models, 2, False),
-    "groups": (fairness.groups, 2, False),
-    "fairness": (fairness.disparities, 12, False),
-    "indices": (fairness.distributions, 12, True),
-    "n_sigma": (fairness.sigmas, 6, True),
-    "rlb": (fairness.leakage, 20, True),
-    "people": (people.drivers, 3, False),
-    "plan": (people.plans, 15, True),
-}
-TITLES = {
-    "data": "The data",
-    "errors": "Error rates",
-    "models": "Which model is better",
-    "groups": "Groups",
-    "fairness": "Fairness measures",
-    "indices": "SFI, CFI and DFI",
-    "n_sigma": "N-Sigma",
-    "rlb": "RLB",
-    "people": "People who drive the errors",
-    "plan": "How many more people",
+# name -> title, what makes the part, its usual share of the time, whether quick=True leaves it out
+PARTS: dict[str, tuple[str, Callable[[Work], Section], float, bool]] = {
+    "data": ("The data", card.card, 1, False),
+    "errors": ("Error rates", rates.errors, 2, False),
+    "models": ("Which model is better", rates.models, 2, False),
+    "groups": ("Groups", fairness.groups, 2, False),
+    "fairness": ("Fairness measures", fairness.disparities, 12, False),
+    "indices": ("SFI, CFI and DFI", fairness.distributions, 12, True),
+    "n_sigma": ("N-Sigma", fairness.sigmas, 6, True),
+    "rlb": ("RLB", fairness.leakage, 20, True),
+    "people": ("People who drive the errors", people.drivers, 3, False),
+    "plan": ("How many more people", people.plans, 15, True),
 }
 EVALUATION = 10.0  # share of the time of the sweeps before them
 OPTIONS = ("weighting", "impostors", "varying")
@@ -63,11 +51,11 @@ class Report:
         The arguments of the call.
     """
 
-    def __init__(self, title: str, sections: dict[str, Section], evaluation: xr.DataTree, made: dict):
-        self.title, self.sections, self.evaluation, self.made = title, sections, evaluation, made
-        self.left_out: list[str] = []
-        self.cautions: list[str] = []
-        self.seconds = 0.0
+    title = "Report of frkit"
+
+    def __init__(self, sections: dict[str, Section], evaluation: xr.DataTree, left_out: list[str]):
+        self.sections, self.evaluation, self.left_out = sections, evaluation, left_out
+        self.made, self.cautions, self.seconds = {}, [], 0.0
 
     @property
     def answers(self) -> list[str]:
@@ -207,23 +195,21 @@ def _made(work: Work, steps: "_Steps") -> Report:
     steps.next("error rates at all levels", EVALUATION)
     work.prepare()
     sections, left_out = {}, []
-    for name, (make, share, dear) in PARTS.items():
+    for name, (title, make, share, dear) in PARTS.items():
         if dear and work.quick:
             continue
-        steps.next(name, share)
+        steps.next(title, share)
         try:
             sections[name] = make(work)
         except InputError as error:
-            left_out.append(f"{TITLES[name]}: {error}")
+            left_out.append(f"{title}: {error}")
     steps.next("done", 0)
     if work.quick:
-        dear = [TITLES[name] for name, (_, _, long) in PARTS.items() if long]
-        left_out.append(f"{', '.join(dear)}, permutation tests: quick=True")
+        titles = [title for title, _, _, dear in PARTS.values() if dear]
+        left_out.append(f"{', '.join(titles)}, permutation tests: quick=True")
     said = describe(work.evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections])
     sections["methods"] = Section("Methods", lines=[said.paragraph], blocks=[said.bibtex])
-    found = Report("Report of frkit", sections, work.evaluation, {})
-    found.left_out = left_out
-    return found
+    return Report(sections, work.evaluation, left_out)
 
 
 def _source(data) -> object:
@@ -269,7 +255,7 @@ class _Steps:
 
     def __init__(self, progress: bool | Callable | None, quick: bool):
         self.tell = progress if callable(progress) else None
-        total = EVALUATION + sum(share for _, share, dear in PARTS.values() if not (dear and quick))
+        total = EVALUATION + sum(share for _, _, share, dear in PARTS.values() if not (dear and quick))
         self.done, self.ahead, self.total = 0.0, 0.0, total
         hidden = self.tell is not None or progress is False
         form = "{desc:32s} {percentage:3.0f}% |{bar:20}| {elapsed}, about {remaining} to go"
@@ -279,8 +265,8 @@ class _Steps:
         """The last step is done, another one begins."""
         self.done, self.ahead = self.done + self.ahead, share
         if self.tell is not None:
-            self.tell(self.done / self.total, TITLES.get(words, words))
-        self.bar.set_description_str(TITLES.get(words, words), refresh=False)
+            self.tell(self.done / self.total, words)
+        self.bar.set_description_str(words, refresh=False)
         self.bar.update(self.done - self.bar.n)
         self.bar.refresh()
 

@@ -40,7 +40,7 @@ class Section:
 class Work:
     """What all parts read: the scores, the faces they come from (or None), the options, and one evaluation of all."""
 
-    scores: xr.DataArray | xr.Dataset
+    scores: xr.DataArray
     faces: xr.Dataset | None
     by: str | list[str] | None
     at: dict
@@ -70,15 +70,14 @@ class Work:
         """Whether it is known who the images show."""
         return f"{PROBE}_{IDENTITY}" in self.scores.coords
 
-    def of_models(self, evaluation: xr.DataTree) -> Iterator[tuple[str, xr.DataTree]]:
-        """An evaluation of all models as one of every model."""
+    def of_models(self, result: xr.DataTree | xr.Dataset) -> Iterator[tuple[str, xr.DataTree | xr.Dataset]]:
+        """What holds all models as one of every model, with its name."""
         for name in self.models:
-            yield name, evaluation.sel({MODEL: name}, drop=True) if name else evaluation
+            yield name, result.sel({MODEL: name}, drop=True) if name else result
 
-    @property
-    def varying(self) -> dict:
-        """The rule for attributes that vary, where one was given."""
-        return {name: rule for name, rule in self.options.items() if name == "varying"}
+    def given(self, *names: str) -> dict:
+        """Those of these options that were given."""
+        return {name: self.options[name] for name in names if name in self.options}
 
     @cached_property
     def curve(self) -> xr.DataTree:
@@ -97,9 +96,9 @@ class Work:
         """Sweep the scores."""
         self.evaluation = evaluate(self.scores, by=self.by, progress=False, **self.at, **self.options)
 
-    def draws(self, n: int = REPLICATES) -> Resampling:
+    def draws(self) -> Resampling:
         """How replicates are drawn: people, or pairs where nobody is named."""
-        return Resampling("identity" if self.named else "pair", n=n, seed=self.seed)
+        return Resampling("identity" if self.named else "pair", n=REPLICATES, seed=self.seed)
 
     def need_groups(self) -> None:
         """Refuse what compares groups where there are none."""
@@ -121,12 +120,14 @@ def of_model(name: str) -> str:
     return f" of {name}" if name else ""
 
 
-def place_of(resolved: xr.DataArray, along: str) -> int:
-    """The strictest level with ten errors of either kind, or the least strict one."""
+def strictest(result: xr.Dataset) -> dict[str, int]:
+    """The place of the strictest level with ten errors of either kind, or of the least strict one."""
+    along = FAR_LEVEL if FAR_LEVEL in result.dims else THRESHOLD_LEVEL
+    resolved = result.resolved if "resolved" in result else result.estimate.notnull()
     order = np.argsort(resolved[along].values)
     order = order if along == FAR_LEVEL else order[::-1]
     held = resolved.all([dim for dim in resolved.dims if dim != along]).values[order]
-    return int(order[np.argmax(held)] if held.any() else order[-1])
+    return {along: int(order[np.argmax(held)] if held.any() else order[-1])}
 
 
 def cell_of(one: xr.Dataset) -> str:
@@ -137,4 +138,3 @@ def cell_of(one: xr.Dataset) -> str:
 def p_text(p: float) -> str:
     """A p-value in a sentence."""
     return f"p = {p_words(p)}".replace("= <", "<")
-
