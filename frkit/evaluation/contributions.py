@@ -22,8 +22,8 @@ from frkit.engine.pairs import weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import ratio
 from frkit.engine.sweep import Tally, sweep
-from frkit.evaluation.evaluate import checked_scores, evaluate, turned
-from frkit.scores.groups import with_impostors
+from frkit.evaluation.evaluate import evaluate
+from frkit.scores.groups import checked_scores, models_of, turned, with_impostors
 
 KINDS = ("genuine", "impostor")
 
@@ -71,16 +71,14 @@ def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None
     >>> float(who.frr_share.sum().round(6))
     1.0
     """
-    scores, asked = checked_scores(scores), options
+    scores = checked_scores(scores)
     require(f"{PROBE}_{IDENTITY}" in scores.coords, "these pairs carry no identities, so nobody can be named")
-    scores, options = _chosen(scores, options)
-    rates = evaluate(scores, far=far, threshold=threshold, by=by, **options)["empirical"].to_dataset()
-    models = [{MODEL: m} for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [{}]
-    parts = [_of_one(scores.isel(at, drop=True), rates.isel(at, drop=True), by, options) for at in models]
-    names = xr.Variable(MODEL, scores[MODEL].values.astype(str)) if MODEL in scores.dims else None
-    result = parts[0] if names is None else xr.concat(parts, names)
+    scores, how = _chosen(scores, options)
+    rates = evaluate(scores, far=far, threshold=threshold, by=by, **how)["empirical"].to_dataset()
+    parts = [_of_one(*both, by, how) for both in zip(models_of(scores), models_of(rates), strict=True)]
+    result = xr.concat(parts, scores[MODEL].variable.astype(str)) if MODEL in scores.dims else parts[0]
     attrs = {"by": "" if by is None else by}
-    attrs |= {key: asked[key] for key in ("impostors", "varying") if key in asked}
+    attrs |= {key: options[key] for key in ("impostors", "varying") if key in options}
     return result.assign_attrs(attrs)
 
 
@@ -90,7 +88,7 @@ def _protocol(scores: xr.DataArray, by, weighting=None, impostors="all", varying
 
 def _chosen(scores: xr.DataArray, options: dict) -> tuple[xr.DataArray, dict]:
     """The scores of the impostor pairs that were asked for, and the options that are left."""
-    scores, which = with_impostors(checked_scores(scores), options.get("impostors", "all"))
+    scores, which = with_impostors(scores, options.get("impostors", "all"))
     return scores, options | {"impostors": which}
 
 
@@ -176,7 +174,8 @@ def worst_pairs(
     identities, pairs = require_whole("identities", identities, 1), require_whole("pairs", pairs, 1)
     made = isinstance(who, xr.Dataset) and {"threshold", "scores"} <= {*who.variables}
     require(made, "who must be what fk.contributions returned, at one level")
-    require(MODEL not in checked_scores(scores).dims, "scores hold several models: select one with .sel(model=...)")
+    scores = checked_scores(scores)
+    require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
     require(
         who.threshold.ndim == 0,
         f"who runs over {', '.join(map(str, who.threshold.dims))}: select one level and model with .sel or .isel",

@@ -12,7 +12,6 @@ from frkit.base import (
     GENUINE,
     IDENTITY,
     MODEL,
-    PAIR,
     PERSON,
     PROBE,
     REFERENCE,
@@ -24,22 +23,18 @@ from frkit.base import (
     require_inside,
     require_one_of,
     require_whole,
-    warn,
 )
 from frkit.engine.distributions import genuine_alone, score_bounds, tally_distributions
 from frkit.engine.plan import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import COLUMN, plan_rates, tally_rates
+from frkit.engine.rates import plan_rates, tally_rates
 from frkit.engine.store import Checkpoint
 from frkit.engine.sweep import one_blas_thread, parts_of, swept_with
-from frkit.evaluation.nodes import provenance, tree
+from frkit.evaluation.nodes import caution, provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
-from frkit.resampling import DIAGONAL_SCHEMES, Resampling
-from frkit.scores.groups import with_impostors
-from frkit.scores.tensor import CHUNK
+from frkit.resampling import Resampling
+from frkit.scores.groups import checked_scores, models_of, turned, with_impostors
 
-FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
-FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
 MOST_BINS = 100_000  # of a histogram
 THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group", "curve_threshold")
@@ -151,7 +146,7 @@ def evaluate(
     drawn = resampling is None or hasattr(resampling, "weights")
     require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
     scores, which = with_impostors(checked_scores(scores), impostors)
-    bar, models = scores.size > LONG_SWEEP if progress is None else progress, _models(scores)
+    bar, models = scores.size > LONG_SWEEP if progress is None else progress, models_of(scores)
     levels = asked_levels(far, threshold, scores) if _rates else Levels(np.empty(0), np.empty((len(models), 0)), None)
     with one_blas_thread():
         known = _known(scores, levels, (by, varying, weighting, which, resampling), _kept)
@@ -182,7 +177,7 @@ def evaluate(
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
             more = _distances(more) if turned(scores) else more
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
-    _warn(protocol, resampling, levels.far, tables, named)
+    caution(protocol, resampling, levels.far, tables, named)
     made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
     return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
 
@@ -243,7 +238,7 @@ def _known(scores: xr.DataArray, levels: Levels, options: tuple, kept: Kept | No
     labels = {name: scores[name].values for name in wanted if name in scores.coords}
     labels |= {name: scores.attrs.get(name) for name in ("symmetric", "self_score")}
     labels |= {"dims": scores.dims[-2:], "seed": None if resampling is None else resampling.seed}
-    models = _models(scores)
+    models = models_of(scores)
     same = kept is not None and labels.keys() == kept.labels.keys()
     same = same and all(np.array_equal(kept.labels[name], value) for name, value in labels.items())
     protocol = kept.protocol if same else make_protocol(models[0], *options)
@@ -261,44 +256,13 @@ def _check_transpose(scores: xr.DataArray) -> None:
     """A tensor that is swept as a triangle must equal its transpose, as far as a few of its scores tell."""
     n = scores.sizes[PROBE]
     some = np.unique([start + np.arange(min(WINDOW, n)) for start in (0, max(n // 2 - WINDOW, 0), max(n - WINDOW, 0))])
-    values = np.stack([parts_of(model.data, [(some, some)])[0] for model in _models(scores)])
+    values = np.stack([parts_of(model.data, [(some, some)])[0] for model in models_of(scores)])
     slack = 1e-4 * np.fmax.reduce(np.abs(values), axis=None, initial=0)
     require(
         np.allclose(values, np.swapaxes(values, -1, -2), rtol=0, atol=slack, equal_nan=True),
         "these scores depend on which image is the probe, but their attribute `symmetric` says that they do not: say "
         "fk.score_tensor(..., symmetric=False), or scores.assign_attrs(symmetric=0)",
     )
-
-
-def _models(scores: xr.DataArray) -> list[xr.DataArray]:
-    """The scores of each model."""
-    return [scores.isel({MODEL: m}) for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [scores]
-
-
-def checked_scores(scores) -> xr.DataArray:
-    """A tensor over (probe, reference), or the scores of a pair list over (pair)."""
-    if isinstance(scores, xr.Dataset) and "score" in scores and GENUINE in scores.coords:
-        scores = scores["score"]
-    dims = {*scores.dims} - {MODEL} if isinstance(scores, xr.DataArray) else set()
-    listed = dims == {PAIR} and GENUINE in scores.coords
-    sides = (f"{side}_{IDENTITY}" for side in (PROBE, REFERENCE))
-    require(
-        listed or dims == {PROBE, REFERENCE} and all(name in scores.coords for name in (PROBE, REFERENCE, *sides)),
-        "scores must be a tensor over (probe, reference) that names images and identities, or a list of pairs: make it "
-        "with fk.score_tensor, fk.score_matrix, fk.pairs or fk.open_pairs",
-    )
-    require(scores.dtype.kind in "fiub", f"scores must be real numbers, got {scores.dtype}")
-    scores = scores if scores.dtype in (np.float32, np.float64) else scores.astype(float)
-    if listed:
-        require(not np.isinf(scores.values).any(), "some scores are infinite; mark failed comparisons as NaN")
-        return scores
-    scores = scores.transpose(..., PROBE, REFERENCE)
-    return scores.chunk({PROBE: CHUNK, REFERENCE: CHUNK}) if scores.chunks is None else scores
-
-
-def turned(scores: xr.DataArray) -> bool:
-    """Whether scores are distances whose sign was changed: thresholds are read and written in the sign they had."""
-    return bool(scores.attrs.get("distance"))
 
 
 def in_users_sign(tables: list[xr.Dataset | None]) -> list[xr.Dataset | None]:
@@ -358,7 +322,7 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
     require(far is None or threshold is None, "give far= or threshold=, not both")
     models = scores[MODEL].values.tolist() if MODEL in scores.dims else None
     if threshold is not None:
-        fixed, labels = _rows_of_models(threshold, models)
+        fixed, labels = _rows_ofmodels_of(threshold, models)
         require(
             fixed.ndim == 2 and fixed.size > 0 and bool(np.all(np.isfinite(fixed))),
             f"threshold must be finite numbers, as many for every model; got {threshold!r}",
@@ -373,7 +337,7 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
     return Levels(levels, np.empty((len(models or [""]), 0)), None)
 
 
-def _rows_of_models(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
+def _rows_ofmodels_of(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
     """Thresholds (model, level), and labels of the levels where every model has its own."""
     n_models = len(models or [""])
     by_model = isinstance(threshold, Mapping) or isinstance(threshold, xr.DataArray) and MODEL in threshold.dims
@@ -416,57 +380,3 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
         f"got {histogram!r}",
     )
     return int(bins), bounds
-
-
-def _warn(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, names: list) -> None:
-    """Say what these data and options cannot tell."""
-    failed = max(table.attrs["failed"] for table in tables)
-    if failed >= protocol.n_genuine / 2:
-        warn(
-            f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing) and are left out: "
-            "the rates are those of the others, which may be the easier ones"
-        )
-    drawn = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
-    share, few, many = _few_images(protocol)
-    if drawn and share >= FEW_SHARE:
-        warn(
-            f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images ({few} of {many} "
-            f"people): intervals from replicates of the {resampling.scheme} scheme are too narrow then (they cover .46 "
-            "to .89 at nominal .95 with 2 or 3 images). Name no method in fk.band, which then reads no replicates of "
-            "rates, or draw people, Resampling('identity')"
-        )
-    if drawn and not protocol.diagonal:
-        warn(
-            "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
-            f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
-            "cannot vary; scheme 'identity' says more here"
-        )
-    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
-    smallest = 1 / max(n_impostors if protocol.listed is None else len(protocol.listed.impostor), 1)
-    for name, table in zip(names, tables, strict=True):
-        data = table.isel({COLUMN: 0}, missing_dims="ignore")
-        low = levels[(levels < smallest) | (data.far.values <= 0)] if levels.size else levels
-        if low.size:
-            warn(
-                f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
-                f"{smallest:.2g}){name}: the threshold there is the largest impostor score, whose bootstrap is not "
-                "valid; take levels above, or compare more images"
-            )
-        rate, above = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
-        if above > 0.5:
-            warn(
-                f"the {rate}{name} is {float(above):.2f}: strangers score higher than images of one person. If larger "
-                "scores mean less alike (distances), turn their sign"
-            )
-
-
-def _few_images(protocol: Protocol) -> tuple[float, int, int]:
-    """Share of FRR's weight that lies with people of few images, how many these are, and of how many."""
-    if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
-        return 0.0, 0, 0  # nobody's images are known
-    owner = protocol.owner[: protocol.n_genuine]
-    pairs = np.bincount(owner, minlength=len(protocol.share))
-    weight = protocol.share**2 * (pairs if protocol.pooled else pairs > 0)
-    images = np.bincount(protocol.people.identity_code, minlength=len(pairs))
-    few = (images < FEW_IMAGES) & (pairs > 0)
-    return float(weight[few].sum() / weight.sum()), int(few.sum()), int(np.count_nonzero(pairs))

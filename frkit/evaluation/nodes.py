@@ -1,4 +1,4 @@
-"""The nodes of an evaluation: slices of the table of rates, with names, and what made them."""
+"""The nodes of an evaluation: slices of the table of rates, with names, what made them, and what they cannot tell."""
 
 import hashlib
 import json
@@ -13,6 +13,7 @@ from frkit.base import GROUP, MODEL, REPLICATE, listed, require, require_path, w
 from frkit.engine.protocol import Protocol
 from frkit.engine.rates import COLUMN
 from frkit.faces.files import check_in_child, demo_file, named, reading
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 
 LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
@@ -41,6 +42,8 @@ OF_DISTANCES = {
     "eer_threshold": "largest observed distance at which FRR >= FAR",
     "eer_threshold_group": "largest observed distance at which the group's FRR >= FAR",
 }
+FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
+FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 SMALL_GROUPS = (
     ("far_group", "FAR", "it takes two identities in the group"),
     ("frr_group", "FRR", "it takes an identity with two images in the group"),
@@ -97,6 +100,60 @@ def small_groups(found: xr.Dataset) -> list[str]:
             lost = found[GROUP].values[empty.values]
             messages += [f"no {rate} for {listed(lost)}, so NaN: {need}"] if lost.size else []
     return messages
+
+
+def caution(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, names: list) -> None:
+    """Say what these data and options cannot tell."""
+    failed = max(table.attrs["failed"] for table in tables)
+    if failed >= protocol.n_genuine / 2:
+        warn(
+            f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing) and are left out: "
+            "the rates are those of the others, which may be the easier ones"
+        )
+    drawn = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
+    share, few, many = _few_images(protocol)
+    if drawn and share >= FEW_SHARE:
+        warn(
+            f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images ({few} of {many} "
+            f"people): intervals from replicates of the {resampling.scheme} scheme are too narrow then (they cover .46 "
+            "to .89 at nominal .95 with 2 or 3 images). Name no method in fk.band, which then reads no replicates of "
+            "rates, or draw people, Resampling('identity')"
+        )
+    if drawn and not protocol.diagonal:
+        warn(
+            "these scores hold no comparison of an image with itself, so copies of an image make no genuine pairs: "
+            f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
+            "cannot vary; scheme 'identity' says more here"
+        )
+    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
+    smallest = 1 / max(n_impostors if protocol.listed is None else len(protocol.listed.impostor), 1)
+    for name, table in zip(names, tables, strict=True):
+        data = table.isel({COLUMN: 0}, missing_dims="ignore")
+        low = levels[(levels < smallest) | (data.far.values <= 0)] if levels.size else levels
+        if low.size:
+            warn(
+                f"FAR levels {', '.join(f'{a:g}' for a in low)} lie below the weight of one impostor pair (about "
+                f"{smallest:.2g}){name}: the threshold there is the largest impostor score, whose bootstrap is not "
+                "valid; take levels above, or compare more images"
+            )
+        rate, above = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
+        if above > 0.5:
+            warn(
+                f"the {rate}{name} is {float(above):.2f}: strangers score higher than images of one person. If larger "
+                "scores mean less alike (distances), turn their sign"
+            )
+
+
+def _few_images(protocol: Protocol) -> tuple[float, int, int]:
+    """Share of FRR's weight that lies with people of few images, how many these are, and of how many."""
+    if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
+        return 0.0, 0, 0  # nobody's images are known
+    owner = protocol.owner[: protocol.n_genuine]
+    pairs = np.bincount(owner, minlength=len(protocol.share))
+    weight = protocol.share**2 * (pairs if protocol.pooled else pairs > 0)
+    images = np.bincount(protocol.people.identity_code, minlength=len(pairs))
+    few = (images < FEW_IMAGES) & (pairs > 0)
+    return float(weight[few].sum() / weight.sum()), int(few.sum()), int(np.count_nonzero(pairs))
 
 
 @cache

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
-from frkit.evaluation.evaluate import checked_scores, evaluate, turned
-from frkit.scores.groups import People, is_symmetric, people
+from frkit.base import FAR_LEVEL, GROUP, IDENTITY, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
+from frkit.evaluation.evaluate import evaluate
+from frkit.scores.groups import People, checked_scores, is_symmetric, people, turned
 
 OWN = "frkit_own"
 
@@ -69,8 +69,7 @@ def threshold_for_all_groups(scores: xr.DataArray, far, *, by, weighting=None, v
         "a list of pairs has no threshold for all groups yet: evaluate each group's pairs with "
         "fk.evaluate(pairs.isel(pair=...), far=...), and take the largest threshold",
     )
-    one = scores.isel({MODEL: 0}) if MODEL in scores.dims else scores
-    who = people(one, by, varying)
+    who = people(scores, by, varying)
     require(len(who.groups) > 0, "a threshold for all groups needs groups: name an attribute with by=")
     if not (weighting is None or isinstance(weighting, (str, Mapping))):
         weighting = dict(zip(np.unique(who.identity).tolist(), np.asarray(weighting, float).tolist(), strict=True))

@@ -17,8 +17,7 @@ from frkit.base import (
     require_inside,
     require_whole,
 )
-from frkit.evaluation.evaluate import checked_scores, turned
-from frkit.scores.groups import groups_among, is_symmetric, labels_of_sides
+from frkit.scores.groups import checked_scores, groups_among, is_symmetric, labels_of_sides, models_of, turned
 
 FOLD = "fold"
 WORDS = {
@@ -102,16 +101,14 @@ def verification(
     costs = cost_miss * p_target, cost_fa * (1 - p_target)
     genuine, counted, label = _kinds(scores, by)
     groups = np.empty(0, str) if by is None else groups_among(label, by)
-    names = scores[MODEL].values if MODEL in scores.dims else [None]
     parts = []
-    for place in range(len(names)):
-        values = (scores.isel({MODEL: place}) if MODEL in scores.dims else scores).values
+    for values in (model.values for model in models_of(scores)):
         here = counted & ~np.isnan(values)
         everyone = _numbers(values[here & genuine], values[here & ~genuine], n_folds, costs)
         kinds = [(here & (label == name) & genuine, here & (label == name) & ~genuine) for name in groups]
         of_groups = [_numbers(values[mine], values[others], n_folds, costs) for mine, others in kinds]
         parts.append(_labelled(everyone, of_groups, groups, turned(scores)))
-    return parts[0] if names[0] is None else xr.concat(parts, scores[MODEL].variable.to_index_variable())
+    return xr.concat(parts, scores[MODEL].variable.to_index_variable()) if MODEL in scores.dims else parts[0]
 
 
 def _kinds(scores: xr.DataArray, by) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

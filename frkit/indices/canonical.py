@@ -7,8 +7,7 @@ import xarray as xr
 from scipy.stats import beta
 
 from frkit.base import GROUP, IDENTITY, PAIR, PROBE, REFERENCE, SCORE_BIN, require, require_one_of, require_whole
-from frkit.evaluation.evaluate import checked_scores
-from frkit.scores.groups import labels_of_sides
+from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.pairs import pairs
 
 # Figure of the paper -> kind -> (genuine mean, genuine sd, impostor mean, impostor sd) of three groups. The paper

@@ -24,11 +24,10 @@ from frkit.base import (
     require,
     require_whole,
 )
-from frkit.evaluation.evaluate import checked_scores
 from frkit.evaluation.evaluate import evaluate as evaluate_scores
 from frkit.intervals.floors import DEALT, PeopleDealt, deal, generators, grouped_people
 from frkit.resampling import Resampling
-from frkit.scores.groups import labels_of_sides, people
+from frkit.scores.groups import checked_scores, labels_of_sides, people
 
 MISSING = {"genuine": "a person with two images", "impostor": "two people"}
 DEAL = "deal"
@@ -215,7 +214,7 @@ def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "
 
 def deal_people(scores: xr.DataArray, by, varying: str, deals: int, seed: int, **options) -> xr.Dataset:
     """Tallies of all deals of a tensor, from one sweep: the variables of a node over (replicate, group)."""
-    who = people(scores.isel({MODEL: 0}) if MODEL in scores.dims else scores, by, varying)
+    who = people(scores, by, varying)
     owner, code = grouped_people(who)
     dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
     coords = {}  # the identities that the rule for varying attributes leaves, without groups

@@ -8,12 +8,13 @@ import xarray as xr
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, REPLICATE, THRESHOLD_LEVEL, require, require_inside
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import COLUMN, plan_rates, tally_rates
-from frkit.evaluation.evaluate import checked_scores, evaluate, turned
+from frkit.evaluation.evaluate import evaluate
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.floors import PeopleDealt, against, deal, generators, grouped_people
 from frkit.intervals.reading import with_resolved
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import rates_read
+from frkit.scores.groups import checked_scores, turned
 
 COLUMNS = 1_000  # groups of deals that one sweep adds up
 SAME = 1e-9  # relatively: rates of the labels as they are, found in two ways

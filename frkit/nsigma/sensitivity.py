@@ -7,12 +7,11 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from frkit.base import MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, require, require_whole
-from frkit.evaluation.evaluate import checked_scores
+from frkit.base import PAIR, PROBE, REFERENCE, UNKNOWN, require, require_whole
 from frkit.intervals.floors import deal, grouped_people
 from frkit.nsigma.statistics import compared, n_sigma, with_risk
 from frkit.nsigma.subsets import SUBSET
-from frkit.scores.groups import people
+from frkit.scores.groups import checked_scores, people
 
 N_SUBSETS, SUBSET_SIZE, DEALT = "n_subsets", "subset_size", "dealt_group"
 
@@ -135,7 +134,7 @@ def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: i
     require(PAIR not in scores.dims, "a list of pairs cannot be dealt to groups: most hold no pairs across groups")
     require_whole("deals", deals, 1)
     require_whole("seed", seed, 0)
-    who = people(scores.isel({MODEL: 0}) if MODEL in scores.dims else scores, by, "error")
+    who = people(scores, by, "error")
     owner, code = grouped_people(who)
     each = []
     for child in np.random.SeedSequence(seed).spawn(deals):

@@ -25,10 +25,10 @@ from frkit.base import (
     require_inside,
     require_whole,
 )
-from frkit.evaluation.evaluate import checked_scores, evaluate
+from frkit.evaluation.evaluate import evaluate
 from frkit.faces.labels import attributes_of
 from frkit.resampling import Resampling
-from frkit.scores.groups import check_attributes, labels_of_sides, people
+from frkit.scores.groups import check_attributes, checked_scores, labels_of_sides, people
 from frkit.scores.tensor import selected
 
 BATCH, SUBSET = "batch", "subset"
@@ -174,7 +174,7 @@ def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
         groups = [group for group in np.unique(probe) if group != UNKNOWN]
         places = {group: {PAIR: np.flatnonzero((probe == group) & (reference == group))} for group in groups}
     else:
-        who = people(scores.isel({MODEL: 0}) if MODEL in scores.dims else scores, by, varying)
+        who = people(scores, by, varying)
         sides = {PROBE: who.group[who.probe], REFERENCE: who.group[who.reference]}
         places = {
             group: {side: np.flatnonzero(label == group) for side, label in sides.items()} for group in who.groups

@@ -10,13 +10,13 @@ import xarray as xr
 from tqdm import tqdm
 
 from frkit.base import DataWarning, InputError, require, require_flag, require_inside, require_whole
-from frkit.evaluation.evaluate import checked_scores
 from frkit.measures import names
 from frkit.reporting import card, fairness, page, people, rates
 from frkit.reporting.opening import kind_of, open_data, together
 from frkit.reporting.tables import Table
 from frkit.reporting.words import describe
 from frkit.reporting.work import Section, Work
+from frkit.scores.groups import checked_scores
 from frkit.scores.tensor import score_tensor
 
 # name -> title, what makes the part, its usual share of the time, whether quick=True leaves it out

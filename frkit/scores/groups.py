@@ -1,4 +1,4 @@
-"""Who stands on the two sides of scores: the labels of their images, crossed and with one rule for those that vary."""
+"""Scores, checked, and who stands on their two sides: labels, crossed, with one rule for those that vary."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +18,39 @@ from frkit.faces.labels import (
     image_names,
     resolve_varying,
 )
+from frkit.scores.tensor import CHUNK
+
+
+def checked_scores(scores) -> xr.DataArray:
+    """A tensor over (probe, reference), or the scores of a pair list over (pair)."""
+    if isinstance(scores, xr.Dataset) and "score" in scores and GENUINE in scores.coords:
+        scores = scores["score"]
+    dims = {*scores.dims} - {MODEL} if isinstance(scores, xr.DataArray) else set()
+    listed = dims == {PAIR} and GENUINE in scores.coords
+    sides = (f"{side}_{IDENTITY}" for side in (PROBE, REFERENCE))
+    require(
+        listed or dims == {PROBE, REFERENCE} and all(name in scores.coords for name in (PROBE, REFERENCE, *sides)),
+        "scores must be a tensor over (probe, reference) that names images and identities, or a list of pairs: make it "
+        "with fk.score_tensor, fk.score_matrix, fk.pairs or fk.open_pairs",
+    )
+    require(scores.dtype.kind in "fiub", f"scores must be real numbers, got {scores.dtype}")
+    scores = scores if scores.dtype in (np.float32, np.float64) else scores.astype(float)
+    if listed:
+        require(not np.isinf(scores.values).any(), "some scores are infinite; mark failed comparisons as NaN")
+        return scores
+    scores = scores.transpose(..., PROBE, REFERENCE)
+    return scores.chunk({PROBE: CHUNK, REFERENCE: CHUNK}) if scores.chunks is None else scores
+
+
+def turned(scores: xr.DataArray) -> bool:
+    """Whether scores are distances whose sign was changed: thresholds are read and written in the sign they had."""
+    return bool(scores.attrs.get("distance"))
+
+
+def models_of(scores: xr.DataArray | xr.Dataset) -> list:
+    """The scores (or the rates) of each model."""
+    places = range(scores.sizes.get(MODEL, 0))
+    return [scores.isel({MODEL: place}, drop=True) for place in places] or [scores]
 
 
 @dataclass(frozen=True, eq=False)
