@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, affordable, require, require_one_of, require_whole
 from frkit.faces.labels import clean_labels, complete_labels
@@ -79,7 +80,13 @@ class Resampling:
         """Whose rates an interval from these replicates is about, in words."""
         return TARGETS[self.scheme].format(n=n_identities, m=self.subset_size or n_identities)
 
-    def weights(self, identity, image=None, strata=None, person=None) -> xr.Dataset:
+    def weights(
+        self,
+        identity: ArrayLike,
+        image: ArrayLike | None = None,
+        strata: ArrayLike | None = None,
+        person: ArrayLike | None = None,
+    ) -> xr.Dataset:
         """Counts of every replicate.
 
         Parameters

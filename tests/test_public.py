@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import os
 import pydoc
 import re
@@ -124,6 +125,30 @@ def test_a_type_checker_sees_every_call(tmp_path):
     assert (tree, dataset) == ("xarray.DataTree", "xarray.Dataset")
     assert function.startswith("def (") and function.endswith("-> xarray.Dataset")
     assert re.findall(r":(\d+): error: (.*)  ", said) == [("10", 'Module has no attribute "evaluatte"')], said
+
+
+def functions(name, made):
+    """A public function, or the constructor and the public methods of a class, with their parameters."""
+    if inspect.isfunction(inspect.unwrap(made)):
+        yield name, [*inspect.signature(made).parameters.values()]
+    elif inspect.isclass(made) and not issubclass(made, (Exception, Warning)):
+        for method, function in vars(made).items():
+            if inspect.isfunction(function) and (method == "__init__" or not method.startswith("_")):
+                yield f"{name}.{method}", [*inspect.signature(function).parameters.values()][1:]
+
+
+ROOMS = [name for name in fk.__all__ if inspect.ismodule(getattr(fk, name))]
+OWNERS = {"": fk} | {f"{room}.": getattr(fk, room) for room in ROOMS}
+PUBLIC = {f"{front}{name}": getattr(owner, name) for front, owner in OWNERS.items() for name in owner.__all__}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_argument_says_what_it_takes(name):
+    """Arrays too, as numpy.typing.ArrayLike; what is passed on (`**options`) is said by those that take it."""
+    passed_on = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    for function, parameters in functions(name, PUBLIC[name]):
+        silent = [one.name for one in parameters if one.annotation is one.empty and one.kind not in passed_on]
+        assert silent == [], function
 
 
 def test_the_marker_for_types_is_in_the_package():

@@ -1,9 +1,11 @@
 """Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
 
 import hashlib
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import (
     FAR_LEVEL,
@@ -28,7 +30,14 @@ from frkit.scores.groups import checked_scores, models_of, turned, with_impostor
 KINDS = ("genuine", "impostor")
 
 
-def contributions(scores: xr.DataArray | xr.Dataset, *, far=None, threshold=None, by=None, **options) -> xr.Dataset:
+def contributions(
+    scores: xr.DataArray | xr.Dataset,
+    *,
+    far: ArrayLike | None = None,
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    by: str | list[str] | None = None,
+    **options,
+) -> xr.Dataset:
     """Share of every identity in FRR and FAR, and the effective number of erring identities.
 
     An accepted impostor pair belongs half to the identity on either side. Shares of a level add up to 1. The

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import (
     GENUINE,
@@ -42,21 +43,21 @@ LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherw
 
 
 def evaluate(
-    scores: xr.DataArray,
+    scores: xr.DataArray | xr.Dataset,
     *,
-    far=None,
-    threshold=None,
+    far: ArrayLike | None = None,
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     by: str | list[str] | None = None,
     resampling: Resampling | None = None,
-    weighting=None,
+    weighting: ArrayLike | Mapping[str, float] | None = None,
     impostors: str | Mapping[str, str] = "all",
     varying: str = "error",
     histogram: int | tuple[int, tuple[float, float]] | None = None,
     progress: bool | None = None,
     checkpoint: str | Path | None = None,
-    _kept=None,
-    _influence=True,
-    _rates=True,
+    _kept: "Kept | None" = None,
+    _influence: bool = True,
+    _rates: bool = True,
 ) -> xr.DataTree:
     """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
 

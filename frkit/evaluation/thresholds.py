@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
 from frkit.evaluation.evaluate import evaluate
@@ -16,7 +17,14 @@ from frkit.scores.groups import People, checked_scores, is_symmetric, people, tu
 OWN = "frkit_own"
 
 
-def threshold_for_all_groups(scores: xr.DataArray, far, *, by, weighting=None, varying: str = "error") -> xr.Dataset:
+def threshold_for_all_groups(
+    scores: xr.DataArray,
+    far: ArrayLike,
+    *,
+    by: str | list[str],
+    weighting: ArrayLike | Mapping[str, float] | None = None,
+    varying: str = "error",
+) -> xr.Dataset:
     """Find the smallest threshold at which the FAR of every group keeps to a level.
 
     It is the largest of the groups' own thresholds FAR_a^{-1}(α), each the smallest observed impostor score of the

@@ -39,7 +39,13 @@ WORDS = {
 
 
 def verification(
-    scores, *, by=None, folds: int = 10, p_target: float = 0.01, cost_miss: float = 1.0, cost_fa: float = 1.0
+    scores: xr.DataArray | xr.Dataset,
+    *,
+    by: str | list[str] | None = None,
+    folds: int = 10,
+    p_target: float = 0.01,
+    cost_miss: float = 1.0,
+    cost_fa: float = 1.0,
 ) -> xr.Dataset:
     """Numbers that tables of the field print: accuracy over folds, minDCF, Cllr, d', zero-FMR, FMR100 and FMR1000.
 

@@ -1,10 +1,11 @@
 """The faces Dataset: made from arrays, checked; and the encoders of the same images, stacked."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import (
     FAR_LEVEL,
@@ -31,7 +32,15 @@ RESERVED = frozenset(
 )
 
 
-def faces(embedding, identity, *, image=None, model=None, varying="error", **attributes) -> xr.Dataset:
+def faces(
+    embedding: ArrayLike,
+    identity: ArrayLike,
+    *,
+    image: ArrayLike | None = None,
+    model: Sequence[str] | None = None,
+    varying: str | Mapping[str, str] = "error",
+    **attributes: ArrayLike,
+) -> xr.Dataset:
     """Collect embeddings, identities and attributes of images in one checked Dataset.
 
     Parameters

@@ -1,6 +1,6 @@
 """Embeddings from files: find embedding, identity, image names and attributes, whatever they are called."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dask.array as da
@@ -28,7 +28,15 @@ _BESIDE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 
 
 def open_faces(
-    path, *, labels=None, embedding=None, identity=None, image=None, attributes=None, varying=None, metadata=None
+    path: str | Path,
+    *,
+    labels: str | Path | None = None,
+    embedding: str | Sequence[str] | None = None,
+    identity: str | None = None,
+    image: str | None = None,
+    attributes: Sequence[str] | None = None,
+    varying: str | Mapping[str, str] | None = None,
+    metadata: str | Path | None = None,
 ) -> xr.Dataset:
     """Open a file of embeddings and labels as a faces Dataset.
 

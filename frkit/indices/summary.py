@@ -11,7 +11,17 @@ from frkit.intervals import band, floor
 from frkit.intervals.floors import DEALT
 from frkit.intervals.reading import provenance
 from frkit.measures.registry import Measure
-from frkit.measures.sfi_cfi_dfi import VARIANTS, cfi, compactness, dfi, distribution, group_weights, separation, sfi
+from frkit.measures.sfi_cfi_dfi import (
+    VARIANTS,
+    Sizes,
+    cfi,
+    compactness,
+    dfi,
+    distribution,
+    group_weights,
+    separation,
+    sfi,
+)
 from frkit.resampling import Resampling
 
 PER_BIN = 100  # scores that a group needs for each bin, or sample size decides about DFI
@@ -23,7 +33,7 @@ def fairness_indices(
     by: str | list[str],
     score_map: str | Callable = "cosine",
     bins: int = 100,
-    group_sizes=None,
+    group_sizes: Sizes | None = None,
     balance: bool = False,
     c: float = 1.0,
     resampling: Resampling | None = None,
@@ -83,7 +93,12 @@ def fairness_indices(
 
 
 def summary(
-    evaluation: xr.DataTree, *, group_sizes=None, balance: bool = False, c: float = 1.0, level: float = 0.95
+    evaluation: xr.DataTree,
+    *,
+    group_sizes: Sizes | None = None,
+    balance: bool = False,
+    c: float = 1.0,
+    level: float = 0.95,
 ) -> xr.Dataset:
     """Read all nine indices and what they are made of from an evaluation: no score is touched again.
 

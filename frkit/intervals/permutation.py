@@ -1,9 +1,11 @@
 """An exact test of "no difference between groups": labels permuted over people, at the data's own thresholds."""
 
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, REPLICATE, THRESHOLD_LEVEL, require, require_inside
 from frkit.engine.protocol import make_protocol
@@ -25,11 +27,11 @@ def permutation_test(
     measure: AnyMeasure,
     *,
     by: str | list[str],
-    far=None,
-    threshold=None,
+    far: ArrayLike | None = None,
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     n: int = 999,
     seed: int = 0,
-    weighting=None,
+    weighting: ArrayLike | Mapping[str, float] | None = None,
     varying: str = "error",
     level: float = 0.95,
 ) -> xr.Dataset:

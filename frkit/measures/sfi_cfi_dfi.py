@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import GROUP, SCORE_BIN, real_numbers, require, require_one_of
 from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
 
+Sizes = ArrayLike | Mapping[str, float]  # of the groups, in their order or by name
 VARIANTS = ("normal", "extremal", "weighted")
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
 SCALES = {(0.0, 1.0): 1.0, (-1.0, 1.0): 2.0}  # range of the scores -> its length; the cosine is read as (1 + s) / 2
@@ -73,7 +75,7 @@ def divergences(z: xr.DataArray) -> xr.DataArray:
     return terms.sum(SCORE_BIN, skipna=False) / np.log2(z.sizes[GROUP])
 
 
-def fusion_weights(sizes, *, c: float = 1.0) -> xr.DataArray:
+def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
     """Weigh groups by their sizes: more for the under-represented, but not without limit.
 
     Parameters
@@ -109,7 +111,7 @@ def fusion_weights(sizes, *, c: float = 1.0) -> xr.DataArray:
     return _fused_weights(sizes, c)
 
 
-def unnormalised_weight(share, n_groups: int, *, c: float = 1.0) -> np.ndarray:
+def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> np.ndarray:
     """Weight of a group before the weights are divided by their sum: Fig. 2 of Kotwal & Marcel (2022).
 
     Parameters
@@ -154,7 +156,7 @@ def _fused_weights(sizes: xr.DataArray, c: float) -> xr.DataArray:
     return raw / raw.sum(GROUP)
 
 
-def group_weights(tallies: xr.Dataset, *, group_sizes=None, c: float = 1.0) -> xr.DataArray:
+def group_weights(tallies: xr.Dataset, *, group_sizes: Sizes | None = None, c: float = 1.0) -> xr.DataArray:
     """Weights of the groups of an evaluation, from its numbers of images or from sizes that are given."""
     images = over_groups(tallies, "images_group")
     if group_sizes is None:
@@ -196,7 +198,7 @@ def _index(kind: str, variant: str, group_sizes, c: float, balance: bool = False
     return Measure(name, read, IDENTITY_SCALE, 1.0, label, dealt=True, binned=kind == "dfi")
 
 
-def sfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure:
+def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0) -> Measure:
     """Separation fairness index: how equal the groups' distances of mean genuine and impostor score are; 1 is fair.
 
     Parameters
@@ -228,7 +230,7 @@ def sfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure
     return _index("sfi", variant, group_sizes, c)
 
 
-def cfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure:
+def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0) -> Measure:
     """Compactness fairness index: how equal the groups' spreads of scores are; 1 is fair.
 
     Parameters
@@ -256,7 +258,7 @@ def cfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0) -> Measure
     return _index("cfi", variant, group_sizes, c)
 
 
-def dfi(variant: str = "normal", *, group_sizes=None, c: float = 1.0, balance: bool = False) -> Measure:
+def dfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0, balance: bool = False) -> Measure:
     """Distribution fairness index: how alike the groups' histograms of scores are; 1 is fair, 0 is disjoint.
 
     Few scores in a bin make it smaller: read it beside its floor.

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from frkit.base import GROUP, listed, require, warn
@@ -38,7 +39,7 @@ def n_sigma(
     seed: int = 0,
     reference: str | None = None,
     fpr: float = 0.01,
-    threshold=None,
+    threshold: ArrayLike | None = None,
     risk_levels: Mapping[str, float] | None = None,
     varying: str = "error",
 ) -> xr.Dataset:

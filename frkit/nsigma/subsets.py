@@ -7,6 +7,7 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import (
     FAR_LEVEL,
@@ -53,7 +54,7 @@ def subset_rates(
     batches: int = 1,
     seed: int = 0,
     fpr: float = 0.01,
-    threshold=None,
+    threshold: ArrayLike | None = None,
     varying: str = "error",
 ) -> xr.Dataset:
     """Draw subsets of the people of every group, and compute the EER and the TPR of each subset.

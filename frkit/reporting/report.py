@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import xarray as xr
+from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from frkit.base import DataWarning, InputError, require, require_flag, require_inside, require_whole
@@ -117,8 +118,8 @@ def report(
     data: xr.Dataset | xr.DataArray | str | Path | Mapping,
     *,
     by: str | list[str] | None = None,
-    far=(1e-2, 1e-3, 1e-4),
-    threshold=None,
+    far: ArrayLike = (1e-2, 1e-3, 1e-4),
+    threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     level: float = 0.95,
     quick: bool = False,
     seed: int = 0,

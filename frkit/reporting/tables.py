@@ -31,7 +31,7 @@ class Table(pd.DataFrame):
     def _constructor(self):
         return Table
 
-    def to_latex(self, buf=None) -> str | None:
+    def to_latex(self, buf: str | Path | None = None) -> str | None:
         """Write the table for LaTeX's booktabs; every label is escaped.
 
         Parameters
@@ -53,7 +53,7 @@ class Table(pd.DataFrame):
         begin = rf"\begin{{tabular}}{{{'l' * len(head)}}}"
         return _given(buf, "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]) + END)
 
-    def to_markdown(self, buf=None) -> str | None:
+    def to_markdown(self, buf: str | Path | None = None) -> str | None:
         """Write the table as Markdown; every label is escaped.
 
         Parameters

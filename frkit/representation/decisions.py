@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from frkit.base import GROUP, listed, require, warn
@@ -11,7 +12,7 @@ LABEL, METRIC = "label", "metric"
 METRICS = ("accuracy", "false_positive_rate", "f1", "auc", "average_precision")  # the last two need scores
 
 
-def parity_gaps(truth, predicted, group) -> xr.Dataset:
+def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.Dataset:
     """Largest gaps between groups in the rates at which each label is predicted.
 
     Parameters
@@ -57,7 +58,9 @@ def parity_gaps(truth, predicted, group) -> xr.Dataset:
     return xr.Dataset({name: (LABEL, gap) for name, gap in gaps.items()}, {LABEL: labels})
 
 
-def cohort_spread(truth, predicted, group, *, score=None) -> xr.Dataset:
+def cohort_spread(
+    truth: ArrayLike, predicted: ArrayLike, group: ArrayLike, *, score: ArrayLike | None = None
+) -> xr.Dataset:
     """Metrics of a classifier within each cohort, and how far they spread.
 
     Parameters
@@ -104,7 +107,9 @@ def cohort_spread(truth, predicted, group, *, score=None) -> xr.Dataset:
     return xr.Dataset({"value": value, **summary, **spread})
 
 
-def bias_amplification(train_truth, train_group, predicted, group) -> xr.Dataset:
+def bias_amplification(
+    train_truth: ArrayLike, train_group: ArrayLike, predicted: ArrayLike, group: ArrayLike
+) -> xr.Dataset:
     """How much more a model's predictions tie labels to groups than its training labels do.
 
     The bias of a label towards a group is the group's share of the images with that label. A label counts for the

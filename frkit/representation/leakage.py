@@ -2,6 +2,7 @@
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import cross_val_predict
@@ -13,7 +14,15 @@ from frkit.representation.decisions import check_kinds
 from frkit.representation.problem import stratified
 
 
-def leakage(truth, predicted, protected, *, identity=None, folds: int = 5, seed: int = 0) -> xr.Dataset:
+def leakage(
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    protected: ArrayLike,
+    *,
+    identity: ArrayLike | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> xr.Dataset:
     """Dataset leakage and model leakage: how well a protected attribute is told from labels and from predictions.
 
     An attacker, a logistic predictor with classes weighed equally, is fitted to one part of the images and read on

@@ -2,6 +2,7 @@
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, require
@@ -15,7 +16,7 @@ def shifted_classes(
     n_features: int,
     *,
     distance: float = 2.0,
-    shares=(0.61384, 0.38616),
+    shares: ArrayLike = (0.61384, 0.38616),
     both_sides: bool = False,
     per_identity: int = 1,
     likeness: float = 0.5,

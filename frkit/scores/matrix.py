@@ -1,11 +1,12 @@
 """Score tensors from matrices of scores that exist already: rectangular, asymmetric, with failed comparisons."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dask.array as da
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import (
     IDENTITY,
@@ -33,13 +34,13 @@ CORNER = 64  # rows and columns that tell whether a matrix is symmetric
 
 
 def score_matrix(
-    values,
-    probe_identity,
-    reference_identity,
+    values: ArrayLike,
+    probe_identity: ArrayLike,
+    reference_identity: ArrayLike,
     *,
-    probe=None,
-    reference=None,
-    missing=None,
+    probe: ArrayLike | None = None,
+    reference: ArrayLike | None = None,
+    missing: ArrayLike | None = None,
     distance: bool = False,
     failed: str = "left out",
     attributes: Mapping[str, tuple] | None = None,
@@ -161,7 +162,13 @@ def _warn_of_diagonal(values, probes: dict, references: dict) -> None:
 
 
 def open_scores(
-    path: str | Path, *, missing=-1, labels=None, identity: str | None = None, metadata=None, **options
+    path: str | Path,
+    *,
+    missing: ArrayLike | None = -1,
+    labels: str | Path | Sequence[str | Path] | None = None,
+    identity: str | None = None,
+    metadata: str | Path | None = None,
+    **options,
 ) -> xr.DataArray:
     """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with files of ids.
 

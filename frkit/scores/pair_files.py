@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import IDENTITY, IMAGE, PROBE, InputError, listed, require, warn
 from frkit.faces.files import named
@@ -20,12 +21,12 @@ def open_pairs(
     path: str | Path | Sequence[str | Path],
     *,
     format: str,
-    scores=None,
+    scores: str | Path | ArrayLike | Mapping | None = None,
     metadata: str | Path | None = None,
     columns: Mapping | Sequence[str] | None = None,
     identity: str | None = None,
     distance: bool | None = None,
-    missing=None,
+    missing: ArrayLike | None = None,
     failed: str = "left out",
     unknown: Sequence[str] = ("ambiguous",),
 ) -> xr.Dataset:

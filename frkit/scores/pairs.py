@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import (
     GENUINE,
@@ -31,19 +32,19 @@ BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
 
 
 def pairs(
-    score,
-    genuine=None,
+    score: ArrayLike | Mapping[str, ArrayLike],
+    genuine: ArrayLike | None = None,
     *,
-    probe=None,
-    reference=None,
-    probe_identity=None,
-    reference_identity=None,
+    probe: ArrayLike | None = None,
+    reference: ArrayLike | None = None,
+    probe_identity: ArrayLike | None = None,
+    reference_identity: ArrayLike | None = None,
     model: Sequence[str] | None = None,
     distance: bool = False,
-    missing=None,
+    missing: ArrayLike | None = None,
     failed: str = "left out",
     trial: Mapping | None = None,
-    **attributes,
+    **attributes: ArrayLike | tuple,
 ) -> xr.Dataset:
     """Collect scored pairs, with what is known of their two sides, in one checked Dataset.
 

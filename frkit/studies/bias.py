@@ -2,6 +2,7 @@
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import require
 from frkit.evaluation.evaluate import evaluate, far_levels
@@ -20,7 +21,7 @@ def bootstrap_bias(
     mixture: Mixture,
     *,
     per_identity: tuple[int, ...] = (2, 3, 5, 10, 20),
-    far=None,
+    far: ArrayLike | None = None,
     n: int = 200,
     seed: int = 0,
     level: float = 0.95,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require
 from frkit.evaluation.evaluate import evaluate, far_levels
@@ -22,7 +23,7 @@ def consistency(
     population: Mixture | xr.Dataset,
     *,
     sizes: tuple | None = None,
-    far=None,
+    far: ArrayLike | None = None,
     seeds: int = 5,
     similarity: str | Callable = "cosine",
     progress: bool = True,

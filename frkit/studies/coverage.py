@@ -2,13 +2,14 @@
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, REPLICATE, DataWarning, InputError, require
 from frkit.evaluation.evaluate import far_levels
@@ -52,9 +53,9 @@ def coverage(
     *,
     by: str | None = None,
     n_datasets: int = 200,
-    per_identity=10,
+    per_identity: ArrayLike = 10,
     n_identities: int | None = None,
-    far=None,
+    far: ArrayLike | None = None,
     schemes: tuple[str, ...] = ("image",),
     methods: tuple[str, ...] = ("recentered", "naive", "gaussian"),
     levels: tuple[float, ...] = LEVELS,
@@ -169,10 +170,10 @@ def exact(plan: Plan, chosen: Measure) -> xr.DataArray:
 def read(
     evaluations: dict[str, xr.DataTree],
     truth: xr.DataArray,
-    methods,
-    levels,
+    methods: Iterable[str],
+    levels: Iterable[float],
     seed: int,
-    measure,
+    measure: AnyMeasure,
     each: Callable | None = None,
 ) -> xr.Dataset:
     """Apply every method at every level to stacked evaluations, by scheme, and count.

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv
 
 from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require
@@ -49,7 +50,7 @@ class IdentityLaw:
     0.4032
     """
 
-    def __init__(self, dim: int = 128, kappa=(100, 800), groups: Mapping | None = None):
+    def __init__(self, dim: int = 128, kappa: float | tuple[float, float] = (100, 800), groups: Mapping | None = None):
         require(dim == int(dim) and dim >= 3, f"dim must be an integer of at least 3, got {dim}")
         self.dim, self.kappa, self.groups = int(dim), interval(kappa), groups
         # no cohesion: draw one large vmf.mixture, which knows it, and take its rates
@@ -78,7 +79,7 @@ class IdentityLaw:
         """
         return mixture(n_identities, self.dim, self.kappa, seed, self.groups)
 
-    def population_rates(self, threshold, *, by: str | None = None) -> xr.Dataset:
+    def population_rates(self, threshold: ArrayLike, *, by: str | None = None) -> xr.Dataset:
         """Exact FAR and FRR of infinitely many identities at cosine thresholds in (-1, 1).
 
         Parameters
@@ -105,7 +106,7 @@ class IdentityLaw:
         far = betainc(self.dim / 2 - 0.5, self.dim / 2 - 0.5, (1 - threshold) / 2)
         return self._dataset(threshold, far, THRESHOLD_LEVEL, threshold, by)
 
-    def population_roc(self, far, *, by: str | None = None) -> xr.Dataset:
+    def population_roc(self, far: ArrayLike, *, by: str | None = None) -> xr.Dataset:
         """Exact thresholds and FRR of infinitely many identities at FAR levels in (0, 1).
 
         Parameters

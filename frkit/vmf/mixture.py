@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from frkit.base import UNKNOWN, require
 from frkit.faces.labels import clean_labels
@@ -38,7 +39,9 @@ class Mixture:
     (4, 4)
     """
 
-    def __init__(self, mean_directions, concentrations, groups=None):
+    def __init__(
+        self, mean_directions: ArrayLike, concentrations: ArrayLike, groups: ArrayLike | Mapping | None = None
+    ):
         directions = np.array(mean_directions, np.float64)
         fits = directions.ndim == 2 and directions.shape[0] >= 2 and directions.shape[1] >= 3
         require(fits, f"mean_directions must have shape (identities >= 2, dimension >= 3), got {directions.shape}")
@@ -110,7 +113,9 @@ class Mixture:
         groups = {name: labels[who] for name, labels in self.groups.items()}
         return Mixture(self.mean_directions[who], self.concentrations[who], groups)
 
-    def correlated(self, *, centroid_correlation: float = 0.95, concentration_factor=1.0, seed: int = 0) -> "Mixture":
+    def correlated(
+        self, *, centroid_correlation: float = 0.95, concentration_factor: ArrayLike = 1.0, seed: int = 0
+    ) -> "Mixture":
         """A second encoder of the same identities: itself a mixture, with an exact truth of its own.
 
         Parameters

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
@@ -17,7 +18,9 @@ from frkit.vmf.densities import GenuineScores
 from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
 
 
-def rates(mix, threshold, *, by: str | None = None, weights=None, cross: bool = False) -> xr.Dataset:
+def rates(
+    mix, threshold: ArrayLike, *, by: str | None = None, weights: ArrayLike | None = None, cross: bool = False
+) -> xr.Dataset:
     """Exact population FAR and FRR of a mixture at thresholds; a pair is accepted when its score exceeds one.
 
     Parameters
@@ -59,7 +62,9 @@ def rates(mix, threshold, *, by: str | None = None, weights=None, cross: bool = 
     return answered(mix, by, weights, lambda found: _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross))
 
 
-def roc(mix, far, *, by: str | None = None, weights=None, cross: bool = False) -> xr.Dataset:
+def roc(
+    mix, far: ArrayLike, *, by: str | None = None, weights: ArrayLike | None = None, cross: bool = False
+) -> xr.Dataset:
     """Exact population ROC of a mixture: the threshold where FAR reaches each level, and the rates there.
 
     Parameters
@@ -96,7 +101,7 @@ def roc(mix, far, *, by: str | None = None, weights=None, cross: bool = False) -
     )
 
 
-def summary(mix, *, by: str | None = None, weights=None) -> xr.Dataset:
+def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> xr.Dataset:
     """Exact equal error rate with its threshold, and exact area under the ROC curve, P(genuine > impostor).
 
     Parameters

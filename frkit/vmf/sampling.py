@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from frkit.base import require
@@ -19,7 +20,7 @@ from frkit.vmf.densities import RadialInverse
 BLOCK = 8192
 
 
-def sample(mix, per_identity=10, seed: int = 1) -> xr.Dataset:
+def sample(mix, per_identity: ArrayLike = 10, seed: int = 1) -> xr.Dataset:
     """Draw images: a faces Dataset with `per_identity` (a number or an array (K,)) images of each.
 
     The draws follow the von Mises-Fisher distribution itself (not a normalised Gaussian); the same seed
@@ -39,7 +40,13 @@ def sample(mix, per_identity=10, seed: int = 1) -> xr.Dataset:
     return _faces(mix, per_identity, [(np.random.default_rng(seed), 1.0)])
 
 
-def sample_encoders(encoders: Mapping, per_identity=10, seed=1, *, correlation=0.9) -> xr.Dataset:
+def sample_encoders(
+    encoders: Mapping,
+    per_identity: ArrayLike = 10,
+    seed: int = 1,
+    *,
+    correlation: float | Mapping[str, float] = 0.9,
+) -> xr.Dataset:
     """Draw images that several encoders see, as one stacked faces Dataset.
 
     Parameters
