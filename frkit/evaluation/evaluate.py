@@ -372,11 +372,9 @@ def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
     two = isinstance(histogram, (tuple, list)) and len(histogram) == 2
     bins, bounds = histogram if two else (histogram, None)
     ends = real_numbers("histogram", (0, 1) if bounds is None else bounds)
+    some = isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS
     require(
-        isinstance(bins, (int, np.integer))
-        and 1 <= bins <= MOST_BINS
-        and ends.shape == (2,)
-        and ends[0] < ends[1] < np.inf,
+        some and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
         f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low < high; "
         f"got {histogram!r}",
     )

@@ -166,20 +166,13 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
     """What made these numbers, as JSON can hold it."""
     images = np.bincount(protocol.people.identity_code)
     shared = weighting is None or isinstance(weighting, str)
-    drawn = (
-        {}
-        if resampling is None
-        else {
-            "scheme": resampling.scheme,
-            "n": resampling.n,
-            "seed": resampling.seed,
-            "strata": resampling.strata,
-            "copies": protocol.diagonal,
-            "varies": bool(np.any(protocol.image_count[1:] != 1) or np.any(protocol.identity_count[1:] != 1)),
-            "target": resampling.target(len(np.unique(protocol.people.person))),
-        }
-    )
-    known = drawn | {
+    known = {}
+    if resampling is not None:
+        known = {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
+        varies = bool(np.any(protocol.image_count[1:] != 1) or np.any(protocol.identity_count[1:] != 1))
+        target = resampling.target(len(np.unique(protocol.people.person)))
+        known |= {"copies": protocol.diagonal, "varies": varies, "target": target}
+    known |= {
         "weighting": "pair" if protocol.pooled else "identity" if shared else "p_k",
         "impostors": impostors,
         "by": by if by is None or isinstance(by, str) else list(by),

@@ -53,8 +53,6 @@ def contributions(who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr",
         own = np.flatnonzero(groups == name)
         ax.barh(own, chosen.values[own], color=colour, label=plain(name) if name else None)
     ax.set_yticks(np.arange(len(largest)), [plain(person) for person in chosen[IDENTITY].values])
-    effective = float(who[f"{rate}_effective"])
-    n_people = int((share.values > 0).sum())
+    effective, n_people = float(who[f"{rate}_effective"]), int((share.values > 0).sum())
     words = f"{n_people} of {share.size} people err, as many errors as {effective:.1f} with equal shares"
-    ax = finish(ax, f"share of the {WORDS[rate]}", "", [words], grid="x", loc="lower right")
-    return ax
+    return finish(ax, f"share of the {WORDS[rate]}", "", [words], grid="x", loc="lower right")

@@ -258,9 +258,7 @@ def finish(ax: Axes, xlabel: str, ylabel: str, captions: list[str] = (), *, grid
     return ax
 
 
-def finish_levels(
-    ax: Axes, levels: xr.DataArray, ylabel: str, captions: list[str], floor: float | None = None
-) -> Axes:
+def finish_levels(ax: Axes, levels: xr.DataArray, ylabel: str, captions: list[str], floor: float | None = None) -> Axes:
     """The same for curves along levels: FAR on a log axis, and rates on another one from a floor on."""
     ax.set_xscale("log" if levels.name == FAR_LEVEL else "linear")
     if floor is not None:

@@ -182,24 +182,24 @@ def with_impostors(scores: xr.DataArray, impostors) -> tuple[xr.DataArray, str]:
     if not isinstance(impostors, Mapping):
         return scores, impostors
     require(len(impostors) > 0, "impostors is an empty mapping: say impostors='all'")
-    listed = PAIR in scores.dims
-    spread = (slice(None), slice(None)) if listed else ((slice(None), None), slice(None))
-
-    def alike(sides) -> tuple:
-        codes = np.unique(np.concatenate(sides), return_inverse=True)[1]
-        parts = np.split(codes, [len(sides[0])])
-        if not listed:
-            parts = [da.from_array(code, chunks=(sizes,)) for code, sizes in zip(parts, scores.chunks[-2:])]
-        return parts[0][spread[0]] == parts[1][spread[1]]
-
     kept = True
     for name, kind in impostors.items():
         require_one_of(f"impostors[{name!r}]", kind, ("same", "other"))
-        labels = labels_of_sides(scores, name)
-        known = [label != UNKNOWN for label in labels]
-        both = known[0][spread[0]] & known[1][spread[1]]
-        kept = kept & both & (alike(labels) if kind == "same" else ~alike(labels))
-    genuine = scores[GENUINE].values if listed else alike(labels_of_sides(scores, IDENTITY))
-    if listed:
-        return scores.isel({PAIR: np.flatnonzero(genuine | kept)}), "all"
-    return scores.copy(data=da.where(genuine | kept, scores.data, scores.dtype.type(np.nan))), "all"
+        probe, reference = _facing_codes(scores, name)
+        wanted = probe == reference if kind == "same" else probe != reference
+        kept = kept & wanted & (probe >= 0) & (reference >= 0)
+    if PAIR in scores.dims:
+        return scores.isel({PAIR: np.flatnonzero(scores[GENUINE].values | kept)}), "all"
+    probe, reference = _facing_codes(scores, IDENTITY)
+    return scores.copy(data=da.where((probe == reference) | kept, scores.data, scores.dtype.type(np.nan))), "all"
+
+
+def _facing_codes(scores: xr.DataArray, name: str) -> tuple:
+    """Codes of the labels on both sides, -1 where unknown, so shaped that to compare them compares every pair."""
+    labels = labels_of_sides(scores, name)
+    names, codes = np.unique(np.concatenate(labels), return_inverse=True)
+    sides = np.split(np.where(names[codes] == UNKNOWN, -1, codes), [len(labels[0])])
+    if PAIR in scores.dims:
+        return tuple(sides)
+    probe, reference = (da.from_array(side, chunks=(sizes,)) for side, sizes in zip(sides, scores.chunks[-2:]))
+    return probe[:, None], reference

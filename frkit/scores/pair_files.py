@@ -13,7 +13,6 @@ from frkit.faces.files import named
 from frkit.faces.joins import identities_from, joined
 from frkit.scores.pair_columns import SIDES
 from frkit.scores.pair_formats import PAIR_FORMATS
-from frkit.scores.pair_json import read_json
 from frkit.scores.pairs import pairs
 
 
@@ -76,9 +75,8 @@ def open_pairs(
     >>> import frkit as fk
     >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
     """
-    formats = PAIR_FORMATS | {"json": read_json}
-    require(format in formats, f"format must be one of {', '.join(formats)}; got {format!r}")
-    reader = formats[format]
+    require(format in PAIR_FORMATS, f"format must be one of {', '.join(PAIR_FORMATS)}; got {format!r}")
+    reader = PAIR_FORMATS[format]
     own = "metadata" in signature(reader).parameters
     options = {"scores": scores, "columns": columns} | ({"metadata": metadata} if own else {})
     given = {name: value for name, value in options.items() if value is not None}
