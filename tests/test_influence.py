@@ -23,11 +23,12 @@ from twin_influence import (
 import frkit as fk
 from frkit.engine import plan, rates
 from frkit.evaluation.evaluate import Evaluator
-from frkit.intervals.compare import _holm_row
+from frkit.intervals.compare import _contrast, _holm_row
 from frkit.intervals.gamma_satterthwaite import Law, Move
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Part
 from frkit.intervals.joint import Place, Rates, drawn_values, draws, rates_of
 from frkit.measures import measure
+from frkit.measures.registry import IDENTITY_SCALE
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NAMES = ("accepted", "compared", "rejected", "genuine", "square", "blocks")
@@ -529,3 +530,58 @@ def test_an_equal_error_rate_of_few_errors_holds(target):
         band = fk.band(fk.evaluate(fk.score_tensor(people.sample(5, seed=seed)), far=[0.01]), "eer", target=target)
         missed += not band.lower.item() <= truth.far_level.values[at] <= band.upper.item()
     assert missed <= 3
+
+
+# --- where nobody has an error -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def without_errors():
+    """Three groups, one thrice as large; no genuine pair is rejected at 0, no impostor pair accepted at .97."""
+    shares = {"a": {"share": 1}, "b": {"share": 3}, "c": {"share": 1}}
+    people = fk.vmf.mixture(60, 64, kappa=(50, 220), seed=1, groups=shares)
+    encoders = {"A": people, "B": people.correlated(centroid_correlation=1.0)}
+    faces = fk.vmf.sample_encoders(encoders, 4, correlation=0.6, seed=2)
+    ev = fk.evaluate(fk.score_tensor(faces), threshold=[0.0, 0.97], by="group")
+    assert not ev["empirical"].frr_group.sel(threshold_level=0).any()
+    assert not ev["empirical"].far_group.sel(threshold_level=0.97).any()
+    return ev
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("rate", "at"), [("frr", 0), ("far", 0.97)])
+def test_groups_without_an_error_do_not_differ(without_errors, rate, at, target):
+    ev = without_errors.sel(model="A", drop=True)
+    for name in ("max_min", "max_geomean", "gini", "max_difference"):
+        band = fk.band(ev, f"{rate}_{name}", target=target).sel(threshold_level=at)
+        fair = band.attrs["fair"]
+        assert float(band.p) == 1 and float(band.lower) == fair < fair + 1e-4 < float(band.upper) < np.inf
+        assert float(fk.floor(ev, f"{rate}_{name}", target=target).p.sel(threshold_level=at)) == 1
+    fdr = fk.band(ev, "fdr", target=target).sel(threshold_level=at)
+    assert float(fdr.lower) < float(fdr.upper) == 1
+    pairs = fk.compare(ev, f"{rate}_group", groups="all", target=target).sel(threshold_level=at)
+    assert (pairs.p == 1).all() and (pairs.lower <= 0).all() and (0 <= pairs.upper).all()
+    assert (pairs.upper - pairs.lower > 1e-4).all()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_models_without_an_error_have_a_difference_of_some_width(without_errors, target):
+    apart = fk.compare(without_errors, "frr", models=("A", "B"), target=target).sel(threshold_level=0)
+    assert float(apart.estimate) == 0 and float(apart.p) == 1
+    assert float(apart.lower) < -1e-4 and 1e-4 < float(apart.upper)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_groups_that_lose_everything_do_not_differ(without_errors, target):
+    band = fk.band(without_errors, "frr_max_min", target=target).sel(threshold_level=0.97)
+    assert (band.estimate == 1).all() and (band.lower == 1).all() and (band.upper > 1.001).all() and (band.p == 1).all()
+
+
+def test_a_contrast_holds_its_estimate_and_counts_from_its_side():
+    """Two draws in ten lie beyond zero, seen from .3; seen from the other side, or from zero, all speak against it."""
+    draws = xr.DataArray([-0.1, -0.2, *np.linspace(0.1, 0.8, 8)], dims="replicate")
+    for estimate, p in ((0.3, 2 * 3 / 11), (-0.05, 1), (0.0, 1)):
+        here = xr.DataArray(estimate)
+        found = _contrast([(one, 0 * one) for one in (here, here, draws)], "influence", 0.95, IDENTITY_SCALE)
+        assert float(found.p) == pytest.approx(p)
+        assert found.lower <= estimate <= found.upper

@@ -86,7 +86,7 @@ def compare(
     if method == "inverted":
         method = "influence" if reads_rates(evaluations[0]["empirical"].to_dataset(), chosen) else "pivotal"
     target = target if method == "influence" else None
-    values = [values_by(method, evaluation, chosen, target) for evaluation in evaluations]
+    values = [values_by(method, evaluation, chosen, target, place) for place, evaluation in enumerate(evaluations)]
     if groups is not None:
         result = _group_contrasts(values[0], chosen, groups, method, level)
     else:
@@ -109,6 +109,9 @@ def _contrast(sides: list, method: str, level: float, scale: str) -> xr.Dataset:
         values = Values(*(there(a) - there(b) for a, b in sides))
     ends = "recentered" if method in WITHOUT_REPLICATES else method
     result = interval(values, ends, level, IDENTITY_SCALE).assign(p=_p_value(values))
+    if method in WITHOUT_REPLICATES:  # a rate without an error counts half of one: draws may leave the estimate out
+        lower, upper = np.minimum(result.lower, result.estimate), np.maximum(result.upper, result.estimate)
+        result = result.assign(lower=lower, upper=upper)
     if scale != LOG_SCALE:
         return result.assign_attrs(contrast="difference", null=0)
     ratios = {name: np.exp(result[name]) for name in ("estimate", "lower", "upper", "centre")}
@@ -116,11 +119,10 @@ def _contrast(sides: list, method: str, level: float, scale: str) -> xr.Dataset:
 
 
 def _p_value(values: Values) -> xr.DataArray:
-    """Two-sided p-value of zero: how often the draws, moved to the estimate, lie beyond it."""
+    """Two-sided p-value of zero: how often the draws, moved to the estimate, lie beyond it, seen from the estimate."""
     moved = values.estimate + (values.replicates - values.centre)
-    n = moved.sizes[REPLICATE]
-    tails = [(1 + (sign * moved <= 0).sum(REPLICATE)) / (n + 1) for sign in (1, -1)]
-    return np.minimum(2 * np.minimum(*tails), 1).where(values.estimate.notnull())
+    beyond = (np.sign(values.estimate) * moved <= 0).sum(REPLICATE)
+    return np.minimum(2 * (1 + beyond) / (moved.sizes[REPLICATE] + 1), 1).where(values.estimate.notnull())
 
 
 def _group_contrasts(values: Values, chosen: Measure, groups, method: str, level: float) -> xr.Dataset:

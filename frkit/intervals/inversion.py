@@ -75,8 +75,13 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     distance, n = ray.side * (ray.noisy - ray.seen), ray.noisy.sizes[REPLICATE]
     as_far, as_near = (distance >= -TIE).mean(REPLICATE), (distance <= TIE).mean(REPLICATE)
     tail, back = tails(level)[0], {STRETCH: slice(None, None, -1)}
-    ends = _reach(as_far, ray.truth, tail), _reach(as_near[back], ray.truth[back], tail)
-    lower, upper = ends if ray.side > 0 else ends[::-1]
+    near, off = _reach(as_far, ray.truth, tail), _reach(as_near[back], ray.truth[back], tail)
+    # groups that are more alike than noise lets any be leave no λ: the other end is then what fair ones still show
+    of_fair = ray.noisy.isel({STRETCH: 0}).quantile(1 - tail if ray.side > 0 else tail, REPLICATE, skipna=False)
+    told = (as_near >= tail).any(STRETCH) & (np.abs(ray.seen - chosen.fair) > TIE)
+    off = off.where(told, of_fair.drop_vars("quantile"))
+    off = ray.side * np.maximum(ray.side * off, ray.side * ray.seen)  # the interval holds what was seen
+    lower, upper = (near, off) if ray.side > 0 else (off, near)
     p = (1 + n * as_far.isel({STRETCH: 0})) / (1 + n)
     estimate = chosen(evaluation["empirical"].to_dataset())
     return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper, "p": p}).where(ray.seen.notnull())
@@ -114,13 +119,20 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
     for name in names:
         sizes, values = images if name.endswith(f"_{GROUP}") else 1.0, drawn[name].clip(min=1e-300)
         if name == "frr_group" and target == NEW_PEOPLE:
-            values, least = mixed_draws(evaluation, N_DRAWS)
-            seen = np.log(data[name].clip(min=least))
+            mixed, least = mixed_draws(evaluation, N_DRAWS)
+            values = mixed.fillna(values)  # people who are all alike tell nothing of others
+            seen = _together(np.log(data[name].clip(min=least)), data[name])
             at = np.log((np.exp(seen) * sizes).sum(GROUP) / sizes.where(seen.notnull()).sum(GROUP))
         else:
-            seen = at = np.log(data[name].where(data[name] > 0, values.mean(REPLICATE)))
+            seen = np.log(data[name].where(data[name] > 0, values.mean(REPLICATE)))
+            seen = at = _together(seen, data[name])
         spreads[name] = Spread(seen, np.log(values) - np.log(values.mean(REPLICATE)), at, sizes)
     return spreads
+
+
+def _together(seen: xr.DataArray, rate: xr.DataArray) -> xr.DataArray:
+    """The same; where no group has an error none differs from another."""
+    return seen.where((rate > 0).any(_group_dims(rate)), seen.mean(_group_dims(rate)))
 
 
 def _of_moments(evaluation: xr.DataTree, chosen: Measure) -> dict[str, Spread]:

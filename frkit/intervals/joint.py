@@ -258,15 +258,18 @@ def _sup_tails(places: np.ndarray, level: float, together: np.ndarray) -> np.nda
     return found
 
 
-def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int = DRAWS) -> xr.Dataset:
-    """Draws of rates from their joint law, with `replicate` in front; the same units get the same multipliers."""
+def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int = DRAWS, place: int = 0) -> xr.Dataset:
+    """Draws of rates from their joint law, with `replicate` in front; the same units get the same multipliers.
+
+    place: of the evaluation among those that are compared: errors that nobody has seen are not the same in two of them.
+    """
     data = evaluation["empirical"].to_dataset()
     parts = {name: [] for name in names}
     for rates in rates_of(evaluation, target).values():
         places = {name: rates.places(name) for name in names}
-        every = [place for found in places.values() for place in found.flat]
-        heights = _heights(np.stack([place.influence for place in every], 1), n)
-        drawn = iter([_drawn(place, height) for place, height in zip(every, heights, strict=True)])
+        every = [one for found in places.values() for one in found.flat]
+        heights = _heights(np.stack([one.influence for one in every], 1), n, place)
+        drawn = iter([_drawn(one, height) for one, height in zip(every, heights, strict=True)])
         for name, found in places.items():
             parts[name].append(np.reshape([next(drawn) for _ in found.flat], (*found.shape, n)))
     variables = {}
@@ -281,7 +284,8 @@ def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int =
 def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataArray]:
     """FRR of groups whose people are drawn, with replacement, from the people of all groups, and the least of them.
 
-    So vary the groups' FRR over new people where groups do not differ. No error counts half a pair.
+    So vary the groups' FRR over new people where groups do not differ. No error counts half a pair. Where all people
+    are alike (nobody has an error, or everybody) the draws are NaN.
     """
     data, found = evaluation["empirical"].frr_group, []
     for rates in rates_of(evaluation, NEW_PEOPLE).values():
@@ -292,7 +296,9 @@ def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataA
             counts = rng.multinomial(size, np.full(len(people), 1 / len(people)), n) * mass.sum(1)[people]
             drawn.append(counts @ shares[people] / np.maximum(counts.sum(1), TINY)[:, None])
         least = np.stack([law.least[-mass.shape[1] :] / 2 for law in rates.laws])
-        found.append(np.concatenate([np.maximum(np.stack(drawn, -1), least), least[None]]))
+        alike = np.ptp(shares[people], axis=0)[:, None] == 0
+        values = np.where(alike, np.nan, np.maximum(np.stack(drawn, -1), least))
+        found.append(np.concatenate([values, least[None]]))
     whole = xr.DataArray(np.stack(found), dims=(MODEL, REPLICATE, *(dim for dim in data.dims if dim != MODEL)))
     whole = whole if MODEL in data.dims else whole.isel({MODEL: 0})
     whole = whole.assign_coords({dim: data[dim] for dim in data.dims})
@@ -306,23 +312,26 @@ def _drawn(place: Place, heights: np.ndarray) -> np.ndarray:
     return np.clip(values, place.event / 4, 1.0)
 
 
-def _heights(influence: np.ndarray, n: int) -> np.ndarray:
-    """Standard normal heights, (rate, draw), with the correlations of the influences, (unit, rate)."""
+def _heights(influence: np.ndarray, n: int, place: int = 0) -> np.ndarray:
+    """Standard normal heights, (rate, draw), with the correlations of the influences, (unit, rate).
+
+    Rates without an error have no influences: nothing says what they have in common, and each has heights of its own.
+    """
     length = np.sqrt((influence**2).sum(0))
     total = np.zeros((influence.shape[1], n))
     for number, begin in enumerate(range(0, len(influence), UNITS_AT_ONCE)):
         part = influence[begin : begin + UNITS_AT_ONCE]
         multipliers = np.random.default_rng([0, number]).standard_normal((len(part), n), np.float32)
         total += part.T @ multipliers
-    fallback = np.random.default_rng([1, 0]).standard_normal(n)  # of rates without an error: only half an event varies
+    fallback = np.random.default_rng([1, place]).standard_normal(total.shape)
     return np.where(length[:, None] > 0, total / np.where(length > 0, length, 1)[:, None], fallback)
 
 
-def drawn_values(evaluation: xr.DataTree, chosen: Measure, target: str) -> Values:
+def drawn_values(evaluation: xr.DataTree, chosen: Measure, target: str, place: int = 0) -> Values:
     """A measure of the rates, and of draws from their joint law, whose centre is the estimate."""
     data = evaluation["empirical"].to_dataset()
     held = tuple(name for name in RATES if name in data and name != "threshold")
-    drawn = draws(evaluation, rates_read(chosen, data, held) or held, target)
+    drawn = draws(evaluation, rates_read(chosen, data, held) or held, target, place=place)
     estimate = chosen(data)
     try:
         return Values(estimate, estimate, chosen(drawn))

@@ -126,10 +126,10 @@ METHODS = tuple(INTERVALS)
 WITHOUT_REPLICATES = ("influence", "inverted")
 
 
-def values_by(method: str, evaluation: xr.DataTree, chosen: Measure, target: str) -> Values:
+def values_by(method: str, evaluation: xr.DataTree, chosen: Measure, target: str, place: int = 0) -> Values:
     """A measure with draws from the joint law of the rates, or with replicates, whichever a method reads."""
     if method in WITHOUT_REPLICATES:
-        return drawn_values(evaluation, chosen, target)
+        return drawn_values(evaluation, chosen, target, place)
     return values_of(evaluation, chosen)
 
 
