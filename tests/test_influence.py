@@ -453,6 +453,8 @@ def test_a_group_without_an_error_has_an_interval():
     band = fk.band(ev, "frr_max_min")
     assert float(band.estimate[0]) == np.inf
     assert 1 <= float(band.lower[0]) < np.inf
+    gini = fk.band(ev, "frr_gini")
+    assert 0 <= float(gini.lower[0]) < float(gini.estimate[0]) == float(gini.upper[0]) == 1  # it holds the estimate
 
 
 # --- contrasts of groups -----------------------------------------------------------------------------------

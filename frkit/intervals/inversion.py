@@ -80,10 +80,11 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     of_fair = ray.noisy.isel({STRETCH: 0}).quantile(1 - tail if ray.side > 0 else tail, REPLICATE, skipna=False)
     told = (as_near >= tail).any(STRETCH) & (np.abs(ray.seen - chosen.fair) > TIE)
     off = off.where(told, of_fair.drop_vars("quantile"))
-    off = ray.side * np.maximum(ray.side * off, ray.side * ray.seen)  # the interval holds what was seen
+    estimate = chosen(evaluation["empirical"].to_dataset())
+    for held in (ray.seen, estimate.where(np.isfinite(estimate), ray.seen)):  # with half an error for none, and without
+        off = ray.side * np.maximum(ray.side * off, ray.side * held)
     lower, upper = (near, off) if ray.side > 0 else (off, near)
     p = (1 + n * as_far.isel({STRETCH: 0})) / (1 + n)
-    estimate = chosen(evaluation["empirical"].to_dataset())
     return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper, "p": p}).where(ray.seen.notnull())
 
 
