@@ -587,3 +587,23 @@ def test_a_contrast_holds_its_estimate_and_counts_from_its_side():
         found = _contrast([(one, 0 * one) for one in (here, here, draws)], "influence", 0.95, IDENTITY_SCALE)
         assert float(found.p) == pytest.approx(p)
         assert found.lower <= estimate <= found.upper
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("how", [{"far": [1e-3, 1e-2, 0.1, 0.5]}, {"threshold": [-0.9, 0.0, 0.3, 0.6, 0.99]}])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_interval_of_few_people_has_a_width_and_holds_the_estimate(seed, how, target):
+    """Groups of 3 to 12 people with 2 to 5 images, at levels where all, some or none of the pairs are errors."""
+    rng = np.random.default_rng(seed)
+    groups = {name: {"share": share} for name, share in zip("abc", rng.integers(1, 5, 3), strict=True)}
+    people = fk.vmf.mixture(24, 16, kappa=(20 * 3**seed, 60 * 3**seed), seed=seed, groups=groups)
+    ev = fk.evaluate(fk.score_tensor(people.sample(rng.integers(2, 6, 24), seed=seed)), by="group", **how)
+    found = [fk.compare(ev, name, groups="all", target=target) for name in ("far_group", "frr_group")]
+    for name in ("far_cross", "eer_group", "frr", "far", "fdr", "far_gini", "frr_gini", "far_max_min", "frr_max_min"):
+        found.append(fk.band(ev, name, target=target))
+    for band in found:
+        known = np.isfinite(band.estimate)
+        assert (known <= (band.upper - band.lower > 0)).all()
+        assert (known <= (band.lower <= band.estimate + 1e-7)).all()
+        assert (known <= (band.estimate <= band.upper + 1e-7)).all()  # sums of single precision lie below it
+        assert "p" not in band or (known <= (band.p >= 1 / 2001)).all()
