@@ -22,7 +22,7 @@ from twin_influence import (
 
 import frkit as fk
 from frkit.engine import plan, rates
-from frkit.evaluation.evaluate import Evaluator
+from frkit.evaluation.evaluate import prepared
 from frkit.intervals.compare import _contrast, _holm_row
 from frkit.intervals.gamma_satterthwaite import Law, Move
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Part
@@ -181,7 +181,7 @@ def test_a_plan_that_misses_is_swept_again(monkeypatch):
         return sweep(scores, request, **how)
 
     monkeypatch.setattr(rates, "sweep", noting)
-    missed = Evaluator({"far": FAR}).prepared(others)(scores)["influence"].to_dataset()
+    missed = prepared(others, far=FAR)(scores)["influence"].to_dataset()
     assert len(asked) > 1 and not asked[-1].asking
     hit = fk.evaluate(scores, far=FAR)["influence"].to_dataset()
     for name in NAMES:

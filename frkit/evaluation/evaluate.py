@@ -1,7 +1,7 @@
 """`evaluate`: from a score tensor to a labelled tree of rates, for the data, their V-statistic and replicates."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -183,36 +183,21 @@ def evaluate(
     return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluator:
-    """Evaluations of the same kind, one after the other: `evaluate` with these options, by name.
+def prepared(scores: xr.DataArray, **options) -> Callable[..., xr.DataTree]:
+    """`evaluate` with these options, for scores of the same kind one after the other; an option given later counts.
 
-    `prepared` looks at some scores once and keeps what further evaluations have in common: the plan of the sweep, and
+    These scores are looked at once, and what further evaluations have in common is kept: the plan of the sweep, and
     the draws for these images. That pays for many small data sets. No rate depends on it: what a plan does not cover
     is swept again. (Where n_k are unequal, sums are rounded in an order that follows the plan: rates then differ by
     about 1e-15 from those of `evaluate`. Slopes of the curve, which intervals without replicates read, are taken
     between the bins of the plan: their ends then differ by about a thousandth of their width.) Any number of threads
     may call it at once.
     """
-
-    options: dict
-    kept: "Kept | None" = None
-
-    def prepared(self, scores: xr.DataArray) -> "Evaluator":
-        """The same, which keeps labels, draws and plan of these scores for later ones of about the same kind."""
-        asked = evaluate.__kwdefaults__ | self.options
-        scores, asked["impostors"] = with_impostors(checked_scores(scores), asked["impostors"])
-        of_people = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
-        known = _known(scores, asked_levels(asked["far"], asked["threshold"], scores), of_people)
-        return replace(self, kept=known)
-
-    def __call__(self, scores: xr.DataArray, *, seed: int | None = None) -> xr.DataTree:
-        """Evaluate scores; `seed` draws other replicates than the options say."""
-        options = dict(self.options)
-        if seed is not None:
-            require(options.get("resampling") is not None, "seed= draws replicates, but resampling is None")
-            options["resampling"] = replace(options["resampling"], seed=seed)
-        return evaluate(scores, **options, _kept=self.kept)
+    asked = evaluate.__kwdefaults__ | options
+    scores, asked["impostors"] = with_impostors(checked_scores(scores), asked["impostors"])
+    of_people = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
+    kept = _known(scores, asked_levels(asked["far"], asked["threshold"], scores), of_people)
+    return partial(evaluate, **options, _kept=kept)
 
 
 class Levels(NamedTuple):

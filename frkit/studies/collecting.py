@@ -3,11 +3,11 @@
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent import futures
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import dask
 import numpy as np
@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from frkit.base import DataWarning, require
-from frkit.evaluation.evaluate import Evaluator
+from frkit.evaluation.evaluate import prepared
 from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
@@ -60,27 +60,24 @@ class Plan:
         images = self.seeds(number)[1]
         return score_tensor(self.mixture(number).sample(per_identity=self.per_identity, seed=images))
 
-    def resampling(self, scheme: str, seed: int) -> Resampling:
-        """Draws of people keep the sizes of groups, as the data sets do."""
-        return Resampling(scheme, n=self.replicates, seed=seed, strata=None if scheme == "image" else self.by)
+    def draws(self, seed: int) -> list[Resampling]:
+        """By every scheme; draws of people keep the sizes of groups, as the data sets do."""
+        strata = {scheme: None if scheme == "image" else self.by for scheme in self.schemes}
+        return [Resampling(scheme, n=self.replicates, seed=seed, strata=of) for scheme, of in strata.items()]
 
     @cached_property
-    def evaluators(self) -> dict[str, Evaluator]:
+    def evaluators(self) -> dict[str, Callable[..., xr.DataTree]]:
         """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
+        if self.far is None:
+            return dict.fromkeys(self.schemes, partial(evaluate_indices, by=self.by))
         first, seed = self.scores(0), self.seeds(0)[2]
         kind = {"far": self.far, "by": self.by, "_influence": self.influence}
-        draws = [self.resampling(scheme, seed) for scheme in self.schemes]
-        return {one.scheme: Evaluator(kind | {"resampling": one}).prepared(first) for one in draws}
+        return {draw.scheme: prepared(first, resampling=draw, **kind) for draw in self.draws(seed)}
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""
         scores, seed = self.scores(number), self.seeds(number)[2]
-        if self.far is None:
-            draws = [self.resampling(scheme, seed) for scheme in self.schemes]
-            found = {draw.scheme: evaluate_indices(scores, by=self.by, resampling=draw) for draw in draws}
-        else:
-            found = {scheme: evaluator(scores, seed=seed) for scheme, evaluator in self.evaluators.items()}
-        return recorded(found)
+        return recorded({draw.scheme: self.evaluators[draw.scheme](scores, resampling=draw) for draw in self.draws(seed)})
 
     def parameters(self) -> dict:
         """All that the data sets depend on, as JSON can hold it."""
@@ -115,7 +112,7 @@ def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) ->
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
     with bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
-        if missing and plan.far is not None:
+        if missing:
             plan.evaluators  # noqa: B018, made before threads ask for them
         with closing(_side_by_side(plan, missing)) as finished:
             for number, record in finished:

@@ -188,8 +188,10 @@ def read(
         for scheme, tree in evaluations.items():
             bands = []
             for method in methods:
-                make = partial(each, scheme) if method in WITHOUT_REPLICATES else partial(_at_once, tree)
-                bands.append(make(chosen, method, levels))
+                if method in WITHOUT_REPLICATES:
+                    bands.append(each(scheme, chosen, method, levels))
+                else:
+                    bands.append([band(tree, chosen, method=method, level=level) for level in levels])
             counted.append(_read_scheme(tree, bands, truth, chosen))
     if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
         apart = [laws(tree, truth, seed, chosen) for tree in evaluations.values()]
@@ -201,13 +203,8 @@ def read(
     return result
 
 
-def _at_once(tree: xr.DataTree, chosen: Measure, method: str, levels) -> list[xr.Dataset]:
-    """The intervals of all data sets at every level, by a method that reads replicates."""
-    return [band(tree, chosen, method=method, level=level) for level in levels]
-
-
 def one_by_one(records: list[Record], target: str, scheme: str, chosen: Measure, method: str, levels) -> list:
-    """The same by a method that reads influences, which are not stacked; the law of a rate serves all levels."""
+    """Intervals of each data set by a method that reads influences, which are not stacked; a rate's law serves all."""
     rows = []
     for one in (opened(record)[scheme] for record in records):
         if method == "influence" and chosen.name in RATES:
