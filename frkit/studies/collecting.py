@@ -60,24 +60,24 @@ class Plan:
         images = self.seeds(number)[1]
         return score_tensor(self.mixture(number).sample(per_identity=self.per_identity, seed=images))
 
-    def draws(self, seed: int) -> list[Resampling]:
-        """By every scheme; draws of people keep the sizes of groups, as the data sets do."""
-        strata = {scheme: None if scheme == "image" else self.by for scheme in self.schemes}
-        return [Resampling(scheme, n=self.replicates, seed=seed, strata=of) for scheme, of in strata.items()]
+    def draws(self, number: int) -> list[Resampling]:
+        """Those of one data set, by every scheme; draws of people keep the sizes of groups, as the data sets do."""
+        strata, how = {"image": None}, {"n": self.replicates, "seed": self.seeds(number)[2]}
+        return [Resampling(scheme, strata=strata.get(scheme, self.by), **how) for scheme in self.schemes]
 
     @cached_property
     def evaluators(self) -> dict[str, Callable[..., xr.DataTree]]:
         """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
         if self.far is None:
             return dict.fromkeys(self.schemes, partial(evaluate_indices, by=self.by))
-        first, seed = self.scores(0), self.seeds(0)[2]
+        first = self.scores(0)
         kind = {"far": self.far, "by": self.by, "_influence": self.influence}
-        return {draw.scheme: prepared(first, resampling=draw, **kind) for draw in self.draws(seed)}
+        return {draw.scheme: prepared(first, resampling=draw, **kind) for draw in self.draws(0)}
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""
-        scores, seed = self.scores(number), self.seeds(number)[2]
-        return recorded({draw.scheme: self.evaluators[draw.scheme](scores, resampling=draw) for draw in self.draws(seed)})
+        scores, draws = self.scores(number), self.draws(number)
+        return recorded({draw.scheme: self.evaluators[draw.scheme](scores, resampling=draw) for draw in draws})
 
     def parameters(self) -> dict:
         """All that the data sets depend on, as JSON can hold it."""
