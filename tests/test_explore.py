@@ -243,8 +243,8 @@ def test_a_study_can_be_stopped(monkeypatch):
     assert run.disabled and size.disabled and not stop.disabled
     assert bar.layout.visibility == "visible"
     stop.click()
-    panel.work.join(5)
-    assert not panel.work.is_alive() and done == []
+    panel.work.thread.join(5)
+    assert not panel.work.thread.is_alive() and done == []
     assert panel.stale.value.startswith('<p role="status">Stopped: ') and picture(box) == before
     assert not run.disabled and not size.disabled and stop.disabled
 

@@ -104,8 +104,7 @@ def fairness(
     if MODEL in data.dims:
         asked = start.get("models") if isinstance(start.get("models"), list | tuple) else ()
         names_of_models = data[MODEL].values.tolist()  # those asked for first: zones A and C follow the order
-        models = [name for name in asked if name in names_of_models]
-        models += [name for name in names_of_models if name not in models]
+        models = sorted(names_of_models, key=lambda name: asked.index(name) if name in asked else len(asked))
         controls["models"] = several("models", models, models[:2])
     if scores is not None:
         schemes = [name for name in TARGETS if name not in ("subset", "pair")]  # these need other scores

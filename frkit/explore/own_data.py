@@ -172,25 +172,21 @@ class OwnData:
                 more = f" (8 of {table.shape[1]} columns)" if table.shape[1] > 8 else ""
                 self.preview.value = f'<div style="overflow-x:auto">{shown}</div><small>first rows{more}</small>'
             if form == "columns":
-                self.roles = guessed["columns"]
-                self._offer([str(name) for name in preview(path, 1).columns], self.roles)
+                self._offer([str(name) for name in preview(path, 1).columns], guessed["columns"])
+                self.roles = guessed["columns"]  # from now on another choice reads again
 
     def _offer(self, header: list[str], roles: dict) -> None:
         """Put the columns of a table of pairs into the controls, as they were guessed."""
-        self.offering = True
         score = roles["score"]
         self.columns["score"].options = header
         self.columns["score"].value = [score] if isinstance(score, str) else list(score)
         for name in ("genuine", *SIDES):
             self.columns[name].options = [NONE, *header]
             self.columns[name].value = roles.get(name, NONE)
-        self.offering = False
-
-    offering = False
 
     def _map(self, _change: object) -> None:
         """Read again with other columns."""
-        if self.offering or self.source is None or self.roles is None:
+        if self.source is None or self.roles is None:
             return
         try:
             own = {name: control.value for name, control in self.columns.items() if control.value not in (NONE, ())}

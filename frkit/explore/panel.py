@@ -221,73 +221,84 @@ class Panel:
     ) -> widgets.VBox:
         """Everything in one column: controls, a button where there is something to compute, figure, cautions.
 
-        The button calls `compute` with the values of all controls, and of those `asked` for it alone, beside the
-        notebook, so that another button can stop it; a bar beside them tells the time. `seconds` guesses from the same
-        values how long that takes; the guess is put right by what the last run took.
+        The button calls `compute` with the values of all controls, and of those `asked` for it alone. `seconds`
+        guesses from the same values how long that takes; the guess is put right by what the last run took.
         """
-        if compute is None:
-            return column(*self.controls.values(), self.image, self.cautions)
-        button, stop = (widgets.Button(description=name) for name in (words, "Stop"))
-        button.layout.width, stop.disabled, stop.layout.width = "26em", True, "6em"
-        bar, errors = widgets.FloatProgress(max=1, layout={"visibility": "hidden"}), widgets.Output()
         controls = [*self.controls.values(), *asked.values()]
-        pace = [1.0]  # what the last run took, over the guess for it
-        studied = {name: control.value for name, control in asked.items()}  # what the figure shows
+        if compute is None:
+            return column(*controls, self.image, self.cautions)
+        work = self.work = LongWork(self, words, compute, seconds, asked)
+        row = widgets.HBox([work.button, work.stop, work.bar])
+        return column(*controls, row, self.stale, work.errors, self.image, self.cautions)
 
-        def chosen() -> dict[str, object]:
-            return self.values() | {name: control.value for name, control in asked.items()}
 
-        def note(_change: object = None, words: str = "") -> None:
-            if any(_differ(control.value, studied[name]) for name, control in asked.items()):
-                words = words or "\u26a0 The figure shows the last study, not these sizes: press the button."
-            guess = f"A run takes about {pace[0] * seconds(**chosen()):.1g} s." if seconds else ""
-            self.stale.value = f'<p role="status">{f"{words} {guess}".strip()}</p>'
+class LongWork:
+    """A button that computes beside the notebook, another one that stops it, and a bar that tells the time."""
 
-        def attempt() -> None:
-            begun, values = time.monotonic(), chosen()
-            try:
-                compute(**values)
-                if seconds:
-                    pace[0] = (time.monotonic() - begun) / seconds(**values)
-                studied.update({name: values[name] for name in asked})
-                self.redraw()
-                note()
-            except Stopped:
-                note(words="Stopped: the figure is the one before.")
-
-        def run() -> None:
-            with errors:  # they show there
-                try:
-                    attempt()
-                finally:
-                    let(running=False)
-
-        def let(running: bool) -> None:
-            """While it runs, nothing can be moved: two drawings at a time would disturb each other."""
-            for control in (button, *controls):
-                control.disabled = running
-            stop.disabled, bar.layout.visibility = not running, "visible" if running else "hidden"
-
-        def tell_time() -> None:
-            begun, guess = time.monotonic(), pace[0] * seconds(**chosen()) if seconds else np.inf
-            while self.work.is_alive():
-                bar.value = min(1, (spent := time.monotonic() - begun) / guess)
-                bar.description = f"{spent:.0f} s"
-                self.work.join(0.5)
-
-        def begin(_button: widgets.Button) -> None:
-            errors.clear_output()
-            let(running=True)
-            self.work = Thread(target=copy_context().run, args=(run,), daemon=True)  # what it prints finds its place
-            self.work.start()
-            Thread(target=tell_time, daemon=True).start()
-            if getattr(get_ipython(), "kernel", None) is None:
-                self.work.join()  # no page is served meanwhile
-
-        button.on_click(begin)
-        stop.on_click(lambda _button: end(self.work))
+    def __init__(self, panel: Panel, words: str, compute: Callable, seconds: Callable, asked: dict):
+        self.panel, self.compute, self.seconds, self.asked = panel, compute, seconds, asked
+        self.button, self.stop = (widgets.Button(description=name) for name in (words, "Stop"))
+        self.button.layout.width, self.stop.disabled, self.stop.layout.width = "26em", True, "6em"
+        self.bar, self.errors = widgets.FloatProgress(max=1, layout={"visibility": "hidden"}), widgets.Output()
+        self.pace = 1.0  # what the last run took, over the guess for it
+        self.studied = {name: control.value for name, control in asked.items()}  # what the figure shows
+        self.button.on_click(self.begin)
+        self.stop.on_click(lambda _button: end(self.thread))
         for control in asked.values():
-            control.observe(note, names="value")
-        note()
-        row = widgets.HBox([button, stop, bar])
-        return column(*controls, row, self.stale, errors, self.image, self.cautions)
+            control.observe(self.note, names="value")
+        self.note()
+
+    def chosen(self) -> dict[str, object]:
+        """What all controls say, and those that are asked for this work alone."""
+        return self.panel.values() | {name: control.value for name, control in self.asked.items()}
+
+    def note(self, _change: object = None, words: str = "") -> None:
+        """Say how long a run takes, and where the figure is not of these sizes."""
+        if any(_differ(control.value, self.studied[name]) for name, control in self.asked.items()):
+            words = words or "\u26a0 The figure shows the last study, not these sizes: press the button."
+        words += f" A run takes about {self.pace * self.seconds(**self.chosen()):.1g} s."
+        self.panel.stale.value = f'<p role="status">{words.strip()}</p>'
+
+    def begin(self, _button: widgets.Button) -> None:
+        """Start, and tell the time meanwhile."""
+        self.errors.clear_output()
+        self.let(running=True)
+        self.thread = Thread(target=copy_context().run, args=(self.run,), daemon=True)  # what it prints finds its place
+        self.thread.start()
+        Thread(target=self.tell_time, daemon=True).start()
+        if getattr(get_ipython(), "kernel", None) is None:
+            self.thread.join()  # no page is served meanwhile
+
+    def let(self, running: bool) -> None:
+        """While it runs, nothing can be moved: two drawings at a time would disturb each other."""
+        for control in (self.button, *self.panel.controls.values(), *self.asked.values()):
+            control.disabled = running
+        self.stop.disabled, self.bar.layout.visibility = not running, "visible" if running else "hidden"
+
+    def run(self) -> None:
+        """What the button started; errors show where their place is."""
+        with self.errors:
+            try:
+                self.attempt()
+            finally:
+                self.let(running=False)
+
+    def attempt(self) -> None:
+        """Compute, and draw what was found, unless it is stopped."""
+        begun, values = time.monotonic(), self.chosen()
+        try:
+            self.compute(**values)
+            self.pace = (time.monotonic() - begun) / self.seconds(**values)
+            self.studied = {name: values[name] for name in self.asked}
+            self.panel.redraw()
+            self.note()
+        except Stopped:
+            self.note(words="Stopped: the figure is the one before.")
+
+    def tell_time(self) -> None:
+        """The time since the start, and how much of the guess that is."""
+        begun, guess = time.monotonic(), self.pace * self.seconds(**self.chosen())
+        while self.thread.is_alive():
+            self.bar.value = min(1, (spent := time.monotonic() - begun) / guess)
+            self.bar.description = f"{spent:.0f} s"
+            self.thread.join(0.5)
