@@ -116,10 +116,10 @@ class Resampling:
         identity = complete_labels(identity, n, IDENTITY)
         given = {IMAGE: image, "strata": strata, PERSON: person}
         image, strata, person = (v if v is None else clean_labels(v, n, name)[0] for name, v in given.items())
-        names, code = np.unique(identity, return_inverse=True)
+        names, first, code = np.unique(identity, return_index=True, return_inverse=True)
         affordable(2 * self.n * (n + len(names)), f"{self.n:,} replicates of {n:,} images; take fewer replicates")
         image = np.char.zfill(np.arange(n).astype(str), 12) if image is None else image
-        unit = _units(code, len(names), person)
+        unit = (code if person is None else np.unique(person, return_inverse=True)[1])[first]  # the person of each name
         draw = _Draw(self, code, np.lexsort((image, code)), unit, _stratum_of_units(unit, code, strata))
         seeds = np.random.SeedSequence(self.seed).spawn(self.n)
         counts = [draw.replicate(np.random.Generator(np.random.SFC64(seed))) for seed in seeds]
@@ -134,15 +134,6 @@ class Resampling:
         )
 
 
-def _units(code: np.ndarray, n_identities: int, person) -> np.ndarray:
-    """Index of the person of each identity (the identity itself where no person is given)."""
-    if person is None:
-        return np.arange(n_identities)
-    unit = np.empty(n_identities, int)
-    unit[code] = np.unique(person, return_inverse=True)[1]
-    return unit
-
-
 def _stratum_of_units(unit: np.ndarray, code: np.ndarray, strata) -> np.ndarray:
     """Index of the stratum of each person."""
     n_units = int(unit.max()) + 1
@@ -152,12 +143,9 @@ def _stratum_of_units(unit: np.ndarray, code: np.ndarray, strata) -> np.ndarray:
     of_unit = np.zeros(n_units, int)
     of_unit[unit[code]] = stratum
     mixed = of_unit[unit[code]] != stratum
-    require(
-        not mixed.any(),
-        f"strata must be a property of the person: image {int(np.argmax(mixed))} is "
-        f"{labels[stratum[np.argmax(mixed)]]!r}, "
-        "another of the same person is not; draw without strata or by another attribute",
-    )
+    image = int(np.argmax(mixed))
+    words = f"strata must be a property of the person: image {image} is {labels[stratum[image]]!r}, another of the same"
+    require(not mixed.any(), f"{words} person is not; draw without strata or by another attribute")
     return of_unit
 
 
@@ -167,9 +155,9 @@ class _Draw:
     def __init__(self, resampling, code, order, unit, stratum) -> None:
         self.scheme, self.size = resampling.scheme, resampling.subset_size
         self.unit, self.order = unit, order
-        self.images = np.bincount(code)
-        first = np.cumsum(self.images) - self.images
-        self.first, self.n_k = first[code[order]], self.images[code[order]].astype(float)
+        images = np.bincount(code)
+        first = np.cumsum(images) - images
+        self.first, self.n_k = first[code[order]], images[code[order]].astype(float)
         self.members = [np.flatnonzero(stratum == s) for s in range(stratum.max() + 1)]
 
     def replicate(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
