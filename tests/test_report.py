@@ -174,6 +174,15 @@ def test_impostor_comparisons_fail_alone_in_a_symmetric_tensor():
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize("names", ["ab", "abc"])
+def test_groups_without_an_error_are_said_to_be_equal(names):
+    people = fk.vmf.mixture(24, 16, kappa=(2000, 3000), seed=1, groups={name: {} for name in names})
+    text = str(fk.report(fk.score_tensor(people.sample(4, seed=2)), by="group", far=[0.1], quick=True, progress=False))
+    assert "All groups have the same FRR at FAR 0.1: 0." in text and "nan" not in text
+    assert "Group FRRs at FAR 0.1: no ratio is known, for want of errors (p = 1.000)" in text
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_pairs_without_names_give_what_they_can():
     rng = np.random.default_rng(0)
     genuine = np.arange(2000) % 2 == 0

@@ -53,6 +53,9 @@ def _worst(rates: xr.Dataset, contrasts: xr.Dataset, rate: str, name: str) -> st
     known = one.estimate.dropna(GROUP)
     if known.size < 2:
         return f"The {rate[:3].upper()}{of_model(name)} is known of fewer than two groups."
+    if known.max() == known.min():
+        same = f"{rate[:3].upper()}{of_model(name)} {level_words(one)}"
+        return f"All groups have the same {same}: {number(known.values[0])}."
     worst, best = (str(known[GROUP].values[int(at)]) for at in (known.values.argmax(), known.values.argmin()))
     p = _p_of(contrasts.isel(place), worst, best)
     words = "clear" if p <= SURE else "open"  # NaN, of a group without pairs, is open too
@@ -157,6 +160,8 @@ def _unfair_words(section: Section, name: str) -> str:
         p = float(source.p.isel(place))
         verdict = "more than chance" if p <= SURE else "within what chance does"
         ratio = f"the highest group {rate.upper()} is {cell_of(one)} times the lowest {level_words(one)}"
+        if one.estimate.isnull():
+            ratio, verdict = f"group {rate.upper()}s {level_words(one)}", "no ratio is known, for want of errors"
         words.append(f"{ratio}: {verdict} ({p_text(p)})")
     text = "; ".join(words) or "no ratio of group rates is known"
     return f"{name}: {text}." if name else f"{text[0].upper()}{text[1:]}."

@@ -13,6 +13,7 @@ MEASURE, VALUE, LIMIT, CONTRAST = "measure", "value", "fair model up to", "contr
 HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
 KEYS = (MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group")
 DEALT = "random groups"
+MOST_DECIMALS = 7
 P_OF = {"inverted": "fair", "fair floor": "floor", "permutation of labels": "permutation", DEALT: DEALT}
 INDICES = ("sfi", "cfi", "dfi")
 LATEX = str.maketrans(
@@ -122,11 +123,9 @@ def cell(estimate: float, lower: float | None = None, upper: float | None = None
     three = [float(value) for value in (estimate, lower, upper)]
     width = three[2] - three[1]
     known = np.isfinite(width) and width > 0
-    decimals = int(np.clip(1 - np.floor(np.log10(width)), 0, 12)) if known else None
-    if known and decimals <= 7:
-        words = [f"{value:.{decimals}f}".replace("-", "−", 1) for value in three]
-    else:
-        words = [number(value) for value in three]
+    decimals = int(max(1 - np.floor(np.log10(width)), 0)) if known else MOST_DECIMALS + 1
+    fixed = decimals <= MOST_DECIMALS
+    words = [f"{x:.{decimals}f}".replace("-", "−", 1) if fixed and np.isfinite(x) else number(x) for x in three]
     return f"{words[0]} [{words[1]}, {words[2]}]"
 
 
