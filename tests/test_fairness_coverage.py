@@ -19,29 +19,24 @@ def study():
 
 def test_the_table_says_how_it_was_made_and_is_whole(study):
     command, versions, _ = TABLE.read_text(encoding="utf-8").split("\n", 2)
-    assert "fairness" in command and "--datasets 100" in command
+    assert "fairness" in command and "--datasets 200" in command
     assert (TABLE.parent / command.split()[2].removeprefix("data/")).is_file()
     assert "numpy" in versions
-    assert (study.datasets == 100).all()
+    assert (study.datasets == 200).all()
     assert len(study) == 2 * 2 * 2 * 3 * 5  # schemes, populations, measures, levels, methods
 
 
-def test_pivotal_intervals_hold_the_truth_whether_fair_or_not(study):
-    pivotal = study.loc["pivotal"]
-    assert (pivotal.share > 0.95 - 4 * pivotal.mc_error.clip(lower=0.015)).mean() > 0.8
-    assert pivotal.share.min() >= 0.85
-    assert pivotal.loc["fair"].share.min() >= 0.93
-
-
-def test_recentered_intervals_fail_at_equality(study):
+def test_inverted_intervals_hold_whether_fair_or_not_and_the_others_do_not(study):
+    assert study.loc["inverted"].share.min() >= 0.94
     assert study.loc["recentered", "fair"].share.max() < 0.5
-    assert study.loc["inverted"].share.min() > 0.9
     assert study.loc["recentered", "unfair"].share.min() > 0.9
+    assert study.loc["pivotal", "fair"].share.min() > 0.9
+    assert 0.8 < study.loc["pivotal", "unfair"].share.min() < 0.9
 
 
 def test_the_size_of_the_floor(study):
     size = study.loc["floor", "fair"]
-    assert size.loc["image"].share.max() <= 0.05 + 2 * 0.022
+    assert size.loc["image"].share.max() <= 0.09  # FAR of these people: more than the nominal .05
     assert size.loc["identity"].share.max() <= 0.14
     assert study.loc["floor", "unfair"].share.min() > 0.4
 
