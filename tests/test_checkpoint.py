@@ -188,3 +188,12 @@ def test_a_checkpoint_that_was_cut_short_or_cannot_be_written(tmp_path, monkeypa
     os.truncate(folder / "sweep-1.kept", (folder / "sweep-1.kept").stat().st_size - 1)
     with pytest.raises(fk.InputError, match="is damaged .sweep-1.kept has .* bytes.; delete its folder"):
         fk.evaluate(scores, **OPTIONS, checkpoint=folder)
+
+
+def test_a_checkpoint_of_another_version_is_told_from_a_damaged_one(tmp_path):
+    folder, scores = tmp_path / "checkpoint", scores_of([6] * 20)
+    fk.evaluate(scores, **OPTIONS, checkpoint=folder)
+    note = folder / "evaluation.txt"
+    note.write_text(note.read_text().partition(": ")[2])  # as earlier versions wrote it: the fingerprint alone
+    with pytest.raises(fk.InputError, match="of another version of frkit"):
+        fk.evaluate(scores, **OPTIONS, checkpoint=folder)

@@ -95,20 +95,16 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
     totals = impostors.totals[:, : len(at.bins)]
     all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
     runs = _find_runs(impostors, genuine, at, n_groups, all_pairs)
-    begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
-    found = np.full((5, *at.bins.shape), np.nan)
+    starts, whole = _starts(runs, at), np.stack(all_pairs).T
+    found = np.full((*at.bins.shape, 5), np.nan)
 
     def one(column: int) -> None:
-        weight, genuine_weight = impostors.column(column), genuine.column(column)
-        for curve in np.flatnonzero(here[column]):
-            own = curve if curve < n_groups else -1  # the group, and the cell of its own pairs; -1 takes all
-            start = _start(runs, at, column, curve, (begin[column, curve], end[column, curve]))
-            pairs, whole = (impostors.pairs, genuine.pairs), (all_pairs[0][curve, column], all_pairs[1][curve, column])
-            crossing = kernels.crossing(*start, weight, genuine_weight, *pairs, own, whole, TOLERANCE)
-            found[:, column, curve] = crossing
+        weights, pairs = (impostors.column(column), genuine.column(column)), (impostors.pairs, genuine.pairs)
+        own = starts[0][column], starts[1][column]
+        kernels.crossings(here[column], *own, *weights, *pairs, whole[column], TOLERANCE, found[column])
 
     each(one, len(at.bins))
-    threshold, *rates = found
+    threshold, *rates = np.moveaxis(found, 2, 0)
     out[:, here] = equal_error_rate(*rates)[here], threshold[here]
 
 
@@ -135,18 +131,18 @@ def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: 
     return _Runs(first, last, impostors.bin[up], accepted, rejected, found, place)
 
 
-def _start(runs: _Runs, at: Crossings, column: int, curve: int, inside: tuple) -> tuple:
-    """Where to begin the walk: weights accepted and rejected there, the run's pairs, the next genuine pair.
-
-    inside: the first of the bin's runs, and the one after its last.
-    """
-    run = min(max(runs.found[curve, column], inside[0]), inside[1])
+def _starts(runs: _Runs, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
+    """Where each walk begins: (column, curve, 2) weights accepted and rejected there; and (column, curve, 3) first and
+    last of the run's pairs, and the next genuine pair."""
+    begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
+    run = np.clip(runs.found.T, begin, end)
     # past the bin's last pair only genuine pairs are left
-    pairs = (int(runs.first[run]), int(runs.last[run])) if run < inside[1] else (0, 0)
-    before = run - 1
+    places = [np.where(run < end, np.append(part, 0)[run], 0) for part in (runs.first, runs.last)]
+    before = np.maximum(run - 1, 0)
     # below the bin's first pair there is no run: the weights are those at the bin's lower end
-    if before < inside[0] or runs.last[before] == runs.first[before] and before == inside[0]:
-        genuine = int(np.searchsorted(at.genuine_bins, at.bins[column, curve]))
-        return at.accepted[column, curve], at.rejected[column, curve], pairs, genuine
-    genuine = int(np.searchsorted(runs.genuine_place, run))
-    return runs.accepted[curve, before, column], runs.rejected[curve, before, column], pairs, genuine
+    low = (run - 1 < begin) | (runs.last[before] == runs.first[before]) & (before == begin)
+    column, curve = np.indices(low.shape)
+    of_run = (part[curve, before, column] for part in (runs.accepted, runs.rejected))
+    weights = [np.where(low, *both) for both in zip((at.accepted, at.rejected), of_run, strict=True)]
+    first = np.searchsorted(at.genuine_bins, at.bins), np.searchsorted(runs.genuine_place, run)
+    return np.stack(weights, axis=2), np.stack([*places, np.where(low, *first)], axis=2)

@@ -20,11 +20,9 @@ for _bit in range(64):
 @compiled(**COMPILE)
 def bin_index(score, low, scale, bin_of_cell) -> int:
     """Bin of one score: its fine cell first, then the bin of that cell. Monotone in the score."""
-    last = bin_of_cell.shape[0] - 1
-    cell = (score - low) * scale
-    if cell >= last:
-        return bin_of_cell[np.uintp(last)]
-    return bin_of_cell[np.uintp(max(cell, 0))]
+    last = type(scale)(bin_of_cell.shape[0] - 1)
+    cell = min(max((score - low) * scale, type(scale)(0)), last)
+    return bin_of_cell[np.uintp(cell)]
 
 
 @compiled(**COMPILE)
@@ -37,67 +35,69 @@ def bins_of(scores, low, scale, bin_of_cell) -> np.ndarray:
 
 
 @compiled(**COMPILE)
-def places_above(scores, first, floor, above) -> int:
-    """Where a patch lies above the floor, from column `first` on in each row, as `row << 16 | column`; how many.
+def places_above(scores, begin, floor, above) -> int:
+    """Where one row of a patch lies above the floor, from column `begin` on; how many places there are.
 
     64 comparisons make one mask, in a loop that the compiler turns into vector instructions; then its bits are
     taken one by one, lowest first, a lone bit being found by a de Bruijn sequence.
     """
-    n, end = np.uintp(0), scores.shape[1]
-    for r in range(scores.shape[0]):
-        begin, row = first[r], np.uint32(r << 16)
-        whole = begin + (end - begin) // 64 * 64
-        for start in range(begin, whole, 64):
-            mask = np.uint64(0)
-            for bit in range(64):
-                mask |= np.uint64(scores[np.uintp(r), np.uintp(start + bit)] > floor) << np.uint64(bit)
-            while mask:
-                lowest = mask & (~mask + np.uint64(1))
-                above[n] = row + np.uint32(start + PLACE_OF_BIT[(lowest * DE_BRUIJN) >> np.uint64(58)])
-                n += np.uintp(1)
-                mask ^= lowest
-        for c in range(whole, end):
-            above[n] = row + np.uint32(c)
-            n += np.uintp(scores[np.uintp(r), np.uintp(c)] > floor)
+    n, end = np.uintp(0), scores.shape[0]
+    whole = begin + (end - begin) // 64 * 64
+    for start in range(begin, whole, 64):
+        mask = np.uint64(0)
+        for bit in range(64):
+            mask |= np.uint64(scores[np.uintp(start + bit)] > floor) << np.uint64(bit)
+        while mask:
+            lowest = mask & (~mask + np.uint64(1))
+            above[n] = start + PLACE_OF_BIT[(lowest * DE_BRUIJN) >> np.uint64(58)]
+            n += np.uintp(1)
+            mask ^= lowest
+    for c in range(whole, end):
+        above[n] = c
+        n += np.uintp(scores[np.uintp(c)] > floor)
     return n
 
 
 @compiled(**COMPILE)
-def scan_patch(scores, codes, ladder, images, count, filing, out) -> tuple:
+def scan_patch(scores, origin, codes, ladder, images, count, filing, out) -> tuple:
     """One look at the impostor pairs of a patch that lie above the floor: all that needs no replicate.
 
-    Each pair is counted in its slot, count (bin, cell). Where its bin is kept, it is written down: rows, columns and
-    scores. Where its bin lies in a gap, it is added to its two images, and to its two people where these are sampled
-    (0 or above): images are the gap of each bin (the last one takes what is kept, and is thrown away), scales and
-    sampled people of rows and columns, and sums by row (gap, row, group of the partner), by column likewise, and by
-    people (gap, person, person). If `filing`, rows, columns and slots of all pairs are written down for their weights.
-    codes: where each row's pairs begin, persons and groups of rows and columns, cells. Returns how many are filed, and
-    how many are kept. There is one branch only that the processor cannot foresee: in the search for places.
+    Each pair is counted in its slot, count (bin, cell). Where its bin is kept, it is written down: rows and columns of
+    the tensor, in which the patch begins at `origin`, and scores. Where its bin lies in a gap, it is added to its two
+    images, and to its two people where these are sampled (0 or above): images are the gap of each bin (the last one
+    takes what is kept, and is thrown away), scales and sampled people of rows and columns, and sums by row (gap, row,
+    group of the partner), by column likewise, and by people (gap, person, person). If `filing`, rows and columns of
+    the patch and slots of all pairs are written down for their weights. codes: where each row's pairs begin, persons
+    and groups of rows and columns, cells. Returns how many are filed, and how many are kept. There is one branch only
+    that the processor cannot foresee: in the search for places.
     """
     first, (row_person, col_person), (row_group, col_group), cell_of = codes
     low, floor, scale, bin_of_cell, keep = ladder
     gap_of_bin, (row_scale, col_scale), (row_sampled, col_sampled), (by_row, by_col, by_people) = images
     above, rows, cols, slots, kept_rows, kept_cols, kept_scores = out
     n_cells, filed, n_kept = count.shape[1], np.uintp(0), np.uintp(0)
-    for u in range(places_above(scores, first, floor, above)):
-        r, c = np.uintp(above[u] >> np.uint32(16)), np.uintp(above[u] & np.uint32(0xFFFF))
-        g, h = np.uintp(row_group[r]), np.uintp(col_group[c])
-        cell = cell_of[g, h]
-        if row_person[r] == col_person[c] or cell < 0:
-            continue
-        b = np.uintp(bin_index(scores[r, c], low, scale, bin_of_cell))
-        count[b, np.uintp(cell)] += 1
-        kept_rows[n_kept], kept_cols[n_kept], kept_scores[n_kept] = r, c, scores[r, c]
-        n_kept += np.uintp(keep[b])
-        gap = np.uintp(gap_of_bin[b])
-        by_row[gap, r, h] += col_scale[c]
-        by_col[gap, c, g] += row_scale[r]
-        one, other = row_sampled[r], col_sampled[c]
-        if one >= 0 and other >= 0:
-            by_people[gap, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
-        if filing:
-            rows[filed], cols[filed], slots[filed] = r, c, b * n_cells + cell
-            filed += np.uintp(1)
+    for row in range(scores.shape[0]):
+        r = np.uintp(row)
+        line, into, g = scores[r], by_row[:, r], np.uintp(row_group[r])
+        cells, person, factor, one = cell_of[g], row_person[r], row_scale[r], row_sampled[r]
+        for u in range(places_above(line, first[r], floor, above)):
+            c = np.uintp(above[u])
+            h = np.uintp(col_group[c])
+            cell, other = cells[h], col_sampled[c]
+            if person == col_person[c] or cell < 0:
+                continue
+            b = np.uintp(bin_index(line[c], low, scale, bin_of_cell))
+            count[b, np.uintp(cell)] += 1
+            kept_rows[n_kept], kept_cols[n_kept], kept_scores[n_kept] = origin[0] + r, origin[1] + c, line[c]
+            n_kept += np.uintp(keep[b])
+            gap = np.uintp(gap_of_bin[b])
+            into[gap, h] += col_scale[c]
+            by_col[gap, c, g] += factor
+            if one >= 0 and other >= 0:
+                by_people[gap, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
+            if filing:
+                rows[filed], cols[filed], slots[filed] = r, c, b * n_cells + cell
+                filed += np.uintp(1)
     return filed, n_kept
 
 
@@ -219,68 +219,72 @@ def add_above(pairs, ladder, rising, below, images, groups) -> None:
 
 
 @compiled(**COMPILE)
-def walk_levels(base, target, begin, end, weight, pairs, threshold, above) -> None:
+def pair_weight(u, weight, pairs) -> float:
+    """Weight of pair u in one replicate; weight: (image on each side)."""
+    row_weight, col_weight = weight
+    return pairs.factor[u] * row_weight[np.uintp(pairs.row[u])] * col_weight[np.uintp(pairs.col[u])]
+
+
+@compiled(**COMPILE)
+def walk_levels(base, target, begin, end_of, weight, pairs, threshold, above) -> None:
     """Exact threshold and impostor weight above it, for one replicate and each level.
 
-    base: (level, cell) weight above the level's bin. begin, end: (level,) its pairs in the sorted list.
-    weight: (image on each side) of this replicate. pairs: (score descending, row, column, cell, factor).
+    base: (level, cell) weight above the level's bin. begin, end_of: (level,) its pairs in the sorted list.
+    weight: (image on each side) of this replicate. pairs: from the highest score down.
     The threshold is the highest score whose own pairs would lift the weight above the target: the smallest
     observed score that keeps to it (D.1). Fills threshold (level,) and above (level, cell).
     """
-    score, row, col, cell, factor = pairs
-    row_weight, col_weight = weight
+    score, cell = pairs.score, pairs.cell
     for level in range(target.shape[0]):
-        total = 0.0
+        total, u, end, lowest = 0.0, begin[level], end_of[level], np.int64(-1)
         for c in range(base.shape[1]):  # rows assigned whole take Numba a second each to compile
             above[level, c] = base[level, c]
             total += base[level, c]
-        u = begin[level]
-        while u < end[level]:
-            v, tied = u, 0.0
-            while v < end[level] and score[v] == score[u]:
-                tied += factor[v] * row_weight[row[v]] * col_weight[col[v]]
+        while u < end:
+            v, tied = u + 1, pair_weight(u, weight, pairs)
+            while v < end and score[v] == score[u]:
+                tied += pair_weight(v, weight, pairs)
                 v += 1
+            lowest = u if tied > 0 else lowest  # no branch: whether a pair counts cannot be foreseen
             if total + tied > target[level]:
-                threshold[level] = score[u]
+                lowest = u
                 break
-            if tied > 0:
-                threshold[level] = score[u]
             total += tied
-            for x in range(u, v):
-                above[level, cell[x]] += factor[x] * row_weight[row[x]] * col_weight[col[x]]
             u = v
+        if lowest >= 0:
+            threshold[level] = score[lowest]
+        for x in range(begin[level], u):
+            above[level, np.uintp(cell[x])] += pair_weight(x, weight, pairs)
 
 
 @compiled(**COMPILE)
 def weight_above(base, thresholds, begin, end, weight, pairs, above) -> None:
     """Impostor weight strictly above fixed thresholds, for one replicate: above (level, cell)."""
-    score, row, col, cell, factor = pairs
-    row_weight, col_weight = weight
     for level in range(thresholds.shape[0]):
         for c in range(base.shape[1]):
             above[level, c] = base[level, c]
         for u in range(begin[level], end[level]):
-            if score[u] <= thresholds[level]:
+            if pairs.score[u] <= thresholds[level]:
                 break
-            above[level, cell[u]] += factor[u] * row_weight[row[u]] * col_weight[col[u]]
+            above[level, np.uintp(pairs.cell[u])] += pair_weight(u, weight, pairs)
 
 
 @compiled(**COMPILE)
 def genuine_weight(u, weight, genuine) -> float:
     """Weight of genuine pair u in one replicate; an image with itself stands for its copies: w (w - 1)."""
-    row_weight, col_weight, identity_count = weight
-    row, col = genuine.row[u], genuine.col[u]
+    row_weight, col_weight, identity_count, identity = weight
+    row, col = genuine.row[u], np.uintp(genuine.col[u])
     w = float(col_weight[col])
-    w *= (w - 1.0) if row < 0 else float(row_weight[row])
-    return genuine.factor[u] * w * identity_count[col]
+    w *= (w - 1.0) if row < 0 else float(row_weight[np.uintp(row)])
+    return genuine.factor[u] * w * identity_count[np.uintp(identity[col])]
 
 
 @compiled(**COMPILE)
 def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
     """Genuine weight at or below each threshold, for one replicate: rejected (level, group).
 
-    weight: (image) of either side and (identity of an image of the second side). genuine: scores ascending; the factor
-    of an image with itself holds the one half where pairs are not ordered.
+    weight: (image) of either side, (identity), and the identity of an image of the second side. genuine: scores
+    ascending; the factor of an image with itself holds the one half where pairs are not ordered.
     """
     total = np.zeros(rejected.shape[1])
     u = np.int64(0)  # a literal would be compiled apart
@@ -321,7 +325,7 @@ def crossing(accepted, rejected, imp, gen, weight, genuine_weights, pairs, genui
         more_accepted = more_rejected = 0.0
         while p >= imp[0] and pairs.score[p] == score:
             if own < 0 or pairs.cell[p] == own:
-                more_accepted += pairs.factor[p] * weight[0][pairs.row[p]] * weight[1][pairs.col[p]]
+                more_accepted += pair_weight(p, weight, pairs)
             p -= 1
         while q < n_genuine and genuine.score[q] == score:
             if own < 0 or genuine.cell[q] == own:
@@ -334,3 +338,21 @@ def crossing(accepted, rejected, imp, gen, weight, genuine_weights, pairs, genui
                 return score, far, frr, new_far, new_frr
             far, frr = new_far, new_frr
     return np.nan, np.nan, np.nan, np.nan, np.nan
+
+
+@compiled(**COMPILE)
+def crossings(wanted, weights, places, weight, genuine_weights, pairs, genuine, totals, tolerance, found) -> None:
+    """`crossing` of the curves that are wanted, for one replicate: found (curve, 5).
+
+    weights: (curve, 2) accepted and rejected. places: (curve, 3) begin and end of the pairs, and the first genuine
+    pair. totals: (curve, 2). The last curve takes all pairs.
+    """
+    for curve in range(wanted.shape[0]):
+        if wanted[curve]:
+            start, at = weights[curve], places[curve]
+            own = curve if curve + 1 < wanted.shape[0] else -1
+            of_all = totals[curve, 0], totals[curve, 1]
+            part = weight, genuine_weights, pairs, genuine, own, of_all, tolerance
+            one = crossing(start[0], start[1], (at[0], at[1]), at[2], *part)
+            for k in range(5):
+                found[curve, k] = one[k]

@@ -50,18 +50,18 @@ class Genuine:
     identity: np.ndarray
     totals: np.ndarray
 
-    def column(self, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Counts of one column: images on either side, and the identity of each image on the second side."""
+    def column(self, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Counts of one column: images on either side, identities, and whose images stand on the second side."""
         row_weight, col_weight = self.image_weight
-        return row_weight[column], col_weight[column], self.identity_count[column][self.identity]
+        return row_weight[column], col_weight[column], self.identity_count[column], self.identity
 
     def weights(self, column: int) -> np.ndarray:
         """Weight of every pair in one column; an image's copies make w (w - 1) ordered pairs."""
-        row_weight, col_weight, identity_count = self.column(column)
+        row_weight, col_weight, identity_count, identity = self.column(column)
         _, row, col, _, factor = self.pairs
         weight = col_weight[col].astype(float)
         weight *= np.where(row < 0, weight - 1, row_weight[row])
-        return factor * weight * identity_count[col]
+        return factor * weight * identity_count[identity[col]]
 
 
 class Weighted(NamedTuple):

@@ -286,7 +286,10 @@ def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
     n = min(array.numblocks)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
     n_genuine = n if n > MANY_BLOCKS else min(n, max(n // 4, DIAGONAL_BLOCKS))
     diagonal = np.unique(np.linspace(0, n - 1, n_genuine).round()).astype(int)
-    genuine = [_genuine(*block, protocol) for block in _sampled(array, 1, np.stack([diagonal, diagonal], 1))]
+    n_genuine = np.bincount(protocol.owner[: protocol.n_genuine], minlength=len(protocol.share))
+    per_pair = protocol.share**2 / (1 if protocol.pooled else np.maximum(n_genuine, 1))
+    on_diagonal = _sampled(array, 1, np.stack([diagonal, diagonal], 1))
+    genuine = [_genuine(*block, protocol, per_pair) for block in on_diagonal]
     return Pilot(patches, np.concatenate(genuine, axis=1), len(protocol.groups))
 
 
@@ -318,12 +321,10 @@ def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Pro
     return np.where(impostor, values, np.float32(np.nan)), *weights
 
 
-def _genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol) -> np.ndarray:
-    """Genuine pairs of one block of the pilot: score, weight in the FRR, group."""
+def _genuine(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol, per_pair) -> np.ndarray:
+    """Genuine pairs of one block of the pilot: score, weight in the FRR (per_pair, by identity), group."""
     identity = protocol.probe.identity
     r, c = np.nonzero(identity[rows][:, None] == protocol.reference.identity[cols])
     present = ~np.isnan(values[r, c]) & (protocol.people.probe[rows[r]] != protocol.people.reference[cols[c]])
     r, c = r[present], c[present]
-    n_pairs = np.bincount(identity[protocol.asked[0][: protocol.n_genuine]], minlength=len(protocol.share))
-    per_pair = protocol.share**2 / (1 if protocol.pooled else np.maximum(n_pairs, 1))
     return np.stack([values[r, c], per_pair[identity[rows[r]]], protocol.probe.group[rows[r]]])

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from scipy import sparse
 
@@ -260,13 +259,18 @@ def _genuine_pairs(images: People, symmetric: bool, copies: bool) -> tuple[tuple
 
     copies: behind these stand the pairs of an image with itself.
     """
-    sides = [pd.DataFrame({"image": at, IDENTITY: images.identity_code[at]}) for at in (images.probe, images.reference)]
-    pairs = sides[0].reset_index().merge(sides[1].reset_index(), on=IDENTITY)
-    genuine = pairs[pairs.image_x < pairs.image_y if symmetric else pairs.image_x != pairs.image_y]
+    mine, theirs = (images.identity_code[at] for at in (images.probe, images.reference))
+    by_identity, n_theirs = np.argsort(theirs, kind="stable"), np.bincount(theirs, minlength=mine.max() + 1)
+    many = n_theirs[mine]
+    row = np.repeat(np.arange(len(mine), dtype=np.int32), many)
+    step = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)  # among the references of one identity
+    col = by_identity[np.repeat((np.cumsum(n_theirs) - n_theirs)[mine], many) + step].astype(np.int32)
+    one, other = images.probe[row], images.reference[col]
+    genuine = np.flatnonzero(one < other if symmetric else one != other)
     require(len(genuine) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
-    itself = pairs[(pairs.image_x == pairs.image_y) & copies].sort_values("image_x")
-    asked = pd.concat([genuine, itself])
-    return tuple(asked[place].to_numpy(np.int32) for place in ("index_x", "index_y")), len(genuine)
+    itself = np.flatnonzero((one == other) & copies)
+    asked = np.append(genuine, itself[np.argsort(one[itself], kind="stable")])
+    return (row[asked], col[asked]), len(genuine)
 
 
 def _image_weight(image_count: np.ndarray, identity_count: np.ndarray, identity: np.ndarray) -> np.ndarray:

@@ -89,7 +89,8 @@ class Gaps:
 
     def empty(self, n: int, n_rows: int, n_cols: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sums of nothing for n gaps or thresholds: by row, by column, by people."""
-        images = (np.zeros((n, side, self.n_groups), self.kind) for side in (n_rows, n_cols))
+        # pairs of a patch have few groups: the sums of its images for one group stand side by side
+        images = (np.zeros((n, self.n_groups, side), self.kind).swapaxes(1, 2) for side in (n_rows, n_cols))
         return *images, np.zeros((n, self.n_sampled, self.n_sampled), np.uint32)
 
 
@@ -200,6 +201,7 @@ def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, s
     scratch, protocol = scratch_space(), request.protocol
     filed, n_kept = kernels.scan_patch(
         patch,
+        (np.uint32(rows.start), np.uint32(cols.start)),
         codes_of_patch(protocol, rows, cols),
         request.ladder.arrays(patch.dtype),
         own.of_patch(rows, cols),
@@ -209,10 +211,7 @@ def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, s
     )
     if filed:
         add_sorted(protocol, *sort_filed(filed, len(sums["weight"])), sums["weight"], (rows, cols))
-    row, col = (part[:n_kept].astype(np.int32) for part in scratch.kept)
-    row += rows.start
-    col += cols.start
-    return row, col, scratch.score[:n_kept].astype(patch.dtype)
+    return *(part[:n_kept].copy() for part in scratch.kept), scratch.score[:n_kept].astype(patch.dtype)
 
 
 def sort_filed(filed: int, n_slots: int) -> tuple[np.ndarray, tuple]:
@@ -270,8 +269,8 @@ def scratch_space() -> threading.local:
     if not hasattr(_SCRATCH, "rows"):
         size = PATCH * PATCH + 1
         _SCRATCH.rows, _SCRATCH.cols, _SCRATCH.by_row, _SCRATCH.by_col = np.empty((4, size), np.uint16)
-        _SCRATCH.slots, _SCRATCH.above = np.empty(size, np.int32), np.empty(size, np.uint32)
-        _SCRATCH.kept, _SCRATCH.score = np.empty((2, size), np.uint16), np.empty(size)
+        _SCRATCH.slots, _SCRATCH.above = np.empty(size, np.int32), np.empty(PATCH + 1, np.uint16)
+        _SCRATCH.kept, _SCRATCH.score = np.empty((2, size), np.int32), np.empty(size)
     return _SCRATCH
 
 

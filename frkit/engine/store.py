@@ -13,6 +13,7 @@ from frkit.base import require, writing
 
 HELD_PAIRS = 5_000_000  # kept pairs in memory, 60 MB; further ones wait in a file
 NOTE = "evaluation.txt"
+LAYOUT = "layout 2: "  # of the files; in front of the note, it tells a checkpoint of another version
 
 
 class Stored:
@@ -48,12 +49,17 @@ class Checkpoint:
             known = note.read_text() if note.exists() else ""
             empty = not known and all(path == note for path in folder.iterdir())  # a full disk leaves an empty note
             if empty:
-                note.write_text(fingerprint)
+                note.write_text(LAYOUT + fingerprint)
         except (OSError, UnicodeDecodeError) as error:
             require(False, f"the checkpoint folder {str(folder)!r} cannot be used: {error}; name another folder")
         require(empty or known, f"{str(folder)!r} holds other files than a checkpoint; name an empty or a new folder")
         require(
-            empty or known == fingerprint,
+            empty or known.startswith(LAYOUT),
+            f"{str(folder)!r} holds the checkpoint of another version of frkit; go on with that version, or "
+            "name a new folder",
+        )
+        require(
+            empty or known == LAYOUT + fingerprint,
             f"{str(folder)!r} holds the checkpoint of another evaluation (other scores, labels, options or versions); "
             "give what it was begun with, or name a new folder",
         )

@@ -141,7 +141,7 @@ def gathered(sums: dict[str, np.ndarray], parts: list[tuple]) -> dict[str, np.nd
     """The sums of all images, by name, with parts added as `Window.parts` names them."""
     for name, n_images, start, part in parts:
         if name not in sums:
-            sums[name] = np.zeros((*part.shape[:-2], n_images, part.shape[-1]), part.dtype)
+            sums[name] = np.zeros((*part.shape[:-2], part.shape[-1], n_images), part.dtype).swapaxes(-1, -2)
         sums[name][..., start : start + part.shape[-2], :] += part
     return sums
 
