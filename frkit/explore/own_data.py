@@ -27,7 +27,7 @@ ACCEPTED = ".npz,.npy,.csv,.tsv,.gz,.parquet,.mat,.nc"
 NONE, SEVERAL = "(none)", "Ctrl for several"
 SIDES = ("probe_identity", "reference_identity")
 SECONDS = {True: (4.0, 1e-7), False: (18.0, 5e-7)}  # quick -> of any report, and of each comparison of images
-WIDE = {"width": "100%", "max_width": "38em"}
+WIDE = {"width": "auto", "max_width": "38em"}
 
 
 def own_data(path: str | Path | None = None, **start) -> widgets.HBox:

@@ -5,7 +5,8 @@ import re
 from collections.abc import Callable
 from html import escape
 from itertools import count
-from typing import TYPE_CHECKING
+from textwrap import wrap
+from typing import TYPE_CHECKING, NamedTuple
 
 import matplotlib
 import pandas as pd
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from frkit.reporting.report import Report
 
 MOST_ROWS = 60  # of a table on the page; the files hold all
+LINE = 72  # letters of a line in a terminal, or in a notebook beside its list of files
 LONG = (48, 34)  # letters of a label that fit beneath a narrow figure, and beside it
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 STYLE = {
@@ -81,10 +83,16 @@ def text(report: "Report") -> str:
         if part in report.sections:
             held = report.sections[part].tables
             lines += ["", *_plain(next(iter(held.values())))] if held else []
-    lines += ["", *(f"* {line}" for line in report.answers)]
+    lines += ["", *_wrapped("* ", report.answers)]
     for title, held in (("Cautions", report.cautions), ("Left out", report.left_out)):
-        lines += ["", f"{title}:", *(f"- {line}" for line in held)] if held else []
+        lines += ["", f"{title}:", *_wrapped("- ", held)] if held else []
     return "\n".join(_printable(line) for line in lines)
+
+
+def _wrapped(mark: str, sentences: list[str]) -> list[str]:
+    """Sentences behind a mark, in lines that end between words."""
+    form = {"width": LINE, "subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
+    return [line for sentence in sentences for line in wrap(mark + _printable(sentence), **form)]
 
 
 def _plain(table: Table) -> list[str]:
@@ -122,7 +130,7 @@ def fragment(report: "Report") -> str:
     if report.cautions:
         parts += ["<p><strong>Cautions</strong></p>", _listed(report.cautions, "cautions")]
     for section in report.sections.values():
-        parts.append(_section(section, numbers))
+        parts.append(_section(section, report.pictures, numbers))
     if report.left_out:
         parts += ["<h2>Left out</h2>", _listed(report.left_out, "quiet")]
     return "\n".join([*parts, "</div>"])
@@ -142,10 +150,10 @@ def _listed(lines: list[str], name: str) -> str:
     return f'<ul class="{name}">{"".join(f"<li>{escape(line)}</li>" for line in lines)}</ul>'
 
 
-def _section(section: Section, numbers: count) -> str:
+def _section(section: Section, pictures: "dict[str, Picture]", numbers: count) -> str:
     """One part: title, figures, tables, notes."""
     parts = [f"<h2>{escape(section.title)}</h2>"]
-    parts += [_figure(name, draw, next(numbers)) for name, draw in section.figures.items()]
+    parts += [_figure(name, pictures[name], next(numbers)) for name in section.figures]
     parts += [_table(caption, table) for caption, table in section.tables.items()]
     parts += [f'<p class="quiet">{escape(line)}</p>' for line in section.lines]
     parts += [f"<pre>{escape(block)}</pre>" for block in section.blocks]
@@ -168,17 +176,32 @@ def _table(caption: str, table: Table) -> str:
 # --- figures -------------------------------------------------------------------------------------------------------
 
 
-def drawn(draw: Callable[[Axes], Axes], captions: bool = False) -> tuple[Figure, str]:
+class Picture(NamedTuple):
+    """A figure whose parts have found their places, the words of its caption, and its SVG."""
+
+    figure: Figure
+    words: str
+    svg: bytes
+
+
+def pictured(draw: Callable[[Axes], Axes]) -> Picture:
+    """A figure as the page and the files show it; it is laid out once."""
+    figure, words = drawn(draw)
+    svg = saved(figure, "svg")
+    figure.set_layout_engine("none")
+    return Picture(figure, words, svg)
+
+
+def drawn(draw: Callable[[Axes], Axes]) -> tuple[Figure, str]:
     """A figure of a column's width without a caption above it, and that caption's words."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=COLUMN, layout="constrained")
         FigureCanvasAgg(figure)
         draw(figure.subplots())
         words = [ax.get_title(loc="left") for ax in figure.axes]
-        if not captions:
-            for ax in figure.axes:
-                ax.set_title("", loc="left")
-                _narrow(ax)
+        for ax in figure.axes:
+            ax.set_title("", loc="left")
+            _narrow(ax)
     return figure, " ".join(words).replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
 
 
@@ -205,10 +228,9 @@ def saved(figure: Figure, form: str) -> bytes:
     return out.getvalue()
 
 
-def _figure(name: str, draw: Callable, number: int) -> str:
+def _figure(name: str, picture: Picture, number: int) -> str:
     """A figure inside the page, named for those who do not see it."""
-    figure, words = drawn(draw)
-    svg = saved(figure, "svg").decode("utf-8")
+    words, svg = picture.words, picture.svg.decode("utf-8")
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     # every figure's names are its own, although they share a page

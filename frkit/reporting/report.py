@@ -4,6 +4,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 import xarray as xr
@@ -77,6 +78,11 @@ class Report:
     def figures(self) -> dict[str, Callable]:
         """Figures of all sections, by name: functions that draw on matplotlib Axes."""
         return {name: draw for part in self.sections.values() for name, draw in part.figures.items()}
+
+    @cached_property
+    def pictures(self) -> dict[str, page.Picture]:
+        """The figures, drawn once for the page, the notebook and the files."""
+        return {name: page.pictured(draw) for name, draw in self.figures.items()}
 
     @property
     def bands(self) -> list:

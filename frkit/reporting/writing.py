@@ -73,10 +73,9 @@ def _write_tables(report: "Report", folder: Path) -> None:
 def _write_figures(report: "Report", folder: Path) -> None:
     """Every figure as SVG and as PDF, a column wide, without a caption."""
     folder.mkdir()
-    for name, draw in zip(_distinct([*report.figures]), report.figures.values()):
-        figure, _ = page.drawn(draw)
-        for form in ("svg", "pdf"):
-            (folder / f"{name}.{form}").write_bytes(page.saved(figure, form))
+    for name, picture in zip(_distinct([*report.pictures]), report.pictures.values()):
+        (folder / f"{name}.svg").write_bytes(picture.svg)
+        (folder / f"{name}.pdf").write_bytes(page.saved(picture.figure, "pdf"))
 
 
 # --- the notebook --------------------------------------------------------------------------------------------------
