@@ -32,7 +32,8 @@ def loaded(rows: np.ndarray | da.Array) -> np.ndarray:
     return rows.compute(scheduler="synchronous") if isinstance(rows, da.Array) else np.asarray(rows)
 
 
-def _as_float32(values: np.ndarray) -> np.ndarray:
+def as_float32(values: np.ndarray) -> np.ndarray:
+    """The values in float32, infinite where that cannot hold one."""
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(values, dtype=np.float32)
 
@@ -49,9 +50,9 @@ def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Ar
     )
     require(original.size > 0, f"embedding is empty: shape {original.shape}; give images and features")
     if isinstance(original, da.Array):
-        values = original.map_blocks(_as_float32, dtype=np.float32)
+        values = original.map_blocks(as_float32, dtype=np.float32)
     else:
-        values = _as_float32(original.copy() if copy and original.dtype == np.float32 else original)
+        values = as_float32(original.copy() if copy and original.dtype == np.float32 else original)
     check_rows(values, original, model)
     return values
 

@@ -246,17 +246,18 @@ def deal_pairs(scores: xr.DataArray, by, deals: int, seed: int, bins: int, image
         unit, kind = np.arange(len(code)), genuine.astype(int)
     code_of_unit = np.zeros(unit.max() + 1, int)
     code_of_unit[unit] = code
-    dealt = (deal(code_of_unit, rng, kind)[unit] for rng in generators(deals, seed))
+    dims = {name: (MODEL, GROUP) for name in ("pairs", "mean", "sd")} | {"histogram": (MODEL, SCORE_BIN, GROUP)}
     kinds, models = {"genuine": genuine, "impostor": ~genuine}, np.atleast_2d(scores.transpose(..., PAIR).values)
-    shape = len(groups), bins
-    tallied = [[[_of_kind(score[k], code[k], *shape) for score in models] for k in kinds.values()] for code in dealt]
-    dims = {name: (REPLICATE, MODEL, GROUP) for name in ("pairs", "mean", "sd")}
-    dims["histogram"] = (REPLICATE, MODEL, SCORE_BIN, GROUP)
-    tallies = xr.Dataset(coords={GROUP: groups, SCORE_BIN: (np.arange(bins) + 0.5) / bins})
-    for k, kind in enumerate(kinds):
-        for s, name in enumerate(dims):
-            values = np.array([[of_model[s] for of_model in of_deal[k]] for of_deal in tallied])
-            tallies[f"{kind}_{name}_group"] = dims[name], values
+
+    def tallied(code: np.ndarray) -> xr.Dataset:
+        found = {}
+        for kind, own in kinds.items():
+            each = zip(*(_of_kind(score[own], code[own], len(groups), bins) for score in models), strict=True)
+            found |= {f"{kind}_{name}_group": (dims[name], np.array(values)) for name, values in zip(dims, each)}
+        return xr.Dataset(found)
+
+    each = [tallied(deal(code_of_unit, rng, kind)[unit]) for rng in generators(deals, seed)]
+    tallies = xr.concat(each, REPLICATE).assign_coords({GROUP: groups, SCORE_BIN: (np.arange(bins) + 0.5) / bins})
     tallies = tallies.assign_coords({MODEL: scores[MODEL]}) if MODEL in scores.dims else tallies.isel({MODEL: 0})
     return tallies.assign(images_group=images)
 

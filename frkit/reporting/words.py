@@ -4,12 +4,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 
 import xarray as xr
 import yaml
 
 from frkit.base import GROUP, REPLICATE, listed, require
+from frkit.faces.files import shipped
 from frkit.intervals import provenance
 
 CITATION = "CITATION.cff"
@@ -141,12 +141,10 @@ def _intervals(evaluation: xr.DataTree, known: dict) -> str:
 
 @cache
 def _citation() -> dict:
-    """CITATION.cff, from beside the package, or from inside it where it came as a wheel."""
-    package = Path(__file__).resolve().parent.parent
-    places = [folder / CITATION for folder in (package, package.parent)]
-    there = [place for place in places if place.is_file()]
-    require(there, f"{CITATION} is absent: install frkit again")
-    return yaml.safe_load(there[0].read_text(encoding="utf-8"))
+    """CITATION.cff, wherever it is."""
+    found = shipped(CITATION)
+    require(found is not None, f"{CITATION} is absent: install frkit again")
+    return yaml.safe_load(found.read_text(encoding="utf-8"))
 
 
 def bibtex(used: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ import xarray as xr
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, require_whole, warn
-from frkit.faces.checks import check_faces, check_finite
+from frkit.faces.checks import as_float32, check_faces, check_finite
 from frkit.faces.labels import CROSSED, clean_labels, complete_labels, crossed, resolve_varying
 
 UNITS = ("identity", "image")
@@ -50,8 +50,7 @@ def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]
     embedding = faces["embedding"]
     names = faces[MODEL].variable if MODEL in embedding.dims else None
     values = embedding.transpose(..., IMAGE, FEATURE).values
-    with np.errstate(over="ignore"):
-        rounded = np.ascontiguousarray(values, dtype=np.float32)
+    rounded = as_float32(values)
     check_finite(rounded, values, None if names is None else names.values)
     return [rounded] if names is None else list(rounded), names
 

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, SCORE_BIN, require
-from frkit.vmf.densities import bessel_ratios
+from frkit.vmf.densities import mean_resultants
 from frkit.vmf.impostors import ImpostorScores, SeriesError
 from frkit.vmf.population import answered
 
@@ -97,7 +97,7 @@ def _moments(mean: np.ndarray, kappa: np.ndarray) -> dict[str, float]:
     = 1 and across = A / kappa. Then E<X, Y> = <E X, E Y> and E<X, Y>² = tr(E X X' E Y Y').
     """
     n, dim = mean.shape
-    length = bessel_ratios(kappa, dim, 2)[:, 1]
+    length = mean_resultants(kappa, dim)
     across = length / kappa
     excess = 1 - dim * across
     genuine = np.mean(length**2), np.mean((across + excess) ** 2 + (dim - 1) * across**2)
