@@ -308,7 +308,7 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
     require(far is None or threshold is None, "give far= or threshold=, not both")
     models = scores[MODEL].values.tolist() if MODEL in scores.dims else None
     if threshold is not None:
-        fixed, labels = _rows_ofmodels_of(threshold, models)
+        fixed, labels = _rows_of_models(threshold, models)
         require(
             fixed.ndim == 2 and fixed.size > 0 and bool(np.all(np.isfinite(fixed))),
             f"threshold must be finite numbers, as many for every model; got {threshold!r}",
@@ -323,7 +323,7 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
     return Levels(levels, np.empty((len(models or [""]), 0)), None)
 
 
-def _rows_ofmodels_of(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
+def _rows_of_models(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
     """Thresholds (model, level), and labels of the levels where every model has its own."""
     n_models = len(models or [""])
     by_model = isinstance(threshold, Mapping) or isinstance(threshold, xr.DataArray) and MODEL in threshold.dims
