@@ -1,5 +1,7 @@
 """Resampling schemes as counts: how often each identity, and each image, stands in a replicate."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

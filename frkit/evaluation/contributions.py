@@ -1,5 +1,7 @@
 """Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping
 

@@ -1,5 +1,7 @@
 """`evaluate`: from a score tensor to a labelled tree of rates, for the data, their V-statistic and replicates."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -55,7 +57,7 @@ def evaluate(
     histogram: int | tuple[int, tuple[float, float]] | None = None,
     progress: bool | None = None,
     checkpoint: str | Path | None = None,
-    _kept: "Kept | None" = None,
+    _kept: Kept | None = None,
     _influence: bool = True,
     _rates: bool = True,
 ) -> xr.DataTree:

@@ -3,6 +3,8 @@
 The threshold at a level of the whole population (D.1) is `walk_levels` in `frkit.engine.kernels`.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 

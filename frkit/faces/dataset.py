@@ -1,5 +1,7 @@
 """The faces Dataset: made from arrays, checked; and the encoders of the same images, stacked."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping, Sequence
 

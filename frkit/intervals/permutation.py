@@ -1,5 +1,7 @@
 """An exact test of "no difference between groups": labels permuted over people, at the data's own thresholds."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from itertools import combinations
 

@@ -1,5 +1,7 @@
 """Fairness indices of whole score distributions: SFI, CFI and DFI (Kotwal & Marcel 2022)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np

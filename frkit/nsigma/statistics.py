@@ -1,5 +1,7 @@
 """SP, EOP, Welch's t, N and its level of risk from the rates of subsets, over batch, subset and group."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 

@@ -1,5 +1,7 @@
 """EER and TPR of many subsets of every group: one sweep over the scores within each group."""
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import replace
 

@@ -1,5 +1,7 @@
 """`report`: everything that the kit can say about scores or faces, in one call."""
 
+from __future__ import annotations
+
 import re
 import time
 import warnings
@@ -197,7 +199,7 @@ def report(
     return found
 
 
-def _made(work: Work, steps: "_Steps") -> Report:
+def _made(work: Work, steps: _Steps) -> Report:
     """The report, part by part."""
     steps.next("error rates at all levels", EVALUATION)
     work.prepare()
@@ -277,7 +279,7 @@ class _Steps:
         self.bar.update(self.done - self.bar.n)
         self.bar.refresh()
 
-    def __enter__(self) -> "_Steps":
+    def __enter__(self) -> _Steps:
         return self
 
     def __exit__(self, *_error) -> None:

@@ -1,5 +1,7 @@
 """Bias read from predicted labels: parity gaps, metrics across cohorts, bias score and its amplification."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 import xarray as xr

@@ -1,5 +1,7 @@
 """Leakage: how well an attribute can be told from labels, and from a model's predictions."""
 
+from __future__ import annotations
+
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """Classes whose mutual information with the embedding is known: numerical integration of their densities."""
 
+from __future__ import annotations
+
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """Score tensors from matrices of scores that exist already: rectangular, asymmetric, with failed comparisons."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Pair lists from files."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Scored pair lists: which images were compared, who they show, and the scores of one or several models."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The bias of the naive bootstrap, as a function of the number of images per identity (Figs. 2 and 3)."""
 
+from __future__ import annotations
+
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike

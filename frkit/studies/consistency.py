@@ -1,5 +1,7 @@
 """Proposition 1: the empirical ROC comes closer to the true one as images are added; and halves of a data set."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """How often intervals hold the exact truth: many data sets, read by every method (Conti & Clémençon, B.1)."""
 
+from __future__ import annotations
+
 import json
 import warnings
 from collections.abc import Callable, Iterable

@@ -1,5 +1,7 @@
 """The law that identities are drawn from, and its exact rates: those of infinitely many identities."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 

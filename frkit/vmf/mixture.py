@@ -1,5 +1,7 @@
 """Mixtures of von Mises-Fisher distributions: one component for each identity."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -96,7 +98,7 @@ class Mixture:
         """How radial parts are drawn; kept, because a study draws many samples."""
         return RadialInverse(self.concentrations, self.dim)
 
-    def draw(self, n_identities: int, seed: int = 0) -> "Mixture":
+    def draw(self, n_identities: int, seed: int = 0) -> Mixture:
         """Draw some of these identities, each at most once: of every group (crossed, of several attributes) its share.
 
         Raises
@@ -115,7 +117,7 @@ class Mixture:
 
     def correlated(
         self, *, centroid_correlation: float = 0.95, concentration_factor: ArrayLike = 1.0, seed: int = 0
-    ) -> "Mixture":
+    ) -> Mixture:
         """A second encoder of the same identities: itself a mixture, with an exact truth of its own.
 
         Parameters
@@ -137,7 +139,7 @@ class Mixture:
         directions = c * self.mean_directions + np.sqrt(1 - c**2) * noise
         return Mixture(directions, self.concentrations * concentration_factor, self.groups)
 
-    def rotated_copies(self, names: Sequence[str] = ("A", "B"), *, by: str = "group", seed: int = 0) -> "Mixture":
+    def rotated_copies(self, names: Sequence[str] = ("A", "B"), *, by: str = "group", seed: int = 0) -> Mixture:
         """One rotated copy of the whole mixture for each name: groups whose rates are exactly equal.
 
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this mixture. The

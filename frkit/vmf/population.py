@@ -6,6 +6,8 @@ values carry no sampling noise; each FAR comes with a bound on its error. Where 
 are to blame are integrated one by one; where it still is not, the functions raise instead of answering.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 
 import numpy as np
@@ -144,7 +146,7 @@ def answered(mix, by, weights, compute) -> xr.Dataset:
         return compute(_population(mix, by, weights, True))
 
 
-def _population(mix, by, weights, one_by_one: bool) -> "_Population":
+def _population(mix, by, weights, one_by_one: bool) -> _Population:
     """The population of a mixture by an attribute; those of equal weights are kept with the mixture."""
     if weights is not None:
         weights = np.asarray(weights, np.float64)

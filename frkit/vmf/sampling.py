@@ -6,6 +6,8 @@ part of these Gaussian numbers give correlated embeddings, and each encoder alon
 mixture exactly.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np
