@@ -1,5 +1,7 @@
 """`fairness_indices`: SFI, CFI and DFI with their parts, intervals and floors, from tallies of whole distributions."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
 
