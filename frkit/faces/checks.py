@@ -61,7 +61,7 @@ def check_rows(values: np.ndarray | da.Array, original: np.ndarray | da.Array, m
     """Raise where a row cannot be compared: a value is not finite, or it has no length."""
     if any(_without_length(rows).any() for _, rows in row_pieces(values)):
         check_finite(values, original, model)
-        _check_norms(values, model)
+        _refuse_length(values, model)
 
 
 def _numbers(embedding) -> np.ndarray:
@@ -120,11 +120,9 @@ def _without_length(rows: np.ndarray) -> np.ndarray:
     return ~((square >= limits.tiny) & (square <= limits.max))
 
 
-def _check_norms(values: np.ndarray | da.Array, model) -> None:
-    """Every row must have a length whose square float32 can hold, or no similarity is defined."""
+def _refuse_length(values: np.ndarray | da.Array, model) -> None:
+    """Raise for rows, of which there are some, without a length whose square float32 can hold: nothing is like them."""
     index, n_rows = _first_bad(values, _without_length)
-    if index is None:
-        return
     norm = np.sqrt(_squares(loaded(values[index])))
     what = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
     raise InputError(
