@@ -179,9 +179,25 @@ def test_version_5_char_matrices_are_padded_text(tmp_path):
 def test_what_matlab_keeps_to_itself_is_named(tmp_path):
     from scipy.io import savemat
 
-    savemat(tmp_path / "f.mat", {"emb": embedding(), "id": [1, 1, 2, 2, 3], "info": {"a": 1}})
-    with pytest.warns(DataWarning, match="not read: 'info' .a MATLAB string array, struct"):
-        assert open_faces(tmp_path / "f.mat").identity.values.tolist() == list("11223")
+    columns = {"emb": embedding(), "id": [1, 1, 2, 2, 3], "info": {"a": 1}, "phase": 1j * embedding()}
+    for packed in (False, True):
+        savemat(tmp_path / "f.mat", columns, do_compression=packed)
+        with pytest.warns(DataWarning, match="not read: 'info', 'phase' .a MATLAB string array, struct"):
+            assert open_faces(tmp_path / "f.mat").identity.values.tolist() == list("11223")
+
+
+@pytest.mark.parametrize("place", [-1, -40])
+def test_a_packed_table_of_matlab_is_checked_to_its_end(tmp_path, place):
+    """The numbers come out of their archive before its check sum does."""
+    from scipy.io import savemat
+
+    values = np.random.default_rng(0).normal(size=(5, 20_001)).astype(np.float32)  # not whole words of eight bytes
+    savemat(tmp_path / "f.mat", {"id": [1, 1, 2, 2, 3], "emb": values}, do_compression=True)
+    content = bytearray((tmp_path / "f.mat").read_bytes())
+    content[place] ^= 1
+    (tmp_path / "f.mat").write_bytes(content)
+    with pytest.raises(InputError, match="f.mat: .*cannot be read: .*write it again"):
+        open_faces(tmp_path / "f.mat")
 
 
 def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):

@@ -119,7 +119,7 @@ def check_unpacked(size: int, path: Path) -> None:
 def check_in_child(path: Path) -> None:
     """Have all of a file read once in a process of its own, because libraries crash or hang over damaged ones."""
     most, script = may_hold(path), Path(__file__).with_name("trial.py")
-    seconds = 4 + most // _RATIO // 2_000_000
+    seconds = 1 + most // _RATIO // 4_000_000
     command = [sys.executable, "-P", str(script), str(path), str(most), str(seconds)]
     one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:

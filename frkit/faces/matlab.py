@@ -11,9 +11,10 @@ from typing import BinaryIO
 import numpy as np
 from scipy.io import loadmat, matlab, whosmat
 
+from frkit.base import require
 from frkit.faces.files import BLOCK, check_in_child, narrow, need, not_read, reading
 
-_WHY = "a MATLAB string array, struct or object; save strings as cellstr(...) and fields as variables"
+_WHY = "a MATLAB string array, struct, object or complex array; save strings as cellstr(...) and fields as variables"
 
 
 def read_mat(path: Path) -> dict[str, np.ndarray]:
@@ -66,23 +67,30 @@ def _read_5(path: Path) -> dict[str, np.ndarray]:
     return loadmat(path, squeeze_me=True, chars_as_strings=True, variable_names=others) | large
 
 
-def _tables(file: BinaryIO) -> Iterator[tuple[str, np.ndarray]]:
-    """Real arrays of numbers with more than one axis, each with its name."""
+def _tables(file: BinaryIO) -> Iterator[tuple[str, np.ndarray | None]]:
+    """Arrays of numbers with more than one axis, each with its name; None where they are complex.
+
+    These alone the child process has not read, because that would take all of the file's memory.
+    """
     order = "<" if file.read(128)[126:] == b"IM" else ">"
     tag = Struct(f"{order}II")
     while len(head := file.read(8)) == 8:
         kind, size = tag.unpack(head)
         end = file.tell() + size
-        read = file.read
-        if kind == _PACKED:
-            read = partial(_unpacked, file, zlib.decompressobj(), end)
+        packed = zlib.decompressobj() if kind == _PACKED else None
+        read = partial(_unpacked, file, packed, end) if packed else file.read
+        if packed:
             kind, _ = tag.unpack(read(8))
         if kind == _MATRIX:
             flags = np.frombuffer(_element(read, order)[1], f"{order}u4")[0]
             shape = tuple(np.frombuffer(_element(read, order)[1], f"{order}i4").tolist())
             name = _element(read, order)[1].decode("latin-1")
-            if flags & 0xFF in _NUMERIC and not flags & _COMPLEX and sum(n > 1 for n in shape) > 1:
-                yield name, _turned(read, order, shape)
+            if flags & 0xFF in _NUMERIC and sum(n > 1 for n in shape) > 1:
+                values = None if flags & _COMPLEX else _turned(read, order, shape)
+                if packed and values is not None:
+                    read(8)  # what fills up the last eight bytes, and the check sum behind it
+                    require(packed.eof, f"{name!r} is cut short")
+                yield name, values
         file.seek(end)
 
 

@@ -131,6 +131,7 @@ def _parquet(path: Path) -> Iterator:
         check_unpacked(4 * file.metadata.num_rows * file.metadata.num_columns, path)
         require(file.metadata.num_rows > 0, "the table has no row")
         yield file
+    need("pyarrow", "reading Parquet").default_memory_pool().release_unused()  # it would keep a sixth of an embedding
 
 
 def _frame(file, names: list[str]) -> pd.DataFrame:

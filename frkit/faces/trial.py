@@ -5,11 +5,15 @@ of frkit, so that it starts at once. What is wrong with the file is said in one 
 """
 
 import sys
-from math import prod
+from importlib import import_module
+from math import ceil, prod
 from pathlib import Path
+from time import process_time
 
 PIECE = 16_000_000  # bytes that are read at a time
+RATIO = 1000  # to which zlib packs at most
 HDF5, NETCDF3 = b"\x89HDF\r\n\x1a\n", b"CDF"
+NUMBERS = ("double", "single", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
 
 
 def demand(condition: bool, message: str) -> None:
@@ -69,11 +73,14 @@ def read_netcdf3(path: Path, most: int) -> None:
 
 
 def read_mat(path: Path, most: int) -> None:
-    """Every variable; their sizes first."""
-    from scipy.io import loadmat, whosmat
+    """All sizes, then the variables that SciPy is to read; of version 5 the tables of numbers are not among them."""
+    from scipy.io import loadmat, matlab, whosmat
 
-    check_size(sum(prod(shape) for _, shape, _ in whosmat(path)), most)
-    loadmat(path, squeeze_me=True, chars_as_strings=True)
+    found = whosmat(path)
+    check_size(sum(prod(shape) for _, shape, _ in found), most)
+    for_scipy = matlab.matfile_version(path)[0] != 1
+    others = [name for name, shape, kind in found if for_scipy or kind not in NUMBERS or sum(n > 1 for n in shape) < 2]
+    loadmat(path, squeeze_me=True, chars_as_strings=True, variable_names=others)
 
 
 def read_zarr(path: Path, most: int) -> None:
@@ -90,19 +97,30 @@ def read_zarr(path: Path, most: int) -> None:
 
 def main(path: Path, most: int, seconds: int) -> None:
     """Read the file by what it begins with, within these limits."""
+    if path.is_dir() or path.name.lower().endswith(".zarr.zip"):
+        read, library = read_zarr, "zarr"
+    else:
+        with path.open("rb") as file:
+            head = file.read(520)
+        hdf5, netcdf3 = HDF5 in (head[:8], head[512:]), head.startswith(NETCDF3)
+        read, library = (read_hdf5, "h5py") if hdf5 else (read_netcdf3 if netcdf3 else read_mat, "scipy.io")
+    import_module(library)
+    limit(2**31 if library == "zarr" else 2**27 + 2 * min(most, RATIO * path.stat().st_size), seconds)
+    return read(path, most)
+
+
+def limit(more: int, seconds: int) -> None:
+    """Let this process take so many more bytes and seconds of work, where the system can hold it to that."""
     try:
         import resource
-
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (4 * most + 2**31, resource.RLIM_INFINITY))
-    except ImportError:  # not on this system: the caller's clock remains
-        pass
-    if path.is_dir() or path.name.lower().endswith(".zarr.zip"):
-        return read_zarr(path, most)
-    with path.open("rb") as file:
-        head = file.read(520)
-    read = read_hdf5 if HDF5 in (head[:8], head[512:]) else read_netcdf3 if head.startswith(NETCDF3) else read_mat
-    return read(path, most)
+    except ImportError:  # the caller's clock remains
+        return
+    seconds += ceil(process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        held = int(pages.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (held + more, resource.RLIM_INFINITY))
 
 
 if __name__ == "__main__":
