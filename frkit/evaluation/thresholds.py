@@ -83,7 +83,7 @@ def threshold_for_all_groups(
     require(len(who.groups) > 0, "a threshold for all groups needs groups: name an attribute with by=")
     if not (weighting is None or isinstance(weighting, (str, Mapping))):
         weighting = dict(zip(np.unique(who.identity).tolist(), np.asarray(weighting, float).tolist(), strict=True))
-    scores = _relabelled(scores, who)
+    scores = who.relabel(scores)
     found = [_of_group(scores, who, name, far, weighting) for name in who.groups]
     lost = [name for name, value in zip(who.groups, found, strict=True) if value is None]
     if lost:
@@ -94,15 +94,6 @@ def threshold_for_all_groups(
     groups = xr.concat(levels, xr.Variable(GROUP, who.groups)).transpose(..., FAR_LEVEL, GROUP)
     strictest = groups.min(GROUP) if turned(scores) else groups.max(GROUP)
     return xr.Dataset({"threshold": strictest, "threshold_group": groups})
-
-
-def _relabelled(scores: xr.DataArray, who: People) -> xr.DataArray:
-    """The scores with identities and persons as the rule for varying attributes leaves them."""
-    labels = {}
-    for side, images in ((PROBE, who.probe), (REFERENCE, who.reference)):
-        labels[f"{side}_{IDENTITY}"] = (side, who.identity[images])
-        labels[f"{side}_{PERSON}"] = (side, who.person[images])
-    return scores.assign_coords(labels)
 
 
 def _of_group(scores: xr.DataArray, who: People, name: str, far, weighting) -> xr.DataArray | None:

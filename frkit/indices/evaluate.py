@@ -13,7 +13,6 @@ from frkit.base import (
     IDENTITY,
     MODEL,
     PAIR,
-    PERSON,
     PROBE,
     REFERENCE,
     REPLICATE,
@@ -217,10 +216,7 @@ def deal_people(scores: xr.DataArray, by, varying: str, deals: int, seed: int, *
     who = people(scores, by, varying)
     owner, code = grouped_people(who)
     dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
-    coords = {}  # the identities that the rule for varying attributes leaves, without groups
-    for side, at in ((PROBE, who.probe), (REFERENCE, who.reference)):
-        coords |= {f"{side}_{IDENTITY}": (side, who.identity[at]), f"{side}_{PERSON}": (side, who.person[at])}
-    found = evaluate_scores(scores.assign_coords(coords), resampling=PeopleDealt(owner, dealt, seed), **options)
+    found = evaluate_scores(who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options)
     nodes = found["replicates"].to_dataset()
     tallies = nodes[[name for name in nodes if name.split("_")[0] in ("genuine", "impostor", "images")]]
     pairs = pd.MultiIndex.from_product([range(deals), who.groups], names=[DEAL, GROUP])

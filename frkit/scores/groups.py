@@ -86,6 +86,13 @@ class People:
         sides = np.where(on_probe & on_reference, "both", np.where(on_probe, "probe", "reference"))
         return np.char.add(np.char.add(self.identity, "\x1f"), sides)
 
+    def relabel(self, scores: xr.DataArray) -> xr.DataArray:
+        """The scores with identities and persons as the rule for varying attributes left them."""
+        labels = {}
+        for side, at in ((PROBE, self.probe), (REFERENCE, self.reference)):
+            labels |= {f"{side}_{IDENTITY}": (side, self.identity[at]), f"{side}_{PERSON}": (side, self.person[at])}
+        return scores.assign_coords(labels)
+
 
 def people(scores: xr.DataArray, by, varying: str) -> People:
     """Collect the images of both sides of a tensor, and apply the rule for attributes that vary within an identity."""
