@@ -9,6 +9,7 @@ from frkit.engine.protocol import make_protocol
 from frkit.intervals import provenance
 from frkit.reporting.tables import Table
 from frkit.reporting.work import Section, Work
+from frkit.scores.groups import models_of
 
 
 def card(work: Work) -> Section:
@@ -36,7 +37,7 @@ def card(work: Work) -> Section:
 
 def _comparisons(work: Work, known: dict) -> dict[str, tuple[int, int | None]]:
     """Genuine and impostor comparisons, and how many of each failed (of the first model)."""
-    one = work.scores.isel({MODEL: 0}) if MODEL in work.scores.dims else work.scores
+    one = models_of(work.scores)[0]
     if PAIR in one.dims:
         genuine, failed = one[GENUINE].values, np.isnan(one.values)
         kinds = {"genuine": genuine, "impostor": ~genuine}
