@@ -176,6 +176,15 @@ def test_a_full_disk_is_named_and_loses_nothing(tmp_path, monkeypatch):
     assert list(store.finished(2)) == [0]
 
 
+def test_what_images_add_stays_in_the_file_of_a_finished_data_set(tmp_path):
+    store, large, small = Store(tmp_path, {"seed": 1}), "image/influence/accepted", "image/empirical/far"
+    written = store.write(0, {large: np.arange(3.0), small: np.ones(2)})
+    for record in (written, store.finished(1)[0]):
+        assert set(record) == {small} and record[large].tolist() == [0, 1, 2]
+        with pytest.raises(InputError, match="cannot be read"):
+            record["image/influence/square"]
+
+
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
 def test_a_disk_that_cannot_be_written_is_named_and_loses_nothing(tmp_path, monkeypatch, number):
     store = Store(tmp_path, {"seed": 1})

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import xarray as xr
@@ -142,11 +143,13 @@ def coverage(
     )
     truth = exact(plan, chosen)
     made = plan.parameters()
-    records = collect(plan, n_datasets, None if store is None else Store(store, made), progress)
     people, target = f"{made['n_identities']:,} identities, new in each", NEW_PEOPLE
     if n_identities is None:
         people, target = f"the same {made['n_identities']:,} identities", THESE_PEOPLE
-    result = read(stacked(records), truth, methods, levels, seed, chosen, partial(one_by_one, records, target))
+    with TemporaryDirectory() as folder:  # where influences wait that nobody keeps: they would fill the memory
+        place = folder if store is None and plan.influence else store
+        records = collect(plan, n_datasets, None if place is None else Store(place, made), progress)
+        result = read(stacked(records), truth, methods, levels, seed, chosen, partial(one_by_one, records, target))
     made = {name: value for name, value in made.items() if name not in ("far", "schemes")}
     result.attrs = {"study": json.dumps(made | {"n_datasets": n_datasets, "versions": versions()})}
     images = " to ".join(str(number) for number in np.unique([plan.per_identity.min(), plan.per_identity.max()]))

@@ -63,6 +63,17 @@ def _trees(header: dict, variable: Callable) -> dict[str, xr.DataTree]:
     return dict(xr.DataTree.from_dict(nodes).children)
 
 
+class Finished(dict):
+    """The record in a file. What images add, nearly all of it, stays there until it is asked for."""
+
+    def __init__(self, record: Record, path: Path):
+        super().__init__({key: values for key, values in record.items() if f"/{INFLUENCE}/" not in key})
+        self.path = path
+
+    def __missing__(self, key: str) -> np.ndarray:
+        return _read(self.path, key)[key]
+
+
 class Store:
     """A folder with one file for each finished data set, and the parameters that they were made with.
 
@@ -100,13 +111,14 @@ class Store:
 
     def finished(self, n_datasets: int) -> dict[int, Record]:
         """The data sets among the first n that are here already."""
-        return {number: _read(self.path(number)) for number in range(n_datasets) if self.path(number).exists()}
+        there = (number for number in range(n_datasets) if self.path(number).exists())
+        return {number: Finished(_read(self.path(number)), self.path(number)) for number in there}
 
     def write(self, number: int, record: Record) -> Record:
         """Keep one finished data set, and give it back."""
         with _renamed_when_whole(self.path(number)) as file:
             np.savez(file, **record)
-        return record
+        return Finished(record, self.path(number))
 
 
 @contextmanager
@@ -123,10 +135,10 @@ def _renamed_when_whole(path: Path) -> Iterator[BinaryIO]:
                 part.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> Record:
-    """One finished data set; InputError where the file is damaged."""
+def _read(path: Path, *keys: str) -> Record:
+    """One finished data set, or some of its arrays; InputError where the file is damaged."""
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            return dict(file)
+            return {key: file[key] for key in keys or file}
     except Exception as error:
         raise InputError(f"{path} cannot be read ({error}); delete it, and its data set is computed again") from error
