@@ -6,6 +6,7 @@ from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, counts, look
 from twin import empirical
 
 import frkit as fk
+from frkit.engine.eer import TOLERANCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
@@ -68,6 +69,18 @@ def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
     ev = evaluate_and_check(scores, far=shares[at], resampling=fk.Resampling("image", n=2))
     np.testing.assert_array_equal(ev["empirical"].threshold, impostor.score[order][at + 1])
     np.testing.assert_allclose(ev["empirical"].far, shares[at], rtol=1e-12)
+
+
+def test_the_edge_of_the_tolerance_keeps_to_the_level():
+    """Levels are met where a rate exceeds them by rounding only: to TOLERANCE of the level, this edge with it."""
+    score, faces = table("pairs", decimals=6)
+    scores, pairs = looked_up(score, faces, chunks=5), 4 * 9 * 8 / 2
+    rates = np.arange(1, pairs) / pairs
+    levels = rates / (1 + TOLERANCE)
+    at_edge = levels * pairs * (1 + TOLERANCE) == rates * pairs
+    assert at_edge.sum() > 10
+    ev = fk.evaluate(scores, far=levels[at_edge])
+    np.testing.assert_allclose(ev["empirical"].far, rates[at_edge], rtol=1e-14)
 
 
 def test_levels_from_below_one_pair_to_nearly_all():
