@@ -7,6 +7,7 @@ model. λ = 0 is exactly fair: an interval never passes the fair value, reaches 
 gives the p-value of fairness; the draws there are the floor.
 """
 
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ STEPS = xr.DataArray(np.linspace(0, 1, 61), dims=STRETCH)
 SPREADS = 5.0  # standard deviations of the groups, by which the ray reaches beyond the estimate
 TIE = 1e-12
 N_DRAWS = 1_000
+LAST: dict = {}  # by names and target: rates, and the spreads that `_kept` keeps of them
 MOST_GROWN = 2.0  # factor by which the noise of a log rate is supposed to grow where the rate is lower than seen
 
 
@@ -94,7 +96,7 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
     data = evaluation["empirical"].to_dataset()
     require(chosen.fair is not None, f"method='inverted' is for disparity measures; {chosen.name!r} has no fair value")
     names = rates_read(chosen, data)
-    spreads = _of_rates(evaluation, names, target) if names else _of_moments(evaluation, chosen)
+    spreads = _kept(evaluation, names, target) if names else _of_moments(evaluation, chosen)
     back = np.exp if names else np.positive
     stretches, truth, noisy = _stretches(spreads.values(), steps), {}, {}
     for name, spread in spreads.items():
@@ -106,6 +108,16 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
         for part in (seen, truth, noisy)
     )
     return Ray(seen, truth.where((steps > 0) | truth.isnull(), chosen.fair), noisy)  # but for rounding it is fair
+
+
+def _kept(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:
+    """`_of_rates`, kept for the evaluation that was asked last: a band and its floor read the same draws."""
+    rates = [evaluation["empirical"].variables[name] for name in names]
+    known, spreads = LAST.get((names, target), (names, {}))
+    if not all(map(is_, known, rates)):  # those of another evaluation
+        spreads = _of_rates(evaluation, names, target)
+        LAST[names, target] = rates, spreads
+    return spreads
 
 
 def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:
