@@ -200,6 +200,18 @@ def test_a_packed_table_of_matlab_is_checked_to_its_end(tmp_path, place):
         open_faces(tmp_path / "f.mat")
 
 
+def test_bytes_behind_a_packed_table_come_to_an_end(tmp_path):
+    from scipy.io import savemat
+
+    savemat(tmp_path / "f.mat", {"id": [1, 1, 2, 2, 3], "emb": embedding()}, do_compression=True)
+    content, place = bytearray((tmp_path / "f.mat").read_bytes()), 128
+    while (end := place + 8 + int.from_bytes(content[place + 4 : place + 8], "little")) < len(content):
+        place = end
+    content[place + 4 : place + 8] = (end - place - 8 + 70_000).to_bytes(4, "little")
+    (tmp_path / "f.mat").write_bytes(content + bytes(70_000))
+    np.testing.assert_array_equal(open_faces(tmp_path / "f.mat").embedding, embedding().astype(np.float32))
+
+
 def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
     np.savez(tmp_path / "f.npz", emb=embedding(), subject_id=IDENTITY, filename=list("vwxyz"), y=AGE)
     with pytest.raises(InputError, match="'subject_id', 'y' could all be the identity; say identity='name'"):

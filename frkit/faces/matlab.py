@@ -97,7 +97,7 @@ def _tables(file: BinaryIO) -> Iterator[tuple[str, np.ndarray | None]]:
 def _unpacked(file: BinaryIO, packed, end: int, size: int) -> bytes:
     """The next bytes of a packed element."""
     found, more, got = bytearray(), b"", b" "
-    while len(found) < size and (got or more):
+    while len(found) < size and (got or more) and not packed.eof:
         more = packed.unconsumed_tail or file.read(min(1 << 16, end - file.tell()))
         found += (got := packed.decompress(more, size - len(found)))
     return bytes(found)
