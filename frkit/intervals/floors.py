@@ -27,8 +27,8 @@ DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/interval_coverage.csv and, of replicates, data/fairness_coverage.csv
     # short, because captions print them; the exact test is `permutation_test`
-    THESE_PEOPLE: "as a test at 5 % has size 0 to .09",
-    NEW_PEOPLE: "as a test at 5 % has size 0 to .06",
+    THESE_PEOPLE: "as a test at 5 % has size 0 to .08",
+    NEW_PEOPLE: "as a test at 5 % has size .01 to .07",
     "image": "as a test at 5 % has size 0 to .03 (no test for new people)",
     "identity": "as a test at 5 % has size 0 to .14 (liberal with few errors)",
     "people": "deals people to groups at random: as a test exact where people could change groups",
