@@ -607,3 +607,12 @@ def test_every_interval_of_few_people_has_a_width_and_holds_the_estimate(seed, h
         assert (known <= (band.lower <= band.estimate + 1e-7)).all()
         assert (known <= (band.estimate <= band.upper + 1e-7)).all()  # sums of single precision lie below it
         assert "p" not in band or (known <= (band.p >= 1 / 2001)).all()
+
+
+def test_draws_that_a_band_and_its_floor_share_are_those_of_the_rates_as_they_stand(grouped):
+    ev = grouped.copy(deep=True)
+    before = fk.band(ev, "frr_max_min")
+    ev["empirical"].frr_group.values[..., 0] *= 2  # written into, in place
+    after = fk.band(ev, "frr_max_min")
+    assert (after.upper != before.upper).any()
+    xr.testing.assert_identical(after, fk.band(ev.copy(deep=True), "frr_max_min"))

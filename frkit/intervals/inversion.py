@@ -113,10 +113,11 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
 def _kept(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:
     """`_of_rates`, kept for the evaluation that was asked last: a band and its floor read the same draws."""
     rates = [evaluation["empirical"].variables[name] for name in names]
-    known, spreads = LAST.get((names, target), (names, {}))
-    if not all(map(is_, known, rates)):  # those of another evaluation
+    now = [rate.values.tobytes() for rate in rates]
+    known, before, spreads = LAST.get((names, target), (names, now, {}))
+    if before != now or not all(map(is_, known, rates)):  # those of another evaluation, or written into since
         spreads = _of_rates(evaluation, names, target)
-        LAST[names, target] = rates, spreads
+        LAST[names, target] = rates, now, spreads
     return spreads
 
 
