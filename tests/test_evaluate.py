@@ -27,6 +27,7 @@ def scores():
         (dict(far=[]), "far"),
         (dict(far=[0.1], threshold=[0.5]), "not both"),
         (dict(threshold=[np.inf]), "inf"),
+        (dict(progress=np.ones(3)), "progress must be True or False"),
         (dict(by="age"), "age.*gender"),
         (dict(weighting="equal"), "equal"),
         (dict(weighting={"id0": 1.0}), "id1"),

@@ -23,6 +23,7 @@ from frkit.base import (
     listed,
     real_numbers,
     require,
+    require_flag,
     require_inside,
     require_one_of,
     require_whole,
@@ -149,7 +150,8 @@ def evaluate(
     drawn = resampling is None or hasattr(resampling, "weights")
     require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
     scores, which = with_impostors(checked_scores(scores), impostors)
-    bar, models = scores.size > LONG_SWEEP if progress is None else progress, models_of(scores)
+    bar = scores.size > LONG_SWEEP if progress is None else require_flag("progress", progress)
+    models = models_of(scores)
     levels = asked_levels(far, threshold, scores) if _rates else Levels(np.empty(0), np.empty((len(models), 0)), None)
     with one_blas_thread():
         known = _known(scores, levels, (by, varying, weighting, which, resampling), _kept)
