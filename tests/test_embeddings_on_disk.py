@@ -228,3 +228,12 @@ def test_blocks_of_any_size_make_the_same_embedding(tmp_path, kind, order, monke
         for module in (files, matlab):
             monkeypatch.setattr(module, "BLOCK", size)
         np.testing.assert_array_equal(fk.open_faces(tmp_path / f"f.{kind}").embedding, values.astype(np.float32))
+
+
+def test_an_old_pyarrow_that_reads_lists_wrong_is_refused(tmp_path, monkeypatch):
+    arrow = pytest.importorskip("pyarrow")
+    path = write_large(tmp_path, np.eye(4, dtype=np.float32), np.arange(4) // 2, "lists")
+    assert fk.open_faces(path).sizes["image"] == 4
+    monkeypatch.setattr(arrow, "__version__", "17.0.0")
+    with pytest.raises(fk.InputError, match="pyarrow 17.0.0 can give wrong numbers"):
+        fk.open_faces(path)

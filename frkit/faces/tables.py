@@ -126,12 +126,15 @@ def read_frame(path: Path) -> pd.DataFrame:
 @contextmanager
 def _parquet(path: Path) -> Iterator:
     """An open Parquet with rows, whose columns are read as they are asked for."""
-    pq = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
+    arrow, pq = (need(name, "reading Parquet", "frkit[parquet]") for name in ("pyarrow", "pyarrow.parquet"))
+    known = arrow.__version__
+    right = int(known.partition(".")[0]) >= 19  # those before read lists wrong where they are read in pieces
+    require(right, f"pyarrow {known} can give wrong numbers: install 19.0.1 or later, pip install -U pyarrow")
     with reading("the Parquet table"), pq.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False) as file:
         check_unpacked(4 * file.metadata.num_rows * file.metadata.num_columns, path)
         require(file.metadata.num_rows > 0, "the table has no row")
         yield file
-    need("pyarrow", "reading Parquet").default_memory_pool().release_unused()  # it would keep a sixth of an embedding
+    arrow.default_memory_pool().release_unused()  # it would keep a sixth of an embedding
 
 
 def _frame(file, names: list[str]) -> pd.DataFrame:
