@@ -46,6 +46,8 @@ def test_options_that_make_no_sense_are_refused(scores, options, words):
 def test_scores_that_are_none_are_refused(scores):
     with pytest.raises(fk.InputError, match="score_tensor"):
         fk.evaluate(np.ones((4, 4)), far=FAR)
+    with pytest.raises(fk.InputError, match="no genuine pair"):
+        fk.evaluate(fk.score_tensor(people("equal")).isel(probe=[]), far=[0.1])
     with pytest.raises(fk.InputError, match="genuine"):
         fk.evaluate(fk.score_matrix([[0.1, 0.2]], ["a"], ["b", "c"]), far=FAR)
     with pytest.raises(fk.InputError, match="impostor"):

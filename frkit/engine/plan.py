@@ -286,8 +286,8 @@ def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
     n = min(array.numblocks)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
     n_genuine = n if n > MANY_BLOCKS else min(n, max(n // 4, DIAGONAL_BLOCKS))
     diagonal = np.unique(np.linspace(0, n - 1, n_genuine).round()).astype(int)
-    n_genuine = np.bincount(protocol.owner[: protocol.n_genuine], minlength=len(protocol.share))
-    per_pair = protocol.share**2 / (1 if protocol.pooled else np.maximum(n_genuine, 1))
+    of_person = np.bincount(protocol.owner[: protocol.n_genuine], minlength=len(protocol.share))
+    per_pair = protocol.share**2 / (1 if protocol.pooled else np.maximum(of_person, 1))
     on_diagonal = _sampled(array, 1, np.stack([diagonal, diagonal], 1))
     genuine = [_genuine(*block, protocol, per_pair) for block in on_diagonal]
     return Pilot(patches, np.concatenate(genuine, axis=1), len(protocol.groups))

@@ -260,7 +260,7 @@ def _genuine_pairs(images: People, symmetric: bool, copies: bool) -> tuple[tuple
     copies: behind these stand the pairs of an image with itself.
     """
     mine, theirs = (images.identity_code[at] for at in (images.probe, images.reference))
-    by_identity, n_theirs = np.argsort(theirs, kind="stable"), np.bincount(theirs, minlength=mine.max() + 1)
+    by_identity, n_theirs = np.argsort(theirs, kind="stable"), np.bincount(theirs, minlength=len(images.identity_code))
     many = n_theirs[mine]
     row = np.repeat(np.arange(len(mine), dtype=np.int32), many)
     step = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)  # among the references of one identity
