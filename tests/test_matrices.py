@@ -176,3 +176,25 @@ def test_a_real_matrix():
     values = values.values
     assert np.isnan(values).all(axis=0).sum() == 1
     assert np.isnan(values).sum() == 517
+
+
+@pytest.mark.filterwarnings("ignore::frkit.base.DataWarning")
+@pytest.mark.parametrize("weighting", ["identity", "pair", {name: 0.1 + 0.07 * k for k, name in enumerate("abcdefg")}])
+@pytest.mark.parametrize("impostors", ["all", {"team": "other"}])
+def test_a_group_without_a_comparison_that_counts_has_no_rate(weighting, impostors):
+    identity = np.repeat(list("abcdefg"), [3, 2, 4, 3, 2, 3, 2])  # weights whose sums leave rounding behind
+    team = np.where(np.isin(identity, list("abc")), "red", "blue")
+    values = np.random.default_rng(0).normal(size=(19, 19)) + 2 * (identity[:, None] == identity)
+    red = (team == "red")[:, None] & (team == "red")
+    if impostors == "all":
+        values = np.where(red, np.nan, values)
+    names = [f"image {i}" for i in range(19)]
+    labels = {"team": (team, team)}
+    scores = fk.score_matrix(values, identity, identity, probe=names, reference=names, attributes=labels)
+    options = {"weighting": weighting, "impostors": impostors, "histogram": 10}
+    evaluation = fk.evaluate(scores, far=[0.1], by="team", resampling=fk.Resampling("identity", n=5), **options)
+    none = ["far_group", "far_cross", "eer_group", "auc_group", "impostor_mean_group"]
+    for node in ("empirical", "vstatistic", "replicates"):
+        found = evaluation[node].sel(group="red", reference_group="red")
+        assert all(found[name].isnull().all() for name in none), node
+    assert fk.band(evaluation, "far_cross").sel(group="red", reference_group="red").lower.isnull().all()

@@ -152,11 +152,12 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
     else:
         tally = tally_list(scores.values, protocol, ladder)
     sums = tally.sums["weight"].reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
-    totals = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals - tally.sums.get("missing", 0)
+    whole = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals
+    totals = whole - tally.sums.get("missing", 0)
+    totals = np.where(totals > 1e-12 * whole, totals, 0)  # where all failed, rounding leaves some
     score = tally.asked_scores(protocol, scores.dtype)
     failed = int(np.isnan(score[: protocol.n_genuine]).sum())
-    whole = 0.0 if protocol.listed is not None else protocol.impostor_totals[:, 0].sum()  # but for rounding
-    for kind, here in (("genuine", failed < protocol.n_genuine), ("impostor", totals[:, 0].sum() > 1e-12 * whole)):
+    for kind, here in (("genuine", failed < protocol.n_genuine), ("impostor", totals[:, 0].any())):
         require(here, f"all {kind} comparisons failed (NaN or marked as missing): there is nothing to evaluate")
     genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
     if fixed.size:  # -1 where one lies below the floor

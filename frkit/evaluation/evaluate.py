@@ -91,7 +91,8 @@ def evaluate(
         sorted by name) gives p_k of section 2.1. By default "identity" where all images meet all images (a tensor, a
         matrix), and "pair" for a list, which is no sample of all pairs of two people and is read so by every paper on
         such a list. "identity" of a list: FAR is the mean over the pairs of people that the list names of the share of
-        their listed pairs that are accepted, FRR the mean over people with a listed genuine pair.
+        their listed pairs that are accepted, FRR the mean over people with a listed genuine pair. Where comparisons
+        failed, two people weigh in FAR by the share of their pairs that is left; a person weighs in FRR as before.
     impostors : {"all", "same-group"} or mapping of attribute to "same" or "other"
         Which impostor pairs enter the global FAR: all, those within groups, or those whose two people have the same
         (other) labels, such as {"gender": "same", "race": "other"}; the others are left out of every rate.

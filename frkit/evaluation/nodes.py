@@ -45,8 +45,8 @@ OF_DISTANCES = {
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 SMALL_GROUPS = (
-    ("far_group", "FAR", "it takes two identities in the group"),
-    ("frr_group", "FRR", "it takes an identity with two images in the group"),
+    ("far_group", "FAR", "it takes two identities in the group who were compared"),
+    ("frr_group", "FRR", "it takes an identity with two images in the group that were compared"),
 )
 
 
