@@ -9,7 +9,8 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people, table
 
 import frkit as fk
-from frkit.engine import plan, store, sweep
+from frkit.engine import pilot as plan
+from frkit.engine import store, sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
@@ -21,7 +22,7 @@ def many_blocks(monkeypatch):
     """Data of two hundred images go the way of a million: squares of blocks, in many batches, most pairs in a file."""
     for name, value in dict(PILOT_PAIRS=256, TAIL_PAIRS=20, TOP_PAIRS=5).items():
         monkeypatch.setattr(plan, name, value)
-    monkeypatch.setattr(store, "HELD_PAIRS", 200)
+    monkeypatch.setattr(sweep, "HELD_PAIRS", 200)
     monkeypatch.setattr(sweep, "FEW_BLOCKS", 10)
     monkeypatch.setattr(sweep, "BATCH", 3)
 

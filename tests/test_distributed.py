@@ -12,7 +12,7 @@ import pytest
 from engine_cases import FAR, people
 
 import frkit as fk
-from frkit.engine import store, sweep
+from frkit.engine import sweep
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -62,7 +62,7 @@ def test_workers_of_little_memory_read_an_embedding_on_disk(tmp_path, monkeypatc
     assert len(pickle.dumps(sweep.source_of(on_disk.data))) < faces.embedding.nbytes / 2
     monkeypatch.setattr(sweep, "FEW_BLOCKS", 10)
     monkeypatch.setattr(sweep, "BATCH", 20)
-    monkeypatch.setattr(store, "HELD_PAIRS", 1000)
+    monkeypatch.setattr(sweep, "HELD_PAIRS", 1000)
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=8))
     with two_workers(memory_limit="1.5GB"):
         on_cluster = fk.evaluate(on_disk, **options, checkpoint=tmp_path / "checkpoint")

@@ -5,7 +5,8 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people
 
 import frkit as fk
-from frkit.engine import plan, rates
+from frkit.engine import pilot as plan
+from frkit.engine import rates
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = (2e-4, 1e-3, 1e-2, 0.1)

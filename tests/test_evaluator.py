@@ -9,7 +9,7 @@ from engine_cases import FAR, people
 from test_engine_properties import assert_same
 
 import frkit as fk
-from frkit.engine import plan
+from frkit.engine import pilot as plan
 from frkit.evaluation import evaluate as evaluating
 from frkit.evaluation.evaluate import prepared
 from frkit.intervals import provenance

@@ -21,7 +21,8 @@ from twin_influence import (
 )
 
 import frkit as fk
-from frkit.engine import plan, rates
+from frkit.engine import pilot as plan
+from frkit.engine import rates
 from frkit.evaluation.evaluate import prepared
 from frkit.intervals.compare import _contrast, _holm_row
 from frkit.intervals.gamma_satterthwaite import Law, Move

@@ -345,3 +345,35 @@ def test_a_table_is_no_list():
     score, _ = table()
     with pytest.raises(fk.InputError, match="score must have shape"):
         fk.pairs(score, np.ones(len(score)))
+
+
+def anonymous(seed: int = 0, n: int = 2000):
+    """Which pairs are genuine, and their scores by two models that have nothing to do with one another."""
+    rng, genuine = np.random.default_rng(seed), np.arange(n) % 2 == 0
+    return genuine, {name: rng.normal(2.0 * genuine) for name in "AB"}
+
+
+def test_models_of_a_list_without_identities_are_compared_pair_by_pair():
+    genuine, scores = anonymous()
+    ev = fk.evaluate(fk.pairs(scores, genuine), threshold=[1.7])
+    found = fk.compare(ev.sel(model="A"), ev.sel(model="B"), "frr")
+    rates = np.array([np.mean(scores[name][genuine] <= 1.7) for name in "AB"])
+    apart = np.subtract(*((scores[name][genuine] <= 1.7).astype(float) for name in "AB"))
+    assert found.estimate.item() == pytest.approx(rates[0] - rates[1])
+    half = 1.96 * apart.std() / np.sqrt(genuine.sum())
+    assert (found.upper - found.lower).item() / 2 == pytest.approx(half, rel=0.05)
+
+
+def test_models_of_a_list_without_identities_may_fail_in_different_pairs():
+    genuine, scores = anonymous(1)
+    scores["A"][[3, 8, 9]], scores["B"][[2, 40]] = np.nan, np.nan
+    with pytest.warns(fk.DataWarning, match="3 genuine and 2 impostor comparisons failed"):
+        both = fk.evaluate(fk.pairs(scores, genuine), far=[0.1])
+    for name in "AB":
+        with pytest.warns(fk.DataWarning, match="failed"):
+            alone = fk.evaluate(fk.pairs(scores[name], genuine), far=[0.1])
+        for rate in ("frr", "eer"):
+            xr.testing.assert_allclose(fk.band(both, rate).sel(model=name, drop=True), fk.band(alone, rate))
+    known = ~np.isnan(scores["A"])
+    left = fk.evaluate(fk.pairs(scores["A"][known], genuine[known]), far=[0.1])
+    xr.testing.assert_allclose(fk.band(both, "frr").sel(model="A", drop=True), fk.band(left, "frr"), rtol=1e-9)

@@ -14,9 +14,19 @@ from threadpoolctl import threadpool_limits
 
 from frkit.base import GROUP, SCORE_BIN, affordable, require
 from frkit.engine import binning
-from frkit.engine.pairs import Genuine, Weighted, curves, weigh_genuine
+from frkit.engine.pairs import (
+    COLUMN,
+    Genuine,
+    Weighted,
+    by_curve,
+    curves,
+    labelled,
+    ratio,
+    weigh_genuine,
+    with_centre,
+)
 from frkit.engine.protocol import Protocol, Side
-from frkit.engine.rates import COLUMN, Rates, by_curve, labelled, ratio, with_centre
+from frkit.engine.rates import Rates
 from frkit.engine.scan import (
     PATCH,
     add_sorted,

@@ -10,7 +10,7 @@ import numpy as np
 
 from frkit.engine import kernels
 from frkit.engine.pairs import Genuine, Impostors, curves
-from frkit.engine.plan import Ladder
+from frkit.engine.pilot import Ladder
 from frkit.engine.sweep import each
 
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it

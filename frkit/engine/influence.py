@@ -9,7 +9,7 @@ import pandas as pd
 
 from frkit.engine.kernels import add_above
 from frkit.engine.pairs import Genuine, Pairs, common_group
-from frkit.engine.plan import Ladder
+from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol, rounded, sampled_people
 from frkit.engine.scan import COLS, FAILED_COLS, FAILED_ROWS, PEOPLE, ROWS, Gaps
 from frkit.engine.sweep import each
@@ -138,34 +138,42 @@ def _of_pairs_alone(
     protocol: Protocol, impostor: tuple, genuine: Pairs, thresholds: np.ndarray
 ) -> dict[str, np.ndarray]:
     """The same where nothing is known of the people: each genuine pair is a person of its own with two images, each
-    impostor pair one of two people that stand in no other pair."""
-    row, col, score = impostor
-    n, n_groups = len(row), len(protocol.cell_of)
-    sides = [protocol.probe.group[row].astype(int), protocol.reference.group[col].astype(int)]
-    compared = np.zeros((2 * n + 2 * len(genuine.score), n_groups))
-    compared[np.arange(2 * n), np.concatenate(sides[::-1])] = 1
+    impostor pair one of two people that stand in no other pair.
+
+    Pairs stand in the order of the list, those that failed without weight, so that entries of several models meet.
+    """
+    listed, n_groups = protocol.listed, len(protocol.cell_of)
+    n, m = len(listed.impostor), len(listed.genuine)
+    row, col = listed.places(listed.impostor)
+    sides = protocol.probe.group[row].astype(int), protocol.reference.group[col].astype(int)
+    score, genuine_score = np.full(n, np.nan), np.full(m, np.nan)
+    score[np.searchsorted(listed.impostor, impostor[0])] = impostor[2]
+    genuine_score[np.searchsorted(listed.genuine, genuine.row)] = genuine.score
+    counted = ~np.isnan(score)
+    compared = np.zeros((2 * (n + m), n_groups))
+    compared[np.arange(2 * n), np.concatenate(sides[::-1])] = np.tile(counted, 2)
     exceeds = np.tile(score > thresholds[:, None], 2)
-    rejected = np.tile(genuine.score <= thresholds[:, None], 2)
-    square = np.zeros((n_groups, n_groups))
-    np.add.at(square, tuple(np.sort(sides, axis=0)), 1)
-    square = np.maximum(square, square.T)
-    blocks = np.empty((len(thresholds), n_groups, n_groups))
-    for level, accepted in enumerate(exceeds[:, :n]):
-        found = np.zeros_like(square)
-        np.add.at(found, tuple(np.sort(sides, axis=0)), accepted)
-        rate = _ratio(np.maximum(found, found.T), square)
-        blocks[level] = square * rate * (1 - rate)
-    persons = np.arange(2 * n + len(genuine.score))
+    rejected = np.tile(genuine_score <= thresholds[:, None], 2)
+
+    def by_groups(weight: np.ndarray) -> np.ndarray:
+        found = np.zeros((n_groups, n_groups))
+        np.add.at(found, tuple(np.sort(sides, axis=0)), weight)
+        return np.maximum(found, found.T)
+
+    square = by_groups(counted)
+    rate = _ratio(np.stack([by_groups(accepted) for accepted in exceeds[:, :n]]), square)
+    persons = np.arange(2 * n + m)
+    group = common_group(protocol, *listed.places(listed.genuine))
     return {
-        "accepted": (np.pad(exceeds, ((0, 0), (0, 2 * len(genuine.score))))[:, :, None] * compared).astype(np.float32),
+        "accepted": (np.pad(exceeds, ((0, 0), (0, 2 * m)))[:, :, None] * compared).astype(np.float32),
         "compared": compared,
         "rejected": np.pad(rejected, ((0, 0), (2 * n, 0))).astype(np.float32),
-        "genuine": np.repeat([0, 1], [2 * n, 2 * len(genuine.score)]),
+        "genuine": np.append(np.zeros(2 * n, int), np.tile(~np.isnan(genuine_score), 2)),
         "identity": np.append(persons, persons[2 * n :]),
-        "group": np.concatenate([*sides, genuine.cell, genuine.cell]),
+        "group": np.concatenate([*sides, group, group]),
         "pair_weight": np.ones(len(persons)),
         "square": square,
-        "blocks": blocks,
+        "blocks": square * rate * (1 - rate),
         "cells": protocol.cell_of,
     }
 

@@ -1,13 +1,17 @@
-"""Scored pairs, sorted: genuine pairs with their weights, and the kept impostor pairs with what lies above them."""
+"""Scored pairs, sorted: genuine pairs with their weights, in the data, in replicates and in the V-statistic (eq. 19);
+the kept impostor pairs with what lies above them; and how weights become the columns of a table.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
+from frkit.base import GROUP, REFERENCE_GROUP
 from frkit.engine import kernels
-from frkit.engine.plan import Ladder
+from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import WHOLE_LIMIT, Protocol
 from frkit.engine.scan import slot_sums
 from frkit.engine.sweep import each
@@ -15,6 +19,7 @@ from frkit.engine.sweep import each
 RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 PIECE = 1 << 18  # pairs whose weights one thread adds up at a time
 PORTION = 4_000_000  # kept pairs that are sorted and walked at once, 24 bytes each
+COLUMN = "column"  # the data, replicates, and last the V-statistic
 ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be from the exact one
 
 
@@ -258,3 +263,28 @@ def _weight_above(pairs: Pairs, lengths, bins, sums: np.ndarray, protocol: Proto
             above = above_bin.copy()
         weight[run], above = above, above + weight[run]
     return weight
+
+
+# --- tables of columns ---------------------------------------------------------------------------------------
+
+
+def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """weight / total, NaN where there is nothing to divide by."""
+    weight, total = np.broadcast_arrays(weight, total)
+    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
+
+
+def with_centre(values: np.ndarray) -> np.ndarray:
+    """(column, ...) with a last column for the V-statistic, where that is the data's own."""
+    return np.concatenate([values, values[:1]])
+
+
+def by_curve(name: str, dims: tuple, values: np.ndarray) -> dict:
+    """Values (..., curve) as two variables: that of all pairs, and those of the groups."""
+    return {name: (dims, values[..., -1]), f"{name}_group": ((*dims, GROUP), values[..., :-1])}
+
+
+def labelled(table: dict, coords: dict, **attrs) -> xr.Dataset:
+    """The variables of a table; without groups, none of groups."""
+    whole = xr.Dataset(table, coords, attrs)
+    return whole if len(coords[GROUP]) else whole.drop_dims([GROUP, REFERENCE_GROUP], errors="ignore")

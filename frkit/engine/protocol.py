@@ -182,11 +182,8 @@ def make_protocol(
     scores: xr.DataArray, by, varying: str, weighting, impostors: str, resampling: Resampling | None
 ) -> Protocol:
     """Labels and options of a score tensor, or of a list of pairs, to codes, cells, counts and weights."""
-    listed = None
-    if PAIR in scores.dims:
-        images, group_of, listed = people_of_list(scores, by, varying, resampling)
-    else:
-        images, group_of = _people_of_tensor(scores, by, varying, resampling)
+    collect = people_of_list if PAIR in scores.dims else _people_of_tensor
+    images, group_of, listed = collect(scores, by, varying, resampling)
     if listed is not None and listed.one_by_one:
         counts = draw_pairs(listed, len(images.names), resampling)
     else:
@@ -244,14 +241,14 @@ def _weights_of_list(listed: Listed, share: np.ndarray, pooled: bool, n_referenc
 
 
 def _people_of_tensor(scores: xr.DataArray, by, varying: str, resampling: Resampling | None) -> tuple:
-    """The images of a tensor, and the group code of what stands on either side."""
+    """The images of a tensor, and the group code of what stands on either side, as `people_of_list`."""
     pairwise = resampling is not None and resampling.scheme == "pair"
     require(not pairwise, "scheme 'pair' is for pair lists: the pairs of a tensor share images; draw those")
     images = people(scores, by, varying)
     several = len(np.unique(images.person)) > 1
     require(several, "there is no impostor pair: all images are of one person; at least two are needed")
     group = group_codes(images.group, images.groups)
-    return images, (group[images.probe], group[images.reference])
+    return images, (group[images.probe], group[images.reference]), None
 
 
 def _genuine_pairs(images: People, symmetric: bool, copies: bool) -> tuple[tuple[np.ndarray, np.ndarray], int]:

@@ -13,17 +13,28 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affordable, require
 from frkit.engine import kernels
-from frkit.engine import plan as planning
+from frkit.engine import pilot as planning
 from frkit.engine.eer import TOLERANCE, Crossings, find_crossings, resolve_crossings
 from frkit.engine.influence import INFLUENCE_DIMS, curve, influence_sums
-from frkit.engine.pairs import Genuine, Impostors, Pairs, Weighted, portions, weigh_genuine
-from frkit.engine.plan import Ladder
+from frkit.engine.pairs import (
+    COLUMN,
+    Genuine,
+    Impostors,
+    Pairs,
+    Weighted,
+    by_curve,
+    labelled,
+    portions,
+    ratio,
+    weigh_genuine,
+    with_centre,
+)
+from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.scan import Gaps, Request, list_ladder, scan_blocks, tally_list
 from frkit.engine.store import Checkpoint
 from frkit.engine.sweep import bounds, each, sweep
 
-COLUMN = "column"
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
 
 
@@ -303,25 +314,3 @@ def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
     each(one, len(thresholds))
     out[lost] = np.nan
     return out
-
-
-def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """weight / total, NaN where there is nothing to divide by."""
-    weight, total = np.broadcast_arrays(weight, total)
-    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
-
-
-def with_centre(values: np.ndarray) -> np.ndarray:
-    """(column, ...) with a last column for the V-statistic, where that is the data's own."""
-    return np.concatenate([values, values[:1]])
-
-
-def by_curve(name: str, dims: tuple, values: np.ndarray) -> dict:
-    """Values (..., curve) as two variables: that of all pairs, and those of the groups."""
-    return {name: (dims, values[..., -1]), f"{name}_group": ((*dims, GROUP), values[..., :-1])}
-
-
-def labelled(table: dict, coords: dict, **attrs) -> xr.Dataset:
-    """The variables of a table; without groups, none of groups."""
-    whole = xr.Dataset(table, coords, attrs)
-    return whole if len(coords[GROUP]) else whole.drop_dims([GROUP, REFERENCE_GROUP], errors="ignore")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frkit.engine import kernels
-from frkit.engine.plan import Ladder
+from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol, rounded, sampled_people
 from frkit.engine.sweep import Tally, refuse_endless
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from frkit.base import require, writing
 
-HELD_PAIRS = 5_000_000  # kept pairs in memory, 60 MB; further ones wait in a file
 NOTE = "evaluation.txt"
 LAYOUT = "layout 2: "  # of the files; in front of the note, it tells a checkpoint of another version
 
@@ -72,12 +71,12 @@ class Checkpoint:
 
 
 class Store:
-    """The state of one sweep after each of its batches, in memory and, under a checkpoint, in files."""
+    """Kept pairs of one sweep in a file and, under a checkpoint, its state after each of its batches."""
 
-    def __init__(self, checkpoint: Checkpoint | None) -> None:
+    def __init__(self, checkpoint: Checkpoint | None = None) -> None:
         self.path = checkpoint and checkpoint.next()
         self.kept_file = self.path and self.path.with_suffix(".kept")
-        self.file, self.n_held, self.reading = None, 0, Lock()
+        self.file, self.reading = None, Lock()
 
     def __del__(self) -> None:
         if self.file is not None:
@@ -86,7 +85,7 @@ class Store:
 
     def load(self) -> tuple[int, dict, dict]:
         """How many strips are done, with their sums by name, and lists: "kept" pairs, "asked" scores."""
-        if self.path is None or not self.path.with_suffix(".npz").exists():
+        if not self.path.with_suffix(".npz").exists():
             return 0, {}, {}
         try:
             with np.load(self.path.with_suffix(".npz"), allow_pickle=False) as state:
@@ -103,11 +102,7 @@ class Store:
         return done, arrays, {"kept": [Stored(self, *place.tolist(), kind) for place in places], "asked": [asked]}
 
     def keep(self, kept: list[tuple]) -> list:
-        """Kept pairs of a batch, in memory as long as they are few."""
-        n = sum(len(score) for _, _, score in kept)
-        if self.path is None and self.n_held + n <= HELD_PAIRS:
-            self.n_held += n
-            return kept
+        """Kept pairs of a batch, in the file."""
         with self._writing():
             if self.file is None:
                 self.file = TemporaryFile() if self.path is None else open(self.kept_file, "w+b")
@@ -128,8 +123,6 @@ class Store:
 
     def save(self, done: int, sums: dict, lists: dict) -> None:
         """The state after so many strips, whole or not at all."""
-        if self.path is None:
-            return
         kept, asked = lists["kept"], [np.concatenate(parts) for parts in zip(*lists["asked"], strict=True)]
         places = np.array([(part.place, part.n) for part in kept], np.int64).reshape(-1, 2)
         asked = dict(zip(("asked_places", "asked_scores"), asked or [np.empty(0, int)] * 2, strict=True))

@@ -30,6 +30,7 @@ from frkit.scores.tensor import ScoreArray
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
 FEW_BLOCKS, STRIPS, MOST_SIDE = 2_048, 300, 16  # beyond so many, about so many squares, of so many blocks a side
+HELD_PAIRS = 5_000_000  # kept pairs in memory, 60 MB; further ones wait in a file
 BATCH = 32  # strips between two states that can be stored, whose kept pairs are held in memory
 SCAN = "scan-"  # with this begin the names of tasks that scan a strip
 
@@ -71,12 +72,14 @@ def sweep(
     cache. Strips run side by side, a batch of them at a time: between batches the state can be stored, so that memory
     holds the parts of one batch only.
     """
-    array, protocol, store = scores.data, request.protocol, Store(checkpoint)
+    array, protocol = scores.data, request.protocol
     rows, cols = edges = bounds(array)
     asked = _asked_by_block(protocol.asked, rows, cols) if request.asking else {}
     strips = _strips(edges, protocol.symmetric, list(asked), everywhere)
     shared = replace(request, protocol=protocol.for_blocks())
-    done, sums, lists = store.load()
+    store = None if checkpoint is None else Store(checkpoint)
+    done, sums, lists = (0, {}, {}) if store is None else store.load()
+    n_kept = 0
     with progress_bar(len(strips), progress) as bar:
         for begin in range(done, len(strips), BATCH):
             some = strips[begin : begin + BATCH]
@@ -86,21 +89,23 @@ def sweep(
             for strip in some:
                 places = [(int(rows[i]), int(cols[j]), asked.get((i, j))) for i, j in strip]
                 parts.append(f"{SCAN}{mark}-{len(parts)}")
-                work = partial(scan, places)
-                tasks[parts[-1]] = _strip(tasks, array, strip, work, f"request-{mark}")
+                tasks[parts[-1]] = _strip(tasks, array, strip, partial(scan, places), f"request-{mark}")
             while len(parts) > 1:
                 groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
                 parts = [f"sum-{group[0]}" for group in groups]
                 tasks |= {key: (Tally.total, *group) for key, group in zip(parts, groups, strict=True)}
             part = run(tasks, parts[0])
             bar.update(begin + len(some) - bar.n)
-            images = part.lists.pop("images", [])
-            known = gathered(sums, images) if images else sums
-            sums = known | {name: sums[name] + values if name in sums else values for name, values in part.sums.items()}
-            kept = store.keep(part.lists["kept"]) if "kept" in part.lists else None
-            part = part.lists | ({} if kept is None else {"kept": kept})
-            lists = {name: lists.get(name, []) + items for name, items in part.items()}
-            store.save(begin + len(some), sums, lists)
+            gathered(sums, part.lists.pop("images", []))
+            sums |= {name: sums[name] + values if name in sums else values for name, values in part.sums.items()}
+            n_kept += sum(len(score) for _, _, score in part.lists.get("kept", []))
+            if store is None and n_kept > HELD_PAIRS:
+                store = Store()
+            if store is not None:
+                part.lists["kept"] = store.keep(part.lists["kept"])
+            lists = {name: lists.get(name, []) + items for name, items in part.lists.items()}
+            if checkpoint is not None:
+                store.save(begin + len(some), sums, lists)
     return Tally(sums, lists)
 
 
@@ -137,13 +142,12 @@ def _asked_by_block(asked: tuple, rows: np.ndarray, cols: np.ndarray) -> dict:
     return {(int(i[p[0]]), int(j[p[0]])): (p, row[p] - rows[i[p[0]]], col[p] - cols[j[p[0]]]) for p in by_block}
 
 
-def gathered(sums: dict[str, np.ndarray], parts: list[tuple]) -> dict[str, np.ndarray]:
-    """The sums of all images, by name, with parts added as `Window.parts` names them."""
+def gathered(sums: dict[str, np.ndarray], parts: list[tuple]) -> None:
+    """Add parts, as `Window.parts` names them, to the sums of all images, by name."""
     for name, n_images, start, part in parts:
         if name not in sums:
             sums[name] = np.zeros((*part.shape[:-2], part.shape[-1], n_images), part.dtype).swapaxes(-1, -2)
         sums[name][..., start : start + part.shape[-2], :] += part
-    return sums
 
 
 def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, plans: list) -> str:

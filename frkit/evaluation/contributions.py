@@ -22,9 +22,8 @@ from frkit.base import (
     require_whole,
 )
 from frkit.engine import errors
-from frkit.engine.pairs import weigh_genuine
+from frkit.engine.pairs import ratio, weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import ratio
 from frkit.engine.sweep import Tally, sweep
 from frkit.evaluation.evaluate import evaluate
 from frkit.scores.groups import checked_scores, models_of, turned, with_impostors

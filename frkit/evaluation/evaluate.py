@@ -29,7 +29,7 @@ from frkit.base import (
     require_whole,
 )
 from frkit.engine.distributions import genuine_alone, score_bounds, tally_distributions
-from frkit.engine.plan import Ladder
+from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import plan_rates, tally_rates
 from frkit.engine.store import Checkpoint

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, MODEL, REPLICATE, listed, require, require_path, warn
+from frkit.engine.pairs import COLUMN
 from frkit.engine.protocol import Protocol
-from frkit.engine.rates import COLUMN
 from frkit.faces.files import check_in_child, demo_file, named, reading
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 

@@ -10,8 +10,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, REPLICATE, THRESHOLD_LEVEL, require, require_inside
+from frkit.engine.pairs import COLUMN
 from frkit.engine.protocol import make_protocol
-from frkit.engine.rates import COLUMN, plan_rates, tally_rates
+from frkit.engine.rates import plan_rates, tally_rates
 from frkit.evaluation.evaluate import evaluate
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.floors import PeopleDealt, against, deal, generators, grouped_people

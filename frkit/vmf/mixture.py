@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from frkit.base import UNKNOWN, require
 from frkit.faces.labels import clean_labels
-from frkit.vmf import population, sampling, score_distributions
+from frkit.vmf import population, sampling, score_moments
 from frkit.vmf.densities import RadialInverse
 
 LARGEST = 1e7  # concentration; beyond it series would take for ever, and no two images could be told apart
@@ -158,7 +158,7 @@ class Mixture:
     population_rates = population.rates
     population_roc = population.roc
     population_summary = population.summary
-    population_distributions = score_distributions.distributions
+    population_distributions = score_moments.distributions
 
 
 def group_sizes(n_identities: int, shares: np.ndarray) -> np.ndarray:
