@@ -13,7 +13,7 @@ models     the difference in FRR of two encoders that are equally good, on corre
 
 Data sets are made in batches, round after round through all populations, so that a run can be stopped at any time; each
 finished batch is a file in --store, and a second process with the same store takes other batches. `--table` only reads
-the store. About an hour of CPU time for 225 data sets of each population.
+the store. An hour and a quarter of CPU time for 300 data sets of each population.
 """
 
 import argparse

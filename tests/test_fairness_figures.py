@@ -81,7 +81,7 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     np.testing.assert_array_equal(line(ax, "perfectly fair").get_ydata(), [1, 1])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     title = ax.get_title(loc="left")
-    assert "inverted" in title and "new images" in title and "has size 0 to .08" in title
+    assert "inverted" in title and "new images" in title and "has size 0 to .09" in title
 
 
 def test_fairness_draws_several_metrics_on_a_linear_axis(evaluation, ax):

@@ -27,7 +27,7 @@ DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/interval_coverage.csv. Of replicates no stored study counts them
     # short, because captions print them; the exact test is `permutation_test`
-    THESE_PEOPLE: "as a test at 5 % has size 0 to .08",
+    THESE_PEOPLE: "as a test at 5 % has size 0 to .09",
     NEW_PEOPLE: "as a test at 5 % has size .01 to .07",
     "image": "as a test not counted (no test for new people)",
     "identity": "as a test not counted: take permutation_test",
