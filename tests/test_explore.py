@@ -70,9 +70,10 @@ def test_roc_offers_the_models_and_several_evaluations():
 
 def test_selecting_bands_is_a_pure_function():
     evaluation = two_models()
-    found = chosen_bands({"": evaluation}, (("", "B"),), "naive", 0.9, (1e-3, 1e-2))
+    whole = fk.band(evaluation, "frr", method="naive", level=0.9)
+    found = chosen_bands({"": whole}.get, (("", "B"),), (1e-3, 1e-2))
     assert list(found) == [""]
-    expected = fk.band(evaluation, "frr", method="naive", level=0.9).sel(model=["B"], far_level=[1e-3, 1e-2])
+    expected = whole.sel(model=["B"], far_level=[1e-3, 1e-2])
     xr.testing.assert_equal(found[""], expected)
 
 

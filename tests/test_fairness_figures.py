@@ -76,8 +76,11 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     assert fk.plot.fairness(band, ax, floors=floor) is ax
     ash = band.sel(model="Ash")
     np.testing.assert_array_equal(line(ax, "Ash").get_ydata(), ash.estimate.where(ash.resolved))
-    drawn = np.minimum(floor.limit.sel(model="Birch"), ax.get_ylim()[1])
-    np.testing.assert_array_equal(line(ax, "Birch: 95 % of fair floor").get_ydata(), drawn)
+    limit, drawn = floor.limit.sel(model="Birch").values, line(ax, "Birch: 95 % of fair floor").get_ydata()
+    bottom, top = ax.get_ylim()
+    np.testing.assert_array_equal(drawn[np.isfinite(limit)], limit[np.isfinite(limit)])
+    assert bottom < drawn.min() and np.isfinite(limit).any()
+    assert ((drawn < top) == (limit < 10 * np.nanmax(band.upper.where(np.isfinite(band.upper))))).all()
     np.testing.assert_array_equal(line(ax, "perfectly fair").get_ydata(), [1, 1])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     title = ax.get_title(loc="left")
@@ -91,6 +94,17 @@ def test_fairness_draws_several_metrics_on_a_linear_axis(evaluation, ax):
     words = {text.get_text() for text in ax.get_legend().get_texts()}
     assert words == {"far", "frr", "perfectly fair", "not resolved: fewer than 10 errors"}
     assert ax.get_yscale() == "linear"
+
+
+def test_a_floor_without_a_number_leaves_the_axes(ax):
+    bands = two_bands([2, 2, 2, 2], [2] * 4, [3, 4, 5, 3], [3] * 4)
+    floor = bands["x"].assign(limit=("far_level", [2.5, 20.0, 80.0, np.inf]))
+    for scale in ("log", "linear"):
+        bands["x"].attrs["scale"] = scale
+        fk.plot.fairness(bands["x"], ax, floors=floor)
+        drawn, top = line(ax, "95 % of the fair floor").get_ydata(), ax.get_ylim()[1]
+        assert drawn[1] == 20 < top < 30 and (drawn[2:] > top).all() and np.isfinite(drawn).all()
+        ax.clear()
 
 
 def test_ends_without_a_number_reach_the_edges(ax):

@@ -36,8 +36,8 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1266,
-    "engine": 2321, "vmf": 811, "scores": 866, "plot": 785, "faces": 1055, "representation": 640, "intervals": 1230,
-    "evaluation": 618, "indices": 269, "explore": 725, "nsigma": 241, "measures": 246, "studies": 1050,
+    "engine": 2321, "vmf": 811, "scores": 866, "plot": 800, "faces": 1055, "representation": 640, "intervals": 1230,
+    "evaluation": 618, "indices": 269, "explore": 728, "nsigma": 241, "measures": 246, "studies": 1050,
     "top level": 332,
 }  # fmt: skip
 MOST_ROOMS = 18

@@ -8,7 +8,7 @@ from matplotlib.collections import LineCollection
 from trees import EMPIRICAL, FAR, tree, two_models
 
 import frkit as fk
-from frkit.plot.style import COLOURS, UNRESOLVED, curve_colours
+from frkit.plot.style import COLOURS, UNRESOLVED, curve_colours, even_lines
 
 
 @pytest.fixture
@@ -261,6 +261,29 @@ def test_a_headline_and_one_legend():
     assert [ax.get_legend() for ax in axes] == [None, None]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["A \\$"]
     plt.close(figure)
+
+
+def test_a_shared_axis_is_named_once_in_each_row():
+    figure, axes = plt.subplots(2, 2, sharey="row", layout="constrained")
+    for ax in axes.flat:
+        ax.set_ylabel("FRR")
+    axes[1, 1].set_ylabel("FAR")
+    fk.plot.headline(figure, "Both fall")
+    assert [ax.get_ylabel() for ax in axes.flat] == ["FRR", "", "FRR", "FAR"]
+    plt.close(figure)
+    figure, axes = plt.subplots(1, 2)
+    for ax in axes:
+        ax.set_ylabel("FRR")
+    fk.plot.headline(figure, "Scales differ")
+    assert [ax.get_ylabel() for ax in axes] == ["FRR", "FRR"]
+    plt.close(figure)
+
+
+def test_lines_are_broken_evenly():
+    words = "95 % recentered band, image scheme, 200 resamples"
+    assert even_lines(words, 49) == [words]
+    assert even_lines(words, 45) == ["95 % recentered band, image", "scheme, 200 resamples"]
+    assert even_lines("", 20) == [] and even_lines("unbreakable" * 3, 20) == ["unbreakableunbreakab", "leunbreakable"]
 
 
 def test_a_single_level_has_a_mark_and_a_bar(ax):

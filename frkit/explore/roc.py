@@ -1,6 +1,7 @@
 """The explorer of ROC curves and their bands."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import ipywidgets as widgets
 import xarray as xr
@@ -8,7 +9,7 @@ from matplotlib.axes import Axes
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, MODEL, Result, require, takes
-from frkit.explore.panel import Panel, far_range, menu, number, say, several
+from frkit.explore.panel import Panel, far_range, menu, number, remembered, say, several
 from frkit.intervals import band
 
 LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
@@ -70,8 +71,12 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
         "curves": several("curves", list(choices.items()), list(choices.values())),
     }
 
+    @remembered
+    def made(name, method, level) -> xr.Dataset:
+        return band(evaluations[name], "frr", method=method, level=level)
+
     def show(axes: list[Axes], method, level, far, curves) -> None:
-        bands = chosen_bands(evaluations, curves, method, level, far)
+        bands = chosen_bands(partial(made, method=method, level=level), curves, far)
         if not bands:
             return say(axes[0], "choose at least one curve")
         plot.roc(bands, axes[0])
@@ -79,11 +84,11 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     return Panel(controls, show, start=start).box()
 
 
-def chosen_bands(evaluations: dict, curves: Iterable, method: str, level: float, far: tuple) -> dict[str, xr.Dataset]:
-    """The bands of some curves, each given by its evaluation and model, within a range of FAR, by evaluation."""
+def chosen_bands(made: Callable[[str], xr.Dataset], curves: Iterable, far: tuple) -> dict[str, xr.Dataset]:
+    """The bands of some curves, each given by its evaluation's name and model, within a range of FAR, by evaluation."""
     found = {}
     for name in dict.fromkeys(name for name, _ in curves):
         models = {MODEL: [model for data, model in curves if data == name and model]}
-        bands = band(evaluations[name], "frr", method=method, level=level).sel(within(far))
+        bands = made(name).sel(within(far))
         found[name] = bands.sel(models) if MODEL in bands.dims else bands
     return found

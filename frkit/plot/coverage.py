@@ -120,7 +120,7 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
         own = study if name is None else study.isel({others[0]: place})
         _draw_line(ax, at, own, colour, name and plain(name))
         solid = own.resolved.values >= 0.5 if "resolved" in own else np.ones(len(at), bool)
-        for kept, face in ((solid, colour), (~solid, "white")):
+        for kept, face in ((solid, colour), (~solid, "white"))[: 1 if solid.all() else 2]:
             ax.plot(at[kept], own.coverage[kept], "o", color=colour, markerfacecolor=face, markersize=4, zorder=3)
     single = [name for name in KEPT_WORDS if name in study.coords and study[name].ndim == 0]
     words = ", ".join(KEPT_WORDS[name].format(study[name].item()) for name in single)
@@ -189,7 +189,8 @@ def _colours(lines: xr.DataArray) -> dict[str, str]:
 
 def _draw_line(ax: Axes, at: np.ndarray, study: xr.Dataset, colour: str, label: str | None, **style) -> None:
     """One line, with two Monte Carlo standard errors shaded to either side where the study has them."""
-    ax.plot(at, study.coverage, color=colour, linewidth=1.3, label=label, **style)
+    coverage = study.coverage.values
+    ax.plot(at, coverage, color=colour, linewidth=1.3, label=label, **style)
     if "coverage_se" in study:
-        ends = (np.clip(study.coverage + sign * 2 * study.coverage_se, 0, 1) for sign in (-1, 1))
+        ends = (np.clip(coverage + sign * 2 * study.coverage_se.values, 0, 1) for sign in (-1, 1))
         ax.fill_between(at, *ends, color=colour, alpha=0.1, linewidth=0)

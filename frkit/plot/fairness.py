@@ -32,6 +32,7 @@ FLOORS = Result("frkit.floor(evaluation, measure)", ("estimate", "limit", *LEVEL
 ZONES = Result("frkit.decision_zones(bands)", ("zone", *LEVELS), LEVELS)
 GROUPS = Result("frkit.band(evaluation, 'far_group')", (*ENDS, GROUP, *LEVELS), (GROUP, *LEVELS))
 FRR_GROUPS = GROUPS._replace(made_by="frkit.band(evaluation, 'frr_group')")
+FAR_ABOVE = 10.0  # times what bands reach: floors up to there have room
 CROSSED = Result("evaluation['empirical'].far_cross.sel(far_level=...)", (), (GROUP, REFERENCE_GROUP), (), xr.DataArray)
 
 
@@ -47,7 +48,7 @@ def fairness(
 
     The dotted line is the value of a perfectly fair model; the dashed line of a curve's colour is the 95 % point
     of its fair floor: an estimate beneath it is no evidence of unfairness. Levels that are not resolved are grey.
-    A band without an upper end ends in a triangle at the top.
+    A band without an upper end ends in a triangle at the top; a floor that is far above all bands leaves the axes.
 
     Parameters
     ----------
@@ -82,7 +83,8 @@ def fairness(
     limits = {} if floors is None else dict(named_curves("floors", floors, ("estimate", "limit")))
     attrs, along = curves[0][1].attrs, level_dimension(curves[0][1])
     ax, log = new_axes(ax), attrs.get("scale") == "log"
-    bottom, top = _extent([curve for _, curve in curves], log)
+    bottom, top = _extent([curve for _, curve in curves], list(limits.values()), log)
+    beyond = FAR_ABOVE * top if log else top + FAR_ABOVE * (top - bottom)  # a line to there leaves the axes
     for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):
         draw_band(ax, curve, (bottom, top), colour, plain(words or "estimate"))
         nothing, zero = curve[along][curve.estimate.isnull()], curve[along][(curve.estimate <= 0) & log]
@@ -93,7 +95,7 @@ def fairness(
         draw_edge(ax, infinite, top, "^", "estimate is infinite", color=colour, markerfacecolor="white")
         if words in limits:
             named = plain(f"{words}: 95 % of fair floor" if words else "95 % of the fair floor")
-            limit = np.clip(limits[words].limit, bottom, top)
+            limit = np.minimum(limits[words].limit, beyond)
             ax.plot(curve[along], limit, "--", color=colour, linewidth=1.2, label=named, zorder=4)
     if "fair" in attrs:
         ax.axhline(attrs["fair"], color="black", linewidth=0.9, linestyle=":", label="perfectly fair")
@@ -111,9 +113,11 @@ def fairness(
     return finish_levels(ax, curves[0][1][along], attrs.get("label", ""), captions)
 
 
-def _extent(curves: list[xr.Dataset], log: bool) -> tuple[float, float]:
+def _extent(curves: list[xr.Dataset], floors: list[xr.Dataset], log: bool) -> tuple[float, float]:
     """Where ends without a number are cut: a little beyond everything finite (and above 0 on a log axis)."""
     values = np.concatenate([curve[name] for curve in curves for name in ("estimate", "lower", "upper")])
+    highest = FAR_ABOVE * np.max(values, initial=0.0, where=np.isfinite(values))
+    values = np.concatenate([values, *(floor.limit.values[floor.limit.values < highest] for floor in floors)])
     shown = values[np.isfinite(values) & ((values > 0) | (not log))]
     if shown.size == 0:
         return (0.5, 2.0) if log else (0.0, 1.0)

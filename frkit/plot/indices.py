@@ -47,22 +47,16 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
     'group 1\\nn = 2,000'
     """
-    import seaborn as sns
-
     require_dims("found", found.genuine_histogram, (GROUP, SCORE_BIN))
     ax, groups, centres = new_axes(ax), found[GROUP].values, found[SCORE_BIN].values
-    shares = xr.Dataset({words: found[f"{words.split()[0]}_histogram"] for words in PAIRS}).to_array("pairs", "share")
-    highest, half = float(shares.max()) / ROW, (centres[1] - centres[0]) / 2
-    edges = [*(centres - half), centres[-1] + half]
-    for place, group in enumerate(groups):
-        row = ax.inset_axes((0, place, 1, 1), transform=ax.transData)
-        table = shares.sel({GROUP: group}).to_series().reset_index()
-        style = {"bins": edges, "element": "step", "palette": PAIRS, "alpha": 0.45, "linewidth": 0.8}
-        sns.histplot(table, x=SCORE_BIN, weights="share", hue="pairs", legend=False, ax=row, **style)
-        row.set(ylim=(0, highest), xlim=(0, 1))
-        row.set_axis_off()
+    shares = {words: found[f"{words.split()[0]}_histogram"].transpose(GROUP, SCORE_BIN).values for words in PAIRS}
+    highest, half = max(values.max() for values in shares.values()) / ROW, (centres[1] - centres[0]) / 2
+    edges = np.append(centres - half, centres[-1] + half)
     for words, colour in PAIRS.items():
-        ax.bar(0, 0, color=colour, alpha=0.45, label=words)
+        for foot, heights in enumerate(shares[words] / highest, start=1):  # the axis points downwards
+            style = {"edges": edges, "baseline": foot, "color": colour}
+            ax.stairs(foot - heights, fill=True, alpha=0.45, linewidth=0, label=words, **style)
+            ax.stairs(foot - heights, linewidth=0.8, **style)
     many = (found.genuine_pairs + found.impostor_pairs).values.tolist()
     names = [f"{plain(name)}\nn = {f'{n:,.0f}' if n < 1e6 else f'{n:.2e}'}" for name, n in zip(groups, many)]
     ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))

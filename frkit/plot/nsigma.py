@@ -125,7 +125,8 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     limits = np.array([*levels.values(), max(levels.values()) + 1])  # what lies above has the last colour, too
     colours = {"cmap": ListedColormap(_colours(len(levels))), "norm": BoundaryNorm(limits, len(levels))}
     bar = {"spacing": "uniform", "ticks": (limits[1:] + limits[:-1]) / 2}
-    sns.heatmap(table, annot=True, fmt=".2f", alpha=0.75, cbar_kws=bar, ax=ax, **colours)
+    words = {"annot": True, "fmt": ".2f", "annot_kws": {"color": "#222222"}}  # white would be hard to read on red
+    sns.heatmap(table, alpha=0.75, cbar_kws=bar, ax=ax, **words, **colours)
     names = [f"{plain(name)}\nfrom {low:g}" for name, low in levels.items()]
     ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
     for name in set(table.columns) & set(table.index):
@@ -241,7 +242,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     ax.set(xscale="log", yscale="log" if logarithmic else "linear")
     if not logarithmic:
         add_headroom(ax, 0.3)
-    shown = sizes[:: max(1, len(sizes) // 5)]
+    shown = sizes[:: -max(1, len(sizes) // 5)]  # the last one, of all subsets, has its tick
     ax.set_xticks(shown, shown.astype(str))
     ax.set_xticks([], minor=True)
     place = {"p_value": "lower left", "eer_sd": "best", "tpr_sd": "best"}.get(variable, "upper left")

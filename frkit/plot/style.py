@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import cycle
-from textwrap import fill
+from textwrap import wrap
 
 import numpy as np
 import xarray as xr
@@ -90,7 +90,8 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     require(isinstance(finding, str), f"finding must be a sentence, got {finding!r}")
     require_flag("one_legend", one_legend)
     per_line = int(11.5 * figure.get_size_inches()[0])
-    figure.suptitle(fill(plain(finding), per_line), x=0.01, ha="left", multialignment="left")
+    figure.suptitle("\n".join(even_lines(plain(finding), per_line)), x=0.01, ha="left", multialignment="left")
+    _drop_repeated_labels(figure)
     if not one_legend:
         return
     entries = {}
@@ -101,6 +102,16 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     widest = max(map(len, entries), default=1)
     columns = max(1, min(len(entries), int(per_line * 1.15) // (widest + 7)))
     figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
+
+
+def _drop_repeated_labels(figure: Figure) -> None:
+    """Say what a shared vertical axis means once in each row, at its left end."""
+    said: dict[tuple, Axes] = {}
+    for ax in figure.axes:
+        if spec := ax.get_subplotspec():
+            first = said.setdefault((spec.rowspan.start, ax.get_ylabel()), ax)
+            if first is not ax and ax.get_shared_y_axes().joined(ax, first):
+                ax.set_ylabel("")
 
 
 def curve_colours(names: Iterable[str]) -> Iterator[str]:
@@ -180,9 +191,17 @@ def caption(attrs: dict) -> str:
     return "\n".join(line for line in (", ".join(parts), about) if line)
 
 
+def even_lines(words: str, letters: int) -> list[str]:
+    """The words in as few lines as so many letters allow, none much shorter than the others."""
+    lines = wrap(words, letters)
+    while len(lines) > 1 < letters and len(narrower := wrap(words, letters - 1, break_long_words=False)) == len(lines):
+        lines, letters = narrower, letters - 1
+    return lines
+
+
 def fitted(words: str, letters: int, broken: str = "\n") -> str:
     """The lines of the words, each broken where it is longer."""
-    return "\n".join(fill(line, letters).replace("\n", broken) for line in words.splitlines())
+    return "\n".join(broken.join(even_lines(line, letters)) for line in words.splitlines())
 
 
 def room(ax: Axes) -> tuple[int, int]:
