@@ -4,6 +4,7 @@ import errno
 import gzip
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -133,6 +134,21 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
     assert "there is no column 'absent' of scores" in capsys.readouterr().err and not (tmp_path / "p").exists()
 
 
+@pytest.mark.parametrize("folder", ["", "lfw/{who}/", "C:\\lfw\\{who}\\"])
+def test_names_of_images_say_which_pairs_are_genuine(tmp_path, capsys, folder):
+    rng, lines = np.random.default_rng(0), []
+    names = [(f"p{k // 4}", f"{folder.format(who=f'set{k % 3}')}p{k // 4}_{k % 4}.jpg") for k in range(80)]
+    for (who, first), (other, second) in ((names[k], names[j]) for k in range(80) for j in range(k)):
+        lines.append(f"{first},{second},{rng.normal() + 2 * (who == other)}")
+    (tmp_path / "pairs.csv").write_text("\n".join(["img1,img2,score", *lines]))
+    asked = ["report", tmp_path / "pairs.csv", "--far", "0.1", "--quick", "-o", tmp_path / "out"]
+    assert run(*asked) == 2
+    assert "or names of images that say who it is, with --identity" in capsys.readouterr().err
+    assert run(*asked, "--identity", "{name}_{number}.jpg") == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"people +20\b", shown) and re.search(r"genuine comparisons +120,", shown)
+
+
 def test_the_demo_needs_no_file(tmp_path, capsys):
     assert run("demo", *QUICK, "-o", tmp_path / "demo") == 0
     assert (tmp_path / "demo/report.html").exists()
@@ -163,6 +179,12 @@ def spoiled(folder, kind):
     elif kind == "scores without verdicts":
         path = folder / "scores.csv"
         path.write_text("score,probe\n0.4,a\n0.5,b\n")
+    elif kind == "no header":
+        path = folder / "trials"
+        path.write_text("ann/1.wav ann/7.wav target\nann/1.wav bob/2.wav nontarget\n")
+    elif kind == "a decimal comma":
+        path = folder / "excel.csv"
+        path.write_text("\ufeffid1;id2;score\nann;ann;0,913\nann;bob;0,25\n", encoding="utf-8")
     elif kind == "a tenth NaN":
         embedding = faces.embedding.values.copy()
         embedding[::10] = np.nan
@@ -188,6 +210,8 @@ def spoiled(folder, kind):
         ("truncated and packed", "the file is truncated"),
         ("wrong columns", "columns are"),
         ("scores without verdicts", "no column says which pairs are genuine"),
+        ("no header", "names neither scores nor an embedding: where it is no header, name the file's format"),
+        ("a decimal comma", "line 2, column 'score': '0,913' is not a finite number: write it with a point"),
         ("a tenth NaN", "bad values in 15 row(s)"),
         ("one person", "at least two identities are needed"),
         ("a pickle", "unpickling"),

@@ -119,7 +119,7 @@ def test_models_that_are_alike_leave_the_question_open():
     same = fk.stack_models({"x": faces, "y": faces.assign(embedding=faces.embedding + noise)})
     found = fk.report(same, far=FAR, quick=True, progress=False)
     assert any("remains open" in line for line in found.sections["models"].answers)
-    assert any(line.startswith("Groups: no attribute was named") for line in found.left_out)
+    assert any(line.startswith("Groups, Fairness measures: no attribute was named") for line in found.left_out)
     assert any("quick=True" in line for line in found.left_out)
 
 
@@ -191,6 +191,34 @@ def test_pairs_without_names_give_what_they_can():
     assert "errors" in found.sections and "people" not in found.sections
     assert any("do not say who the images show" in line for line in found.left_out)
     assert any("these people" in line for line in found.sections["errors"].lines)
+    assert found.tables["EER with 95% intervals"].columns.tolist() == ["EER, independent pairs"]
+    assert any("nobody is named: intervals are about independent pairs" in line for line in found.cautions)
+    assert "new people" not in str(found) + " ".join([*found.figures, *found.tables])
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_comparisons_that_stand_twice_in_a_list_are_told():
+    rng = np.random.default_rng(0)
+    row, col = np.triu_indices(40, 1)
+    scores, same = rng.normal(size=row.size) + (row // 4 == col // 4), row // 4 == col // 4
+    names = np.array([f"i{k}" for k in range(40)])
+    once = {"probe": names[row], "reference": names[col]}
+    again = {"probe": np.r_[names[row], names[col[:7]]], "reference": np.r_[names[col], names[row[:7]]]}
+    both = [fk.pairs(np.resize(scores, len(held["probe"])), np.resize(same, len(held["probe"])), **held)
+            for held in (once, again)]  # fmt: skip
+    told = [[line for line in fk.report(one, far=[0.1], progress=False).cautions if "repeat" in line] for one in both]
+    words = f"7 of {row.size + 7} comparisons repeat the two images of another one, in this or the other order"
+    assert told == [[], [words]]
+
+
+def test_cautions_are_about_the_levels_that_were_asked(faces):
+    some = faces.sel(model="bad").isel(image=slice(60, 180))
+    at = {far: fk.report(some, by="group", far=[far], quick=True, progress=False).cautions for far in (0.1, 0.4)}
+    assert at[0.1] == []  # the curves of its figures reach levels with fewer errors
+    lines = [line.partition(":")[0] for line in at[0.4] if line.startswith("fewer than ten errors")]
+    assert lines == [
+        "fewer than ten errors at FAR 0.4 of group 'a'", "fewer than ten errors at FAR 0.4, in some group",
+    ]  # fmt: skip
 
 
 def test_fixed_thresholds_take_the_place_of_levels(faces):

@@ -140,7 +140,7 @@ def caution(protocol: Protocol, resampling: Resampling | None, levels: np.ndarra
         if above > 0.5:
             warn(
                 f"the {rate}{name} is {float(above):.2f}: strangers score higher than images of one person. If larger "
-                "scores mean less alike (distances), turn their sign"
+                "scores mean less alike (distances), turn their sign: distance=True, or --distance"
             )
 
 

@@ -29,7 +29,7 @@ def identities_from(names, pattern: str) -> np.ndarray:
     id) says who it is; folders in front of the pattern are passed over. A name that does not fit is an error.
     """
     require(is_pattern(pattern), f"identity must be a pattern such as '{{name}}_{{number}}.jpg', got {pattern!r}")
-    texts_and_fields = re.split(r"\{(\w+)\}", pattern)
+    texts_and_fields = re.split(r"\{(\w+)\}", pattern.replace("\\", "/"))
     fields = texts_and_fields[1::2]
     saying = {field for field in fields if field in _WHO}
     require(len(saying) == 1, f"identity={pattern!r} must hold one field that says who it is: one of {', '.join(_WHO)}")
@@ -41,7 +41,7 @@ def identities_from(names, pattern: str) -> np.ndarray:
         expression += re.escape(after)
     rule = re.compile(f"(?:.*/)?{expression}")
     distinct, where = np.unique(np.asarray(names, str), return_inverse=True)
-    matches = [rule.fullmatch(name) for name in distinct.tolist()]
+    matches = [rule.fullmatch(name.replace("\\", "/")) for name in distinct.tolist()]  # Windows' folders too
     odd = [name for name, match in zip(distinct.tolist(), matches) if match is None]
     require(not odd, f"identity={pattern!r} does not fit {len(odd)} of {len(distinct)} image names: {listed(odd, 3)}")
     return np.array([match[who] for match in matches], str)[where]

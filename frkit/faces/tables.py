@@ -276,7 +276,8 @@ def to_numbers(table: pd.DataFrame, blank: bool = True) -> np.ndarray:
     if bad.any():
         row, column = np.argwhere(bad)[0]
         cell, name = str(table.iloc[row, column]), str(table.columns[column])
-        raise InputError(f"line {table.index[row]}, column {name!r}: {cell!r} is not a finite number")
+        comma = ": write it with a point" if re.fullmatch(r"[-+]?\d+,\d+", cell) else ""
+        raise InputError(f"line {table.index[row]}, column {name!r}: {cell!r} is not a finite number{comma}")
     return values
 
 

@@ -215,6 +215,8 @@ def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> li
                 )
     where = _where(~result.resolved) if "resolved" in result else ""
     if where:
+        of_groups = set(rates_read(chosen, data)) & set(ERRORS_OF)
+        where += ", in some group" if of_groups and GROUP not in result.estimate.dims else ""
         messages.append(
             f"fewer than ten errors {where}: marked as not resolved and drawn grey; take more pairs, or other levels"
         )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import GENUINE, GROUP, IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN
+from frkit.base import GENUINE, GROUP, IDENTITY, MODEL, PAIR, PROBE, REFERENCE, UNKNOWN, warn
 from frkit.engine.protocol import make_protocol
 from frkit.intervals import provenance
 from frkit.reporting.tables import Table
@@ -39,6 +39,7 @@ def _comparisons(work: Work, known: dict) -> dict[str, tuple[int, int | None]]:
     """Genuine and impostor comparisons, and how many of each failed (of the first model)."""
     one = models_of(work.scores)[0]
     if PAIR in one.dims:
+        _warn_of_repeats(one)
         genuine, failed = one[GENUINE].values, np.isnan(one.values)
         kinds = {"genuine": genuine, "impostor": ~genuine}
         return {kind: (int(of.sum()), int((of & failed).sum())) for kind, of in kinds.items()}
@@ -54,6 +55,17 @@ def _comparisons(work: Work, known: dict) -> dict[str, tuple[int, int | None]]:
         lost_impostors = int((one.isnull() & ~same).sum().compute()) // twice
     n_impostor, n_genuine = (n_all - n_genuine) // twice, (n_genuine - own) // twice
     return {"genuine": (n_genuine, lost), "impostor": (n_impostor, lost_impostors)}
+
+
+def _warn_of_repeats(one: xr.DataArray) -> None:
+    """Comparisons of a list that meet the same two images as another one."""
+    if PROBE not in one.coords:
+        return
+    first, second = np.split(pd.factorize(np.concatenate([one[PROBE].values, one[REFERENCE].values]))[0], 2)
+    two = np.minimum(first, second) * np.int64(2 * one.size) + np.maximum(first, second)
+    again = one.size - len(np.unique(two))
+    if again:
+        warn(f"{again:,} of {one.size:,} comparisons repeat the two images of another one, in this or the other order")
 
 
 def _duplicates(faces: xr.Dataset) -> str:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import xarray as xr
 
 from frkit import plot
@@ -14,7 +15,7 @@ from frkit.measures import measure, names
 from frkit.measures.registry import IDENTITY_SCALE, Measure
 from frkit.nsigma import n_sigma
 from frkit.reporting.tables import INDICES, number, table
-from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, p_text, strictest
+from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, p_text, strictest, unsaid
 
 DEALS = 999
 DISPARITY = "disparity"
@@ -27,12 +28,13 @@ def groups(work: Work) -> Section:
     for rate in ("frr_group", "far_group"):
         section.results[rate] = band(work.evaluation, rate, target=NEW_PEOPLE, level=work.level)
     shown = {f"{rate[:3].upper()} of the group": section.results[rate] for rate in ("frr_group", "far_group")}
-    section.tables["Rates of the groups at one threshold for all, new people"] = table(shown)
+    section.tables[f"Rates of the groups at one threshold for all, {work.about}"] = table(shown)
     section.results["eer_group"] = band(work.evaluation, "eer_group", target=NEW_PEOPLE, level=work.level)
-    section.tables["EER of the groups, new people"] = table({"EER of the group": section.results["eer_group"]})
+    section.tables[f"EER of the groups, {work.about}"] = table({"EER of the group": section.results["eer_group"]})
     for name, one in work.of_models(work.curve):
-        both = [band(one, rate, target=NEW_PEOPLE, level=work.level) for rate in ("far_group", "frr_group")]
-        section.figures[f"Groups{of_model(name)}, new people"] = partial(plot.group_roc, *both)
+        with unsaid():
+            both = [band(one, rate, target=NEW_PEOPLE, level=work.level) for rate in ("far_group", "frr_group")]
+        section.figures[f"Groups{of_model(name)}, {work.about}"] = partial(plot.group_roc, *both)
     for rate in ("frr_group", "far_group"):
         found = []
         for name, one in work.of_models(work.evaluation):
@@ -40,7 +42,7 @@ def groups(work: Work) -> Section:
             section.results[f"{rate}, contrasts{of_model(name)}"] = result
             section.answers.append(_worst(section.results[rate], result, rate, name))
             found.append(result if not name else result.expand_dims({MODEL: [name]}))
-        words = f"Differences of the groups' {rate[:3].upper()}, new people"
+        words = f"Differences of the groups' {rate[:3].upper()}, {work.about}"
         section.tables[words] = table(xr.concat(found, MODEL, combine_attrs="override") if len(found) > 1 else found[0])
     return section
 
@@ -97,16 +99,17 @@ def disparities(work: Work) -> Section:
         tested.append(chosen)
     if not work.quick:
         rows += _permuted(work, tested, section)
-    section.tables[f"Measures of disparity with {work.level:.0%} intervals, new people"] = table(*rows)
+    section.tables[f"Measures of disparity with {work.level:.0%} intervals, {work.about}"] = table(*rows)
     section.lines += [
         "fair model up to: what 95 of 100 perfectly fair models would print at most on data as noisy as these. "
         "p (fair): by the interval's own test; p (permutation): exact, labels of groups dealt to the people at random."
     ]
     for name in ("frr_max_min", "far_max_min"):
         if name in section.results:
-            shown = band(work.curve, name, target=NEW_PEOPLE, level=work.level)
+            with unsaid():
+                shown = band(work.curve, name, target=NEW_PEOPLE, level=work.level)
             words = shown.attrs["label"]
-            section.figures[f"{words[0].upper()}{words[1:]}, new people"] = partial(plot.fairness, shown)
+            section.figures[f"{words[0].upper()}{words[1:]}, {work.about}"] = partial(plot.fairness, shown)
     for name in work.models:
         section.answers.append(_unfair_words(section, name))
     return section
@@ -162,7 +165,7 @@ def _unfair_words(section: Section, name: str) -> str:
         ratio = f"the highest group {rate.upper()} is {cell_of(one)} times the lowest {level_words(one)}"
         if one.estimate.isnull():
             ratio, verdict = f"group {rate.upper()}s {level_words(one)}", "no ratio is known, for want of errors"
-        words.append(f"{ratio}: {verdict} ({p_text(p)})")
+        words.append(f"{ratio}: {verdict}" + ("" if np.isnan(p) else f" ({p_text(p)})"))
     text = "; ".join(words) or "no ratio of group rates is known"
     return f"{name}: {text}." if name else f"{text[0].upper()}{text[1:]}."
 

@@ -11,6 +11,7 @@ import xarray as xr
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PAIR, PROBE, REFERENCE, listed, require, require_path, writing
 from frkit.faces.dataset import stack_models
 from frkit.faces.files import file_kind, named
+from frkit.faces.joins import is_pattern
 from frkit.faces.opening import IDENTITY_NAMES, open_faces
 from frkit.faces.tables import read_frame, read_pieces
 from frkit.scores.matrix import open_scores
@@ -69,10 +70,11 @@ def open_data(
     options = {name: value for name, value in options.items() if value is not None}
     with named(path):
         guessed = {}
+        pattern = is_pattern(options.get("identity"))
         if format is None:
-            format, guessed = guess(path, score)
+            format, guessed = guess(path, score, pattern)
         elif format == "columns" and "columns" not in options:
-            guessed = {"columns": column_roles(preview(path), score)}
+            guessed = {"columns": column_roles(preview(path), score, pattern)}
         if format == "bfw" and score:
             guessed = {"columns": list(score)}
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
@@ -91,14 +93,15 @@ def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
     return frame.head(rows)
 
 
-def guess(path: Path, score: Iterable[str] | None = None) -> tuple[str, dict]:
-    """The format of a file, and what `open_pairs` must be told about its columns."""
+def guess(path: Path, score: Iterable[str] | None = None, pattern: bool = False) -> tuple[str, dict]:
+    """The format of a file, and what `open_pairs` must be told about its columns; pattern: names say who it is."""
     if path.name.lower().endswith((".json", ".json.gz")):
         return "json", {}
     kind = file_kind(path)
     if kind == "npy" and any(path.with_name(f"{path.stem}_{PROBE}{end}").exists() for end in (".txt", ".csv", ".npy")):
         return "matrix", {}
-    require(kind != "lines", "a .txt says not what it holds: name its format, such as --format lfw, and its --scores")
+    formats = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
+    require(kind != "lines", f"a .txt says not what it holds: name it, {formats}, and the file of its --scores, if any")
     if kind not in ("text", "parquet"):
         return "faces", {}
     table = preview(path)
@@ -107,11 +110,21 @@ def guess(path: Path, score: Iterable[str] | None = None) -> tuple[str, dict]:
         if needed <= header:
             return name, {}
     if score or any(name.lower() in SCORES for name in header) or _has_verdict(table):
-        roles = column_roles(table, score)
+        roles = column_roles(table, score, pattern)
         far = [name for name in np.atleast_1d(roles["score"]) if name.lower() in DISTANCES]
         return "columns", {"columns": roles} | ({"distance": True} if far else {})
     labelled = bool({name.lower() for name in header} & {*IDENTITY_NAMES, IDENTITY})  # images, in a table of embeddings
-    return ("matrix" if str(table.columns[0]) == "" and not labelled else "faces"), {}
+    if str(table.columns[0]) == "" and not labelled:
+        return "matrix", {}
+    named = _numeric(table) and not any(re.fullmatch(r"-?\d*\.\d+(e-?\d+)?", name) for name in header)
+    first = f"the first line ({listed(table.columns, 4)}) names neither scores nor an embedding"
+    require(named, f"{first}: where it is no header, name the file's format, {formats}; else its column, --score")
+    return "faces", {}
+
+
+def _numeric(table: pd.DataFrame) -> list[str]:
+    """Columns that hold numbers, for the most part."""
+    return [name for name in table if pd.to_numeric(table[name], errors="coerce").notna().mean() > 0.5]
 
 
 def _has_verdict(table: pd.DataFrame) -> bool:
@@ -133,8 +146,11 @@ def side_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def column_roles(table: pd.DataFrame, score: Iterable[str] | None = None) -> dict:
-    """What the columns of a table of pairs are to `open_pairs`: scores, verdicts, identities, images, attributes."""
+def column_roles(table: pd.DataFrame, score: Iterable[str] | None = None, pattern: bool = False) -> dict:
+    """What the columns of a table of pairs are to `open_pairs`: scores, verdicts, identities, images, attributes.
+
+    pattern: whether names of images say who is in them.
+    """
     header = [str(name) for name in table.columns]
     wanted = list(score or [name for name in header if name.lower() in SCORES])
     absent = [name for name in wanted if name not in header]
@@ -152,15 +168,17 @@ def column_roles(table: pd.DataFrame, score: Iterable[str] | None = None) -> dic
     verdicts = [name for name in header if name.lower() in VERDICTS and name not in taken | set(wanted)]
     roles |= {"genuine": verdicts[0]} if verdicts else {}
     others = [name for name in header if name and name not in taken | set(wanted) | set(verdicts)]
-    numeric = [name for name in others if pd.to_numeric(table[name], errors="coerce").notna().mean() > 0.5]
+    numeric = _numeric(table[others])
     if not wanted:
         wanted = [name for name in numeric if (pd.to_numeric(table[name], errors="coerce") % 1 > 0).any()]
-    require(wanted, f"no column looks like scores: name them (--score); the columns are {listed(header, 30)}")
-    enough = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles
+    remedy = f"name them (--score), or the --format of a file without a header; the columns are {listed(header, 30)}"
+    require(wanted, f"no column looks like scores: {remedy}")
+    enough = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles or (pattern and PROBE in roles)
     require(
         enough,
-        "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), or identities of "
-        f"both sides such as id1 and id2; the columns are {listed(header, 30)}",
+        "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), identities of "
+        "both sides such as id1 and id2, or names of images that say who it is, with --identity '{name}_{number}.jpg'; "
+        f"the columns are {listed(header, 30)}",
     )
     roles |= {name: name for name in others if name not in numeric}
     return {"score": wanted[0] if len(wanted) == 1 else wanted} | roles

@@ -7,12 +7,12 @@ import pandas as pd
 import xarray as xr
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, MODEL, InputError, require
+from frkit.base import FAR_LEVEL, MODEL, InputError, require, warn
 from frkit.intervals import band, compare, provenance
 from frkit.intervals.influence import NEW_PEOPLE
 from frkit.reporting.tables import Table, number, table
 from frkit.reporting.words import accepted
-from frkit.reporting.work import SURE, TARGETS, Section, Work, cell_of, level_words, of_model, p_text, strictest
+from frkit.reporting.work import SURE, TARGETS, Section, Work, cell_of, level_words, of_model, p_text, strictest, unsaid
 
 MOST_MODELS = 6
 
@@ -23,7 +23,7 @@ def errors(work: Work) -> Section:
     rates = ("frr",) if work.along == FAR_LEVEL else ("far", "frr")
     for rate in rates:
         bands = _both_targets(work, rate, section)
-        shown = table({f"{rate.upper()}, {target}": result for target, result in bands.items()})
+        shown = table({f"{rate.upper()}, {work.words(target)}": result for target, result in bands.items()})
         if rate == rates[0]:
             data = work.data.transpose(..., work.along)
             if work.along == FAR_LEVEL:
@@ -31,17 +31,25 @@ def errors(work: Work) -> Section:
             for name in ("false_accepts", "false_rejects"):
                 shown[name.replace("_", " ")] = [f"{many:,.0f}" for many in data[name].values.ravel()]
         section.tables[f"{rate.upper()} with {work.level:.0%} intervals"] = shown
-    shown = table({f"EER, {target}": result for target, result in _both_targets(work, "eer", section).items()})
+    bands = _both_targets(work, "eer", section)
+    shown = table({f"EER, {work.words(target)}": result for target, result in bands.items()})
     section.tables[f"EER with {work.level:.0%} intervals"] = shown
-    section.figures["FRR against FAR, new people"] = partial(
-        plot.roc, band(work.curve, "frr", target=NEW_PEOPLE, level=work.level)
-    )
+    with unsaid():
+        shown = band(work.curve, "frr", target=NEW_PEOPLE, level=work.level)
+    section.figures[f"FRR against FAR, {work.about}"] = partial(plot.roc, shown)
     for name in work.models:
         section.answers.append(_error_words(work, section, name))
-    section.lines.append(
+    meant = (
         "New people: what to expect of people like these who are not in the data. These people: of new images of the "
-        f"people that are. Accept means {accepted(provenance(work.evaluation))}."
+        "people that are."
     )
+    if not work.named:
+        meant = "Independent pairs: as if no two comparisons shared an image or a person."
+        warn(
+            "nobody is named: intervals are about independent pairs, too narrow where these share images or people; "
+            "give identities (columns such as id1 and id2, or a pattern: identity='{name}_{number}.jpg')"
+        )
+    section.lines.append(f"{meant} Accept means {accepted(provenance(work.evaluation))}.")
     return section
 
 
@@ -66,7 +74,7 @@ def _error_words(work: Work, section: Section, name: str) -> str:
     eer = eer.sel({MODEL: name}) if name else eer
     return (
         f"The FRR{of_model(name)} {level_words(one)} is {cell_of(one)}, the EER {cell_of(eer)} "
-        f"(estimate and {work.level:.0%} interval for new people)."
+        f"(estimate and {work.level:.0%} interval for {work.about})."
     )
 
 
@@ -86,13 +94,14 @@ def models(work: Work) -> Section:
                     continue  # the error rates say why
                 section.results[f"{rate}, {pair[0]} - {pair[1]}, {target}"] = found
                 of_target.setdefault(target, []).append(found)
-        found = compare(work.curve, "frr", models=pair, target=NEW_PEOPLE, level=work.level)
-        section.figures[f"FRR of {pair[0]} − {pair[1]}, new people"] = partial(plot.difference, found)
+        with unsaid():
+            found = compare(work.curve, "frr", models=pair, target=NEW_PEOPLE, level=work.level)
+        section.figures[f"FRR of {pair[0]} − {pair[1]}, {work.about}"] = partial(plot.difference, found)
         section.answers.append(_better(work, section, pair, rates[0] if work.along == FAR_LEVEL else "frr"))
     columns = []
     for target, found in of_target.items():
         shown = table(*found)
-        columns.append(shown.set_axis([f"difference, {target}", f"p, {target}"], axis=1))
+        columns.append(shown.set_axis([f"{what}, {work.words(target)}" for what in ("difference", "p")], axis=1))
     section.tables["Paired differences"] = Table(pd.concat(columns, axis=1))
     section.lines.append("Both models meet the same images, so the difference is surer than two intervals suggest.")
     if len(work.models) > 2:
@@ -110,7 +119,7 @@ def _better(work: Work, section: Section, pair: tuple[str, str], rate: str) -> s
         sure.setdefault(ahead if float(one.p) <= SURE else None, []).append(place)
         p = p_text(float(one.p))
         words.append(f"{cell_of(one)} {level_words(one)} ({p})")
-    what = f"{rate.upper()} of {pair[0]} − {pair[1]} for new people: {'; '.join(words)}."
+    what = f"{rate.upper()} of {pair[0]} − {pair[1]} for {work.about}: {'; '.join(words)}."
     winners = [name for name in sure if name is not None]
     if len(winners) == 1 and None not in sure:
         return f"{winners[0]} is better than {pair[pair[0] == winners[0]]} at every level. {what}"

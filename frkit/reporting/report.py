@@ -203,7 +203,7 @@ def _made(work: Work, steps: _Steps) -> Report:
     """The report, part by part."""
     steps.next("error rates at all levels", EVALUATION)
     work.prepare()
-    sections, left_out = {}, []
+    sections, left_out = {}, {}
     for name, (title, make, share, dear) in PARTS.items():
         if dear and work.quick:
             continue
@@ -211,14 +211,13 @@ def _made(work: Work, steps: _Steps) -> Report:
         try:
             sections[name] = make(work)
         except InputError as error:
-            left_out.append(f"{title}: {error}")
+            left_out.setdefault(str(error), []).append(title)
     steps.next("done", 0)
     if work.quick:
-        titles = [title for title, _, _, dear in PARTS.values() if dear]
-        left_out.append(f"{', '.join(titles)}, permutation tests: quick=True")
+        left_out["quick=True"] = [title for title, _, _, dear in PARTS.values() if dear] + ["permutation tests"]
     said = describe(work.evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections])
     sections["methods"] = Section("Methods", lines=[said.paragraph], blocks=[said.bibtex])
-    return Report(sections, work.evaluation, left_out)
+    return Report(sections, work.evaluation, [f"{', '.join(titles)}: {why}" for why, titles in left_out.items()])
 
 
 def _source(data) -> object:

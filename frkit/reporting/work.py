@@ -1,6 +1,8 @@
 """What the parts of a report share: the scores, the options, one evaluation; and how numbers become words."""
 
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, THRESHOLD_LEVEL, require
+from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, THRESHOLD_LEVEL, DataWarning, require
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.tables import cell, p_words
@@ -17,6 +19,7 @@ from frkit.resampling import Resampling
 SURE = 0.05  # p-values up to this are called sure
 REPLICATES, BINS = 200, 100
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
+PAIRS = "independent pairs"  # whom intervals are about where nobody is named
 USUAL = (1e-3, 1e-1)  # FAR levels of the curves of a report of thresholds
 
 
@@ -70,6 +73,15 @@ class Work:
         """Whether it is known who the images show."""
         return f"{PROBE}_{IDENTITY}" in self.scores.coords
 
+    def words(self, target: str) -> str:
+        """Whom intervals of a target are about."""
+        return target if self.named else PAIRS
+
+    @property
+    def about(self) -> str:
+        """Whom intervals are about where nothing else is said."""
+        return self.words(NEW_PEOPLE)
+
     def of_models(self, result: xr.DataTree | xr.Dataset) -> Iterator[tuple[str, xr.DataTree | xr.Dataset]]:
         """What holds all models as one of every model, with its name."""
         for name in self.models:
@@ -84,7 +96,8 @@ class Work:
         """An evaluation at many levels, for figures."""
         least, most = (min(self.at["far"]), max(self.at["far"])) if "far" in self.at else USUAL
         levels = far_levels(least, most if most > least else min(10 * least, (1 + least) / 2))
-        return evaluate(self.scores, far=levels, by=self.by, progress=False, **self.options)
+        with unsaid():
+            return evaluate(self.scores, far=levels, by=self.by, progress=False, **self.options)
 
     @cached_property
     def drawn(self) -> xr.DataTree:
@@ -105,6 +118,14 @@ class Work:
         require(self.by is not None, "no attribute was named: by='gender', say")
         many = self.data.sizes[GROUP]
         require(many > 1, f"there is only one group, {self.data[GROUP].values.tolist()}")
+
+
+@contextmanager
+def unsaid() -> Iterator[None]:
+    """For the curves of figures: cautions are those of the levels that are asked for, and stand in the report."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        yield
 
 
 def level_words(values: xr.DataArray) -> str:
