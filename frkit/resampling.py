@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -11,16 +13,38 @@ from numpy.typing import ArrayLike
 from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, affordable, require, require_one_of, require_whole
 from frkit.faces.labels import clean_labels, complete_labels
 
-# scheme -> whose rates the interval is about
-TARGETS = {
-    "image": "these {n} identities, new images",
-    "identity": "new identities",
-    "two-level": "new identities, new images",
-    "double-or-nothing": "new identities",
-    "subset": "subsets of {m} people drawn from these {n}",
-    "pair": "new pairs that share no image and no person with one another (too narrow where they do)",
+
+def _with_replacement(rng: np.random.Generator, strata: list[np.ndarray], size: int | None) -> np.ndarray:
+    """How often each person is drawn: of every stratum as many as it has, or `size`."""
+    drawn = [people[rng.integers(0, len(people), size or len(people))] for people in strata]
+    return np.bincount(np.concatenate(drawn), minlength=sum(map(len, strata)))
+
+
+def _twice_or_never(rng: np.random.Generator, strata: list[np.ndarray], _size: None) -> np.ndarray:
+    """0 or 2 for each person."""
+    return 2 * rng.integers(0, 2, sum(map(len, strata)))
+
+
+class Scheme(NamedTuple):
+    """Whose rates the interval is about, in words; how people are drawn, if they are; and whether images are drawn,
+    with replacement, within each identity."""
+
+    target: str
+    people: Callable[[np.random.Generator, list[np.ndarray], int | None], np.ndarray] | None
+    images: bool
+
+
+PAIRS_ALONE = "new pairs that share no image and no person with one another (too narrow where they do)"
+SCHEMES = {
+    "image": Scheme("these {n} identities, new images", None, True),
+    "identity": Scheme("new identities", _with_replacement, False),
+    "two-level": Scheme("new identities, new images", _with_replacement, True),
+    "double-or-nothing": Scheme("new identities", _twice_or_never, False),
+    "subset": Scheme("subsets of {m} people drawn from these {n}", _with_replacement, False),
+    "pair": Scheme(PAIRS_ALONE, None, True),  # each pair stands for an image
 }
-DIAGONAL_SCHEMES = ("image", "two-level")  # replicates hold copies of images: the centre is the V-statistic
+# replicates hold copies of images: the centre is the V-statistic
+DIAGONAL_SCHEMES = tuple(name for name, scheme in SCHEMES.items() if scheme.images and name != "pair")
 
 
 @dataclass(frozen=True)
@@ -65,7 +89,7 @@ class Resampling:
     subset_size: int | None = None
 
     def __post_init__(self) -> None:
-        require_one_of("scheme", self.scheme, TARGETS)
+        require_one_of("scheme", self.scheme, SCHEMES)
         for name, words, least in (("n", "n (replicates)", 2), ("seed", "seed", 0), ("subset_size", "subset_size", 1)):
             if getattr(self, name) is not None or name != "subset_size":
                 object.__setattr__(self, name, require_whole(words, getattr(self, name), least))
@@ -75,12 +99,12 @@ class Resampling:
         require(only_subset, f"subset_size needs scheme 'subset', got {self.subset_size!r} with {self.scheme!r}")
         named = self.strata is None or isinstance(self.strata, str)
         require(named, f"strata must be the name of an attribute, got {self.strata!r}")
-        drawn = self.strata is None or self.scheme not in ("image", "pair")
+        drawn = self.strata is None or SCHEMES[self.scheme].people is not None
         require(drawn, f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave strata out")
 
     def target(self, n_identities: int) -> str:
         """Whose rates an interval from these replicates is about, in words."""
-        return TARGETS[self.scheme].format(n=n_identities, m=self.subset_size or n_identities)
+        return SCHEMES[self.scheme].target.format(n=n_identities, m=self.subset_size or n_identities)
 
     def weights(
         self,
@@ -122,62 +146,37 @@ class Resampling:
         affordable(2 * self.n * (n + len(names)), f"{self.n:,} replicates of {n:,} images; take fewer replicates")
         image = np.char.zfill(np.arange(n).astype(str), 12) if image is None else image
         unit = (code if person is None else np.unique(person, return_inverse=True)[1])[first]  # the person of each name
-        draw = _Draw(self, code, np.lexsort((image, code)), unit, _stratum_of_units(unit, code, strata))
-        seeds = np.random.SeedSequence(self.seed).spawn(self.n)
-        counts = [draw.replicate(np.random.Generator(np.random.SFC64(seed))) for seed in seeds]
-        identity_count, image_count = (np.stack(side) for side in zip(*counts, strict=True))
+        scheme, members = SCHEMES[self.scheme], _people_by_stratum(unit, code, strata)
+        people, images = np.ones((self.n, unit.max() + 1), np.uint16), np.ones((self.n, n), np.uint16)
+        # draws follow the names of identities and images, whatever order these stand in
+        order, n_k = np.lexsort((image, code)), np.bincount(code)
+        begin, size = (np.cumsum(n_k) - n_k)[code[order]], n_k[code[order]].astype(float)
+        for replicate, seed in enumerate(np.random.SeedSequence(self.seed).spawn(self.n)):
+            rng = np.random.Generator(np.random.SFC64(seed))
+            if scheme.people is not None:
+                people[replicate] = scheme.people(rng, members, self.subset_size)
+            if scheme.images:
+                picked = begin + (rng.random(n) * size).astype(np.int64)
+                images[replicate, order] = np.bincount(picked, minlength=n)
         return xr.Dataset(
             {
-                "identity_count": ((REPLICATE, IDENTITY), identity_count),
-                "image_count": ((REPLICATE, IMAGE), image_count),
+                "identity_count": ((REPLICATE, IDENTITY), people[:, unit]),
+                "image_count": ((REPLICATE, IMAGE), images),
             },
             coords={IDENTITY: names, REPLICATE: np.arange(self.n)},
-            attrs={"scheme": self.scheme, "seed": self.seed, "target": self.target(int(unit.max()) + 1)},
+            attrs={"scheme": self.scheme, "seed": self.seed, "target": self.target(people.shape[1])},
         )
 
 
-def _stratum_of_units(unit: np.ndarray, code: np.ndarray, strata) -> np.ndarray:
-    """Index of the stratum of each person."""
-    n_units = int(unit.max()) + 1
+def _people_by_stratum(unit: np.ndarray, code: np.ndarray, strata) -> list[np.ndarray]:
+    """The people of each stratum."""
     if strata is None:
-        return np.zeros(n_units, int)
+        return [np.arange(unit.max() + 1)]
     labels, stratum = np.unique(strata, return_inverse=True)
-    of_unit = np.zeros(n_units, int)
+    of_unit = np.zeros(unit.max() + 1, int)
     of_unit[unit[code]] = stratum
     mixed = of_unit[unit[code]] != stratum
     image = int(np.argmax(mixed))
     words = f"strata must be a property of the person: image {image} is {labels[stratum[image]]!r}, another of the same"
     require(not mixed.any(), f"{words} person is not; draw without strata or by another attribute")
-    return of_unit
-
-
-class _Draw:
-    """Draws one replicate at a time, in an order of identities and images that follows their names."""
-
-    def __init__(self, resampling, code, order, unit, stratum) -> None:
-        self.scheme, self.size = resampling.scheme, resampling.subset_size
-        self.unit, self.order = unit, order
-        images = np.bincount(code)
-        first = np.cumsum(images) - images
-        self.first, self.n_k = first[code[order]], images[code[order]].astype(float)
-        self.members = [np.flatnonzero(stratum == s) for s in range(stratum.max() + 1)]
-
-    def replicate(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """(identity counts, image counts) of one replicate."""
-        people = np.ones(int(self.unit.max()) + 1, np.uint16)
-        if self.scheme == "double-or-nothing":
-            people = (2 * rng.integers(0, 2, len(people))).astype(np.uint16)
-        elif self.scheme not in ("image", "pair"):
-            for members in self.members:
-                people[members] = self._with_replacement(rng, len(members))
-        images = np.ones(len(self.order), np.uint16)
-        if self.scheme in (*DIAGONAL_SCHEMES, "pair"):
-            within = rng.random(len(images))
-            within *= self.n_k
-            picked = within.astype(np.int64)
-            picked += self.first
-            images[self.order] = np.bincount(picked, minlength=len(images))
-        return people[self.unit], images
-
-    def _with_replacement(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        return np.bincount(rng.integers(0, n, n if self.size is None else self.size), minlength=n)
+    return [np.flatnonzero(of_unit == place) for place in range(len(labels))]

@@ -179,7 +179,7 @@ class Protocol:
 
 
 def make_protocol(
-    scores: xr.DataArray, by, varying: str, weighting, impostors: str, resampling: Resampling | None
+    scores: xr.DataArray, by=None, varying: str = "error", weighting=None, impostors: str = "all", resampling=None
 ) -> Protocol:
     """Labels and options of a score tensor, or of a list of pairs, to codes, cells, counts and weights."""
     collect = people_of_list if PAIR in scores.dims else _people_of_tensor

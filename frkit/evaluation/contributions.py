@@ -92,10 +92,6 @@ def contributions(
     return result.assign_attrs(attrs)
 
 
-def _protocol(scores: xr.DataArray, by, weighting=None, impostors="all", varying="error") -> Protocol:
-    return make_protocol(scores, by, varying, weighting, impostors, None)
-
-
 def _chosen(scores: xr.DataArray, options: dict) -> tuple[xr.DataArray, dict]:
     """The scores of the impostor pairs that were asked for, and the options that are left."""
     scores, which = with_impostors(scores, options.get("impostors", "all"))
@@ -115,7 +111,7 @@ def _swept(scores: xr.DataArray, request: errors.ErrorRequest) -> Tally:
 
 def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
     """The contributions within one model."""
-    protocol = _protocol(scores, by, **options)
+    protocol = make_protocol(scores, by, **options)
     names, first = np.unique(protocol.people.identity, return_index=True)
     thresholds = 0.0 - rates.threshold.values if turned(scores) else rates.threshold.values
     found = _swept(scores, errors.ErrorRequest(protocol, thresholds, len(names), asking=True))
@@ -192,7 +188,7 @@ def worst_pairs(
     )
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
     scores, options = _chosen(scores, options)
-    protocol = _protocol(scores, who.attrs["by"] or None, **options)
+    protocol = make_protocol(scores, who.attrs["by"] or None, **options)
     threshold = 0.0 - float(who.threshold) if turned(scores) else float(who.threshold)
     thresholds = np.empty(0) if kind == "genuine" else np.array([threshold])
     share = who["frr_share" if kind == "genuine" else "far_share"].values

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,6 @@ from frkit.base import (
     PERSON,
     PROBE,
     REFERENCE,
-    SCORE_BIN,
     THRESHOLD_LEVEL,
     listed,
     real_numbers,
@@ -41,7 +41,7 @@ from frkit.scores.groups import checked_scores, models_of, turned, with_impostor
 
 WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
 MOST_BINS = 100_000  # of a histogram
-THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group", "curve_threshold")
+EVERYTHING, RATES, DISTRIBUTIONS = "everything", "rates", "distributions"  # what evaluations can be wanted for
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
 
 
@@ -58,9 +58,6 @@ def evaluate(
     histogram: int | tuple[int, tuple[float, float]] | None = None,
     progress: bool | None = None,
     checkpoint: str | Path | None = None,
-    _kept: Kept | None = None,
-    _influence: bool = True,
-    _rates: bool = True,
 ) -> xr.DataTree:
     """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
 
@@ -146,31 +143,41 @@ def evaluate(
     >>> dict(ev["replicates"].frr.sizes)
     {'replicate': 10, 'far_level': 2}
     """
-    bins, bounds = _asked_bins(histogram)
+    options = {"far": far, "threshold": threshold, "by": by, "resampling": resampling, "weighting": weighting}
+    options |= {"impostors": impostors, "varying": varying, "histogram": histogram}
+    return evaluated(scores, **options, progress=progress, checkpoint=checkpoint)
+
+
+def evaluated(
+    scores: xr.DataArray | xr.Dataset, *, wanted: str = EVERYTHING, kept: Kept | None = None, **options
+) -> xr.DataTree:
+    """`evaluate` with these options: everything, rates without influence, or distributions alone; kept: what `prepared`
+    has looked at before."""
+    asked = SimpleNamespace(**evaluate.__kwdefaults__ | options)
+    by, varying, resampling = asked.by, asked.varying, asked.resampling
+    bins, bounds = _asked_bins(asked.histogram)
     require_one_of("varying", varying, VARYING_RULES)
     drawn = resampling is None or hasattr(resampling, "weights")
     require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
-    scores, which = with_impostors(checked_scores(scores), impostors)
-    bar = scores.size > LONG_SWEEP if progress is None else require_flag("progress", progress)
-    models = models_of(scores)
-    levels = asked_levels(far, threshold, scores) if _rates else Levels(np.empty(0), np.empty((len(models), 0)), None)
+    scores, which = with_impostors(checked_scores(scores), asked.impostors)
+    bar = scores.size > LONG_SWEEP if asked.progress is None else require_flag("progress", asked.progress)
+    models, names = models_of(scores), scores[MODEL] if MODEL in scores.dims else None
+    levels = Levels(np.empty(0), np.empty((len(models), 0)), None)
+    if wanted != DISTRIBUTIONS:
+        levels = asked_levels(asked.far, asked.threshold, scores)
     with one_blas_thread():
-        known = _known(scores, levels, (by, varying, weighting, which, resampling), _kept)
+        known = _known(scores, levels, (by, varying, asked.weighting, which, resampling), kept)
         protocol, each = known.protocol, zip(models, levels.fixed, known.plans, strict=True)
         state = None
-        if checkpoint is not None:
+        if asked.checkpoint is not None:
             require(protocol.listed is None, "checkpoint is for tensors; a list of pairs is not swept: leave it out")
-            state = Checkpoint.of(checkpoint, swept_with(models, protocol, levels, known.plans))
-        if _rates:
-            how = bar, state, _influence
-            rates = [tally_rates(model, protocol, (levels.far, fixed), plan, *how) for model, fixed, plan in each]
-        else:  # distributions alone
+            state = Checkpoint.of(asked.checkpoint, swept_with(models, protocol, levels, known.plans))
+        if wanted == DISTRIBUTIONS:
             rates = [genuine_alone(model, protocol, bar) for model in models]
-    failed = [model.table.attrs["failed"] for model in rates]
-    tables, influence = [model.table for model in rates], [model.influence for model in rates]
-    if turned(scores):
-        tables, influence = (in_users_sign(parts) for parts in (tables, influence))
-    named = [f" (model {name!r})" for name in scores[MODEL].values.tolist()] if MODEL in scores.dims else [""]
+        else:
+            how = bar, state, wanted == EVERYTHING
+            rates = [tally_rates(model, protocol, (levels.far, fixed), plan, *how) for model, fixed, plan in each]
+    failed, tables = [model.table.attrs["failed"] for model in rates], [model.table for model in rates]
     if levels.labels is not None:
         words = {"axis": "distance threshold (accept below)"} if turned(scores) else {}
         labels = xr.Variable(THRESHOLD_LEVEL, levels.labels, words)
@@ -181,14 +188,13 @@ def evaluate(
         bounds = bounds or score_bounds(scores)
         for place, model in enumerate(models):
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
-            more = _distances(more) if turned(scores) else more
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
-    caution(protocol, resampling, levels.far, tables, named)
-    made = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
-    return tree(tables, influence, scores[MODEL] if MODEL in scores.dims else None, made)
+    caution(protocol, resampling, levels.far, tables, names)
+    made = provenance(scores, protocol, resampling, asked.weighting, asked.impostors, by, failed)
+    return tree(tables, [model.influence for model in rates], names, made)
 
 
-def prepared(scores: xr.DataArray, **options) -> Callable[..., xr.DataTree]:
+def prepared(scores: xr.DataArray, *, wanted: str = EVERYTHING, **options) -> Callable[..., xr.DataTree]:
     """`evaluate` with these options, for scores of the same kind one after the other; an option given later counts.
 
     These scores are looked at once, and what further evaluations have in common is kept: the plan of the sweep, and
@@ -202,7 +208,7 @@ def prepared(scores: xr.DataArray, **options) -> Callable[..., xr.DataTree]:
     scores, asked["impostors"] = with_impostors(checked_scores(scores), asked["impostors"])
     of_people = tuple(asked[name] for name in ("by", "varying", "weighting", "impostors", "resampling"))
     kept = _known(scores, asked_levels(asked["far"], asked["threshold"], scores), of_people)
-    return partial(evaluate, **options, _kept=kept)
+    return partial(evaluated, wanted=wanted, kept=kept, **options)
 
 
 class Levels(NamedTuple):
@@ -254,21 +260,6 @@ def _check_transpose(scores: xr.DataArray) -> None:
         "these scores depend on which image is the probe, but their attribute `symmetric` says that they do not: say "
         "fk.score_tensor(..., symmetric=False), or scores.assign_attrs(symmetric=0)",
     )
-
-
-def in_users_sign(tables: list[xr.Dataset | None]) -> list[xr.Dataset | None]:
-    """Thresholds of scores whose sign was changed, as distances again."""
-    return [
-        table if table is None else table.assign({name: 0.0 - table[name] for name in THRESHOLDS if name in table})
-        for table in tables
-    ]
-
-
-def _distances(more: xr.Dataset) -> xr.Dataset:
-    """Distributions of scores whose sign was changed, as those of distances: means, and bins in ascending order."""
-    means = {name: 0.0 - more[name] for name in more.data_vars if "_mean" in name}
-    more = more.assign(means).isel({SCORE_BIN: slice(None, None, -1)})
-    return more.assign_coords({SCORE_BIN: 0.0 - more[SCORE_BIN]})
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
@@ -330,13 +321,10 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
 
 def _rows_of_models(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
     """Thresholds (model, level), and labels of the levels where every model has its own."""
-    n_models = len(models or [""])
     by_model = isinstance(threshold, Mapping) or isinstance(threshold, xr.DataArray) and MODEL in threshold.dims
     if not by_model:
-        return np.tile(
-            np.atleast_1d(real_numbers("threshold", threshold).astype(float)),
-            (n_models, *[1] * max(np.ndim(threshold), 1)),
-        ), None
+        row = np.atleast_1d(real_numbers("threshold", threshold).astype(float))
+        return np.stack([row] * len(models or [""])), None
     known = list(threshold) if isinstance(threshold, Mapping) else threshold[MODEL].values.tolist()
     require(
         models is not None and set(models) <= set(known),

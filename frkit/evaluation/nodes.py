@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, MODEL, REPLICATE, listed, require, require_path, warn
+from frkit.base import GROUP, MODEL, REPLICATE, SCORE_BIN, listed, require, require_path, warn
 from frkit.engine.pairs import COLUMN
 from frkit.engine.protocol import Protocol
 from frkit.faces.files import check_in_child, demo_file, named, reading
@@ -42,6 +42,7 @@ OF_DISTANCES = {
     "eer_threshold": "largest observed distance at which FRR >= FAR",
     "eer_threshold_group": "largest observed distance at which the group's FRR >= FAR",
 }
+THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group", "curve_threshold")
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 SMALL_GROUPS = (
@@ -60,10 +61,10 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, ma
     table = tables[0]
     if names is not None:
         table = xr.concat(tables, dim=names.rename(MODEL).variable.to_index_variable())
+    table = _in_users_sign(table) if made["distance"] else table
+    words = LONG_NAMES | OF_DISTANCES if made["distance"] else LONG_NAMES
     for name in table.data_vars:
-        table[name].attrs = {"long_name": LONG_NAMES[name]} if name in LONG_NAMES else {}
-        if made["distance"] and name in OF_DISTANCES:
-            table[name].attrs = {"long_name": OF_DISTANCES[name]}
+        table[name].attrs = {"long_name": words[name]} if name in words else {}
         if name.startswith("auc"):
             table[name].attrs["error_bound"] = max(one.attrs["auc_error"] for one in tables)
     table = table.drop_attrs(deep=False)
@@ -73,7 +74,8 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, ma
         replicates = table.drop_vars(of_data).isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
         nodes["replicates"] = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
     if influence[0] is not None:
-        nodes["influence"] = _together(influence, names)
+        together = _together(influence, names)
+        nodes["influence"] = _in_users_sign(together) if made["distance"] else together
     for message in small_groups(nodes["empirical"]):
         warn(message)
     result = xr.DataTree.from_dict(nodes)
@@ -91,6 +93,16 @@ def _together(influence: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dat
     return xr.concat(same, dim=model, data_vars="all", combine_attrs="override")
 
 
+def _in_users_sign(table: xr.Dataset) -> xr.Dataset:
+    """Thresholds, and means, of scores whose sign was changed, as distances again; their bins in ascending order."""
+    own = [name for name in table.data_vars if name in THRESHOLDS or "_mean" in name]
+    table = table.assign({name: 0.0 - table[name] for name in own})
+    if SCORE_BIN not in table.coords:
+        return table
+    table = table.isel({SCORE_BIN: slice(None, None, -1)})
+    return table.assign_coords({SCORE_BIN: 0.0 - table[SCORE_BIN]})
+
+
 def small_groups(found: xr.Dataset) -> list[str]:
     """A message for each rate that some groups are too small for: they stay, with NaN."""
     messages = []
@@ -102,8 +114,8 @@ def small_groups(found: xr.Dataset) -> list[str]:
     return messages
 
 
-def caution(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, names: list) -> None:
-    """Say what these data and options cannot tell."""
+def caution(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, models) -> None:
+    """Say what these data and options cannot tell; models: their names, or None for a single table without one."""
     failed = max(table.attrs["failed"] for table in tables)
     if failed >= protocol.n_genuine / 2:
         warn(
@@ -127,6 +139,7 @@ def caution(protocol: Protocol, resampling: Resampling | None, levels: np.ndarra
         )
     n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
     smallest = 1 / max(n_impostors if protocol.listed is None else len(protocol.listed.impostor), 1)
+    names = [""] if models is None else [f" (model {name!r})" for name in models.values.tolist()]
     for name, table in zip(names, tables, strict=True):
         data = table.isel({COLUMN: 0}, missing_dims="ignore")
         low = levels[(levels < smallest) | (data.far.values <= 0)] if levels.size else levels

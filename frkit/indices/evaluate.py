@@ -23,7 +23,7 @@ from frkit.base import (
     require,
     require_whole,
 )
-from frkit.evaluation.evaluate import evaluate as evaluate_scores
+from frkit.evaluation.evaluate import DISTRIBUTIONS, evaluated
 from frkit.intervals.floors import DEALT, PeopleDealt, deal, generators, grouped_people
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, labels_of_sides, people
@@ -91,8 +91,8 @@ def evaluate(
     require_whole("deals", deals, 0)
     require(deals != 1, "deals must be 0 (no floor) or at least 2, got 1")
     mapped = unit_scores(scores, score_map)
-    how = dict(weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress, _rates=False)
-    found = evaluate_scores(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
+    how = dict(weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress, wanted=DISTRIBUTIONS)
+    found = evaluated(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     tallies = found["empirical"].to_dataset()
     names = tallies[GROUP].values
     require(len(names) > 1, f"fairness between groups needs two groups or more, got {listed(names)} only")
@@ -216,7 +216,7 @@ def deal_people(scores: xr.DataArray, by, varying: str, deals: int, seed: int, *
     who = people(scores, by, varying)
     owner, code = grouped_people(who)
     dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
-    found = evaluate_scores(who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options)
+    found = evaluated(who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options)
     nodes = found["replicates"].to_dataset()
     tallies = nodes[[name for name in nodes if name.split("_")[0] in ("genuine", "impostor", "images")]]
     pairs = pd.MultiIndex.from_product([range(deals), who.groups], names=[DEAL, GROUP])

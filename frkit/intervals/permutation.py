@@ -111,7 +111,7 @@ def permutation_test(
 def _dealt_rates(scores: xr.DataArray, data: xr.Dataset, by, options: tuple) -> xr.Dataset:
     """Group rates of one model over `replicate`: first of the labels as they are, then of every deal."""
     varying, weighting, n, seed, names = options
-    who = make_protocol(scores, by, varying, weighting, "all", None).people
+    who = make_protocol(scores, by, varying, weighting).people
     owner, code = grouped_people(who)
     require(owner.max() > 0, "these pairs carry no identities, so that there is nobody to deal labels to")
     dealt = np.stack([code, *(deal(code, rng) for rng in generators(n, seed))])

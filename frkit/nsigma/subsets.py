@@ -28,7 +28,7 @@ from frkit.base import (
     require_inside,
     require_whole,
 )
-from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.evaluate import RATES, evaluated
 from frkit.faces.labels import attributes_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import check_attributes, checked_scores, labels_of_sides, people
@@ -120,13 +120,13 @@ def subset_rates(
 
 def _rates_of(part: xr.DataArray, draws: Resampling, fpr: float, threshold) -> xr.Dataset:
     """EER and TPR of one group's subsets, over ([model,] replicate); with thresholds also the rates there."""
-    how = {"resampling": draws, "weighting": "pair", "_influence": False}
-    found = evaluate(part, far=[fpr], **how)
+    how = {"resampling": draws, "weighting": "pair", "wanted": RATES}
+    found = evaluated(part, far=[fpr], **how)
     nodes = (found[node].to_dataset() for node in ("empirical", "replicates"))
     whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
     result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
     if threshold is not None:
-        fixed = evaluate(part, threshold=threshold, **how)["replicates"]
+        fixed = evaluated(part, threshold=threshold, **how)["replicates"]
         result["fmr"], result["fnmr"] = fixed.far, fixed.frr
     empty = (result.eer.isnull() | result.tpr.isnull()).any([dim for dim in result.eer.dims if dim != REPLICATE])
     lost = np.flatnonzero(empty.values)

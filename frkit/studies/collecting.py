@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from frkit.base import DataWarning, require
-from frkit.evaluation.evaluate import prepared
+from frkit.evaluation.evaluate import EVERYTHING, RATES, prepared
 from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
@@ -71,7 +71,7 @@ class Plan:
         if self.far is None:
             return dict.fromkeys(self.schemes, partial(evaluate_indices, by=self.by))
         first = self.scores(0)
-        kind = {"far": self.far, "by": self.by, "_influence": self.influence}
+        kind = {"far": self.far, "by": self.by, "wanted": EVERYTHING if self.influence else RATES}
         return {draw.scheme: prepared(first, resampling=draw, **kind) for draw in self.draws(0)}
 
     def data_set(self, number: int) -> Record:

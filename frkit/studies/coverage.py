@@ -24,7 +24,8 @@ from frkit.intervals.joint import RATES, ends, rates_of
 from frkit.intervals.methods import WITHOUT_REPLICATES
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
-from frkit.resampling import TARGETS, Resampling
+from frkit.resampling import SCHEMES as KNOWN_SCHEMES
+from frkit.resampling import Resampling
 from frkit.studies.collecting import Plan, collect
 from frkit.studies.store import DATA_SET, Record, Store, opened, stacked
 from frkit.vmf import IdentityLaw, Mixture
@@ -35,7 +36,7 @@ ROUNDING = 1e-12  # of an exact value: an interval that ends at 1 holds 1 - 1e-1
 PROBABILITIES = np.linspace(0.005, 0.995, 100)
 FINE, DRAWS = 10, 200  # points of the pooled law per data set; simulated studies
 CHANCE = 0.95
-SCHEMES = tuple(scheme for scheme in TARGETS if scheme not in ("pair", "subset"))
+SCHEMES = tuple(scheme for scheme in KNOWN_SCHEMES if scheme not in ("pair", "subset"))
 LONG_NAMES = {
     "coverage": "share of data sets whose interval holds the truth",
     "coverage_se": "Monte Carlo standard error of the coverage",

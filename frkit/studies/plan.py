@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 from scipy.stats import norm
 
 from frkit.base import GROUP
-from frkit.resampling import TARGETS
+from frkit.resampling import SCHEMES
 
 GOALS = {
     "half_width": "half the width of the band of FRR",
@@ -98,7 +98,7 @@ class Plan(NamedTuple):
         value, line = ("power", self.power) if goal in TESTS else (GOALS[goal], self.size)
         plan.attrs = {"goal": goal, "size": self.size, "far": self.far, "level": self.level}
         plan.attrs |= {"value": value, "line": line, "effect": self.contrast.effect, "scheme": SCHEME}
-        plan.attrs |= {"effect_se": float(np.sqrt(variances[-1] / people)), "target": TARGETS[SCHEME]}
+        plan.attrs |= {"effect_se": float(np.sqrt(variances[-1] / people)), "target": SCHEMES[SCHEME].target}
         plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0])}
         plan.attrs["answer"] = " ".join([self.answer(plan), *self.cautions(plan, observed)])
         return plan
