@@ -13,7 +13,7 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 
 from frkit.base import GROUP, SCORE_BIN, affordable, require
-from frkit.engine import binning
+from frkit.engine import histogram_loops
 from frkit.engine.pairs import (
     COLUMN,
     Genuine,
@@ -199,7 +199,7 @@ def _genuine_summary(genuine: Genuine, n_groups: int, bins: Bins) -> dict[str, n
     place = bins.of(genuine.pairs.score)
 
     def one(column: int) -> None:
-        binning.sum_genuine(place, genuine.column(column), genuine.pairs, binned[column], powers[column])
+        histogram_loops.sum_genuine(place, genuine.column(column), genuine.pairs, binned[column], powers[column])
 
     each(one, n_columns)
     powers[..., -1], binned[..., -1] = powers.sum(-1), binned.sum(-1)
@@ -287,18 +287,18 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, room: tuple, 
     product = room[1][: patch.shape[0] * protocol.n_columns].reshape(patch.shape[0], -1)
     of_rows, of_cols = codes[2]
     order = np.argsort(of_cols, kind="stable")
-    place_of = np.empty(len(order), np.int32)
-    place_of[order] = np.arange(len(order))
+    place_of = np.argsort(order).astype(np.int32)
     scale = protocol.scales(protocol.reference)[cols]
     tables, columns = (bins.edges, bins.bin_of, bins.middle), (place_of, scale)
-    filed = binning.file_in_bins(patch, *codes, tables, columns, (scratch.rows, scratch.cols, scratch.slots, *rest))
+    out = scratch.rows, scratch.cols, scratch.slots, *rest
+    filed = histogram_loops.file_in_bins(patch, *codes, tables, columns, out)
     if not filed:
         return
     start, pairs = sort_filed(filed, len(binned))
     if protocol.whole_run:
         run = protocol.whole_run, min(protocol.whole_run, 255 // int(protocol.reference.weight.max()))
         weights = protocol.probe.weight[rows], protocol.reference.weight[cols]
-        binning.add_whole_by_row(start, *pairs, *weights, run, binned)
+        histogram_loops.add_whole_by_row(start, *pairs, *weights, run, binned)
     else:
         add_sorted(protocol, start, pairs, binned, (rows, cols))
     row_weight, row_scale = protocol.probe.real_weight[rows], protocol.scales(protocol.probe)[rows]

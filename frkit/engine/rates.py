@@ -15,7 +15,7 @@ from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affor
 from frkit.engine import kernels
 from frkit.engine import pilot as planning
 from frkit.engine.eer import TOLERANCE, Crossings, find_crossings, resolve_crossings
-from frkit.engine.influence import INFLUENCE_DIMS, curve, influence_sums
+from frkit.engine.influence_sums import INFLUENCE_DIMS, curve, influence_sums
 from frkit.engine.pairs import (
     COLUMN,
     Genuine,

@@ -178,9 +178,8 @@ def initial(rng: np.random.Generator, n_features: int, n_classes: int, mapping: 
 def elu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """x above 0, exp(x) - 1 below, written over x; and its derivative."""
     below = np.minimum(x, 0)
-    x -= below  # what lies above 0
     np.expm1(below, out=below)
-    x += below
+    np.maximum(x, below, out=x)  # exp(x) - 1 is 0 above 0, and never less than x below
     below += 1
     return x, below
 
@@ -198,11 +197,11 @@ def forward(p: dict, x: np.ndarray) -> tuple[np.ndarray, tuple]:
 
 
 def gradients(p: dict, inside: tuple, by_output: np.ndarray) -> dict:
-    """Gradients of all parameters from those of the output T (n, K)."""
+    """Gradients of all parameters from those of the output T (n, K); `inside` is written over."""
     x, (mapped, mapped_slope), (classes, classes_slope), (first, first_slope), (second, second_slope) = inside
     flat = by_output.reshape(-1)
-    to_second = np.multiply.outer(flat, p["last"])
-    to_second *= second_slope
+    second_slope *= np.multiply(flat[:, None], p["last"])  # half as long as the outer product into new memory
+    to_second = second_slope
     to_first = to_second @ p["second"].T
     to_first *= first_slope
     to_first = to_first.reshape(*by_output.shape, -1)
