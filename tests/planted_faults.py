@@ -1,4 +1,4 @@
-"""Thirty faults of one line each, planted one at a time in a copy of the package: do the tests of that part see them?
+"""Faults of one line each, planted one at a time in a copy of the package: do the tests of that part see them?
 
     python tests/planted_faults.py [PART or NUMBER ...]    plants each fault (of these) and runs the tests of its part
 
@@ -20,7 +20,10 @@ TESTS = {  # the quick tests of each part
     "intervals": ["intervals", "simultaneous", "fairness_intervals", "influence"],
     "indices": ["indices", "indices_evaluate"],
     "nsigma": ["nsigma"],
-    "representation": ["decisions", "comparators", "representation"],
+    "representation": ["decisions", "comparators", "representation", "mine_network"],
+    "scores": ["pairs", "pair_table", "matrices", "twin", "verification", "hard_to_break"],
+    "faces": ["faces", "varying", "io", "hard_to_break"],
+    "resampling": ["resampling", "twin"],
 }
 FAULTS = [  # part, what stands there once, what is put in its place
     ("engine", "total + tied > target[level]", "total + tied >= target[level]"),
@@ -53,6 +56,52 @@ FAULTS = [  # part, what stands there once, what is put in its place
     ("representation", "wrong = rng.permuted(~correct, axis=0)", "wrong = ~correct"),
     ("representation", "radius = (1 - 1 / n_classes) / 2", "radius = 1 - 1 / n_classes"),
     ("representation", 'values["rlb"] > 2 * values["rlb_se"]', 'values["rlb"] > values["rlb_se"]'),
+    ("engine", "* col_weight[np.uintp(pairs.col", "* row_weight[np.uintp(pairs.col"),
+    ("engine", "accepted / all_pairs[0][:, None] >= -TOLERANCE", "accepted / all_pairs[0][:, None] >= TOLERANCE"),
+    ("engine", "both = (accepts.sum(1) >= RESOLVED)", "both = (accepts.sum(1) > RESOLVED)"),
+    ("engine", "far[own] * totals[column] *", "far[own] * totals[0] *"),
+    ("engine", "mass = protocol.share**2 *", "mass = protocol.share *"),
+    ("engine", "share[who].prod(0) / many[two]", "share[who].prod(0)"),
+    ("engine", "(np.cumsum(genuine, axis=1) - genuine / 2)", "np.cumsum(genuine, axis=1)"),
+    ("engine", "impostors.pairs.score[own] > thresholds[place]", "impostors.pairs.score[own] >= thresholds[place]"),
+    ("measures", "return total.where(~infinite, np.inf)", "return total"),
+    ("measures", "return c * far + (1 - c) * frr", "return (1 - c) * far + c * frr"),
+    ("measures", "/ np.log2(z.sizes[GROUP])", "/ np.log(z.sizes[GROUP])"),
+    ("intervals", "PAIR_NOISE.get(scheme, 3.0)", "PAIR_NOISE.get(scheme, 1.0)"),
+    ("intervals", "np.arange(p.shape[-1], 0, -1)", "np.arange(p.shape[-1] + 1, 1, -1)"),
+    ("intervals", "(np.sign(values.estimate) * moved <= 0)", "(np.sign(values.estimate) * moved < 0)"),
+    ("intervals", "away * (estimate - fair) - TIE", "away * (estimate - fair) + TIE"),
+    ("intervals", "gap.std(REPLICATE, ddof=1", "gap.std(REPLICATE, ddof=0"),
+    ("intervals", "moved.std(REPLICATE, ddof=1)", "moved.std(REPLICATE, ddof=0)"),
+    ("intervals", "return values * np.sqrt(many / (many - 1))", "return values * np.sqrt((many + 1) / many)"),
+    ("intervals", "p = (1 + n * as_far", "p = (n * as_far"),
+    ("intervals", '"upper" if away > 0 else "lower"', '"lower" if away > 0 else "upper"'),
+    ("indices", "keep = (labels[0] == labels[1]) & (", "keep = ("),
+    ("indices", "keep &= scores[PROBE].values != scores[REFERENCE].values", "keep &= True"),
+    ("indices", "generators[2 * g + k]", "generators[g + k]"),
+    ("nsigma", "2 * subsets - 2", "2 * subsets - 1"),
+    ("nsigma", "(sd**2 + of_group(sd, chosen) ** 2)", "(2 * sd**2)"),
+    ("nsigma", "rates.tpr.mean([BATCH, SUBSET]).argmax(GROUP)", "rates.tpr.mean([BATCH, SUBSET]).argmin(GROUP)"),
+    ("nsigma", "replace(draws, seed=group_seed(seed, group))", "replace(draws, seed=seed)"),
+    ("representation", "n_people / (n_people - 1) *", "1 *"),
+    ("representation", "(weight / weight.mean() - 1)", "(weight - 1)"),
+    ("representation", "value.std(GROUP, ddof=1)", "value.std(GROUP, ddof=0)"),
+    ("representation", "(0.5 if probabilities else 0)", "0.5"),
+    ("representation", "ahead = (k + 1) % folds", "ahead = k"),
+    ("representation", "(null >= corrected[0])", "(null > corrected[0])"),
+    ("scores", "values = np.array(scores, float)", "values = np.asarray(scores, float)"),
+    ("scores", "np.ma.getdata(scores) == mark", "np.ma.getdata(scores) <= mark"),
+    ("scores", "& wanted & (probe >= 0) & (reference >= 0)", "& wanted & (probe >= 0)"),
+    ("scores", "self.reference[reference]", "self.probe[reference]"),
+    ("scores", "[code] for side in range(2)]", "[code] for side in (1, 0)]"),
+    ("faces", "original.copy() if copy and original.dtype == np.float32 else original", "original"),
+    ("faces", 'sort_values(["unknown", "rank"]', 'sort_values(["rank", "unknown"]'),
+    ("faces", "np.isin(text, _MISSING_WORDS) | np.ma.getmask(values)", "np.isin(text, _MISSING_WORDS)"),
+    ("faces", "(square >= limits.tiny) & (square <= limits.max)", "(square >= limits.tiny)"),
+    ("resampling", "np.random.SeedSequence(self.seed).spawn(self.n)", "[self.seed + b for b in range(self.n)]"),
+    ("resampling", "np.lexsort((image, code))", "np.lexsort((np.arange(n), code))"),
+    ("resampling", "2 * rng.integers(0, 2, len(people))", "rng.integers(0, 3, len(people))"),
+    ("resampling", "0, n, n if self.size is None else self.size", "0, n, n"),
 ]
 
 
@@ -78,7 +127,8 @@ def run(folder: Path, part: str) -> tuple[bool, str]:
 def plant(folder: Path, fault: tuple[str, str, str]) -> str:
     """Plant one fault, run the tests of its part, take it out again; what became of it."""
     part, before, after = fault
-    sources = {path: path.read_text(encoding="utf-8") for path in (folder / f"frkit/{part}").glob("*.py")}
+    files = [*(folder / "frkit").glob(f"{part}.py"), *(folder / "frkit" / part).glob("*.py")]
+    sources = {path: path.read_text(encoding="utf-8") for path in files}
     places = [path for path, source in sources.items() for _ in range(source.count(before))]
     if len(places) != 1:
         return f"not there ({len(places)} times)"

@@ -20,6 +20,7 @@ import xarray as xr
 
 import frkit as fk
 from frkit.__main__ import main
+from frkit.faces import opening
 
 ROOT = Path(__file__).resolve().parent.parent
 LEVELS = ["--far", "0.05", "0.1"]
@@ -149,9 +150,13 @@ def test_names_of_images_say_which_pairs_are_genuine(tmp_path, capsys, folder):
     assert re.search(r"people +20\b", shown) and re.search(r"genuine comparisons +120,", shown)
 
 
-def test_the_demo_needs_no_file(tmp_path, capsys):
+def test_the_demo_needs_no_file(tmp_path, monkeypatch, capsys):
+    """Some of the bundled faces, in two of their three encoders: all of them are evaluated elsewhere."""
+    faces = opening.demo_faces()
+    monkeypatch.setattr(opening, "demo_faces", lambda: faces.isel(model=[0, 2], image=slice(300)))
     assert run("demo", *QUICK, "-o", tmp_path / "demo") == 0
-    assert (tmp_path / "demo/report.html").exists()
+    assert (tmp_path / "demo/report.html").exists() and (tmp_path / "demo/tables/groups.csv").exists()
+    assert "Cedar" in capsys.readouterr().out
 
 
 def spoiled(folder, kind):
@@ -253,7 +258,7 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     said = ""
     while "reading" not in said:
         said += process.stderr.readline()
-    time.sleep(4)
+    time.sleep(2)
     process.send_signal(sign)
     rest = process.communicate(timeout=120)[1]
     assert process.returncode == 130 and "stopped; nothing was written" in rest and "Traceback" not in rest

@@ -244,15 +244,6 @@ def test_a_study_that_is_interrupted_stops_its_threads_and_keeps_what_is_finishe
 
 
 # --- drawing ------------------------------------------------------------------------------------------------
-def test_a_cluster_of_two_processes_gives_the_same_bits(mixture):
-    two_workers = pytest.importorskip("test_distributed", reason="distributed is not installed").two_workers
-    with two_workers() as client:
-        on_cluster = fk.studies.coverage(mixture, n_datasets=4, **HOW)
-        done = client.run(lambda dask_worker: len(dask_worker.state.log))
-    assert len(done) == 2 and all(done.values())
-    xr.testing.assert_identical(on_cluster, fk.studies.coverage(mixture, n_datasets=4, **HOW))
-
-
 def test_fixed_identities_stay_and_fresh_ones_change(mixture):
     assert plan(mixture).mixture(0) is plan(mixture).mixture(1) is mixture
     one, other = (plan(LAW, 24).mixture(number) for number in (0, 1))

@@ -1,4 +1,7 @@
-"""A cluster of two worker processes gives the same bits as threads, also when a worker dies in mid-sweep."""
+"""A cluster of two worker processes gives the same bits as threads, also when a worker dies in mid-sweep.
+
+The cluster is started once; the worker that dies is replaced.
+"""
 
 import os
 import pickle
@@ -9,7 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from engine_cases import FAR, people
+from test_coverage_study import HOW as STUDY
 
 import frkit as fk
 from frkit.engine import sweep
@@ -18,15 +23,28 @@ distributed = pytest.importorskip("distributed", reason="distributed is not inst
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    """Two processes of one thread each, of little memory; the dashboard listens on loopback only."""
+    options = dict(n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", memory_limit="1.5GB")
+    with distributed.LocalCluster(dashboard_address="127.0.0.1:0", silence_logs=50, **options) as made:
+        yield made
+
+
 @contextmanager
-def two_workers(**more):
-    """Two processes of one thread each; the dashboard listens on loopback only."""
-    options = dict(n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1") | more
-    with (
-        distributed.LocalCluster(dashboard_address="127.0.0.1:0", silence_logs=50, **options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
+def on_both(cluster):
+    """What is computed here is computed on both workers."""
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2)
+        before = client.run(steps)
+        yield
+        after = client.run(steps)
+    assert len(after) == 2 and all(after[worker] > before[worker] for worker in after), "a worker did nothing"
+
+
+def steps(dask_worker):
+    """What a worker has done until now."""
+    return len(dask_worker.state.log)
 
 
 def evaluation(faces, similarity="cosine", chunks=16):
@@ -43,16 +61,21 @@ def assert_same_bits(one, other):
             np.testing.assert_array_equal(values, other[node][name], err_msg=f"{name} in {node}")
 
 
-def test_two_workers_give_the_same_bits():
+def test_two_workers_give_the_same_bits(cluster):
     faces = people([5] * 20, dim=40)
-    with two_workers() as client:
+    with on_both(cluster):
         on_cluster = evaluation(faces)
-        tasks = client.run(lambda dask_worker: len(dask_worker.state.log))
-    assert len(tasks) == 2 and all(tasks.values()), "the sweep did not run on both workers"
     assert_same_bits(on_cluster, evaluation(faces))
 
 
-def test_workers_of_little_memory_read_an_embedding_on_disk(tmp_path, monkeypatch):
+def test_a_coverage_study_on_two_workers_has_the_same_bits(cluster):
+    mixture = fk.vmf.mixture(24, 12, kappa=(10, 40), seed=0)
+    with on_both(cluster):
+        on_cluster = fk.studies.coverage(mixture, n_datasets=4, **STUDY)
+    xr.testing.assert_identical(on_cluster, fk.studies.coverage(mixture, n_datasets=4, **STUDY))
+
+
+def test_workers_of_little_memory_read_an_embedding_on_disk(cluster, tmp_path, monkeypatch):
     """No embedding travels: workers get the name of the file, and read the rows that they compare."""
     faces = people([5] * 60, dim=40)
     np.save(tmp_path / "faces.npy", faces.embedding.values)
@@ -64,7 +87,7 @@ def test_workers_of_little_memory_read_an_embedding_on_disk(tmp_path, monkeypatc
     monkeypatch.setattr(sweep, "BATCH", 20)
     monkeypatch.setattr(sweep, "HELD_PAIRS", 1000)
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=8))
-    with two_workers(memory_limit="1.5GB"):
+    with distributed.Client(cluster):
         on_cluster = fk.evaluate(on_disk, **options, checkpoint=tmp_path / "checkpoint")
     assert_same_bits(on_cluster, fk.evaluate(fk.score_tensor(faces, chunks=16), **options))
 
@@ -80,10 +103,10 @@ def dying(probe, reference, *, folder, survivor, calls):
     return probe @ reference.T
 
 
-def test_a_worker_killed_in_mid_sweep_changes_nothing(tmp_path):
+def test_a_worker_killed_in_mid_sweep_changes_nothing(cluster, tmp_path):
     faces = people([5] * 20, dim=16, ties=True)
     options = dict(folder=str(tmp_path), survivor=os.getpid())
-    with two_workers():
+    with distributed.Client(cluster):
         killed = evaluation(faces, partial(dying, calls=12, **options))
     assert (tmp_path / "dead").exists(), "no worker died"
     assert_same_bits(killed, evaluation(faces, partial(dying, calls=10**9, **options)))

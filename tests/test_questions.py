@@ -48,7 +48,7 @@ def quick_report():
 
 
 def test_1_which_encoder_is_better_and_how_sure():
-    report = fk.report(LFW, by="gender", far=FAR, quick=True, progress=False)
+    report = quick_report()
     assert "FaceNet is better than InsightFace at every level" in report.sections["models"].answers[0]
     for target, least in (("new people", 0.01), ("these people", 0.001)):
         found = report.results["models", f"frr, FaceNet - InsightFace, {target}"]
