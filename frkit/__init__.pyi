@@ -22,8 +22,8 @@ from frkit.evaluation.thresholds import threshold_for_all_groups as threshold_fo
 from frkit.evaluation.verification import verification as verification
 from frkit.faces import faces as faces
 from frkit.faces import stack_models as stack_models
-from frkit.faces.files import demo_file as demo_file
 from frkit.faces.opening import demo_faces as demo_faces
+from frkit.faces.opening import demo_file as demo_file
 from frkit.faces.opening import open_faces as open_faces
 from frkit.indices import canonical_scores as canonical_scores
 from frkit.indices import fairness_indices as fairness_indices

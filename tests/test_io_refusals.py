@@ -128,7 +128,7 @@ def test_truncated_archives_are_refused(tmp_path):
 
 def test_npy_without_labels_and_transposed_embeddings(tmp_path):
     np.save(tmp_path / "f.npy", embedding().T)
-    with pytest.raises(InputError, match=r"an .npy needs labels: no f.csv beside it; say labels="):
+    with pytest.raises(InputError, match=r"an .npy needs labels: no f.csv, .csv.gz, .*, .txt beside it; say labels="):
         open_faces(tmp_path / "f.npy")
     (tmp_path / "f.csv").write_text("identity\n" + "\n".join(IDENTITY), encoding="utf-8")
     with pytest.raises(InputError, match=r"embedding \(3, 5\) has a column, not a row.*transpose it"):

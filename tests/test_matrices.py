@@ -135,7 +135,7 @@ def test_bad_npy_matrices_are_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         fk.open_scores(tmp_path / "s.npy")
     np.save(tmp_path / "s.npy", SCORES)
-    with pytest.raises(InputError, match="needs ids: no s_probe.txt, .csv or .npy beside it; say labels="):
+    with pytest.raises(InputError, match="needs ids: no s_probe.txt, _probe.csv, _probe.npy beside it; say labels="):
         fk.open_scores(tmp_path / "s.npy")
     (tmp_path / "ids.txt").write_text("a\nb\n")
     with pytest.raises(InputError, match="lengths differ: reference_identity has 2 labels, but there are 3 references"):

@@ -112,6 +112,24 @@ def draw_pairs(places: Listed, n_images: int, resampling: Resampling | None) -> 
     return image_count, np.ones((n_columns, 1), np.uint16)
 
 
+def weights_of_list(listed: Listed, share: np.ndarray, pooled: bool, n_references: int) -> tuple:
+    """The identity of each genuine pair, and the weights of impostor pairs as in `Protocol.between`.
+
+    The listed pairs of two people share the weight of these two; where all weigh the same there is nothing to weigh.
+    """
+    if listed.identity is None:
+        return np.zeros(len(listed.genuine), int), None
+    code = np.unique(listed.identity, return_inverse=True)[1].reshape(2, -1)
+    who = np.sort(code[:, listed.impostor], axis=0)
+    _, two, many = np.unique(who[0] * len(share) + who[1], return_inverse=True, return_counts=True)
+    weight = share[who].prod(0) / many[two]
+    if pooled or np.ptp(weight) == 0:
+        return code[1, listed.genuine], None
+    row, col = listed.places(listed.impostor)
+    places, first = np.unique(row.astype(np.int64) * n_references + col, return_index=True)
+    return code[1, listed.genuine], (places, weight[first])
+
+
 def _named_people(scores: xr.DataArray, labels, identity, person, groups: np.ndarray) -> tuple:
     """The images that the list names; what stands on a side is an image under one label.
 

@@ -10,7 +10,7 @@ import xarray as xr
 from scipy import sparse
 
 from frkit.base import IDENTITY, PAIR, real_numbers, require, require_one_of
-from frkit.engine.listed import Listed, draw_pairs, people_of_list
+from frkit.engine.listed import Listed, draw_pairs, people_of_list, weights_of_list
 from frkit.faces.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import People, group_codes, is_symmetric, people
@@ -216,28 +216,10 @@ def make_protocol(
         owner, between = reference.identity[asked[1]], None
     else:
         asked, n_genuine = listed.places(listed.genuine), len(listed.genuine)
-        owner, between = _weights_of_list(listed, share, pooled, len(reference.person))
+        owner, between = weights_of_list(listed, share, pooled, len(reference.person))
     cells, diagonal = cell_table(len(images.groups), impostors), len(asked[0]) > n_genuine
     weights = images, *counts, share, pooled, between
     return Protocol(probe, reference, symmetric, cells, *weights, asked, owner, n_genuine, diagonal, listed)
-
-
-def _weights_of_list(listed: Listed, share: np.ndarray, pooled: bool, n_references: int) -> tuple:
-    """The identity of each genuine pair, and the weights of impostor pairs as in `Protocol.between`.
-
-    The listed pairs of two people share the weight of these two; where all weigh the same there is nothing to weigh.
-    """
-    if listed.identity is None:
-        return np.zeros(len(listed.genuine), int), None
-    code = np.unique(listed.identity, return_inverse=True)[1].reshape(2, -1)
-    who = np.sort(code[:, listed.impostor], axis=0)
-    _, two, many = np.unique(who[0] * len(share) + who[1], return_inverse=True, return_counts=True)
-    weight = share[who].prod(0) / many[two]
-    if pooled or np.ptp(weight) == 0:
-        return code[1, listed.genuine], None
-    row, col = listed.places(listed.impostor)
-    places, first = np.unique(row.astype(np.int64) * n_references + col, return_index=True)
-    return code[1, listed.genuine], (places, weight[first])
 
 
 def _people_of_tensor(scores: xr.DataArray, by, varying: str, resampling: Resampling | None) -> tuple:

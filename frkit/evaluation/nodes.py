@@ -12,7 +12,8 @@ import xarray as xr
 from frkit.base import GROUP, MODEL, REPLICATE, SCORE_BIN, listed, require, require_path, warn
 from frkit.engine.pairs import COLUMN
 from frkit.engine.protocol import Protocol
-from frkit.faces.files import check_in_child, demo_file, named, reading
+from frkit.faces.files import check_in_child, named, reading
+from frkit.faces.opening import demo_file
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 
 LONG_NAMES = {

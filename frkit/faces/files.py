@@ -23,7 +23,7 @@ PICKLED = (
     "save numbers as a numeric array and labels as text, e.g. np.savez(path, embedding=np.asarray(embedding, "
     "'float32'), identity=[str(name) for name in identity]), where a missing label is ''"
 )
-_KINDS = {
+KINDS = {
     ".npz": "npz", ".npy": "npy", ".csv": "text", ".tsv": "text", ".csv.gz": "text", ".tsv.gz": "text",
     ".txt": "lines", ".parquet": "parquet", ".pq": "parquet", ".mat": "mat", ".zarr": "zarr",
     ".zarr.zip": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf",
@@ -33,38 +33,12 @@ _UNPACKED, _RATIO = 200_000_000, 100  # bytes that any file may unpack to, and h
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 
 
-def demo_file(name: str) -> Path:
-    """Find a file that comes with the kit: beside the code where it is installed, in data/ of a checkout.
-
-    Parameters
-    ----------
-    name : such as "demo_truth.nc" or "interval_coverage.csv": the exact rates of the demo faces, and the stored
-        studies that the notebooks show. `data/README.md` says what each of them holds.
-
-    Returns
-    -------
-    pathlib.Path : for `xr.open_dataset` or `pd.read_csv`, whatever the working folder is.
-
-    Raises
-    ------
-    InputError : no file of this name came with the installation.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> fk.demo_file("demo_truth.nc").name
-    'demo_truth.nc'
-    """
-    require(isinstance(name, str), f"name must be the name of a file, got {name!r}")
-    found = shipped(Path("data", name))
-    require(found is not None, f"{name} did not come with this installation: install frkit from its wheel or a clone")
-    return found
-
-
-def shipped(name: str | Path) -> Path | None:
-    """A file that comes with the kit: inside the package where it came as a wheel, beside it in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    return next((folder / name for folder in (package, package.parent) if (folder / name).is_file()), None)
+def beside(path: Path, ends: tuple[str, ...], what: str, remedy: str) -> Path:
+    """The one file beside an .npy that has its stem and one of these endings."""
+    found = [one for end in ends if (one := path.with_name(path.stem + end)).exists()]
+    there = f"{'several' if found else 'no'} {path.stem}{', '.join(ends)} beside it"
+    require(len(found) == 1, f"an .npy needs {what}: {there}; say labels={remedy}")
+    return found[0]
 
 
 @contextmanager
@@ -154,9 +128,9 @@ def file_kind(path: Path) -> str:
     require(path.is_file() or path.is_dir(), "is neither a file nor a folder, but a pipe or a device; give a file")
     name = path.name.lower()
     require(not name.endswith(_PICKLES), f"a {path.suffix} file {PICKLED}")
-    ends = [end for end in _KINDS if name.endswith(end)]
-    kind = _KINDS[max(ends, key=len)] if ends else "zarr" if path.is_dir() else _kind_of_content(path)
-    require(kind is not None, f"unknown format; frkit reads {', '.join(_KINDS)}, and text of any other name")
+    ends = [end for end in KINDS if name.endswith(end)]
+    kind = KINDS[max(ends, key=len)] if ends else "zarr" if path.is_dir() else _kind_of_content(path)
+    require(kind is not None, f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name")
     return kind
 
 

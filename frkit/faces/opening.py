@@ -10,7 +10,17 @@ import xarray as xr
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_path
 from frkit.faces.checks import ROWS, checked_embedding
 from frkit.faces.dataset import collected
-from frkit.faces.files import OnDisk, demo_file, file_kind, named, not_read, read_dataset, read_npy, read_npz, reading
+from frkit.faces.files import (
+    OnDisk,
+    beside,
+    file_kind,
+    named,
+    not_read,
+    read_dataset,
+    read_npy,
+    read_npz,
+    reading,
+)
 from frkit.faces.joins import identities_from, is_pattern, joined
 from frkit.faces.labels import clean_labels, resolve_varying
 from frkit.faces.tables import open_text, read_table
@@ -96,7 +106,9 @@ def open_faces(
     with named(path):
         require(not several or file_kind(path) in ("text", "parquet"), "embedding must be one name: this is no table")
         columns = read_columns(path, embedding)
-        table = _labels_beside(path) if labels is None and file_kind(path) == "npy" else labels
+        table = labels
+        if labels is None and file_kind(path) == "npy":
+            table = beside(path, _BESIDE, "labels", "'path to a table with a header'")
         if table is not None:
             with named(table):
                 more = read_columns(require_path("labels", table), embedding=False)
@@ -107,6 +119,40 @@ def open_faces(
         wanted = embedding if isinstance(embedding, str) and not prefix else None
         values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
         return _as_faces(columns, values, (identity, image), (attributes, metadata), varying)
+
+
+def demo_file(name: str) -> Path:
+    """Find a file that comes with the kit: beside the code where it is installed, in data/ of a checkout.
+
+    Parameters
+    ----------
+    name : such as "demo_truth.nc" or "interval_coverage.csv": the exact rates of the demo faces, and the stored
+        studies that the notebooks show. `data/README.md` says what each of them holds.
+
+    Returns
+    -------
+    pathlib.Path : for `xr.open_dataset` or `pd.read_csv`, whatever the working folder is.
+
+    Raises
+    ------
+    InputError : no file of this name came with the installation.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> fk.demo_file("demo_truth.nc").name
+    'demo_truth.nc'
+    """
+    require(isinstance(name, str), f"name must be the name of a file, got {name!r}")
+    found = shipped(Path("data", name))
+    require(found is not None, f"{name} did not come with this installation: install frkit from its wheel or a clone")
+    return found
+
+
+def shipped(name: str | Path) -> Path | None:
+    """A file that comes with the kit: inside the package where it came as a wheel, beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    return next((folder / name for folder in (package, package.parent) if (folder / name).is_file()), None)
 
 
 def demo_faces() -> xr.Dataset:
@@ -155,16 +201,6 @@ def _mapped(path: Path) -> np.ndarray | da.Array:
     if stored.ndim < 2:
         return read_npy(path)
     return da.from_array(stored, chunks=(*(1,) * (stored.ndim - 2), ROWS, -1), asarray=False)
-
-
-def _labels_beside(path: Path) -> Path:
-    found = [path.with_name(path.stem + end) for end in _BESIDE if path.with_name(path.stem + end).exists()]
-    require(
-        len(found) == 1,
-        f"an .npy needs labels: {'several tables' if found else f'no {path.stem}.csv'} beside it; "
-        "say labels='path to a table with a header'",
-    )
-    return found[0]
 
 
 def take_column(columns: dict, what: str, wanted: str | None, aliases, optional: bool = False) -> np.ndarray | None:

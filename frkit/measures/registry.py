@@ -1,4 +1,7 @@
-"""The register of measures: a name, a function Dataset -> DataArray, its scale and its fair value."""
+"""The register of measures: a name, a function Dataset -> DataArray, its scale and its fair value.
+
+Disparities of group rates are the rows of two tables in `frkit.measures.disparity`, one line of formula each.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

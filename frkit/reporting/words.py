@@ -9,7 +9,7 @@ import xarray as xr
 import yaml
 
 from frkit.base import GROUP, REPLICATE, listed, require
-from frkit.faces.files import shipped
+from frkit.faces.opening import shipped
 from frkit.intervals import provenance
 
 CITATION = "CITATION.cff"

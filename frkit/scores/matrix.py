@@ -24,7 +24,7 @@ from frkit.base import (
     warn,
 )
 from frkit.faces.dataset import check_names
-from frkit.faces.files import OnDisk, file_kind, named, read_npy
+from frkit.faces.files import OnDisk, beside, file_kind, named, read_npy
 from frkit.faces.joins import identities_from, joined
 from frkit.faces.labels import clean_labels, complete_labels, image_names, resolve_varying
 from frkit.faces.opening import IDENTITY_NAMES, read_columns, take_column
@@ -245,22 +245,12 @@ def _from_npy(path: Path, labels) -> tuple:
     values = OnDisk(path)
     require(values.dtype.kind in "fiu", f"scores must be real numbers, got dtype {values.dtype}")
     if labels is None:
-        labels = [_beside(path, side) for side in (PROBE, REFERENCE)]
+        ends = [[f"_{side}{end}" for end in (".txt", ".csv", ".npy")] for side in (PROBE, REFERENCE)]
+        labels = [beside(path, of_side, "ids", "(probe ids, reference ids)") for of_side in ends]
     elif isinstance(labels, (str, Path)):
         labels = [labels, labels]
     require(len(labels) == 2, f"labels must be one path or a pair of paths, got {len(labels)}")
     return values, *(_ids(Path(one)) for one in labels)
-
-
-def _beside(path: Path, side: str) -> Path:
-    paths = [path.with_name(f"{path.stem}_{side}{end}") for end in (".txt", ".csv", ".npy")]
-    there = [one for one in paths if one.exists()]
-    require(
-        len(there) == 1,
-        f"an .npy needs ids: {'several' if there else 'no'} {path.stem}_{side}.txt, .csv or .npy beside it; "
-        "say labels=(probe ids, reference ids)",
-    )
-    return there[0]
 
 
 def _ids(path: Path) -> np.ndarray:

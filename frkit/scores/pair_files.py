@@ -10,10 +10,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import IDENTITY, IMAGE, PROBE, InputError, listed, require, warn
+from frkit.base import IDENTITY, IMAGE, PROBE, listed, require, warn
 from frkit.faces.files import named
 from frkit.faces.joins import identities_from, joined
-from frkit.scores.pair_columns import SIDES
+from frkit.scores.pair_columns import SIDES, refuse
 from frkit.scores.pair_formats import PAIR_FORMATS
 from frkit.scores.pairs import pairs
 
@@ -90,18 +90,13 @@ def open_pairs(
         of_file = columns.pop("distance", False)
         attributes = {name: columns.pop(name) for name in list(columns) if name not in signature(pairs).parameters}
         if identity is not None:
-            columns |= _identities(columns, identity)
+            require(PROBE in columns, "identity= reads the names of images, but this file has none")
+            columns |= {f"{side}_{IDENTITY}": identities_from(columns[side], identity) for side in SIDES}
         if metadata is not None and not own:
             attributes |= joined(metadata, _names(columns), attributes)
         _check_verdicts(columns, lines)
         options = dict(distance=of_file if distance is None else distance, missing=missing, failed=failed)
         return pairs(**columns, **options, **_without_words(attributes, unknown))
-
-
-def _identities(columns: dict, pattern: str) -> dict:
-    """Who is on both sides, by the images' names."""
-    require(PROBE in columns, "identity= reads the names of images, but this file has none")
-    return {f"{side}_{IDENTITY}": identities_from(columns[side], pattern) for side in SIDES}
 
 
 def _names(columns: dict) -> dict:
@@ -117,11 +112,8 @@ def _check_verdicts(columns: dict, lines) -> None:
     if lines is None or "genuine" not in columns or "probe_identity" not in columns:
         return
     differs = lines[columns["genuine"] != (columns["probe_identity"] == columns["reference_identity"])]
-    if len(differs):
-        raise InputError(
-            f"line {differs[0]}: the label contradicts the identities, here and in {len(differs) - 1} more line(s); "
-            "are these ids of people?"
-        )
+    more = f"here and in {len(differs) - 1} more line(s); are these ids of people?"
+    refuse(differs, f": the label contradicts the identities, {more}")
 
 
 def _without_words(attributes: dict, unknown) -> dict:

@@ -28,7 +28,6 @@ from frkit.base import (
 from frkit.faces.dataset import check_names
 from frkit.faces.labels import clean_labels, complete_labels, model_names, one_each
 
-SIDES = (PROBE, REFERENCE)
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"
 
@@ -229,7 +228,7 @@ def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
         two = isinstance(values, tuple) and len(values) == 2 and any(np.ndim(side) == 1 for side in values)
         given = values if two else (values,)
         clean = [None if side is None else clean_labels(side, n, name, PAIR)[0] for side in given]
-        both = zip((f"{side}_{name}" for side in SIDES), clean if two else _split(clean[0]))
+        both = zip((f"{side}_{name}" for side in (PROBE, REFERENCE)), clean if two else _split(clean[0]))
         out |= {name: labels for name, labels in both if labels is not None}
     return out
 
@@ -238,7 +237,7 @@ def _of_trials(trial: Mapping, taken: dict, n: int) -> dict[str, np.ndarray]:
     """Clean labels of the attributes of trials, under their bare names."""
     require(isinstance(trial, Mapping), f"trial must be a mapping of names to labels, got {trial!r}")
     check_names(trial)
-    names = {GENUINE, PAIR, *(name.removeprefix(f"{side}_") for side in SIDES for name in taken)}
+    names = {GENUINE, PAIR, *(name.removeprefix(f"{side}_") for side in (PROBE, REFERENCE) for name in taken)}
     again = [name for name in trial if name in names]
     require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
     return {name: clean_labels(labels, n, name, PAIR)[0] for name, labels in trial.items()}

@@ -129,18 +129,10 @@ class ScoreArray:
     def __getstate__(self) -> dict:
         return {"embedding": self.embedding, "similarity": self.similarity}
 
-    def __setstate__(self, state: dict) -> None:
-        self.__dict__.update(state)
-
     @property
     def shape(self) -> tuple[int, ...]:
         """([model,] image, image)."""
         return (*self.embedding.shape[:-1], self.embedding.shape[-2])
-
-    @property
-    def ndim(self) -> int:
-        """2, or 3 where encoders are stacked."""
-        return self.embedding.ndim
 
     dtype = np.dtype(np.float32)
 
@@ -240,14 +232,15 @@ def labelled_tensor(
     source, chunks, probe, reference, probe_labels, reference_labels, attrs, model=None
 ) -> xr.DataArray:
     """Label a lazy array; one side's labels become `probe_...`, the other's `reference_...`."""
-    sizes = (1,) * (source.ndim - 2) + (block_size(chunks),) * 2
+    n_dims = len(source.shape)
+    sizes = (1,) * (n_dims - 2) + (block_size(chunks),) * 2
     lazy = source.rechunk(sizes) if isinstance(source, da.Array) else _lazy(source, sizes)
     coords = {PROBE: probe, REFERENCE: reference}
     coords |= {f"{PROBE}_{name}": (PROBE, values) for name, values in probe_labels.items()}
     coords |= {f"{REFERENCE}_{name}": (REFERENCE, values) for name, values in reference_labels.items()}
     if model is not None:
         coords[MODEL] = model.values
-    dims = (MODEL, PROBE, REFERENCE)[-source.ndim :]
+    dims = (MODEL, PROBE, REFERENCE)[-n_dims:]
     return xr.DataArray(lazy, dims=dims, coords=coords, name="score", attrs=attrs)
 
 
