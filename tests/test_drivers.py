@@ -167,6 +167,15 @@ def test_a_group_of_one_person_is_named_and_has_no_say():
     assert np.isnan(found.threshold_group.sel(group="f")).all()
 
 
+def test_a_group_that_stands_on_one_side_only_has_no_say():
+    scores = fk.score_tensor(people([4] * 6, groups=["f", "f", "m", "m", "x", "x"]), chunks=6)
+    scores = scores.isel(probe=np.flatnonzero(scores.probe_gender.values != "x"))
+    with pytest.warns(fk.DataWarning, match="no FAR for 'x'"):
+        found = fk.threshold_for_all_groups(scores, [0.4], by="gender")
+    assert np.isnan(found.threshold_group.sel(group="x")).all()
+    np.testing.assert_array_equal(found.threshold, found.threshold_group.sel(group=["f", "m"]).max("group"))
+
+
 # --- lists of pairs -------------------------------------------------------------------------------------------
 def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
     scores = fk.score_tensor(people("equal", ties=True), chunks=7)

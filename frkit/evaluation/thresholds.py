@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, warn
+from frkit.base import FAR_LEVEL, GROUP, IDENTITY, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, listed, require, warn
 from frkit.evaluation.evaluate import evaluate
 from frkit.scores.groups import People, checked_scores, is_symmetric, people, turned
 
@@ -47,7 +47,7 @@ def threshold_for_all_groups(
     -------
     xr.Dataset
         `threshold` over (model,) far_level, and `threshold_group` also over group: NaN for a group of one
-        identity, which has no FAR and so no say.
+        identity, or of whom nobody stands on one of the sides, which has no FAR and so no say.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def threshold_for_all_groups(
     found = [_of_group(scores, who, name, far, weighting) for name in who.groups]
     lost = [name for name, value in zip(who.groups, found, strict=True) if value is None]
     if lost:
-        warn(f"no FAR for {', '.join(map(repr, map(str, lost)))}: it takes two people in the group; it has no say")
+        warn(f"no FAR for {listed(lost)}: it takes two people in the group who are compared; it has no say")
     held = [value for value in found if value is not None]
     require(held, f"no group of {by!r} has two people, so none has a FAR")
     levels = [xr.full_like(held[0], np.nan) if value is None else value for value in found]
@@ -105,7 +105,7 @@ def _of_group(scores: xr.DataArray, who: People, name: str, far, weighting) -> x
     own = {side: who.group[images] == name for side, images in ((PROBE, who.probe), (REFERENCE, who.reference))}
     inside = [scores[f"{side}_{IDENTITY}"].values[own[side]] for side in own]
     persons = np.unique(np.concatenate([scores[f"{side}_{PERSON}"].values[own[side]] for side in own]))
-    if len(persons) < 2:
+    if len(persons) < 2 or not all(map(len, inside)):
         return None
     if is_symmetric(scores):
         genuine = len(np.unique(inside[0])) < len(inside[0])
