@@ -176,7 +176,7 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     kinds = {"x": GROUP, "y": "eer", "hue": GROUP, "order": groups, "hue_order": groups, "legend": False, "ax": ax}
     kinds["palette"] = list(curve_colours(groups))
     # a stick for each subset: the jitter of a strip plot would hang on numpy's global seed
-    sticks = {"linewidth": 0.4, "color": "#8C8C8C"}
+    sticks = {"linewidth": 0.4, "color": "#8C8C8C", "alpha": 0.4}  # so that the fill is seen between them
     sns.violinplot(table, inner="stick", inner_kws=sticks, cut=0, alpha=0.3, width=0.75, **kinds)
     style = {"color": "black", "capsize": 3, "markersize": 4, "zorder": 4}
     ax.errorbar(place - 0.08, result.eer_mean, result.eer_sd, fmt="o", label="mean ± σ of the subsets", **style)
