@@ -17,11 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = {  # the quick tests of each part
     "engine": ["engine", "engine_all_pairs", "influence", "engine_properties", "evaluate"],
     "measures": ["fairness_measures", "indices"],
-    "intervals": ["intervals", "simultaneous", "fairness_intervals", "influence"],
+    "intervals": [
+        "intervals", "simultaneous", "fairness_intervals", "fairness_figures", "influence", "indices_evaluate",
+    ],
     "indices": ["indices", "indices_evaluate"],
     "nsigma": ["nsigma"],
     "representation": ["decisions", "comparators", "representation", "mine_network"],
-    "scores": ["pairs", "pair_table", "matrices", "twin", "verification", "hard_to_break"],
+    "scores": ["pairs", "pair_table", "matrices", "own_data", "verification", "hard_to_break", "nsigma"],
     "faces": ["faces", "varying", "io", "hard_to_break"],
     "resampling": ["resampling", "twin"],
 }

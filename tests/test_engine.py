@@ -198,6 +198,18 @@ def test_counts_of_errors_and_what_is_resolved():
         assert empirical.resolved.values[level] == (min(accepts, rejects) >= 10)
 
 
+@pytest.mark.parametrize(("accepts", "rejects"), [(10, 10), (9, 10), (10, 9)])
+def test_ten_errors_of_each_kind_resolve_a_level(accepts, rejects):
+    genuine = np.arange(80) < 40
+    errors = np.where(genuine, np.arange(80) < rejects, np.arange(80) < 40 + accepts)
+    pairs = fk.pairs(np.where(errors, ~genuine, genuine), genuine, race=["a"] * 80)
+    data = fk.evaluate(pairs, threshold=[0.5], by="race")["empirical"].dataset
+    assert (int(data.false_accepts[0]), int(data.false_rejects[0])) == (accepts, rejects)
+    for name in ("resolved", "resolved_group"):
+        assert bool(data[name].values.all()) == (accepts + rejects == 20), name
+    assert bool(data.resolved_cross.values.all()) == (accepts == 10)
+
+
 def test_group_lost_by_a_replicate_is_nan_and_not_zero():
     scores = fk.score_tensor(people([3] * 5, groups=("f", "f", "f", "m", "m")), chunks=8)
     ev = evaluate_and_check(scores, by="gender", resampling=fk.Resampling("identity", n=30))
