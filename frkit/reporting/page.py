@@ -12,6 +12,8 @@ import matplotlib
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from frkit.reporting.tables import Table
@@ -24,10 +26,11 @@ MOST_ROWS = 60  # of a table on the page; the files hold all
 LINE = 72  # letters of a line in a terminal, or in a notebook beside its list of files
 LONG = (48, 34)  # letters of a label that fit beneath a narrow figure, and beside it
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
+POINTS = 72  # of an inch, in which SVG and PDF measure
 STYLE = {
     "font.size": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
     "axes.titlesize": 8, "svg.fonttype": "path", "pdf.fonttype": 42, "ps.fonttype": 42, "svg.hashsalt": "frkit",
-    "savefig.transparent": True, "text.usetex": False,
+    "text.usetex": False,
 }  # fmt: skip
 CSS = """
 .frkit-report { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; max-width: 60rem; }
@@ -195,9 +198,11 @@ def pictured(draw: Callable[[Axes], Axes]) -> Picture:
 def drawn(draw: Callable[[Axes], Axes]) -> tuple[Figure, str]:
     """A figure of a column's width without a caption above it, and that caption's words."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=COLUMN, layout="constrained")
+        figure = Figure(figsize=COLUMN, dpi=POINTS, layout="constrained")
         FigureCanvasAgg(figure)
         draw(figure.subplots())
+        for ground in (figure, *figure.axes):
+            ground.patch.set(facecolor="none", edgecolor="none")
         words = [ax.get_title(loc="left") for ax in figure.axes]
         for ax in figure.axes:
             ax.set_title("", loc="left")
@@ -222,9 +227,11 @@ def _narrow(ax: Axes) -> None:
 def saved(figure: Figure, form: str) -> bytes:
     """A figure as the bytes of a file, the same ones each time."""
     out = io.BytesIO()
-    with matplotlib.rc_context(STYLE):
-        stamp = {"Date": None} if form == "svg" else {"CreationDate": None}
-        figure.savefig(out, format=form, metadata=stamp)
+    with matplotlib.rc_context(STYLE):  # without `savefig`, which draws everything once more to find its renderer
+        if form == "svg":
+            FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})
+        else:
+            FigureCanvasPdf(figure).print_pdf(out, metadata={"CreationDate": None})
     return out.getvalue()
 
 
