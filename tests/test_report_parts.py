@@ -1,0 +1,191 @@
+"""Parts of the report by themselves: what a sentence, a caption, a file name or an option must say."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import frkit as fk
+from frkit import __main__ as command
+from frkit.reporting import page, people, rates, report, writing
+from frkit.reporting.opening import converted, open_data, together
+from frkit.reporting.tables import Table
+from frkit.reporting.work import Section, Work
+
+FAR = [0.05, 0.1]
+
+
+def two_groups(n=24):
+    kinds = {"a": {"kappa": 20}, "b": {"kappa": 9}}
+    return fk.vmf.mixture(n, 16, seed=0, groups=kinds).sample(5, seed=1)
+
+
+def work_of(scores, **more):
+    options = {"faces": None, "by": None, "at": {"far": FAR}, "level": 0.95, "seed": 3, "quick": False, "options": {}}
+    return Work(scores, **(options | more))
+
+
+# --- which model is better ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("estimates", "p", "words"),
+    [
+        ((-0.1, -0.2), (0.04, 0.001), "x is better than y at every level."),
+        ((0.1, 0.2), (0.05, 0.05), "y is better than x at every level."),
+        ((-0.1, -0.2), (0.04, 0.06), "Better of x and y: x at FAR 0.05; open at FAR 0.1."),
+        ((-0.1, 0.2), (0.04, 0.04), "Better of x and y: x at FAR 0.05; y at FAR 0.1."),
+        ((-0.1, -0.2), (0.06, 0.3), "Which of x and y is better remains open."),
+    ],
+)
+def test_a_winner_is_named_where_it_is_sure(estimates, p, words):
+    level = {"far_level": FAR}
+    parts = {"estimate": estimates, "lower": np.subtract(estimates, 0.1), "upper": np.add(estimates, 0.1), "p": p}
+    found = xr.Dataset({name: ("far_level", list(values)) for name, values in parts.items()}, level)
+    section = Section("", results={"frr, x - y, new people": found})
+    work = SimpleNamespace(along="far_level", about="new people")
+    said = rates._better(work, section, ("x", "y"), "frr")
+    assert said.startswith(words) and "FRR of x − y for new people" in said
+
+
+# --- how many more people ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("need", "words"),
+    [
+        (20, "no more people than there are (20 in all, 5 images each)"),
+        (24 * 100, "2,376 more people (2,400 in all, 5 images each)"),
+        (24 * 100 + 1, "more than 100 times as many people as there are, because what was seen is next to nothing"),
+    ],
+)
+def test_a_plan_is_told_in_people(monkeypatch, need, words):
+    asked = {}
+
+    def planned(data, goal, size=None, **how):
+        asked.update(how)
+        return xr.Dataset({"n_identities": ("per_identity", [need])}, attrs={"answer": "so many"})
+
+    monkeypatch.setattr(people, "sample_size", planned)
+    faces = two_groups().isel(image=slice(2, None))  # one person with three images, the others with five
+    work = work_of(fk.score_tensor(faces), faces=faces)
+    work.prepare()
+    (said,) = people.plans(work).answers
+    assert said.endswith(f": {words}.")
+    assert (asked["per_identity"], asked["seed"], asked["level"]) == ((5,), 3, 0.95)
+
+
+# --- words and cautions --------------------------------------------------------------------------------------------
+
+
+def test_one_caution_names_all_measures_of_which_it_holds():
+    held = [fk.DataWarning(f"{many} replicates of {name} are odd") for many, name in ((3, "frr_gini"), (5, "far_gini"))]
+    caught = [SimpleNamespace(message=one, category=fk.DataWarning) for one in [*held, fk.DataWarning("else")]]
+    found = SimpleNamespace(cautions=[])
+    report._sort_warnings(found, caught)
+    assert found.cautions == ["3 replicates of frr_gini, far_gini are odd", "else"]
+
+
+def test_replicates_are_pairs_where_nobody_is_named():
+    rng = np.random.default_rng(0)
+    assert work_of(fk.pairs(rng.normal(size=40), np.arange(40) % 2 == 0).score).draws().scheme == "pair"
+    draws = work_of(fk.score_tensor(two_groups())).draws()
+    assert (draws.scheme, draws.seed) == ("identity", 3)
+
+
+def test_the_methods_say_which_impostors_were_counted():
+    scores = fk.score_tensor(two_groups())
+    words = "Impostor pairs are those within a group."
+    for impostors in ("all", "same-group"):
+        said = fk.describe(fk.evaluate(scores, far=FAR, by="group", impostors=impostors))
+        assert (words in said) == (impostors == "same-group")
+
+
+def test_people_without_a_label_have_a_row_of_their_own():
+    faces = two_groups()
+    label = np.where(faces.identity == faces.identity.values[0], "", faces.group)
+    found = fk.report(faces.assign_coords(group=("image", label)), by="group", far=FAR, quick=True, progress=False)
+    table = found.tables["Groups"]
+    assert table.loc["no label: in no group"].tolist() == ["1", "5"] and table["people"].tolist() == ["11", "12", "1"]
+
+
+# --- the page and the folder ---------------------------------------------------------------------------------------
+
+
+def test_a_long_table_says_how_many_rows_are_elsewhere():
+    long = Table({"a": [str(k) for k in range(67)]})
+    assert "7 more rows are in the files" in page._table("long", long)
+    assert "more rows" not in page._table("short", long.head(60))
+    assert "<caption>&lt;b&gt;</caption>" in page._table("<b>", long)
+
+
+def test_the_words_of_a_figure_stay_text():
+    shown = page._figure("<i>", page.Picture(None, "<b> & 'c'", b'<svg width="1pt" height="1pt"></svg>'), 0)
+    assert "<b>" not in shown and "<i>" not in shown and "&lt;b&gt; &amp;" in shown
+
+
+def test_files_have_names_of_their_own(tmp_path):
+    assert writing._distinct(["A b", "a-b", "c", "A  B"]) == ["a_b", "a_b_1", "c", "a_b_3"]
+    (tmp_path / "out/tables").mkdir(parents=True)
+    with pytest.raises(fk.InputError, match="holds something else than a report"):
+        writing.check_free(tmp_path / "out")
+    assert writing._from(tmp_path / "out", str(tmp_path / "a.npz")) == "../a.npz"
+
+
+# --- files and options ---------------------------------------------------------------------------------------------
+
+
+def test_distances_are_written_as_they_were_read(tmp_path):
+    pairs = fk.pairs([0.1, 0.7, 0.4], [True, False, True], distance=True)
+    converted(pairs, tmp_path / "pairs.csv")
+    assert pd.read_csv(tmp_path / "pairs.csv").distance.tolist() == [0.1, 0.7, 0.4]
+    xr.testing.assert_identical(open_data(tmp_path / "pairs.csv"), pairs)
+
+
+def test_labels_of_images_stay_those_of_images(tmp_path):
+    faces = two_groups()
+    pose = np.where(np.arange(faces.sizes["image"]) % 2, "left", "right")
+    faces = fk.faces(faces.embedding.values, faces.identity.values, pose=pose, varying="keep")
+    converted(faces, tmp_path / "faces.npz")
+    assert open_data(tmp_path / "faces.npz").pose.attrs["varying"] == "keep"
+
+
+def test_each_of_several_matrices_keeps_its_name():
+    who = ["ann", "ann", "bob", "bob"]
+    first, second = (np.random.default_rng(seed).normal(size=(4, 4)) for seed in (0, 1))
+    both = together({"x": fk.score_matrix(first, who, who), "y": fk.score_matrix(second, who, who)})
+    for name, values in (("x", first), ("y", second)):
+        np.testing.assert_array_equal(both.sel(model=name).values, values)
+
+
+def test_every_option_of_the_command_arrives(tmp_path, monkeypatch):
+    told = {}
+
+    def instead(data, **how):
+        told.update(how, data=data)
+        raise fk.InputError("enough")
+
+    monkeypatch.setattr(report, "report", instead)
+    asked = "--by gender age --level 0.9 --seed 4 --quick --threshold 0.3 --failed rejected --distance --missing -1"
+    more = "--varying first --score s --scores f --metadata m --labels l --identity {id}.jpg --format lfw"
+    file, out = str(tmp_path / "a.csv"), str(tmp_path / "out")
+    assert command.main(["report", file, *asked.split(), *more.split(), "-o", out]) == 2
+    assert told == {
+        "data": file, "by": ["gender", "age"], "level": 0.9, "seed": 4, "quick": True, "threshold": [0.3],
+        "varying": "first", "progress": True,
+        "opening": {
+            "format": "lfw", "score": ["s"], "scores": "f", "metadata": "m", "labels": "l", "identity": "{id}.jpg",
+            "missing": [-1.0], "failed": "rejected", "distance": True,
+        },
+    }  # fmt: skip
+    told.clear()
+    assert command.main(["report", file, file.replace("a.csv", "b.csv"), "--by", "gender", "-o", out]) == 2
+    assert told["by"] == "gender" and [*told["data"]] == ["a", "b"] and told["far"] == [1e-2, 1e-3, 1e-4]
+
+
+@pytest.mark.parametrize(("kind", "words"), [("ratio", "frr, x / y"), ("difference", "frr, x − y")])
+def test_a_contrast_of_models_says_of_which_kind(kind, words):
+    held = xr.Dataset({"estimate": ("far_level", [1.0, 2.0])}, {"far_level": FAR})
+    assert fk.table(held.assign_attrs(measure="frr", a="x", b="y", contrast=kind)).columns[0] == words
