@@ -66,7 +66,7 @@ class Law:
         with_median = np.append(probability, 0.5)
         at_fixed = self.at_fixed_threshold(with_median, entry)
         if self.move is None:
-            return at_fixed[:-1]
+            return at_fixed[:-1].reshape(probability.shape)
         setter, odds = self.move.setter, self.move.odds[entry]
         there = self.at_fixed_threshold(with_median if odds < 0 else 1 - with_median, setter, events=1.0)
         away = np.log(np.maximum(there, TINY) / self.rate[setter])  # true FAR over the level
@@ -74,7 +74,7 @@ class Law:
         own, other = at_fixed - at_fixed[-1], moved - moved[-1]
         both = own**2 + other**2 - 2 * np.sign(odds) * self.move.together[entry] * own * other
         least = self.event(entry) ** 2 / 2 * ndtri(with_median) ** 2  # half an event is never taken back
-        return (moved[-1] + np.sign(own) * np.sqrt(np.maximum(both, least)))[:-1]
+        return (moved[-1] + np.sign(own) * np.sqrt(np.maximum(both, least)))[:-1].reshape(probability.shape)
 
     def at_fixed_threshold(self, probability: np.ndarray, entry: int, events: float = 0.5) -> np.ndarray:
         """Quantiles of one rate: a shifted gamma law with half an event added, so that no error leaves [0, above 0].
@@ -98,13 +98,10 @@ class Law:
         return 1 - found if mirrored else found
 
 
-def skewness_of(influence: np.ndarray) -> np.ndarray:
-    """Third over second cumulant: the weight of one typical event, (rate,)."""
-    return (influence**3).sum(0) / np.maximum((influence**2).sum(0), TINY)
-
-
-def noise_of(influence: np.ndarray, explained: float = 1.0) -> np.ndarray:
-    """Relative variance of a sum of squares: the fourth powers, less what the rate itself explains (or part of it)."""
+def skewness_and_noise(influence: np.ndarray, explained: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Of influences (unit, rate) the third over the second cumulant, which is the weight of one typical event, and the
+    relative variance of their sum of squares: the fourth powers, less what the rate itself explains (or part of it)."""
     second, third, fourth = ((influence**power).sum(0) for power in (2, 3, 4))
     unexplained = fourth - explained * third**2 / np.maximum(second, TINY)
-    return np.divide(unexplained, second**2, out=np.zeros(len(second)), where=second > 0)
+    noise = np.divide(unexplained, second**2, out=np.zeros(len(second)), where=second > 0)
+    return third / np.maximum(second, TINY), noise

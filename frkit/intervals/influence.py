@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frkit.intervals.gamma_satterthwaite import FEWEST_DF, TINY, Law, Move, noise_of, skewness_of
+from frkit.intervals.gamma_satterthwaite import FEWEST_DF, TINY, Law, Move, skewness_and_noise
 
 ENOUGH = 30  # people of four images or more, which tell the square of a person's own rate
 HALF_WINDOW = 0.5  # of log FAR, over which the slope of the curve is taken, at least
@@ -135,7 +135,8 @@ def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
     covariance = influence.T @ influence - twice
     np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(least)))
     clump = _ratio(np.diag(covariance if target == THESE_PEOPLE else least), rate)
-    return Part(rate, covariance, influence, skewness_of(influence), single, single, noise_of(influence), clump)
+    skewness, noise = skewness_and_noise(influence)
+    return Part(rate, covariance, influence, skewness, single, single, noise, clump)
 
 
 def _single_share(sums: Sums, images: float, independent: float, blocks: float) -> float:
@@ -197,8 +198,8 @@ def genuine_part(sums: Sums, groups: np.ndarray, target: str) -> Part:
     # errors come in a few people: an unseen one weighs more than a pair (the root of a person's pairs), and half of
     # what the skewness explains of the fourth powers is counted as noise, because the worst people may be unseen
     several = found.single * np.sqrt(found.typical_pairs)
-    noise = noise_of(influence, explained=0.5)
-    return Part(rate, influence.T @ influence, influence, skewness_of(influence), found.single, several, noise)
+    skewness, noise = skewness_and_noise(influence, explained=0.5)
+    return Part(rate, influence.T @ influence, influence, skewness, found.single, several, noise)
 
 
 def rejected_shares(sums: Sums, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -225,9 +226,9 @@ def _of_images(sums: Sums, found: _Genuine, rate: np.ndarray) -> Part:
     if np.median(images) > 3:
         third = _ratio(images**2, (images - 1) * (images - 2))
         skewness = _ratio((third[:, None] * projection**3).sum(0), (influence**2).sum(0))
-        noise = noise_of(projection)
+        noise = skewness_and_noise(projection)[1]
     else:  # too few images to see the projections: an event is a person's
-        skewness, noise = skewness_of(found.mass * found.share), np.array(noise)
+        skewness, noise = skewness_and_noise(found.mass * found.share)[0], np.array(noise)
     return Part(rate, spread.T @ spread, influence, skewness, found.single, found.single, noise)
 
 
@@ -284,16 +285,18 @@ def _grown(values: np.ndarray, here: np.ndarray) -> np.ndarray:
 
 def _by_person(values: np.ndarray, sums: Sums) -> np.ndarray:
     """Sums over the images of each person, (person, ...)."""
-    out = np.zeros((len(sums.pair_weight), *values.shape[1:]))
-    np.add.at(out, sums.person, values)
-    return out
+    return _summed(values, sums.person, len(sums.pair_weight))
 
 
 def _between_groups(values: np.ndarray, sums: Sums) -> np.ndarray:
     """(image, group) to (group, group)."""
-    out = np.zeros((values.shape[1], values.shape[1]))
-    np.add.at(out, sums.group, values)
-    return out
+    return _summed(values, sums.group, values.shape[1])
+
+
+def _summed(values: np.ndarray, code: np.ndarray, n: int) -> np.ndarray:
+    """Sums over the images of each code, (n, ...), image after image."""
+    sums = [np.bincount(code, weights=column, minlength=n) for column in values.reshape(len(values), -1).T]
+    return np.stack(sums, 1).reshape(n, *values.shape[1:])
 
 
 def _ratio(over, under) -> np.ndarray:

@@ -123,12 +123,12 @@ class Rates:
 
     def law(self, point: int, setter: int = 0) -> Law:
         """The joint law at a point; setter: which FAR sets the threshold (0: of all; 1 + g: of group g)."""
-        alpha = float(self.node.rate[point])
+        alpha = float(self.node.rate.values[point])
         if not alpha > 0 or (self.fixed and point < self.n_levels):  # where no pair is accepted no slope is known
             alpha = None
         sums = self.sums(point)
         far, frr = impostor_part(sums, self.masks, self.target), genuine_part(sums, self.memberships, self.target)
-        if self.node.rate[point] < self.node.rate[-1]:
+        if self.node.rate.values[point] < self.node.rate.values[-1]:
             far = far.with_clumps(self.clumps)
         return law_of(far, frr, partial(self.slopes, alpha, setter), alpha, setter)
 
@@ -139,7 +139,7 @@ class Rates:
 
     def sums(self, point: int) -> Sums:
         """What the threshold of a point leaves of all pairs."""
-        values = [self.node[name] for name in SUMS]
+        values = [self.node.variables[name] for name in SUMS]
         return Sums(*(part.values[point] if "point" in part.dims else part.values for part in values))
 
     def slopes(self, alpha: float, setter: int, half: float) -> tuple[np.ndarray, np.ndarray]:
@@ -178,6 +178,19 @@ class Rates:
         events = 1.0 if name == "far" and not self.fixed else 0.5
         found = [Place(law, int(at), events=events) for law in laws for at in entry.ravel()]
         return np.array(found, object).reshape(len(laws), *entry.shape)
+
+    def ends(self, name: str, at: np.ndarray) -> np.ndarray:
+        """Lower and upper ends of a rate, or of the threshold, at probabilities `at` that are given for every place.
+
+        Or for all alike: (..., end, interval), of as many intervals as are wanted.
+        """
+        places = self.places("far" if name == "threshold" else name)
+        at = np.broadcast_to(at, (*places.shape, *at.shape[-2:]))
+        pairs = list(zip(places.flat, at.reshape(-1, *at.shape[-2:]), strict=True))
+        if name == "threshold":  # it falls where FAR rises
+            far = [place.quantiles(1 - tail) for place, tail in pairs]
+            return np.sort(self.thresholds(np.reshape(far, at.shape)), axis=-2)  # distances rise with FAR
+        return np.reshape([place.ends(tail) for place, tail in pairs], at.shape)
 
     def _equal_errors(self, curve: int, setter: int) -> Place:
         """The law of an EER: where FAR and FRR move against each other, either gives way by its slope."""
@@ -221,28 +234,21 @@ def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
 
 
 def ends(
-    evaluation: xr.DataTree, name: str, level: float, target: str, together: xr.DataArray | None = None, laws=None
+    evaluation: xr.DataTree, name: str, level: float, target: str, together: xr.DataArray | None = None
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Lower and upper end of a rate, with the dimensions of the variable.
 
     together: at which levels, and of which model, the whole curve is to lie inside at once; None for each level by
-    itself. laws: what `rates_of` returned, where it is asked for more than once.
+    itself.
     """
     estimate = evaluation["empirical"].to_dataset()[name]
     found = []
-    for model, rates in (laws or rates_of(evaluation, target)).items():
-        places = rates.places("far" if name == "threshold" else name)
+    for model, rates in rates_of(evaluation, target).items():
         at = tails(level)
         if together is not None:
             own = together.sel({MODEL: model}) if MODEL in together.dims else together
-            at = _sup_tails(places, level, own.values)
-        at = np.broadcast_to(at, (*places.shape, 2)).reshape(-1, 2)
-        if name == "threshold":  # it falls where FAR rises
-            far = [place.quantiles(1 - tail) for place, tail in zip(places, at, strict=True)]
-            found.append(np.sort(rates.thresholds(np.array(far)), axis=-1))  # distances rise with FAR
-        else:
-            by_place = [place.ends(tail) for place, tail in zip(places.flat, at, strict=True)]
-            found.append(np.reshape(by_place, (*places.shape, 2)))
+            at = _sup_tails(rates.places("far" if name == "threshold" else name), level, own.values)
+        found.append(rates.ends(name, at[..., None])[..., 0])
     both = np.stack(found) if MODEL in estimate.dims else found[0]
     return tuple(estimate.copy(data=np.where(estimate.isnull(), np.nan, both[..., end])) for end in (0, 1))
 

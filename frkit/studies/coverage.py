@@ -20,8 +20,9 @@ from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, floor
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
-from frkit.intervals.joint import RATES, ends, rates_of
+from frkit.intervals.joint import RATES, rates_of
 from frkit.intervals.methods import WITHOUT_REPLICATES
+from frkit.intervals.reading import tails
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import SCHEMES as KNOWN_SCHEMES
@@ -211,15 +212,24 @@ def read(
 
 def one_by_one(records: list[Record], target: str, scheme: str, chosen: Measure, method: str, levels) -> list:
     """Intervals of each data set by a method that reads influences, which are not stacked; a rate's law serves all."""
-    rows = []
-    for one in (opened(record)[scheme] for record in records):
-        if method == "influence" and chosen.name in RATES:
-            laws = rates_of(one, target)
-            pairs = [ends(one, chosen.name, level, target, laws=laws) for level in levels]
-            rows.append([xr.Dataset(dict(zip(("lower", "upper"), pair, strict=True))) for pair in pairs])
-        else:
-            rows.append([band(one, chosen, target=target, method=method, level=level) for level in levels])
+    evaluations = (opened(record)[scheme] for record in records)
+    if method == "influence" and chosen.name in RATES:
+        return _by_own_laws(evaluations, target, chosen.name, levels)
+    rows = [[band(one, chosen, target=target, method=method, level=level) for level in levels] for one in evaluations]
     return [xr.concat(of_level, DATA_SET) for of_level in zip(*rows, strict=True)]
+
+
+def _by_own_laws(evaluations: Iterable[xr.DataTree], target: str, name: str, levels) -> list[xr.Dataset]:
+    """Intervals of a rate at each level; the law of a data set is made once, and read at all levels together."""
+    at, estimates, found = np.stack([tails(level) for level in levels], 1), [], []
+    for one in evaluations:
+        (rates,) = rates_of(one, target).values()
+        estimates.append(one["empirical"].to_dataset()[name])
+        found.append(rates.ends(name, at))
+    estimate = xr.concat(estimates, DATA_SET)
+    by_level = np.moveaxis(found, (-1, -2), (0, 1))  # (level, end, data set, ...)
+    pairs = ((estimate.copy(data=values).where(estimate.notnull()) for values in pair) for pair in by_level)
+    return [xr.Dataset({"lower": lower, "upper": upper}) for lower, upper in pairs]
 
 
 def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chosen: Measure) -> xr.Dataset:
