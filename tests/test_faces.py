@@ -130,7 +130,7 @@ def test_bad_labels_are_refused_with_their_rows(case):
 
 @pytest.mark.parametrize("name", ["image", "identity", "model", "feature", "embedding", "far_level", "score"])
 def test_reserved_names_cannot_be_attributes(name):
-    from frkit.faces.dataset import RESERVED
+    from frkit.faces.labels import RESERVED
 
     assert name in RESERVED
 

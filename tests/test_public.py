@@ -149,6 +149,7 @@ def test_every_argument_says_what_it_takes(name):
     for function, parameters in functions(name, PUBLIC[name]):
         silent = [one.name for one in parameters if one.annotation is one.empty and one.kind not in passed_on]
         assert silent == [], function
+        assert not any(one.name.startswith("_") for one in parameters), f"{function} shows a private argument"
         assert "numpy._typing" not in " ".join(map(str, parameters)), f"{function}: help() must stay readable"
 
 

@@ -9,29 +9,19 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    FAR_LEVEL,
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    PERSON,
-    PROBE,
-    REFERENCE,
-    REPLICATE,
-    THRESHOLD_LEVEL,
-    listed,
-    require,
-    require_one_of,
-)
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_one_of
 from frkit.faces.checks import check_faces, checked_embedding, row_pieces
-from frkit.faces.labels import VARYING_RULES, clean_labels, complete_labels, image_names, model_names, resolve_varying
+from frkit.faces.labels import (
+    VARYING_RULES,
+    check_names,
+    clean_labels,
+    complete_labels,
+    image_names,
+    model_names,
+    resolve_varying,
+)
 
 NUMBERED = "numbered"  # of images that nobody named: what their embeddings leave of themselves, to tell them apart
-RESERVED = frozenset(
-    {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
-    | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
-)
 
 
 def faces(
@@ -118,18 +108,6 @@ def fingerprint(embedding) -> str:
     for _, rows in row_pieces(embedding):
         digest.update(np.ascontiguousarray(rows))
     return digest.hexdigest()
-
-
-def check_names(attributes: Mapping) -> None:
-    """Names of attributes must be texts that are free."""
-    for name in attributes:
-        usable = isinstance(name, str) and name not in RESERVED and "/" not in name and name.strip()
-        require(
-            usable and not name.startswith(("probe_", "reference_")),
-            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, and of pairs "
-            "give both sides as a tuple (reserved: "
-            f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
-        )
 
 
 def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:

@@ -1,14 +1,35 @@
-"""Labels of images: cleaned text, and what to do where an attribute varies within an identity."""
+"""Names of attributes, labels of images as clean text, and what to do where an attribute varies within an identity."""
+
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from frkit.base import IMAGE, UNKNOWN, InputError, listed, require
+from frkit.base import (
+    FAR_LEVEL,
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    PERSON,
+    PROBE,
+    REFERENCE,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    UNKNOWN,
+    InputError,
+    listed,
+    require,
+)
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
 _MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 _NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # words that name no person and no image
+RESERVED = frozenset(
+    {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
+    | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
+)
 
 
 def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarray, np.ndarray]:
@@ -127,6 +148,18 @@ def model_names(model, n_models: int) -> np.ndarray:
 
 def _rows(rows: np.ndarray) -> str:
     return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+
+
+def check_names(attributes: Mapping) -> None:
+    """Names of attributes must be texts that are free."""
+    for name in attributes:
+        usable = isinstance(name, str) and name not in RESERVED and "/" not in name and name.strip()
+        require(
+            usable and not name.startswith(("probe_", "reference_")),
+            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, and of pairs "
+            "give both sides as a tuple (reserved: "
+            f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
+        )
 
 
 def attributes_of(by) -> list[str]:
