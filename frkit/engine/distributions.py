@@ -266,12 +266,12 @@ def scan(places: list[tuple], wanted: EveryPair, scores: Iterable[np.ndarray]) -
     binned = np.zeros((len(wanted.bins.middle) * protocol.n_cells, protocol.n_columns))
     powers = np.zeros((2, protocol.n_cells, protocol.n_columns))
     room = np.empty(2 * PATCH**2, wanted.real), np.empty(PATCH * protocol.n_columns, wanted.real)
-    for block, (row0, col0, _) in zip(scores, places, strict=True):
+    for block, (*sides, _) in zip(scores, places, strict=True):
         ends = block.min(initial=low), block.max(initial=high)
         if np.isnan(ends[0]):  # a comparison failed: what leaves it out takes ten times as long
             ends = np.nanmin(block, initial=low), np.nanmax(block, initial=high)
         low, high = map(float, ends)
-        for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
+        for patch, rows, cols in patches(block, *sides, protocol.symmetric):
             _add_patch(patch, rows, cols, wanted, room, (binned, powers))
     return Tally({"binned": binned, "powers": powers}, {"extremes": [low, high]})
 

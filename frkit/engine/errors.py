@@ -28,11 +28,11 @@ class ErrorRequest:
 def scan(places: list[tuple], request: ErrorRequest, scores: Iterable[np.ndarray]) -> Tally:
     """The errors in some blocks, as `new_tally` says; "asked" are the scores of genuine pairs."""
     protocol, tally = request.protocol, new_tally(request)
-    for block, (row0, col0, genuine) in zip(scores, places, strict=True):
+    for block, (rows, cols, genuine) in zip(scores, places, strict=True):
         if genuine is not None:
             tally.lists["asked"].append((genuine[0], block[genuine[1], genuine[2]]))
         row, col = np.nonzero(block > np.min(request.thresholds, initial=np.inf))
-        score, row, col = block[row, col], row + row0, col + col0
+        score, row, col = block[row, col], row + rows.start, col + cols.start
         keep = protocol.probe.person[row] != protocol.reference.person[col]
         if protocol.symmetric:
             keep &= col > row

@@ -33,7 +33,7 @@ from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.scan import Gaps, Request, list_ladder, scan_blocks, tally_list
 from frkit.engine.store import Checkpoint
-from frkit.engine.sweep import bounds, each, sweep
+from frkit.engine.sweep import each, sweep
 
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
 
@@ -88,7 +88,7 @@ def tally_rates(
         own = np.append(found.level_bins[0], found.crossings[0].bins[0])
         of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
         gaps = Gaps.between(of_data.keep, protocol)
-        request = Request(protocol, ladder.keeping(bins), bounds(scores.data), gaps, asking=False)
+        request = Request(protocol, ladder.keeping(bins), gaps, asking=False)
         tally = sweep(scores, request, scan=scan_blocks, progress=bar)
         found = found._replace(kept=tally.lists["kept"], by_image=found.by_image | tally.sums)
     table = _table(protocol, found, ladder, far, fixed)
@@ -158,7 +158,7 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
     what = f"{protocol.n_columns:,} columns (the data and replicates) of {protocol.n_cells:,} pairs of groups"
     affordable(8 * int(n_sums), f"{what}; take fewer groups or replicates")
     if protocol.listed is None:
-        request = Request(protocol, ladder, bounds(scores.data), Gaps.between(ladder.keep, protocol))
+        request = Request(protocol, ladder, Gaps.between(ladder.keep, protocol))
         tally = run(request)
     else:
         tally = tally_list(scores.values, protocol, ladder)

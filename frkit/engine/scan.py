@@ -28,25 +28,14 @@ _SCRATCH = threading.local()
 class Request:
     """What a sweep is to bring back.
 
-    bounds: of the blocks, along each axis. gaps: how pairs are added to their images. asking: whether bins are added
-    up, comparisons that failed are looked for, and the scores of `protocol.asked` are wanted; a second, targeted sweep
-    only collects pairs.
+    gaps: how pairs are added to their images. asking: whether bins are added up, comparisons that failed are looked
+    for, and the scores of `protocol.asked` are wanted; a second, targeted sweep only collects pairs.
     """
 
     protocol: Protocol
     ladder: Ladder
-    bounds: list[np.ndarray]
     gaps: "Gaps"
     asking: bool = True
-
-    def window(self, places: list[tuple]) -> "Window":
-        """Sums of nothing for the images of some blocks."""
-        starts = zip(*(place[:2] for place in places), strict=True)
-        reach = [
-            (min(side), edges[np.searchsorted(edges, max(side), "right")])
-            for side, edges in zip(starts, self.bounds, strict=True)
-        ]
-        return Window(self.gaps, *(slice(*ends) for ends in reach))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +128,7 @@ class Window:
 
 
 def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarray]) -> Tally:
-    """The tally of some blocks of scores; places: (first row, first column, pairs asked for) of each.
+    """The tally of some blocks of scores; places: (rows, columns, pairs asked for) of each.
 
     Sums: "weight" (slot, column) of impostor pairs, "missing" (cell, column) of failed comparisons, "count" (bin, cell)
     of impostor pairs, and those of sampled people. Lists: "kept" (row, column, score), "asked" (places, scores), and
@@ -150,16 +139,18 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
     if request.asking:
         sums["weight"] = np.zeros((sums["count"].size, protocol.n_columns))
         sums["missing"] = np.zeros((protocol.n_cells, protocol.n_columns))
-    own = request.window(places)
+    *both, _ = zip(*places, strict=True)
+    reach = (slice(min(part.start for part in side), max(part.stop for part in side)) for side in both)
+    own = Window(request.gaps, *reach)
     scores = iter(scores)
-    for row0, col0, wanted in places:
+    for *sides, wanted in places:
         block = patch = None  # the next block takes the place of this one, which the cache still holds
         block = next(scores)
         if wanted is not None:
             asked.append((wanted[0], block[wanted[1], wanted[2]]))
         with np.errstate(invalid="ignore", over="ignore"):  # one quick look at a block tells that all is well
             failing = request.asking and not np.isfinite((block @ np.ones(block.shape[1], block.dtype)).sum())
-        for patch, rows, cols in patches(block, row0, col0, protocol.symmetric):
+        for patch, rows, cols in patches(block, *sides, protocol.symmetric):
             kept.append(_scan_patch(patch, rows, cols, request, sums, own))
             if failing:
                 _add_missing(patch, rows, cols, request, sums, own)
@@ -175,13 +166,13 @@ def _counts_are_weights(protocol: Protocol) -> bool:
     return protocol.n_columns == 1 and protocol.whole_run > 0
 
 
-def patches(block: np.ndarray, row0: int, col0: int, symmetric: bool) -> Iterator[tuple[np.ndarray, slice, slice]]:
-    """The patches of a block that hold pairs, with their rows and columns in the whole tensor."""
+def patches(block: np.ndarray, rows: slice, cols: slice, symmetric: bool) -> Iterator[tuple[np.ndarray, slice, slice]]:
+    """The patches of a block that hold pairs, with their rows and columns in the whole tensor, as the block's."""
     for r in range(0, block.shape[0], PATCH):
         for c in range(0, block.shape[1], PATCH):
             patch = np.ascontiguousarray(block[r : r + PATCH, c : c + PATCH])
-            if not symmetric or col0 + c + PATCH > row0 + r:
-                top, left = row0 + r, col0 + c
+            top, left = rows.start + r, cols.start + c
+            if not symmetric or left + PATCH > top:
                 yield patch, slice(top, top + patch.shape[0]), slice(left, left + patch.shape[1])
 
 

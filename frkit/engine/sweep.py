@@ -67,14 +67,14 @@ def sweep(
 ) -> Tally:
     """Visit every block that holds pairs (the upper triangle of a symmetric tensor) and add up its tally.
 
-    scan(places, request, blocks) makes the tally of a strip of blocks; everywhere: or only of those that hold pairs
-    which are asked for. A strip's blocks are made one after the other and scanned while they are in the processor's
-    cache. Strips run side by side, a batch of them at a time: between batches the state can be stored, so that memory
-    holds the parts of one batch only.
+    scan(places, request, blocks) makes the tally of a strip of blocks; a place is (rows, columns, pairs that are asked
+    for). everywhere: or only of blocks that hold such pairs. A strip's blocks are made one after the other and scanned
+    while they are in the processor's cache. Strips run side by side, a batch of them at a time: between batches the
+    state can be stored, so that memory holds the parts of one batch only.
     """
     array, protocol = scores.data, request.protocol
-    rows, cols = edges = bounds(array)
-    asked = _asked_by_block(protocol.asked, rows, cols) if request.asking else {}
+    edges = bounds(array)
+    asked = _asked_by_block(protocol.asked, *edges) if request.asking else {}
     strips = _strips(edges, protocol.symmetric, list(asked), everywhere)
     shared = replace(request, protocol=protocol.for_blocks())
     store = None if checkpoint is None else Store(checkpoint)
@@ -87,7 +87,7 @@ def sweep(
             mark = uuid.uuid4().hex
             tasks[f"request-{mark}"] = shared
             for strip in some:
-                places = [(int(rows[i]), int(cols[j]), asked.get((i, j))) for i, j in strip]
+                places = [(*sides_of(edges, block), asked.get(block)) for block in strip]
                 parts.append(f"{SCAN}{mark}-{len(parts)}")
                 tasks[parts[-1]] = _strip(tasks, array, strip, partial(scan, places), f"request-{mark}")
             while len(parts) > 1:
@@ -163,7 +163,7 @@ def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, pl
         source, edges = source_of(model.data), bounds(model.data)
         digest.update(f"{model.dtype} {model.shape}".encode())
         places = np.linspace(0, min(model.data.numblocks) - 1, 8).astype(int).tolist()
-        some = [tuple(slice(*axis[k : k + 2].tolist()) for axis in edges) for k in places]
+        some = [sides_of(edges, (k, k)) for k in places]
         codes += [*edges, *parts_of(model.data, some)]
         if source is not None:
             digest.update(source.token().encode())
@@ -178,6 +178,11 @@ def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, pl
 def bounds(array: da.Array) -> list[np.ndarray]:
     """First index of every block, and the end, along each axis."""
     return [np.concatenate([[0], np.cumsum(sizes)]) for sizes in array.chunks]
+
+
+def sides_of(edges: list[np.ndarray], block: tuple[int, int]) -> tuple[slice, slice]:
+    """The rows and columns of a block."""
+    return tuple(slice(*side[k : k + 2].tolist()) for side, k in zip(edges, block, strict=True))
 
 
 def source_of(array: da.Array) -> ScoreArray | None:
@@ -217,8 +222,7 @@ class Strip:
 def _strip(tasks: dict, array: da.Array, wanted: list[tuple[int, int]], work: Callable, given: str) -> tuple:
     """A task that makes these blocks inside itself, in place of their own tasks, which leave the graph."""
     if array.name in tasks:
-        rows, cols = bounds(array)
-        parts = [(slice(*rows[i : i + 2].tolist()), slice(*cols[j : j + 2].tolist())) for i, j in wanted]
+        parts = [sides_of(bounds(array), block) for block in wanted]
         return Strip(work, parts, None), given, array.name
     nodes = [_made_by(tasks, (array.name, *at)) for at in wanted]
     names = sorted({name for node in nodes for name in node.dependencies}, key=str)
