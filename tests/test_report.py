@@ -11,7 +11,7 @@ import xarray as xr
 
 import frkit as fk
 from frkit.reporting import page
-from frkit.reporting.tables import cell, p_words
+from frkit.reporting.tables import cell, number, p_words
 
 FAR = [0.05, 0.1]
 NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""
@@ -109,7 +109,17 @@ def test_sentences_say_which_model_is_better_and_which_group_is_worst(found):
     assert "good is better than bad at every level" in answers
     assert "bad: most rejected at FAR 0.05: b, FRR" in answers
     assert re.search(r"the difference is clear \(p [=<] 0\.00\d\)", answers)
+    frr, eer = (found.results["errors", f"{rate}, new people"].sel(model="bad") for rate in ("frr", "eer"))
+    frr, eer = (cell(*(float(one[k]) for k in ("estimate", "lower", "upper"))) for one in (frr.sel(AT), eer))
+    assert f"FRR of bad at FAR 0.05: {frr}; EER: {eer} (95% intervals for new people)." in answers
+    rlb = found.results["rlb", "rlb"].sel(model="bad")
+    ends = [float(rlb.rlb + times * rlb.rlb_se) for times in (0, -1.96, 1.96)]
+    assert f"(RLB {cell(*ends)}, {rlb.verdict.item()})" in answers
+    sfi = found.results["indices", "indices"].sel(model="bad", variant="normal")
+    assert f"Score distributions of bad: SFI {float(sfi.sfi):.4g} (p " in answers
     worst = found.results["people", "contributions"].sel(model="bad", **AT)
+    table = found.tables["False rejections of bad at FAR 0.05"]
+    assert table["own FRR"].tolist() == [number(float(worst.frr_identity.sel(identity=who))) for who in table.index]
     assert f"most from {worst.identity.values[int(np.argmax(worst.frr_share.values))]}" in answers
 
 
@@ -326,7 +336,7 @@ def test_names_inside_the_figures_of_one_page_do_not_meet(html):
 def test_a_caption_is_whole_where_its_lines_were_broken(html):
     words = re.findall(r"<figcaption>(.*?)</figcaption>", html)
     paired = [one for one in words if "band of the paired" in one]
-    assert paired and all("band of the paired difference; about new people" in one for one in paired)
+    assert paired and all(one.endswith("new people: 95 % influence band of the paired difference") for one in paired)
 
 
 def test_the_text_is_short_and_holds_no_control_sign(nasty, found):

@@ -1,5 +1,6 @@
 """What all figures share: theme, colours, labels, captions that name the target, bands, marks at the edges."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import cycle
 from textwrap import wrap
@@ -133,8 +134,8 @@ def new_axes(ax: Axes | None) -> Axes:
 
 
 def plain(text: object) -> str:
-    """Text of the data as it is: a dollar sign starts no formula, and an underscore hides no legend entry."""
-    escaped = str(text).replace("$", r"\$")
+    """Text of the data as it is: a dollar starts no formula, an underscore hides no entry, a control sign is "?"."""
+    escaped = re.sub(r"[\0-\t\v-\x1f\x7f]", "?", str(text)).replace("$", r"\$")
     return f"\u200b{escaped}" if escaped.startswith("_") else escaped
 
 

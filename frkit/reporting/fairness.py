@@ -14,7 +14,7 @@ from frkit.intervals.influence import NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.measures.registry import IDENTITY_SCALE, Measure
 from frkit.nsigma import n_sigma
-from frkit.reporting.tables import INDICES, number, table
+from frkit.reporting.tables import INDICES, number, rlb_cell, table
 from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, p_text, strictest, unsaid
 
 DEALS = 999
@@ -41,6 +41,7 @@ def groups(work: Work) -> Section:
             result = compare(one, rate, groups="all", target=NEW_PEOPLE, level=work.level)
             section.results[f"{rate}, contrasts{of_model(name)}"] = result
             section.answers.append(_worst(section.results[rate], result, rate, name))
+            result = result.assign_attrs(measure=rate[:3].upper())
             found.append(result if not name else result.expand_dims({MODEL: [name]}))
         words = f"Differences of the groups' {rate[:3].upper()}, {work.about}"
         section.tables[words] = table(xr.concat(found, MODEL, combine_attrs="override") if len(found) > 1 else found[0])
@@ -185,8 +186,11 @@ def distributions(work: Work) -> Section:
         section.figures[f"Indices{of_model(name)}"] = partial(plot.fairness_indices, own)
         if "sfi_p" in own:
             one = own.sel(variant="normal")
-            words = [f"{key.upper()} {number(float(one[key]))} ({p_text(float(one[f'{key}_p']))})" for key in INDICES]
-            section.answers.append(f"Score distributions{of_model(name)}: {', '.join(words)}, beside random groups.")
+            words = [
+                f"{key.upper()} {number(float(one[key]), 4)} ({p_text(float(one[f'{key}_p']))})" for key in INDICES
+            ]
+            said = f"Score distributions{of_model(name)}: {', '.join(words)}; p against groups dealt at random."
+            section.answers.append(said)
     return section
 
 
@@ -216,6 +220,6 @@ def leakage(work: Work) -> Section:
     for name, one in work.of_models(found):
         verdict, what = str(one.verdict.values), " & ".join(attributes_of(work.by))
         share = f"{float(one.rlb):.0%}" if verdict == "detected" else "nothing that these data could show"
-        error = f"RLB {number(float(one.rlb))} ± {number(float(one.rlb_se), 2)}, {verdict}"
-        section.answers.append(f"The embeddings{of_model(name)} give away {share} of {what} ({error}).")
+        ends = f"RLB {rlb_cell(float(one.rlb), float(one.rlb_se))}, {verdict}"
+        section.answers.append(f"The embeddings{of_model(name)} give away {share} of {what} ({ends}).")
     return section

@@ -237,7 +237,8 @@ def saved(figure: Figure, form: str) -> bytes:
 
 def _figure(name: str, picture: Picture, number: int) -> str:
     """A figure inside the page, named for those who do not see it."""
-    words, svg = picture.words, picture.svg.decode("utf-8")
+    svg = picture.svg.decode("utf-8")
+    words = picture.words.removesuffix("; about new people") if "new people" in name else picture.words
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     # every figure's names are its own, although they share a page

@@ -73,8 +73,8 @@ def _error_words(work: Work, section: Section, name: str) -> str:
     eer = section.results[f"eer, {NEW_PEOPLE}"]
     eer = eer.sel({MODEL: name}) if name else eer
     return (
-        f"The FRR{of_model(name)} {level_words(one)} is {cell_of(one)}, the EER {cell_of(eer)} "
-        f"(estimate and {work.level:.0%} interval for {work.about})."
+        f"FRR{of_model(name)} {level_words(one)}: {cell_of(one)}; EER: {cell_of(eer)} "
+        f"({work.level:.0%} intervals for {work.about})."
     )
 
 

@@ -129,6 +129,11 @@ def cell(estimate: float, lower: float | None = None, upper: float | None = None
     return f"{words[0]} [{words[1]}, {words[2]}]"
 
 
+def rlb_cell(rlb: float, se: float) -> str:
+    """An RLB within 1.96 standard errors."""
+    return cell(rlb, rlb - 1.96 * se, rlb + 1.96 * se)
+
+
 def p_words(p: float) -> str:
     """A p-value in a cell."""
     return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
@@ -231,7 +236,7 @@ def _frame(result) -> pd.DataFrame:
         return _rows(result.n_signed, "N", {VALUE: words, "p (Welch)": map(p_words, result.p_value.values.ravel())})
     if "rlb" in result:
         ends = zip(*(part.values.ravel() for part in (result.rlb, result.rlb_se)))
-        return _rows(result.rlb, "RLB", {VALUE: [cell(r, r - 1.96 * se, r + 1.96 * se) for r, se in ends]})
+        return _rows(result.rlb, "RLB", {VALUE: [rlb_cell(*both) for both in ends]})
     return _of_band(result)
 
 
