@@ -104,6 +104,7 @@ DISPARITY = [
     Cell("disparity", 3, 64, 80, (50, 220), (1, 1), f"fair {NEW}"),
     Cell("disparity", 5, 64, 120, (50, 220), (1, 1, 1, 1), f"fair {NEW}"),
     Cell("disparity", 5, 64, 300, (50, 220), (1, 9), f"fair {NEW}"),
+    Cell("disparity", 5, 64, 160, (50, 220), (1, 15), f"fair {NEW}"),  # ten people or so
     Cell("disparity", 2, 64, 120, (50, 220), (1, 1), f"fair {THESE}"),
     Cell("disparity", 5, 64, 120, (50, 220), (1, 1, 1, 1), f"fair {THESE}"),
     Cell("disparity", 5, 64, 120, (45, 240), (1, 1), "unfair"),

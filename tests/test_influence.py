@@ -226,6 +226,37 @@ def test_clumps_that_were_not_seen():
     assert part.with_clumps(np.array([1.5])).own == part.own
 
 
+def test_small_groups_borrow_from_all():
+    """All (200 people), a group of 25 with errors, one of 25 without, and one of 100, which needs nothing."""
+    rate, own = np.array([0.01, 0.03, 0, 0.02]), np.array([4e-6, 1e-4, 0, 9e-6])
+    single, clump = np.array([1e-6, 4e-5, 4e-5, 4e-6]), np.array([1e-4, 1e-3, 0, 5e-4])
+    influence, noise = np.diag(np.sqrt(own)), np.full(4, 0.1)
+    part = Part(rate, np.diag(own), influence, clump, single, single, noise, clump, np.array([200.0, 25, 25, 100]))
+    found, alike = part.borrowed(alike=False), part.borrowed(alike=True)
+    # a clump weighs more where there are fewer pairs: 1e-4 * 4e-5 / 1e-6; of the variance of all, 1e-4 * .01 is clumps'
+    theirs = 0.03**2 * (4e-6 - 1e-6) / 0.01**2 * 200 / 25 + 0.03 * 4e-3
+    np.testing.assert_allclose(found.own, [4e-6, 0.25 * 1e-4 + 0.75 * theirs, 0, 9e-6])
+    np.testing.assert_allclose((found.influence**2).sum(0), found.own)
+    np.testing.assert_allclose(found.none, [1e-4, 4e-3, 4e-3, 4e-4])
+    np.testing.assert_allclose(found.least[1], 4e-5**0.25 * 4e-3**0.75)
+    np.testing.assert_allclose(found.noise, [0.1, 0.025, 0.025, 0.1])
+    np.testing.assert_array_equal(found.rate, rate)
+    np.testing.assert_allclose(alike.rate, [0.01, 0.03**0.25 * 0.01**0.75, 0.01, 0.02])
+    np.testing.assert_allclose(alike.own[2], 0.75 * ((4e-6 - 1e-6) * 200 / 25 + 0.01 * 4e-3))
+
+
+def test_groups_of_four_people_are_not_told_apart_by_chance():
+    """Pairs of people agree wholly or not at all here: of four people there are six, and mostly none is accepted."""
+    law, p = fk.vmf.IdentityLaw(16, kappa=(400, 1000)), []
+    for seed in range(20):
+        faces = law.draw(80, seed=seed).sample(per_identity=6, seed=seed)
+        group = np.where(np.isin(faces.identity, np.unique(faces.identity)[:4]), "few", "many")
+        scores = fk.score_tensor(faces.assign_coords(group=("image", group)))
+        ev = fk.evaluate(scores, far=[0.01], by="group")
+        p.append([fk.band(ev, "far_max_min").p[0], fk.compare(ev, "far_group", groups=("few", "many")).p[0]])
+    assert (np.array(p) <= 0.05).sum(0).max() <= 3  # of fair models at 5 %: more than 3 of 20 in one of 60
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_variances_are_those_of_many_data_sets(target):
     """FAR and FRR at a fixed threshold, and FRR at a FAR level, whose threshold moves: 50 data sets of 30 people."""
@@ -411,7 +442,7 @@ def test_draws_have_the_correlations_and_spreads_of_the_bootstrap(grouped):
     bootstrap = flat(grouped["replicates"].to_dataset())
     np.testing.assert_allclose(np.corrcoef(drawn.T), np.corrcoef(bootstrap.T), atol=0.25)
     ratio = drawn.std(0) / bootstrap.std(0)
-    assert ratio.min() > 0.6 and ratio.max() < 1.3  # replicates hold the noise of single pairs three times
+    assert ratio.min() > 0.55 and ratio.max() < 1.3  # replicates hold the noise of single pairs three times
 
 
 def test_draws_are_the_same_at_every_call(grouped):

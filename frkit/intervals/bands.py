@@ -31,7 +31,8 @@ def band(
 
     - influence: no replicates. From what each image adds to the error rates come their variances, with the noise of
       single pairs counted once, the slope of the curve, and the ends of a shifted gamma law; a rate without an error
-      gets [0, upper]. Other measures of rates are drawn from the joint law of all rates.
+      gets [0, upper]. Other measures of rates are drawn from the joint law of all rates. Groups of fewer than 100
+      people cannot tell how much their FAR varies over new people: they borrow the rest of it from all people.
     - inverted: a disparity cannot fall below its fair value. Group rates are supposed λ times as far from each other
       as they were seen, and those λ are accepted at which the measure that was seen is no rarity. It never passes the
       fair value, and gives `p`, the p-value of fairness.

@@ -28,7 +28,7 @@ TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/interval_coverage.csv. Of replicates no stored study counts them
     # short, because captions print them; the exact test is `permutation_test`
     THESE_PEOPLE: "as a test at 5 % has size 0 to .09",
-    NEW_PEOPLE: "as a test at 5 % has size .01 to .07",
+    NEW_PEOPLE: "as a test at 5 % has size 0 to .08",
     "image": "as a test not counted (no test for new people)",
     "identity": "as a test not counted: take permutation_test",
     "people": "deals people to groups at random: as a test exact where people could change groups",
@@ -44,11 +44,11 @@ def floor(
     A disparity cannot fall below its fair value, so noise alone lifts it. A model in which all groups have the rate of
     all their people together, and which is as noisy as these data, is drawn 1,000 times: the measure of these draws is
     the floor. Rates come from their joint law, as in `band(method="inverted")`, whose p-value is the same; about new
-    people each group's FRR is that of people drawn from all groups, so that a small group without one of the worst
-    people does not seem surer than it is. What is no rate (and rates of pairs without identities) comes from
-    replicates, divided by their own centre and multiplied by the mean over groups. For SFI, CFI and DFI, which compare
-    whole distributions, the people themselves are dealt to groups of the same sizes at random (the shuffle baseline);
-    only an evaluation by `indices.evaluate` holds such deals.
+    people each group's FRR is that of people drawn from all groups, and a small group's FAR varies as that of all
+    people does, so that one without the worst people does not seem surer than it is. What is no rate (and rates of
+    pairs without identities) comes from replicates, divided by their own centre and multiplied by the mean over groups.
+    For SFI, CFI and DFI, which compare whole distributions, the people themselves are dealt to groups of the same sizes
+    at random (the shuffle baseline); only an evaluation by `indices.evaluate` holds such deals.
 
     Parameters
     ----------

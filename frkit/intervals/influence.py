@@ -16,6 +16,7 @@ from frkit.intervals.gamma_satterthwaite import FEWEST_DF, TINY, Law, Move, skew
 ENOUGH = 30  # people of four images or more, which tell the square of a person's own rate
 HALF_WINDOW = 0.5  # of log FAR, over which the slope of the curve is taken, at least
 UNSEEN = 3.0  # clumps of accepted pairs that are supposed beside those that were seen
+FEW = 100  # people of a group; what of their FAR fewer cannot tell is borrowed from all people
 THESE_PEOPLE, NEW_PEOPLE = "these people", "new people"
 
 
@@ -76,7 +77,8 @@ def law_of(far: "Part", frr: "Part", slopes, alpha: float | None, setter: int = 
 class Part:
     """Rates of one kind at a fixed threshold, as in `Law`; noise: relative variance of each estimated variance.
 
-    clump: the weight of accepted pairs that come together, (rate,): of two people, or of two images.
+    clump: the weight of accepted pairs that come together, (rate,): of two people, or of two images. people: how many
+    make the rate, (rate,): m within a group, 4 m n / (m + n) between two.
     """
 
     rate: np.ndarray
@@ -87,6 +89,7 @@ class Part:
     none: np.ndarray
     noise: np.ndarray
     clump: np.ndarray | None = None
+    people: np.ndarray | None = None
 
     @property
     def own(self) -> np.ndarray:
@@ -106,6 +109,36 @@ class Part:
         least = np.maximum(self.least, larger * self.clump)
         covariance = self.covariance * np.outer(grown, grown)
         return replace(self, covariance=covariance, influence=self.influence * grown, least=least)
+
+    def borrowed(self, alike: bool) -> "Part":
+        """FARs over new people, of which small groups cannot tell how much theirs vary.
+
+        Few pairs of people look alike, and they make the FAR: among m people are only m (m - 1) / 2. What one person,
+        and one clump of accepted pairs, adds is read from all people (the first rate). The variance of a group is its
+        own by m / FEW, and for the rest that of so many people like all; so are its clumps, of which a group without an
+        accepted pair shows none. alike: its rate, too, is that of all but for m / FEW.
+        """
+        known = np.append(1, np.minimum(self.people[1:] / FEW, 1))
+        clump = np.minimum(_ratio(self.clump[0] * self.none, self.none[0]), 1)
+        of_person = _ratio(max(self.own[0] - clump[0] * self.rate[0], 0) * self.people[0], self.rate[0] ** 2)
+        rate = self.rate
+        if alike:
+            rate = np.where(rate > 0, rate, rate[0]) ** known * rate[0] ** (1 - known)
+        own = self.own * np.where(self.rate > 0, _ratio(rate, self.rate), 1)
+        variance = known * own + (1 - known) * (rate**2 * _ratio(of_person, self.people) + rate * clump)
+        grown = np.where(self.own > 0, np.sqrt(_ratio(variance, self.own)), 1)
+        covariance = self.covariance * np.outer(grown, grown)
+        np.fill_diagonal(covariance, variance)
+        return replace(
+            self,
+            rate=rate,
+            covariance=covariance,
+            influence=self.influence * grown,
+            skewness=np.where(known < 1, np.maximum(known * self.skewness, 0), self.skewness),
+            least=np.maximum(self.least, self.least**known * clump ** (1 - known)),
+            none=np.maximum(self.none, clump),
+            noise=known * self.noise,
+        )
 
 
 def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
@@ -135,8 +168,9 @@ def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
     covariance = influence.T @ influence - twice
     np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(least)))
     clump = _ratio(np.diag(covariance if target == THESE_PEOPLE else least), rate)
+    people = _ratio(4, (_ratio(_by_person(compared, sums), total) ** 2).sum(0))
     skewness, noise = skewness_and_noise(influence)
-    return Part(rate, covariance, influence, skewness, single, single, noise, clump)
+    return Part(rate, covariance, influence, skewness, single, single, noise, clump, people)
 
 
 def _single_share(sums: Sums, images: float, independent: float, blocks: float) -> float:

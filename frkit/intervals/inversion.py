@@ -15,7 +15,7 @@ import xarray as xr
 
 from frkit.base import GROUP, REPLICATE, require
 from frkit.intervals.influence import NEW_PEOPLE
-from frkit.intervals.joint import draws, mixed_draws
+from frkit.intervals.joint import alike_draws, draws, mixed_draws
 from frkit.intervals.reading import tails, values_of
 from frkit.measures.registry import Measure, rates_read
 
@@ -122,7 +122,7 @@ def _kept(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[
 
 
 def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:
-    """Rates of groups with errors from their joint law. FRRs of new people err as if people could change groups.
+    """Rates of groups with errors from their joint law. Those of new people err as if people could change groups.
 
     A group of few people may show none of the worst, and then its own noise is too small to tell it from the others.
     """
@@ -137,6 +137,10 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
             values = mixed.fillna(values)  # people who are all alike tell nothing of others
             seen = _together(np.log(data[name].clip(min=least)), data[name])
             at = np.log((np.exp(seen) * sizes).sum(GROUP) / sizes.where(seen.notnull()).sum(GROUP))
+        elif name.startswith("far_") and target == NEW_PEOPLE:
+            values, rate, least = alike_draws(evaluation, name, N_DRAWS)
+            seen = _together(np.log(data[name].clip(min=least)), data[name])
+            at = np.log(rate).where(rate > 0, seen)
         else:
             seen = np.log(data[name].where(data[name] > 0, values.mean(REPLICATE)))
             seen = at = _together(seen, data[name])

@@ -41,13 +41,15 @@ SUMS = ("accepted", "compared", "rejected", "genuine", "identity", "group", "squ
 class Place:
     """Where a rate is found: the law, its entry there, and the share of its logarithm's error that is left.
 
-    events: what is added to the counts, a whole one for the FAR of a threshold that was found.
+    events: what is added to the counts, a whole one for the FAR of a threshold that was found. whole: the rate of all
+    groups together, of a group's.
     """
 
     law: Law
     entry: int
     share: float = 1.0
     events: float = 0.5
+    whole: float = np.inf
 
     @property
     def influence(self) -> np.ndarray:
@@ -58,6 +60,11 @@ class Place:
     def event(self) -> float:
         """Weight of a typical error."""
         return self.share * self.law.event(self.entry)
+
+    @property
+    def least(self) -> float:
+        """What no error counts as in draws: a sample holds whole errors, so a quarter of one, or of the rate of all."""
+        return min(self.event, self.whole or np.inf) / 4
 
     def quantiles(self, probability: np.ndarray) -> np.ndarray:
         """Quantiles of the rate."""
@@ -78,14 +85,16 @@ class Rates:
     """The laws of one model's rates at every level, and at the EERs of the groups and of all.
 
     node: the evaluation's node "influence" of one model. groups: labels. fixed: whether thresholds stand, whatever the
-    impostors. target: whose rates. FARs and FRRs stand in one order everywhere: FAR of all, of each cell (the first
-    cells are the groups' own); FRR of all, of each group.
+    impostors. target: whose rates. alike: whether small groups have the FAR of all, see `Part.borrowed`. FARs and FRRs
+    stand in one order everywhere: FAR of all, of each cell (the first cells are the groups' own); FRR of all, of each
+    group.
     """
 
     node: xr.Dataset
     groups: np.ndarray
     fixed: bool
     target: str
+    alike: bool = False
 
     @property
     def n_levels(self) -> int:
@@ -130,6 +139,8 @@ class Rates:
         far, frr = impostor_part(sums, self.masks, self.target), genuine_part(sums, self.memberships, self.target)
         if self.node.rate.values[point] < self.node.rate.values[-1]:
             far = far.with_clumps(self.clumps)
+        if self.target == NEW_PEOPLE and len(self.groups):
+            far = far.borrowed(self.alike)
         return law_of(far, frr, partial(self.slopes, alpha, setter), alpha, setter)
 
     @cached_property
@@ -176,7 +187,9 @@ class Rates:
         entry = np.asarray(entries[name])
         laws = self.standing.laws if name == "far" else self.laws
         events = 1.0 if name == "far" and not self.fixed else 0.5
-        found = [Place(law, int(at), events=events) for law in laws for at in entry.ravel()]
+        wholes = [law.rate[entries[name.split("_")[0]]] if entry.ndim else np.inf for law in laws]
+        every = ((law, int(at), whole) for law, whole in zip(laws, wholes, strict=True) for at in entry.ravel())
+        found = [Place(law, at, events=events, whole=whole) for law, at, whole in every]
         return np.array(found, object).reshape(len(laws), *entry.shape)
 
     def ends(self, name: str, at: np.ndarray) -> np.ndarray:
@@ -211,7 +224,7 @@ class Rates:
         return np.interp(np.log(np.maximum(far, np.exp(logs[0]))), logs, at)
 
 
-def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
+def rates_of(evaluation: xr.DataTree, target: str, alike: bool = False) -> dict[str | None, Rates]:
     """The laws of every model by name; of one without a name by None."""
     known = isinstance(target, str) and target in TARGETS
     require(known, f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
@@ -230,7 +243,7 @@ def rates_of(evaluation: xr.DataTree, target: str) -> dict[str | None, Rates]:
     fixed = "far_level" not in data.dims
     names = node[MODEL].values.tolist() if MODEL in node.dims else [None]
     models = [node if name is None else node.sel({MODEL: name}, drop=True) for name in names]
-    return {name: Rates(model, groups, fixed, target) for name, model in zip(names, models, strict=True)}
+    return {name: Rates(model, groups, fixed, target, alike) for name, model in zip(names, models, strict=True)}
 
 
 def ends(
@@ -264,14 +277,17 @@ def _sup_tails(places: np.ndarray, level: float, together: np.ndarray) -> np.nda
     return found
 
 
-def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int = DRAWS, place: int = 0) -> xr.Dataset:
+def draws(
+    evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int = DRAWS, place: int = 0, laws=None
+) -> xr.Dataset:
     """Draws of rates from their joint law, with `replicate` in front; the same units get the same multipliers.
 
     place: of the evaluation among those that are compared: errors that nobody has seen are not the same in two of them.
+    laws: what `rates_of` returned.
     """
     data = evaluation["empirical"].to_dataset()
     parts = {name: [] for name in names}
-    for rates in rates_of(evaluation, target).values():
+    for rates in (laws or rates_of(evaluation, target)).values():
         places = {name: rates.places(name) for name in names}
         every = [one for found in places.values() for one in found.flat]
         heights = _heights(np.stack([one.influence for one in every], 1), n, place)
@@ -285,6 +301,17 @@ def draws(evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int =
         whole = whole if MODEL in data[name].dims else whole.isel({MODEL: 0})
         variables[name] = whole.where(data[name].notnull()).transpose(REPLICATE, ...)
     return xr.Dataset(variables, {name: data[name] for name in data.coords}).assign_coords({REPLICATE: np.arange(n)})
+
+
+def alike_draws(evaluation: xr.DataTree, name: str, n: int) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
+    """FARs of groups over new people as if small groups were like all, see `Part.borrowed`: draws, the rates that these
+    belong to, and what no accepted pair counts as."""
+    data, laws = evaluation["empirical"].to_dataset()[name], rates_of(evaluation, NEW_PEOPLE, alike=True)
+    places = [rates.places(name) for rates in laws.values()]
+    places = np.stack(places) if MODEL in data.dims else places[0]
+    known = [[one.law.rate[one.entry], one.least] for one in places.flat]
+    rate, least = (data.copy(data=np.reshape(part, data.shape)) for part in zip(*known, strict=True))
+    return draws(evaluation, (name,), NEW_PEOPLE, n, laws=laws)[name], rate, least
 
 
 def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataArray]:
@@ -312,10 +339,8 @@ def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataA
 
 
 def _drawn(place: Place, heights: np.ndarray) -> np.ndarray:
-    """Values of a rate at normal heights. A sample holds whole errors: much less than one is none, which counts a
-    quarter of one."""
-    values = np.interp(heights, HEIGHTS, place.quantiles(ndtr(HEIGHTS)))
-    return np.clip(values, place.event / 4, 1.0)
+    """Values of a rate at normal heights."""
+    return np.clip(np.interp(heights, HEIGHTS, place.quantiles(ndtr(HEIGHTS))), place.least, 1.0)
 
 
 def _heights(influence: np.ndarray, n: int, place: int = 0) -> np.ndarray:
