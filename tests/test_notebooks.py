@@ -152,6 +152,17 @@ def test_asks_before_it_tells(path):
     assert [at for at in questions if not any(map(has_picture, cells[at + 1 :]))] == []
 
 
+@each_notebook
+def test_what_a_button_draws_keeps_its_names(path):
+    """A figure that is drawn later, when all cells have run, finds what its cell meant: no name has been taken anew."""
+    cells = code_cells(run_notebooks.read(path))
+    for at, cell in enumerate(cells):
+        later = set().union(*map(assigned_names, cells[at + 1 :]))
+        for drawn in (node for node in ast.walk(tree_of(cell)) if isinstance(node, ast.Lambda)):
+            read = {node.id for node in ast.walk(drawn.body) if isinstance(node, ast.Name)}
+            assert (read - {one.arg for one in drawn.args.args}) & later == set()
+
+
 @each_lesson
 def test_prose_comes_in_small_pieces(path):
     """150 words a cell at most; tables and the code of answers do not count."""
