@@ -181,7 +181,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
         value = made[name] if isinstance(made[name], int) else low
         limits = {"min": min(low, value), "max": max(high, value), "step": step}
         asked[name] = labelled(widgets.IntSlider, label, value=value, **limits)
-    limits = {"min": 1, "max": max(1000, made["concentrations"][1]), "step": 1}
+    limits = {"min": 1, "max": max(1000, made["concentrations"][1]), "step": 1, "readout_format": ".0f"}
     ends = [float(round(end)) for end in made["concentrations"]]  # on the slider's steps
     asked["kappa"] = labelled(widgets.FloatRangeSlider, "concentrations κ", value=ends, **limits)
 

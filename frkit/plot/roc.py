@@ -192,7 +192,8 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     floor = log_floor(replicates.estimate, replicates.centre, curves.max(axis=0), curves.mean(axis=0) / 2)
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
     label = f"{len(lines)} {attrs.get('method', 'naive')} bootstrap curves"
-    ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, label=label, zorder=1))
+    ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, zorder=1))
+    ax.plot([], [], color=FAN, linewidth=3, label=label)  # in the legend a single thin line would hardly be seen
     empirical, centre = np.maximum(replicates.estimate, floor), np.maximum(replicates.centre, floor)
     ax.plot(x, empirical, color=DARK, linewidth=2, label="empirical curve", zorder=5)
     words = "V-statistic: centre of the naive fan"
