@@ -191,9 +191,9 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     x, curves = replicates[along].values, replicates.replicates.transpose(REPLICATE, along).values
     floor = log_floor(replicates.estimate, replicates.centre, curves.max(axis=0), curves.mean(axis=0) / 2)
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
-    label = f"{len(lines)} {attrs.get('method', 'naive')} bootstrap curves"
     ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, zorder=1))
-    ax.plot([], [], color=FAN, linewidth=3, label=label)  # in the legend a single thin line would hardly be seen
+    # in the legend a single thin line would hardly be seen
+    ax.plot([], [], color=FAN, linewidth=3, label=f"{len(lines)} {attrs.get('method', 'naive')} bootstrap curves")
     empirical, centre = np.maximum(replicates.estimate, floor), np.maximum(replicates.centre, floor)
     ax.plot(x, empirical, color=DARK, linewidth=2, label="empirical curve", zorder=5)
     words = "V-statistic: centre of the naive fan"
