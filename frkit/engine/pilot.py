@@ -185,8 +185,8 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
 
 def even_plan(pilot: Pilot) -> Ladder:
     """Equal bins over all scores, none kept: where every level lies, when the pilot has misled the plan."""
-    scores, _ = replace(pilot, share=1.0).tail
-    low, high = (float(scores[-1]), float(scores[0])) if len(scores) else (0.0, 1.0)
+    scores = np.concatenate([scores[~np.isnan(scores)] for scores, _, _ in pilot.patches])
+    low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 1.0)
     return Ladder.even(low, high, EVEN_BINS, keep=False)
 
 
