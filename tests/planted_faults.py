@@ -102,8 +102,8 @@ FAULTS = [  # part, what stands there once, what is put in its place
     ("faces", "(square >= limits.tiny) & (square <= limits.max)", "(square >= limits.tiny)"),
     ("resampling", "np.random.SeedSequence(self.seed).spawn(self.n)", "[self.seed + b for b in range(self.n)]"),
     ("resampling", "np.lexsort((image, code))", "np.lexsort((np.arange(n), code))"),
-    ("resampling", "2 * rng.integers(0, 2, len(people))", "rng.integers(0, 3, len(people))"),
-    ("resampling", "0, n, n if self.size is None else self.size", "0, n, n"),
+    ("resampling", "2 * rng.integers(0, 2, sum", "rng.integers(0, 3, sum"),
+    ("resampling", "len(people), size or len(people)", "len(people), len(people)"),
 ]
 
 

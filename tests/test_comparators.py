@@ -81,6 +81,12 @@ def test_permutations_are_those_of_people():
     assert found.p_value == (1 + (null >= float(found.dcor2)).sum()) / 51
 
 
+def test_an_order_that_equals_the_data_counts_against_it():
+    """Of six people in two classes of three, one order in ten parts them as they are."""
+    found = distance_correlation(labelled(n=12, shift=20.0), "group", permutations=199)
+    assert 0.05 < float(found.p_value) < 0.17
+
+
 def test_the_p_value_agrees_with_scipy():
     from scipy.stats import permutation_test
 

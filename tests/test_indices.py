@@ -229,6 +229,7 @@ def test_canonical_scores_are_seeded_and_a_group_keeps_its_first_scores():
     assert not np.array_equal(one.score, other.score)
     longer = fk.canonical_scores(sizes=(80, 60), seed=3)
     np.testing.assert_array_equal(longer.score.values[:50], one.score.values[:50])
+    np.testing.assert_array_equal(longer.score.values[160:], one.score.values[100:])  # the other group's: as they were
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,22 @@ def test_dealt_scores_keep_their_numbers_and_agree_with_the_twin():
     assert float(dealt.genuine_sd_group.std("replicate").max()) > 0
 
 
+def test_neither_strangers_of_two_groups_nor_an_image_with_itself_are_dealt():
+    """A list of all pairs, each image with itself among them, and the same list without these, and without strangers of
+    two groups."""
+    row, col = np.triu_indices(60)
+    name, who, group = np.arange(60).astype(str), np.arange(60) // 3, np.where(np.arange(60) // 3 % 2, "a", "b")
+    score, dealt = np.random.default_rng(0).random(len(row)), []
+    for keep in (row >= 0, row != col, (row != col) & (group[row] == group[col])):
+        i, j = row[keep], col[keep]
+        sides = dict(probe=name[i], reference=name[j], probe_identity=who[i], reference_identity=who[j])
+        table = fk.pairs(score[keep], **sides, group=(group[i], group[j]))
+        how = dict(by="group", score_map="identity", bins=5, deals=3)
+        dealt.append(fk.indices.evaluate(table, **how)["dealt"].to_dataset())
+    for other in dealt[1:]:
+        xr.testing.assert_allclose(dealt[0], other)
+
+
 def test_deals_of_a_pair_table_of_two_models():
     table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
     two = fk.pairs({"A": table.score.values, "B": table.score.values**2}, table.genuine, group=table.probe_group.values)

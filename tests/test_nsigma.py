@@ -196,6 +196,9 @@ def test_each_statistic_by_hand():
     assert (found.reference_eer.item(), found.reference_tpr.item()) == ("a", "b")
     np.testing.assert_allclose(found.sp, [1, 1 - (0.04 + 0.02 + 0.06) / 3])
     np.testing.assert_allclose(found.eop, [1 - (0.25 + 0.05 + 0.0) / 3, 1])
+    floors = [1 - np.sqrt(2 / np.pi * rate.var(0, ddof=1).sum()) for rate in (eer, tpr)]  # mean |difference| of normals
+    np.testing.assert_allclose(found.sp_floor, [1, floors[0]])
+    np.testing.assert_allclose(found.eop_floor, [floors[1], 1])
     np.testing.assert_allclose(found.n_signed, [0, -4.0])
     np.testing.assert_allclose(found.n_absolute, [0, 4.0])
     welch = stats.ttest_ind(eer[:, 0], eer[:, 1], equal_var=False)
