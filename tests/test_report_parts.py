@@ -10,7 +10,7 @@ import xarray as xr
 import frkit as fk
 from frkit import __main__ as command
 from frkit.reporting import page, people, rates, report, writing
-from frkit.reporting.opening import converted, open_data, together
+from frkit.reporting.opening import converted, model_names, open_data, together
 from frkit.reporting.tables import Table
 from frkit.reporting.work import Section, Work
 
@@ -150,6 +150,13 @@ def test_labels_of_images_stay_those_of_images(tmp_path):
     faces = fk.faces(faces.embedding.values, faces.identity.values, pose=pose, varying="keep")
     converted(faces, tmp_path / "faces.npz")
     assert open_data(tmp_path / "faces.npz").pose.attrs["varying"] == "keep"
+
+
+def test_models_are_named_by_their_files_without_endings():
+    names = ["x/arc.face.npz", "cos.csv.gz", "y.JSON", "z.pq", "w.nc4", "v.zarr.zip", "u.zarr"]
+    assert model_names(names) == ["arc.face", "cos", "y", "z", "w", "v", "u"]
+    with pytest.raises(fk.InputError, match="distinct names"):
+        model_names(["a/x.npz", "b/x.csv"])
 
 
 def test_each_of_several_matrices_keeps_its_name():

@@ -17,13 +17,13 @@ from frkit.explore.panel import Stopped, end, labelled, start_at
 from frkit.faces.files import file_kind, named
 from frkit.faces.opening import demo_faces
 from frkit.reporting import page
-from frkit.reporting.opening import guess, kind_of, open_data, preview
+from frkit.reporting.opening import ENDINGS, guess, kind_of, open_data, preview
 from frkit.reporting.report import Report, report
 
 # bytes: what Jupyter's connection to the browser lets through in one piece, unless who started it has allowed more
 MOST_UPLOADED = int(os.environ.get("FRKIT_MOST_UPLOADED", 9_000_000))
 MOST_READ = 4_000_000_000  # bytes of a file that is named by its path
-ACCEPTED = ".npz,.npy,.csv,.tsv,.gz,.parquet,.mat,.nc"
+ACCEPTED = tuple(end for end in ENDINGS if end != ".zarr")  # a folder is no upload
 NONE, SEVERAL = "(none)", "Ctrl for several"
 SIDES = ("probe_identity", "reference_identity")
 SECONDS = {True: (4.0, 1e-7), False: (18.0, 5e-7)}  # quick -> of any report, and of each comparison of images
@@ -70,7 +70,7 @@ class OwnData:
         self.data, self.found, self.thread = None, None, None
         self.stopping = threading.Event()
         self.path = labelled(widgets.Text, "file", value=str(path or ""), placeholder="path; empty: the demo's faces")
-        self.upload = widgets.FileUpload(accept=ACCEPTED, multiple=False, description="or upload")
+        self.upload = widgets.FileUpload(accept=",".join(ACCEPTED), multiple=False, description="or upload")
         self.read_button = widgets.Button(description="Read")
         self.said, self.preview = widgets.HTML(), widgets.HTML()
         self.columns = {
@@ -146,8 +146,8 @@ class OwnData:
                 size <= MOST_UPLOADED,
                 f"{name} has {size / 1e6:.0f} MB; uploads may have {MOST_UPLOADED / 1e6:.0f}: give its path instead",
             )
-            ends = tuple(ACCEPTED.split(","))
-            require(name.lower().endswith(ends), f"{name}: frkit reads {', '.join(ends)}; nothing is ever unpickled")
+            words = f"{name}: frkit reads {', '.join(ACCEPTED)}; nothing is ever unpickled"
+            require(name.lower().endswith(ACCEPTED), words)
             self.folder_of_upload = tempfile.TemporaryDirectory()  # gone with this object
             path = Path(self.folder_of_upload.name, name)
             path.write_bytes(bytes(uploaded["content"]))

@@ -10,7 +10,7 @@ import xarray as xr
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PAIR, PROBE, REFERENCE, listed, require, require_path, writing
 from frkit.faces.dataset import stack_models
-from frkit.faces.files import file_kind, named
+from frkit.faces.files import KINDS, file_kind, named
 from frkit.faces.joins import is_pattern
 from frkit.faces.opening import IDENTITY_NAMES, open_faces
 from frkit.faces.tables import read_frame, read_pieces
@@ -30,6 +30,7 @@ KNOWN = {  # columns that a table of this format has
 OF_FACES = ("labels", "embedding", "identity", "image", "attributes", "varying", "metadata")
 OF_MATRIX = ("missing", "distance", "labels", "identity", "metadata", "failed")
 OF_PAIRS = ("scores", "metadata", "columns", "distance", "missing", "identity", "failed")
+ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".json", ".gz")
 PREVIEW = 200  # rows that tell what a column holds
 
 
@@ -217,7 +218,7 @@ def kind_of(part) -> str:
 
 def model_names(paths: Iterable[Path]) -> list[str]:
     """Names of models from those of their files, which must differ."""
-    ends = re.compile(r"(\.(csv|tsv|npz|npy|parquet|mat|nc|zarr|zip|txt|gz))+$", re.IGNORECASE)
+    ends = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
     names = [ends.sub("", Path(path).name) for path in paths]
     require(len(set(names)) == len(names), f"files of several models need distinct names, got {listed(names)}")
     return names
