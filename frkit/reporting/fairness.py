@@ -189,8 +189,7 @@ def distributions(work: Work) -> Section:
             words = [
                 f"{key.upper()} {number(float(one[key]), 4)} ({p_text(float(one[f'{key}_p']))})" for key in INDICES
             ]
-            said = f"Score distributions{of_model(name)}: {', '.join(words)}; p against groups dealt at random."
-            section.answers.append(said)
+            section.answers.append(f"Score distributions{of_model(name)}: {', '.join(words)}; p against random groups.")
     return section
 
 
