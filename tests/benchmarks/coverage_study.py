@@ -35,9 +35,9 @@ import workload
 
 import frkit as fk
 
-METHODS = ("recentered", "naive", "gaussian", "pivotal")
+METHODS = ("recentered", "naive", "gaussian", "pivotal", "influence")
 FAR = fk.far_levels(1e-6, 1e-1, per_decade=4)
-TARGET = 5.0
+TARGET = 3.0
 COLUMNS = "{:<34}{:>10}{:>10}{:>9}{:>9}{:>9}"
 
 
