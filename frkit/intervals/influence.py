@@ -108,7 +108,8 @@ class Part:
         grown = np.sqrt(1 + _ratio(extra, self.own))
         least = np.maximum(self.least, larger * self.clump)
         covariance = self.covariance * np.outer(grown, grown)
-        return replace(self, covariance=covariance, influence=self.influence * grown, least=least)
+        clump = np.where(self.rate > 0, self.clump, known)
+        return replace(self, covariance=covariance, influence=self.influence * grown, least=least, clump=clump)
 
     def borrowed(self, alike: bool) -> "Part":
         """FARs over new people, of which small groups cannot tell how much theirs vary.

@@ -139,7 +139,7 @@ class Rates:
         far, frr = impostor_part(sums, self.masks, self.target), genuine_part(sums, self.memberships, self.target)
         if self.node.rate.values[point] < self.node.rate.values[-1]:
             far = far.with_clumps(self.clumps)
-        if self.target == NEW_PEOPLE and len(self.groups):
+        if self.target == NEW_PEOPLE:
             far = far.borrowed(self.alike)
         return law_of(far, frr, partial(self.slopes, alpha, setter), alpha, setter)
 
