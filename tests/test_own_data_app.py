@@ -51,7 +51,11 @@ def upload(app, name, content):
 
 
 def test_a_file_is_evaluated_and_exported(file, tmp_path):
-    app = OwnData(file)
+    app, said = OwnData(), []
+    app.said.observe(lambda change: said.append(change.new), names="value")
+    app.path.value = str(file)
+    app.read()
+    assert "reading faces.npz ..." in said[0] and "120 images" in said[1]
     assert (app.by.value, app.run_button.disabled) == ("gender", False)
     app.far.value, told = "0.05, 0.1", []
     app.step.observe(lambda change: told.append(change.new), names="value")

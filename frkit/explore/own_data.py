@@ -97,7 +97,7 @@ class OwnData:
         """Two columns, one beneath the other where the page is narrow."""
         for one in (self.path, self.by, self.models, self.far, self.quick, self.folder, *self.columns.values()):
             one.layout = widgets.Layout(**WIDE)
-            one.style.description_width = "8em"
+            one.style.description_width = "10em"
         buttons = widgets.HBox([self.run_button, self.stop_button, self.bar])
         left = [
             widgets.HTML("<b>1. Data</b>"), self.path, widgets.HBox([self.upload, self.read_button]), self.said,
@@ -132,6 +132,7 @@ class OwnData:
         try:
             self.source = self._file()
             if self.source is not None:
+                self._say(f"reading {self.source.name} ...")
                 self._look(self.source)
             self._load()
         except (InputError, OSError) as error:
