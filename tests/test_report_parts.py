@@ -9,7 +9,7 @@ import xarray as xr
 
 import frkit as fk
 from frkit import __main__ as command
-from frkit.reporting import page, people, rates, report, writing
+from frkit.reporting import card, page, people, rates, report, writing
 from frkit.reporting.opening import converted, model_names, open_data, together
 from frkit.reporting.tables import Table
 from frkit.reporting.work import Section, Work
@@ -109,6 +109,21 @@ def test_people_without_a_label_have_a_row_of_their_own():
     found = fk.report(faces.assign_coords(group=("image", label)), by="group", far=FAR, quick=True, progress=False)
     table = found.tables["Groups"]
     assert table.loc["no label: in no group"].tolist() == ["1", "5"] and table["people"].tolist() == ["11", "12", "1"]
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_list_without_names_of_images_counts_no_images():
+    rng, who = np.random.default_rng(0), np.arange(400).reshape(2, 200) % 12
+    who[1, ::2] = who[0, ::2]
+    same, names = who[0] == who[1], np.char.add("p", who.astype(str))
+    sex = np.where(who % 2, "f", "m")
+    sides = {"probe_identity": names[0], "reference_identity": names[1]}
+    for sides, columns in ((sides, ["people"]), ({}, None)):
+        work = work_of(fk.pairs(rng.normal(size=200), same, gender=tuple(sex), **sides).score, by="gender")
+        work.prepare()
+        table = card.card(work).tables.get("Groups")
+        assert columns is None if table is None else table.columns.tolist() == columns
+        assert table is None or table["people"].tolist() == ["6", "6"]
 
 
 # --- the page and the folder ---------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def card(work: Work) -> Section:
         section.lines.append(_duplicates(work.faces))
     else:
         section.lines.append("Duplicates among the images cannot be seen in scores: that takes their embeddings.")
-    if work.by is not None:
+    if work.by is not None and (work.named or PROBE in work.scores.coords):
         section.tables["Groups"] = _groups(work)
     return section
 
@@ -90,4 +90,5 @@ def _groups(work: Work) -> Table:
     held = pd.DataFrame({GROUP: who.group, "person": who.identity}).groupby(GROUP).person.agg(["nunique", "size"])
     held = held.loc[[*who.groups, *held.index.intersection([UNKNOWN])]]
     held = held.rename(index={UNKNOWN: "no label: in no group"}).map("{:,}".format)
-    return Table(held.set_axis(["people", "images"], axis=1).rename_axis(GROUP))
+    known = {"people": work.named, "images": PROBE in work.scores.coords}
+    return Table(held.set_axis([*known], axis=1)[[name for name in known if known[name]]].rename_axis(GROUP))
