@@ -117,8 +117,8 @@ def test_a_list_without_names_of_images_counts_no_images():
     who[1, ::2] = who[0, ::2]
     same, names = who[0] == who[1], np.char.add("p", who.astype(str))
     sex = np.where(who % 2, "f", "m")
-    sides = {"probe_identity": names[0], "reference_identity": names[1]}
-    for sides, columns in ((sides, ["people"]), ({}, None)):
+    people_of = {"probe_identity": names[0], "reference_identity": names[1]}
+    for sides, columns in ((people_of, ["people"]), ({}, None)):
         work = work_of(fk.pairs(rng.normal(size=200), same, gender=tuple(sex), **sides).score, by="gender")
         work.prepare()
         table = card.card(work).tables.get("Groups")
