@@ -9,8 +9,7 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people, table
 
 import frkit as fk
-from frkit.engine import pilot as plan
-from frkit.engine import store, sweep
+from frkit.engine import pilot, store, sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
@@ -21,7 +20,7 @@ OPTIONS = dict(far=(2e-4, 1e-3, 1e-2, 0.1), by="gender", resampling=fk.Resamplin
 def many_blocks(monkeypatch):
     """Data of two hundred images go the way of a million: squares of blocks, in many batches, most pairs in a file."""
     for name, value in dict(PILOT_PAIRS=256, TAIL_PAIRS=20, TOP_PAIRS=5).items():
-        monkeypatch.setattr(plan, name, value)
+        monkeypatch.setattr(pilot, name, value)
     monkeypatch.setattr(sweep, "HELD_PAIRS", 200)
     monkeypatch.setattr(sweep, "FEW_BLOCKS", 10)
     monkeypatch.setattr(sweep, "BATCH", 3)
@@ -54,7 +53,7 @@ def test_many_blocks_and_few_have_the_same_bits(monkeypatch):
     many = fk.evaluate(scores, **OPTIONS)
     monkeypatch.undo()
     for name, value in dict(PILOT_PAIRS=256, TAIL_PAIRS=20, TOP_PAIRS=5).items():
-        monkeypatch.setattr(plan, name, value)
+        monkeypatch.setattr(pilot, name, value)
     same_bits(many, fk.evaluate(scores, **OPTIONS))
 
 

@@ -5,8 +5,7 @@ import pytest
 from engine_cases import check_evaluation, looked_up, people
 
 import frkit as fk
-from frkit.engine import pilot as plan
-from frkit.engine import rates
+from frkit.engine import pilot, rates
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 FAR = (2e-4, 1e-3, 1e-2, 0.1)
@@ -16,9 +15,9 @@ UNEQUAL = [2 + (index * 7) % 9 for index in range(40)]
 @pytest.fixture(autouse=True)
 def small_plan(monkeypatch):
     """Look at few pairs and keep few, so that data of a hundred images go the way of data of ten thousand."""
-    monkeypatch.setattr(plan, "PILOT_PAIRS", 256)
-    monkeypatch.setattr(plan, "TAIL_PAIRS", 20)
-    monkeypatch.setattr(plan, "TOP_PAIRS", 5)
+    monkeypatch.setattr(pilot, "PILOT_PAIRS", 256)
+    monkeypatch.setattr(pilot, "TAIL_PAIRS", 20)
+    monkeypatch.setattr(pilot, "TOP_PAIRS", 5)
 
 
 def evaluate_and_check(scores, far=FAR, **options):
@@ -89,13 +88,13 @@ def test_replicates_far_from_the_data(scheme):
 
 def floor_too_high(*_, **__):
     """A plan that takes nothing below a score that hardly any pair reaches."""
-    return plan.Ladder(0.9, 0.9, 100.0, np.zeros(11, np.int16), np.ones(1, bool))
+    return pilot.Ladder(0.9, 0.9, 100.0, np.zeros(11, np.int16), np.ones(1, bool))
 
 
 def nothing_kept(*_, **__):
     """A plan with twenty bins over all scores, of which no pair is kept."""
     bins = (np.arange(201) // 10).astype(np.int16)
-    return plan.Ladder(-1.0, -np.inf, 100.0, bins, np.zeros(21, bool))
+    return pilot.Ladder(-1.0, -np.inf, 100.0, bins, np.zeros(21, bool))
 
 
 @pytest.mark.parametrize(("make_plan", "sweeps"), [(floor_too_high, 3), (nothing_kept, 2)])
@@ -106,7 +105,7 @@ def test_a_plan_that_fails_costs_sweeps_and_no_exactness(make_plan, sweeps, monk
 
     calls, sweep = [], rates.sweep
     monkeypatch.setattr(rates, "sweep", counted)
-    monkeypatch.setattr(plan, "make_plan", make_plan)
+    monkeypatch.setattr(pilot, "make_plan", make_plan)
     scores = fk.score_tensor(people(UNEQUAL, dim=20), chunks=64)
     evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=2))
     assert len(calls) == sweeps

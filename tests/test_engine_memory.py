@@ -7,7 +7,7 @@ import pytest
 from engine_cases import check_evaluation, people
 
 import frkit as fk
-from frkit.engine import pairs, plan, rates
+from frkit.engine import pairs, pilot, rates
 from frkit.engine.protocol import make_protocol
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -27,15 +27,15 @@ def crowd(n, dim=16):
 
 def test_the_plan_of_many_images_keeps_all_that_it_wants(monkeypatch):
     """What is left out, or guessed from few people, costs more sweeps: 200,000 images took four times their share."""
-    seen, looked_at, sample = [], [], plan._patch
-    monkeypatch.setattr(plan, "_patch", lambda *given: looked_at.append(given[1]) or sample(*given))
+    seen, looked_at, sample = [], [], pilot._patch
+    monkeypatch.setattr(pilot, "_patch", lambda *given: looked_at.append(given[1]) or sample(*given))
 
     def noted(keep, pairs, limit):
         seen.append((pairs[keep].sum(), limit))
         return affordable(keep, pairs, limit)
 
-    affordable = plan._affordable
-    monkeypatch.setattr(plan, "_affordable", noted)
+    affordable = pilot._affordable
+    monkeypatch.setattr(pilot, "_affordable", noted)
     scores = crowd(200_000)
     protocol = make_protocol(scores, "group", "error", None, "all", None)
     rates.plan_rates(scores, protocol, fk.far_levels(1e-7, 1e-3), np.empty(0))
@@ -47,7 +47,7 @@ def test_the_plan_of_many_images_keeps_all_that_it_wants(monkeypatch):
 
 def nothing_kept(*_, **__):
     """A plan with twenty bins over all scores, of which no pair is kept."""
-    return plan.Ladder(-1.0, -np.inf, 100.0, (np.arange(201) // 10).astype(np.int16), np.zeros(21, bool))
+    return pilot.Ladder(-1.0, -np.inf, 100.0, (np.arange(201) // 10).astype(np.int16), np.zeros(21, bool))
 
 
 @pytest.mark.parametrize("keeping", [True, False], ids=["kept", "fetched"])
@@ -56,7 +56,7 @@ def nothing_kept(*_, **__):
 def test_portions_of_one_bin_have_the_rates_of_the_twin(sizes, levels, keeping, monkeypatch):
     monkeypatch.setattr(pairs, "PORTION", 1)
     if not keeping:
-        monkeypatch.setattr(plan, "make_plan", nothing_kept)
+        monkeypatch.setattr(pilot, "make_plan", nothing_kept)
     scores = fk.score_tensor(people(sizes, dim=20, groups=("f", "m", "x", "unknown", "m")), chunks=64)
     options = dict(by="gender", resampling=fk.Resampling("image", n=2), **levels)
     check_evaluation(fk.evaluate(scores, **options), scores, **options)
@@ -80,7 +80,7 @@ def peak_of_resolution(scores, monkeypatch):
 
 
 def test_memory_does_not_grow_with_the_kept_pairs(monkeypatch):
-    monkeypatch.setattr(plan, "PILOT_PAIRS", 20_000)
+    monkeypatch.setattr(pilot, "PILOT_PAIRS", 20_000)
     scores = crowd(1500)
     whole, table = peak_of_resolution(scores, monkeypatch)
     monkeypatch.setattr(pairs, "PORTION", 50_000)

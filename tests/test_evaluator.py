@@ -9,7 +9,7 @@ from engine_cases import FAR, people
 from test_engine_properties import assert_same
 
 import frkit as fk
-from frkit.engine import pilot as plan
+from frkit.engine import pilot
 from frkit.evaluation import evaluate as evaluating
 from frkit.evaluation.evaluate import prepared
 from frkit.intervals import provenance
@@ -21,9 +21,9 @@ SIZES = {"equal": [6] * 40, "unequal": [2 + (index * 7) % 9 for index in range(4
 @pytest.fixture(autouse=True)
 def small_plan(monkeypatch):
     """Look at few pairs and keep few, so that small data go the way of large ones."""
-    monkeypatch.setattr(plan, "PILOT_PAIRS", 256)
-    monkeypatch.setattr(plan, "TAIL_PAIRS", 20)
-    monkeypatch.setattr(plan, "TOP_PAIRS", 5)
+    monkeypatch.setattr(pilot, "PILOT_PAIRS", 256)
+    monkeypatch.setattr(pilot, "TAIL_PAIRS", 20)
+    monkeypatch.setattr(pilot, "TOP_PAIRS", 5)
 
 
 def data_sets(sizes, n=3):
@@ -65,7 +65,7 @@ def test_another_seed_draws_other_replicates():
 def test_preparing_saves_the_pilot_and_the_draws(monkeypatch):
     some, calls = data_sets("equal"), []
     kind = prepared(some[0], far=FAR, resampling=fk.Resampling("image", n=5))
-    for room, name in ((plan, "take_pilot"), (evaluating, "make_protocol")):
+    for room, name in ((pilot, "take_pilot"), (evaluating, "make_protocol")):
         given = getattr(room, name)
         monkeypatch.setattr(room, name, lambda *a, name=name, given=given: calls.append(name) or given(*a))
     kind(some[1])

@@ -21,8 +21,7 @@ from twin_influence import (
 )
 
 import frkit as fk
-from frkit.engine import pilot as plan
-from frkit.engine import rates
+from frkit.engine import pilot, rates
 from frkit.evaluation.evaluate import prepared
 from frkit.intervals.compare import _contrast, _holm_row
 from frkit.intervals.gamma_satterthwaite import Law, Move
@@ -161,7 +160,7 @@ def test_chunks_and_threads_give_the_same_bits(sizes):
 def test_a_group_without_an_eer_takes_no_pairs_from_the_others(monkeypatch):
     """Its threshold is lost; the pairs between the plan's kept bins belong to the thresholds that exist."""
     for name, value in dict(PILOT_PAIRS=3000, TAIL_PAIRS=20, TOP_PAIRS=5).items():
-        monkeypatch.setattr(plan, name, value)
+        monkeypatch.setattr(pilot, name, value)
     faces = people([6] * 30 + [1] * 6, dim=20, groups=("f", "m") * 15 + ("x",) * 6)
     scores = fk.score_tensor(faces, chunks=64)
     ev = fk.evaluate(scores, far=(2e-4, 1e-3, 1e-2, 0.1), by="gender")
