@@ -223,6 +223,10 @@ def test_clumps_that_were_not_seen():
     assert (more.influence**2).sum() == pytest.approx(more.own)
     assert more.least == pytest.approx(clump)
     assert part.with_clumps(np.array([1.5])).own == part.own
+    none = [0.0], [[0.0]], [[0.0], [0.0]], [0.0], [0.1], [0.1], [0.5], [0.0], [20.0]
+    for known, weight in ((0.7, 0.7), (5.0, 1.0), (0.05, 0.1)):  # at most all pairs, at least a single one
+        found = Part(*map(np.array, none)).with_clumps(np.array([known])).borrowed(alike=False)
+        assert found.none == pytest.approx(weight)
 
 
 def test_small_groups_borrow_from_all():

@@ -100,15 +100,15 @@ class Part:
         """The same where few clumps of accepted pairs were seen, and the largest were not: as if UNSEEN more had been.
 
         known: the weight of a clump where many pairs are accepted; it falls where fewer are, so that the truth lies
-        between what is seen here and that. The logarithms of both are averaged, by numbers of clumps.
+        between what is seen here and that. The logarithms of both are averaged, by numbers of clumps; where none was
+        seen it is what a pair that nobody has seen would weigh.
         """
         seen = _ratio(self.rate, self.clump)
         larger = np.maximum(_ratio(known, self.clump), 1) ** _ratio(UNSEEN, seen + UNSEEN)
         extra = np.maximum(larger - 1, 0) * self.clump * self.rate
         grown = np.sqrt(1 + _ratio(extra, self.own))
-        least = np.maximum(self.least, larger * self.clump)
+        least, clump = np.maximum(self.least, larger * self.clump), np.where(self.rate > 0, self.clump, known)
         covariance = self.covariance * np.outer(grown, grown)
-        clump = np.where(self.rate > 0, self.clump, known)
         return replace(self, covariance=covariance, influence=self.influence * grown, least=least, clump=clump)
 
     def borrowed(self, alike: bool) -> "Part":
@@ -121,10 +121,9 @@ class Part:
         """
         known = np.append(1, np.minimum(self.people[1:] / FEW, 1))
         clump = np.minimum(_ratio(self.clump[0] * self.none, self.none[0]), 1)
-        of_person = _ratio(max(self.own[0] - clump[0] * self.rate[0], 0) * self.people[0], self.rate[0] ** 2)
-        rate = self.rate
-        if alike:
-            rate = np.where(rate > 0, rate, rate[0]) ** known * rate[0] ** (1 - known)
+        whole = self.rate[0]
+        of_person = _ratio(max(self.own[0] - clump[0] * whole, 0) * self.people[0], whole**2)
+        rate = np.where(self.rate > 0, self.rate, whole) ** known * whole ** (1 - known) if alike else self.rate
         own = self.own * np.where(self.rate > 0, _ratio(rate, self.rate), 1)
         variance = known * own + (1 - known) * (rate**2 * _ratio(of_person, self.people) + rate * clump)
         grown = np.where(self.own > 0, np.sqrt(_ratio(variance, self.own)), 1)

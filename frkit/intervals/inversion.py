@@ -126,18 +126,20 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
 
     A group of few people may show none of the worst, and then its own noise is too small to tell it from the others.
     """
-    data, drawn = evaluation["empirical"].to_dataset(), draws(evaluation, names, target, N_DRAWS)
+    data, new = evaluation["empirical"].to_dataset(), target == NEW_PEOPLE
+    others = tuple(name for name in names if not (new and name.startswith("far_")))
+    drawn = draws(evaluation, others, target, N_DRAWS).clip(min=1e-300) if others else {}
     group = np.atleast_2d(evaluation["influence"].group.values)[0]  # that of every model
     images = xr.DataArray(np.bincount(group, minlength=data.sizes[GROUP])[: data.sizes[GROUP]], dims=GROUP)
     spreads = {}
     for name in names:
-        sizes, values = images if name.endswith(f"_{GROUP}") else 1.0, drawn[name].clip(min=1e-300)
-        if name == "frr_group" and target == NEW_PEOPLE:
+        sizes, values = images if name.endswith(f"_{GROUP}") else 1.0, drawn.get(name)
+        if name == "frr_group" and new:
             mixed, least = mixed_draws(evaluation, N_DRAWS)
             values = mixed.fillna(values)  # people who are all alike tell nothing of others
             seen = _together(np.log(data[name].clip(min=least)), data[name])
             at = np.log((np.exp(seen) * sizes).sum(GROUP) / sizes.where(seen.notnull()).sum(GROUP))
-        elif name.startswith("far_") and target == NEW_PEOPLE:
+        elif name not in others:
             values, rate, least = alike_draws(evaluation, name, N_DRAWS)
             seen = _together(np.log(data[name].clip(min=least)), data[name])
             at = np.log(rate).where(rate > 0, seen)
