@@ -187,3 +187,14 @@ def test_impostors_that_all_score_the_same():
     ev = fk.evaluate(scores, far=FAR, **options)
     check_evaluation(ev, scores, far=FAR, **options)
     assert (ev["replicates"].threshold == 0.5).all()
+
+
+def test_where_nobody_errs_the_eer_is_zero_whatever_rounding_leaves():
+    for seed in range(12):  # with unequal n_k sums of weights are rounded; that of seed 9 left -1e-19
+        rng = np.random.default_rng(seed)
+        person = np.repeat(np.arange(12), rng.integers(1, 6, 12))
+        scores = rng.uniform(0, 0.5, (len(person), len(person)))
+        scores[person[:, None] == person] = 0.9
+        names, images = [f"id{k}" for k in person], [str(i) for i in range(len(person))]
+        matrix = fk.score_matrix(np.minimum(scores, scores.T), names, names, probe=images, reference=images)
+        assert fk.evaluate(matrix, far=[0.03])["empirical"].eer.item() == 0

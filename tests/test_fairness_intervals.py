@@ -351,7 +351,7 @@ def test_a_group_without_an_error_is_named_and_no_floor_is_made_of_it():
     assert ev["empirical"].frr_group.sel(group="easy").item() == 0
     with pytest.warns(fk.DataWarning, match="no error in frr_group at FAR 0.05 of group 'easy'.*merge groups"):
         band = fk.band(ev, "frr_max_min")
-    assert np.isfinite(band.lower).all() and band.lower.item() >= 1 and not band.resolved.item()
+    assert 1 <= band.lower.item() < band.estimate.item() == band.upper.item() == np.inf and not band.resolved.item()
     with warnings.catch_warnings(action="ignore"):
         pivotal, floor = fk.band(ev, "frr_max_min", method="pivotal"), fk.floor(ev, "fdr")
         inverted = fk.band(ev, "fdr")

@@ -36,13 +36,13 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1321,
-    "engine": 2316,
+    "engine": 2317,
     "vmf": 811,
     "scores": 848,
     "plot": 802,
     "faces": 1055,
     "representation": 639,
-    "intervals": 1279,
+    "intervals": 1280,
     "evaluation": 616,
     "indices": 269,
     "explore": 729,

@@ -592,7 +592,8 @@ def test_groups_without_an_error_do_not_differ(without_errors, rate, at, target)
     for name in ("max_min", "max_geomean", "gini", "max_difference"):
         band = fk.band(ev, f"{rate}_{name}", target=target).sel(threshold_level=at)
         fair = band.attrs["fair"]
-        assert float(band.p) == 1 and float(band.lower) == fair < fair + 1e-4 < float(band.upper) < np.inf
+        assert float(band.p) == 1 and float(band.lower) == fair < fair + 1e-4 < float(band.upper)
+        assert (float(band.upper) == np.inf) == (fair == 1), "no ratio of two rates that may be 0 is too large"
         assert float(fk.floor(ev, f"{rate}_{name}", target=target).p.sel(threshold_level=at)) == 1
     fdr = fk.band(ev, "fdr", target=target).sel(threshold_level=at)
     assert float(fdr.lower) < float(fdr.upper) == 1
@@ -637,7 +638,7 @@ def test_every_interval_of_few_people_has_a_width_and_holds_the_estimate(seed, h
     for name in ("far_cross", "eer_group", "frr", "far", "fdr", "far_gini", "frr_gini", "far_max_min", "frr_max_min"):
         found.append(fk.band(ev, name, target=target))
     for band in found:
-        known = np.isfinite(band.estimate)
+        known = band.estimate.notnull()
         assert (known <= (band.upper - band.lower > 0)).all()
         assert (known <= (band.lower <= band.estimate + 1e-7)).all()
         assert (known <= (band.estimate <= band.upper + 1e-7)).all()  # sums of single precision lie below it

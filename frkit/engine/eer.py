@@ -112,7 +112,8 @@ def equal_error_rate(far: np.ndarray, frr: np.ndarray, far_after: np.ndarray, fr
     """Where the line from FAR >= FRR, just below a threshold, to FRR >= FAR, at the threshold, has both rates equal."""
     before, after = far - frr, frr_after - far_after
     share = np.divide(before, before + after, out=np.zeros(before.shape), where=before + after > 0)
-    return far + share * (far_after - far)
+    eer = far + share * (far_after - far)
+    return np.where(np.abs(eer) < TOLERANCE, 0.0, eer)  # weights are subtracted one by one: rounding may leave a rest
 
 
 def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, all_pairs: tuple) -> _Runs:

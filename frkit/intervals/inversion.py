@@ -85,6 +85,8 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     estimate = chosen(evaluation["empirical"].to_dataset())
     for held in (ray.seen, estimate.where(np.isfinite(estimate), ray.seen)):  # with half an error for none, and without
         off = ray.side * np.maximum(ray.side * off, ray.side * held)
+    # a group without an error may have a rate as near to 0 as one likes: no ratio to it is too large
+    off = off.where(np.isfinite(estimate) | (chosen.scale != "log"), ray.side * np.inf)
     lower, upper = (near, off) if ray.side > 0 else (off, near)
     p = (1 + n * as_far.isel({STRETCH: 0})) / (1 + n)
     return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper, "p": p}).where(ray.seen.notnull())
