@@ -62,6 +62,15 @@ def test_numbers_are_those_of_the_api(found, faces):
     xr.testing.assert_equal(found.results["people", "contributions"], who)
 
 
+def test_three_groups_have_a_page(tmp_path):
+    """The table of contrasts of FAR had a column named FAR beside the levels."""
+    mix = fk.vmf.mixture(40, 16, seed=0, kappa=(8, 20), groups={name: {} for name in "abc"})
+    found = fk.report(mix.sample(5, seed=1), by="group", far=FAR, quick=True, progress=False)
+    shown = found.tables["Differences of the groups' FAR, new people"]
+    assert shown.columns.tolist() == ["difference of FAR", "p", "p (Holm)"]
+    assert found.save(tmp_path / "out").joinpath("report.html").exists()
+
+
 @pytest.mark.parametrize("name", ["frr_max_min", "far_max_difference", "fdr", "garbe", "frr_log_geomean", "eer_spread"])
 def test_one_sweep_gives_every_permutation_test(found, faces, name):
     alone = fk.permutation_test(fk.score_tensor(faces), name, by="group", far=FAR, n=999)

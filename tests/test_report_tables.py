@@ -71,6 +71,11 @@ def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
         fk.table(bands, across="person")
 
 
+def test_a_column_may_have_the_name_of_rows(evaluation):
+    made = fk.table({"FAR": fk.band(evaluation, "frr")})
+    assert made.rows()[0] == ["model", "FAR", "FAR"] and made.to_latex().count("FAR") == 2
+
+
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_bands_floors_permutations_indices_and_n_sigma_join():
     mix = fk.vmf.mixture(40, 16, seed=0, groups={"a": {"kappa": 12}, "b": {"kappa": 20}})

@@ -41,7 +41,8 @@ def groups(work: Work) -> Section:
             result = compare(one, rate, groups="all", target=NEW_PEOPLE, level=work.level)
             section.results[f"{rate}, contrasts{of_model(name)}"] = result
             section.answers.append(_worst(section.results[rate], result, rate, name))
-            result = result.assign_attrs(measure=rate[:3].upper())
+            words = rate[:3].upper() if "a" in result.attrs else f"difference of {rate[:3].upper()}"
+            result = result.assign_attrs(measure=words)
             found.append(result if not name else result.expand_dims({MODEL: [name]}))
         words = f"Differences of the groups' {rate[:3].upper()}, {work.about}"
         section.tables[words] = table(xr.concat(found, MODEL, combine_attrs="override") if len(found) > 1 else found[0])

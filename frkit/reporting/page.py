@@ -46,7 +46,7 @@ CSS = """
 .frkit-report .quiet { opacity: .8; font-size: .9em; }
 .frkit-report .wide { overflow-x: auto; margin: .5em 0 1.2em; }
 .frkit-report table { border-collapse: collapse; font-size: .85em; font-variant-numeric: tabular-nums; }
-.frkit-report caption { text-align: left; font-weight: 600; padding: .3em 0; caption-side: top; }
+.frkit-report caption { text-align: left; font-weight: 600; padding: .3em 0; max-width: calc(100vw - 2.4rem); }
 .frkit-report th, .frkit-report td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0;
   white-space: nowrap; border-bottom: 1px solid rgba(128,128,128,.25); background: none; }
 .frkit-report th { white-space: normal; vertical-align: bottom; }
@@ -70,7 +70,8 @@ body > .frkit-report { margin: 0 auto; }
   body > .frkit-report .wide { overflow: visible; }
   body > .frkit-report th, body > .frkit-report td { white-space: normal; padding-right: .6em; }
   body > .frkit-report figure { width: 48%; }
-  figure, tr, li { break-inside: avoid; } h2, caption { break-after: avoid; }
+  div { orphans: 1; widows: 1; } p, li { orphans: 2; widows: 2; } h2, caption, strong { break-after: avoid; }
+  figure, tr, p, .wide:not(:has(tr:nth-child(25))) { break-inside: avoid; }
 }
 @page { margin: 1.5cm; }
 """

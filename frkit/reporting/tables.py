@@ -80,7 +80,7 @@ class Table(pd.DataFrame):
     def flat(self) -> pd.DataFrame:
         """The table with the names of its rows, if there are any, as columns."""
         plain = pd.DataFrame(self)
-        return plain if isinstance(self.index, pd.RangeIndex) else plain.reset_index()
+        return plain if isinstance(self.index, pd.RangeIndex) else plain.reset_index(allow_duplicates=True)
 
     def rows(self, sparse: bool = True) -> list[list[str]]:
         """Head and body as texts; `sparse` names rows only where the name changes."""
