@@ -1,12 +1,15 @@
 """Explorers: labelled controls, a figure that follows them, cautions beneath it, and text that is escaped."""
 
+import io
 import time
 import warnings
 
+import figure_checks
 import ipywidgets as widgets
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.image import imread
 from test_plot import biased, growing
 from trees import FAR, provenance, tree, two_models
 
@@ -23,9 +26,14 @@ def find(box, description):
     return control
 
 
+def pictures(box) -> list[widgets.Image]:
+    """One for each panel of the figure."""
+    (row,) = [child for child in box.children if isinstance(getattr(child, "children", [None])[0], widgets.Image)]
+    return row.children
+
+
 def picture(box) -> bytes:
-    (image,) = [child for child in box.children if isinstance(child, widgets.Image)]
-    return bytes(image.value)
+    return b"".join(bytes(image.value) for image in pictures(box))
 
 
 def follows(box, description, value) -> bool:
@@ -49,6 +57,34 @@ def test_the_figure_follows_every_control(name):
     assert picture(box).startswith(b"\x89PNG")
     for description, value in moves.items():
         assert follows(box, description, value), description
+
+
+@pytest.fixture
+def panels(monkeypatch):
+    """Explorers give their panels in place of what a page shows."""
+    monkeypatch.setattr(Panel, "box", lambda panel, *_: panel)
+
+
+@pytest.mark.usefixtures("panels")
+def test_each_panel_of_a_figure_is_a_whole_picture():
+    """They stand one below the other where the page is narrow: nothing is drawn across the line between them."""
+    panel = fk.explore.bootstrap_bias(biased())
+    drawn = np.asarray(panel.canvas.buffer_rgba()) / 255
+    left, right = (imread(io.BytesIO(image.value), format="png") for image in panel.pictures.children)
+    np.testing.assert_allclose(np.hstack([left, right]), drawn, atol=1e-6)
+    assert (left[:, -1] == 1).all() and (right[:, 0] == 1).all()
+    assert panel.pictures.layout.flex_flow == "row wrap"
+
+
+@pytest.mark.usefixtures("panels")
+@pytest.mark.parametrize("far", [(1e-3, 1e-2), (2e-4, 6e-3), (1.8e-4, 5.6e-3), (3e-3, 5e-3), (1e-4, 1e-1)])
+def test_words_of_ticks_have_room(far):
+    """On an axis of a decade or two the words of all nine ticks between powers of ten lay over each other."""
+
+    def show(axes, **_):
+        axes[0].set(xscale="log", xlim=far, xlabel="FAR")
+
+    assert figure_checks.faults(Panel({}, show).figure) == []
 
 
 @pytest.mark.parametrize("name", BOXES)

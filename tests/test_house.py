@@ -35,7 +35,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # takes the place of something. The plan is 7,500 in all; intervals without replicates and protection from bad input
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
-    "reporting": 1321,
+    "reporting": 1323,
     "engine": 2317,
     "vmf": 811,
     "scores": 848,
@@ -45,7 +45,7 @@ BUDGET = {
     "intervals": 1280,
     "evaluation": 616,
     "indices": 269,
-    "explore": 729,
+    "explore": 732,
     "nsigma": 241,
     "measures": 246,
     "studies": 1056,

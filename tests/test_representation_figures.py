@@ -83,8 +83,8 @@ def find(box, description):
 
 
 def picture(box):
-    (image,) = [child for child in box.children if isinstance(child, widgets.Image)]
-    return bytes(image.value)
+    (row,) = [child for child in box.children if isinstance(getattr(child, "children", [None])[0], widgets.Image)]
+    return b"".join(bytes(image.value) for image in row.children)
 
 
 def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):

@@ -1,4 +1,4 @@
-"""The frame of every explorer: labelled controls, a figure drawn again as a PNG, cautions, a button for long work."""
+"""The frame of every explorer: labelled controls, a figure drawn again as PNGs, cautions, a button for long work."""
 
 import ctypes
 import io
@@ -18,7 +18,8 @@ from IPython import get_ipython
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from matplotlib.image import imsave
+from matplotlib.ticker import LogLocator, NullLocator
 from traitlets import TraitError
 
 from frkit.base import DataWarning, InputError, require
@@ -45,7 +46,10 @@ MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}  # the ch
 
 # Where titles stand is said: to find their place would lay out all text of a picture twice.
 LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
-WIDE = 100  # ends of a log axis this far apart need no small ticks, which cost a third of a picture's time
+# Ends of a log axis: this far apart they need no small ticks, which cost a third of a picture's time, or few, whose
+# labels have room.
+WIDE, SHORT = 100, 6
+EDGE = 0.12  # inches between axes and the right edge of a picture
 
 
 def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
@@ -122,12 +126,12 @@ def _differ(now: object, before: object) -> bool:
     return now != before if isinstance(now, str) else not np.allclose(now, before)
 
 
-def _drop_minor_ticks(ax: Axes) -> None:
-    """Leave the ticks at powers of ten on axes that span several of them."""
+def _thin_minor_ticks(ax: Axes) -> None:
+    """Leave the ticks at powers of ten on log axes that span several of them, and few others on shorter ones."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = axis.get_view_interval()
-        if axis.get_scale() == "log" and high > WIDE * low:
-            axis.set_minor_locator(NullLocator())
+        if axis.get_scale() == "log" and high > SHORT * low:
+            axis.set_minor_locator(NullLocator() if high > WIDE * low else LogLocator(subs=(2, 5)))
 
 
 def say(ax: Axes, words: str) -> None:
@@ -179,10 +183,11 @@ class Panel:
             self.canvas = FigureCanvasAgg(self.figure)
             self.axes = list(np.atleast_1d(self.figure.subplots(1, columns)))
         # margins wide enough for every label: to find them anew for each picture would double its time
-        ends = {"left": side / width, "right": 1 - 0.12 / width, "bottom": foot / height, "top": 1 - 0.65 / height}
-        self.figure.subplots_adjust(**ends, wspace=0.24)
-        size = {"max_width": "100%", "min_width": f"{28 * columns}em"}  # a narrower page can be moved sideways
-        self.image = widgets.Image(format="png", layout=size | {"align_self": "flex-start"})
+        ends = {"left": side / width, "right": 1 - EDGE / width, "bottom": foot / height, "top": 1 - 0.65 / height}
+        self.figure.subplots_adjust(**ends, wspace=(side + EDGE) / (width / columns - side - EDGE))
+        size = {"flex": "1 1 26em", "min_width": "0", "max_width": f"{self.figure.bbox.width / columns:.0f}px"}
+        wrapped = {"flex_flow": "row wrap", "align_items": "flex-start"}  # one below the other on a narrow page
+        self.pictures = widgets.Box([widgets.Image(layout=size) for _ in self.axes], layout=wrapped)
         self.cautions, self.stale = widgets.HTML(), widgets.HTML()
         for control in controls.values():
             control.observe(self.redraw, names="value")
@@ -203,14 +208,17 @@ class Panel:
                 failed = str(error)
                 say(self.axes[0], "no figure for this position: see below")
             for ax in self.axes:
-                _drop_minor_ticks(ax)
-            picture = io.BytesIO()
-            self.canvas.print_png(picture, pil_kwargs={"compress_level": 1})  # seen at once, kept nowhere
+                _thin_minor_ticks(ax)
+            self.canvas.draw()
         messages = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)
         items = "".join(f"<li>{escape(message)}</li>" for message in messages)
         self.cautions.value = failed and f'<p role="alert"><b>{escape(failed)}</b></p>'
         self.cautions.value += items and f"<ul>{items}</ul>"
-        self.image.value = picture.getvalue()
+        parts = np.array_split(np.asarray(self.canvas.buffer_rgba()), len(self.axes), axis=1)
+        for image, part in zip(self.pictures.children, parts, strict=True):
+            picture = io.BytesIO()
+            imsave(picture, part, format="png", pil_kwargs={"compress_level": 1})  # seen at once, kept nowhere
+            image.value = picture.getvalue()
 
     def values(self) -> dict[str, object]:
         """What the controls say now."""
@@ -226,10 +234,10 @@ class Panel:
         """
         controls = [*self.controls.values(), *asked.values()]
         if compute is None:
-            return column(*controls, self.image, self.cautions)
+            return column(*controls, self.pictures, self.cautions)
         work = self.work = LongWork(self, words, compute, seconds, asked)
         row = widgets.HBox([work.button, work.stop, work.bar])
-        return column(*controls, row, self.stale, work.errors, self.image, self.cautions)
+        return column(*controls, row, self.stale, work.errors, self.pictures, self.cautions)
 
 
 class LongWork:

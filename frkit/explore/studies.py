@@ -113,8 +113,7 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     def show(axes: list[Axes], per_identity, far, moved) -> None:
         now = shown["study"]
         fan = now.sel(per_identity=per_identity)
-        truth = xr.Dataset({"frr": now.truth})
-        plot.fan(recentered(fan) if moved else fan, axes[0], truth=truth).axvline(far, **MARK)
+        plot.fan(recentered(fan) if moved else fan, axes[0], truth=xr.Dataset({"frr": now.truth})).axvline(far, **MARK)
         plot.bootstrap_bias(now, far, axes[1]).axvline(sizes.index(per_identity), **MARK)
 
     def compute(**_chosen) -> None:
@@ -194,8 +193,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
             plot.coverage_along(one.sel(level=level), ax=axes[1]).axvline(far, **MARK)
 
     def compute(n_identities, per_identity, dim, n_datasets, kappa, **_chosen) -> None:
-        kept = {"schemes": "scheme", "methods": "method", "levels": "level"}
-        kept = {name: tuple(study[coord].values.tolist()) for name, coord in kept.items()}
+        kept = {f"{name}s": tuple(study[name].values.tolist()) for name in ("scheme", "method", "level")}
         population = mixture(n_identities, dim, kappa=kappa, seed=made["seed"])
         sizes = {"n_datasets": n_datasets, "per_identity": per_identity, "replicates": made["replicates"]}
         sizes |= {"far": study[FAR_LEVEL].values, "seed": made["seed"], "progress": False}
