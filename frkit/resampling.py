@@ -26,23 +26,25 @@ def _twice_or_never(rng: np.random.Generator, strata: list[np.ndarray], _size: N
 
 
 class Scheme(NamedTuple):
-    """Whose rates the interval is about, in words; how people are drawn, if they are; and whether images are drawn,
-    with replacement, within each identity."""
+    """Whose rates the interval is about, in words; how people are drawn, if they are; whether images are drawn, with
+    replacement, within each identity; and the variance of a pair's count in a replicate, a product of such counts."""
 
     target: str
     people: Callable[[np.random.Generator, list[np.ndarray], int | None], np.ndarray] | None
     images: bool
+    pair_noise: float = 3.0  # of two counts whose mean and variance are 1
 
 
 PAIRS_ALONE = "new pairs that share no image and no person with one another (too narrow where they do)"
 SCHEMES = {
     "image": Scheme("these {n} identities, new images", None, True),
     "identity": Scheme("new identities", _with_replacement, False),
-    "two-level": Scheme("new identities, new images", _with_replacement, True),
+    "two-level": Scheme("new identities, new images", _with_replacement, True, 15.0),  # of four
     "double-or-nothing": Scheme("new identities", _twice_or_never, False),
     "subset": Scheme("subsets of {m} people drawn from these {n}", _with_replacement, False),
-    "pair": Scheme(PAIRS_ALONE, None, True),  # each pair stands for an image
+    "pair": Scheme(PAIRS_ALONE, None, True, 1.0),  # each pair stands for an image
 }
+OF_IMAGES = tuple(name for name in SCHEMES if name not in ("subset", "pair"))  # these two need other scores
 # replicates hold copies of images: the centre is the V-statistic
 DIAGONAL_SCHEMES = tuple(name for name, scheme in SCHEMES.items() if scheme.images and name != "pair")
 

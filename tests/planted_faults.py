@@ -69,7 +69,7 @@ FAULTS = [  # part, what stands there once, what is put in its place
     ("measures", "return total.where(~infinite, np.inf)", "return total"),
     ("measures", "return c * far + (1 - c) * frr", "return (1 - c) * far + c * frr"),
     ("measures", "/ np.log2(z.sizes[GROUP])", "/ np.log(z.sizes[GROUP])"),
-    ("intervals", "PAIR_NOISE.get(scheme, 3.0)", "PAIR_NOISE.get(scheme, 1.0)"),
+    ("intervals", "(values.centre - mean) / pair_noise", "(values.centre - mean) / 1.0"),
     ("intervals", "np.arange(p.shape[-1], 0, -1)", "np.arange(p.shape[-1] + 1, 1, -1)"),
     ("intervals", "(np.sign(values.estimate) * moved <= 0)", "(np.sign(values.estimate) * moved < 0)"),
     ("intervals", "away * (estimate - fair) - TIE", "away * (estimate - fair) + TIE"),

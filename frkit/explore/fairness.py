@@ -29,7 +29,7 @@ from frkit.faces.labels import VARYING_RULES
 from frkit.intervals import band, decision_zones, floor, provenance
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS
-from frkit.resampling import SCHEMES, Resampling
+from frkit.resampling import OF_IMAGES, Resampling
 
 SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05)
 MAPS = {"cosine: (1 + s) / 2": "cosine", "angular: 1 - arccos(s) / π": "angular"}
@@ -107,8 +107,7 @@ def fairness(
         models = sorted(names_of_models, key=lambda name: asked.index(name) if name in asked else len(asked))
         controls["models"] = several("models", models, models[:2])
     if scores is not None:
-        schemes = [name for name in SCHEMES if name not in ("subset", "pair")]  # these need other scores
-        controls["scheme"] = menu("scheme", options=schemes, value=known["scheme"])
+        controls["scheme"] = menu("scheme", options=OF_IMAGES, value=known["scheme"])
         controls["same"] = tick("same-group pairs only", value=known["impostors"] == "same-group")
 
     @remembered

@@ -25,6 +25,7 @@ from frkit.engine.rates import RESOLVED
 from frkit.evaluation.nodes import small_groups
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import Measure, rates_read
+from frkit.resampling import SCHEMES
 
 ERRORS_OF = {
     "far_group": "false_accepts_group",
@@ -33,8 +34,6 @@ ERRORS_OF = {
 }
 _SAID: dict[int, set[str]] = {}  # of each evaluation that is there, what was said
 _ANEW = ContextVar("anew", default=False)
-PAIR_NOISE = {"two-level": 15.0, "pair": 1.0}  # variance of a pair's count in a replicate; 3 in other schemes
-DRAWN_PEOPLE = ("identity", "two-level", "double-or-nothing")
 
 
 class Values(NamedTuple):
@@ -98,18 +97,18 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
     values = Values(*(chosen(evaluation[name].to_dataset()) for name in nodes))
     n = values.replicates.sizes.get(REPLICATE, 0)
     require(n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)")
-    return _eased(values, provenance(evaluation).get("scheme")) if chosen.binned else values
+    return _eased(values, SCHEMES[known["scheme"]].pair_noise) if chosen.binned else values
 
 
-def _eased(values: Values, scheme: str | None) -> Values:
+def _eased(values: Values, pair_noise: float) -> Values:
     """Values of a measure of histograms, whose replicates are biased more than the data are.
 
     The noise of single pairs lies a bin's share apart from the truth, which a divergence never forgives. A pair's
-    count in a replicate is a product of two (or four) counts, so that its noise there is PAIR_NOISE times as large.
+    count in a replicate is a product of two (or four) counts, so that its noise there is `pair_noise` times as large.
     Only that part of the replicates' bias is the data's own: the centre moves towards their mean accordingly.
     """
     mean = values.replicates.mean(REPLICATE)
-    return values._replace(centre=mean + (values.centre - mean) / PAIR_NOISE.get(scheme, 3.0))
+    return values._replace(centre=mean + (values.centre - mean) / pair_noise)
 
 
 def attributes(
@@ -195,8 +194,8 @@ def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> Non
 
 def _scheme_cautions(attrs: dict) -> list[str]:
     """What the scheme cannot do for this measure and this method."""
-    name = attrs["measure"]
-    if attrs.get("scheme") not in DRAWN_PEOPLE or not name.startswith("far_"):  # of replicates that were read, if any
+    name, scheme = attrs["measure"], SCHEMES.get(attrs.get("scheme"))  # of replicates that were read, if any
+    if scheme is None or not scheme.target.startswith("new identities") or not name.startswith("far_"):
         return []
     return [f"bands of {name} that draw people can be up to √3 times too wide at low FAR, where single pairs decide"]
 

@@ -34,7 +34,7 @@ def groups(work: Work) -> Section:
     for name, one in work.of_models(work.curve):
         with unsaid():
             both = [band(one, rate, target=NEW_PEOPLE, level=work.level) for rate in ("far_group", "frr_group")]
-        section.figures[f"Groups{of_model(name)}, {work.about}"] = partial(plot.group_roc, *both)
+        work.picture(section, f"Groups{of_model(name)}", plot.group_roc, *both)
     for rate in ("frr_group", "far_group"):
         found = []
         for name, one in work.of_models(work.evaluation):
@@ -111,7 +111,7 @@ def disparities(work: Work) -> Section:
             with unsaid():
                 shown = band(work.curve, name, target=NEW_PEOPLE, level=work.level)
             words = shown.attrs["label"]
-            section.figures[f"{words[0].upper()}{words[1:]}, {work.about}"] = partial(plot.fairness, shown)
+            work.picture(section, f"{words[0].upper()}{words[1:]}", plot.fairness, shown)
     for name in work.models:
         section.answers.append(_unfair_words(section, name))
     return section

@@ -239,8 +239,7 @@ def saved(figure: Figure, form: str) -> bytes:
 def _figure(name: str, picture: Picture, number: int) -> str:
     """A figure inside the page, named for those who do not see it."""
     svg = picture.svg.decode("utf-8")
-    words = picture.words.removesuffix("; about new people") if "new people" in name else picture.words
-    svg = svg[svg.index("<svg") :]
+    words, svg = picture.words, svg[svg.index("<svg") :]
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     # every figure's names are its own, although they share a page
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>f{number}-", svg)

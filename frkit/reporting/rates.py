@@ -1,6 +1,5 @@
 """Error rates, and which model is better."""
 
-from functools import partial
 from itertools import combinations
 
 import pandas as pd
@@ -36,7 +35,7 @@ def errors(work: Work) -> Section:
     section.tables[f"EER with {work.level:.0%} intervals"] = shown
     with unsaid():
         shown = band(work.curve, "frr", target=NEW_PEOPLE, level=work.level)
-    section.figures[f"FRR against FAR, {work.about}"] = partial(plot.roc, shown)
+    work.picture(section, "FRR against FAR", plot.roc, shown)
     for name in work.models:
         section.answers.append(_error_words(work, section, name))
     meant = (
@@ -96,7 +95,7 @@ def models(work: Work) -> Section:
                 of_target.setdefault(target, []).append(found)
         with unsaid():
             found = compare(work.curve, "frr", models=pair, target=NEW_PEOPLE, level=work.level)
-        section.figures[f"FRR of {pair[0]} − {pair[1]}, {work.about}"] = partial(plot.difference, found)
+        work.picture(section, f"FRR of {pair[0]} − {pair[1]}", plot.difference, found)
         section.answers.append(_better(work, section, pair, rates[0] if work.along == FAR_LEVEL else "frr"))
     columns = []
     for target, found in of_target.items():

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -81,6 +81,11 @@ class Work:
     def about(self) -> str:
         """Whom intervals are about where nothing else is said."""
         return self.words(NEW_PEOPLE)
+
+    def picture(self, section: Section, words: str, draw: Callable, *bands: xr.Dataset) -> None:
+        """Add a figure of bands. Its name says whom they are about; where that is their target, the caption need not."""
+        shown = [one.assign_attrs(target="") if one.attrs["target"] == self.about else one for one in bands]
+        section.figures[f"{words}, {self.about}"] = partial(draw, *shown)
 
     def of_models(self, result: xr.DataTree | xr.Dataset) -> Iterator[tuple[str, xr.DataTree | xr.Dataset]]:
         """What holds all models as one of every model, with its name."""

@@ -25,8 +25,7 @@ from frkit.intervals.methods import WITHOUT_REPLICATES
 from frkit.intervals.reading import tails
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
-from frkit.resampling import SCHEMES as KNOWN_SCHEMES
-from frkit.resampling import Resampling
+from frkit.resampling import OF_IMAGES, Resampling
 from frkit.studies.collecting import Plan, collect
 from frkit.studies.store import DATA_SET, Record, Store, opened, stacked
 from frkit.vmf import IdentityLaw, Mixture
@@ -37,7 +36,6 @@ ROUNDING = 1e-12  # of an exact value: an interval that ends at 1 holds 1 - 1e-1
 PROBABILITIES = np.linspace(0.005, 0.995, 100)
 FINE, DRAWS = 10, 200  # points of the pooled law per data set; simulated studies
 CHANCE = 0.95
-SCHEMES = tuple(scheme for scheme in KNOWN_SCHEMES if scheme not in ("pair", "subset"))
 LONG_NAMES = {
     "coverage": "share of data sets whose interval holds the truth",
     "coverage_se": "Monte Carlo standard error of the coverage",
@@ -272,7 +270,7 @@ def _check(population, n_datasets, per_identity, n_identities, schemes, methods,
         f"per_identity must be whole numbers of at least 2, one for all or one for each of {known} identities; got "
         f"{per_identity}",
     )
-    for what, given, known in (("scheme", schemes, SCHEMES), ("method", methods, METHODS)):
+    for what, given, known in (("scheme", schemes, OF_IMAGES), ("method", methods, METHODS)):
         require(not isinstance(given, str) and len(given) > 0, f"{what}s must be a sequence of names, got {given!r}")
         unknown = [name for name in given if name not in known]
         require(not unknown, f"unknown {what} {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
