@@ -6,11 +6,13 @@ For face recognition and any other similarity scoring. Start with faces or score
 
     faces = fk.demo_faces()  # or fk.open_faces, fk.faces, fk.open_scores, fk.open_pairs
     scores = fk.score_tensor(faces)  # lazy: nothing is computed yet
-    evaluation = fk.evaluate(scores, far=fk.far_levels(1e-4, 1e-2), resampling=fk.Resampling("image", n=200))
-    fk.plot.roc(fk.band(evaluation, "frr"))
+    evaluation = fk.evaluate(scores, far=fk.far_levels(1e-4, 1e-2), by="gender")
+    roc = fk.band(evaluation, "frr")  # with intervals for new people
+    fk.plot.roc(roc)
 
-`fk.evaluate(..., by="gender")` adds the groups; `fk.band`, `fk.floor`, `fk.uncertainty` and `fk.compare` take any
-measure by name (`fk.measures`). Each function's help has an example that runs; the notebooks teach the methods.
+`fk.report(faces, by="gender")` says all of that in one page. `fk.band`, `fk.floor`, `fk.uncertainty` and `fk.compare`
+take any measure by name (`fk.measures.names()`). Each function's help has an example that runs; the notebooks teach the
+methods.
 """
 
 import ast

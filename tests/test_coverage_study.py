@@ -16,7 +16,8 @@ from scipy.stats import ks_2samp, norm, wasserstein_distance
 import frkit as fk
 from frkit.measures import measure
 from frkit.studies.collecting import Plan, collect
-from frkit.studies.coverage import FINE, _counted, kolmogorov, laws, read, wasserstein
+from frkit.studies.coverage import _counted, read
+from frkit.studies.error_laws import FINE, error_laws, kolmogorov, wasserstein
 from frkit.studies.store import Store
 
 FAR = [0.02, 0.1, 0.3]
@@ -162,9 +163,9 @@ def test_distances_of_laws_agree_with_scipy():
 
 def test_equal_laws_lie_within_chance_and_shifted_ones_as_far_apart_as_the_shift():
     tree, truth = simulated(n_datasets=200)
-    same = laws(tree, truth, 0, measure("frr"))
+    same = error_laws(tree, truth, 0, measure("frr"))
     assert float(same.kolmogorov[0]) < float(same.kolmogorov_chance[0]) < 0.13
-    moved = laws(tree, truth - 0.2, 0, measure("frr"))
+    moved = error_laws(tree, truth - 0.2, 0, measure("frr"))
     assert float(moved.wasserstein[0]) == pytest.approx(0.2, abs=0.02)
     assert float(moved.kolmogorov[0]) > 3 * float(moved.kolmogorov_chance[0])
     gap = moved.law.sel(errors="actual") - moved.law.sel(errors="bootstrap")

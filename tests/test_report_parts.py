@@ -1,5 +1,6 @@
 """Parts of the report by themselves: what a sentence, a caption, a file name or an option must say."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -71,7 +72,6 @@ def test_a_plan_is_told_in_people(monkeypatch, need, words):
     monkeypatch.setattr(people, "sample_size", planned)
     faces = two_groups().isel(image=slice(2, None))  # one person with three images, the others with five
     work = work_of(fk.score_tensor(faces), faces=faces)
-    work.prepare()
     (said,) = people.plans(work).answers
     assert said.endswith(f": {words}.")
     assert (asked["per_identity"], asked["seed"], asked["level"]) == ((5,), 3, 0.95)
@@ -120,10 +120,17 @@ def test_a_list_without_names_of_images_counts_no_images():
     people_of = {"probe_identity": names[0], "reference_identity": names[1]}
     for sides, columns in ((people_of, ["people"]), ({}, None)):
         work = work_of(fk.pairs(rng.normal(size=200), same, gender=tuple(sex), **sides).score, by="gender")
-        work.prepare()
         table = card.card(work).tables.get("Groups")
         assert columns is None if table is None else table.columns.tolist() == columns
         assert table is None or table["people"].tolist() == ["6", "6"]
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_captions_say_once_whom_a_figure_is_about():
+    found = fk.report(two_groups(), by="group", far=[0.1], quick=True, progress=False)
+    assert len(re.findall("<figcaption>[^<]*, new people: [^<]*band", page.page(found))) == 4
+    assert "about new people" not in page.page(found)
+    assert found.results["errors", "frr, new people"].attrs["target"] == "new people"
 
 
 # --- the page and the folder ---------------------------------------------------------------------------------------

@@ -110,7 +110,8 @@ def guess(path: Path, score: Iterable[str] | None = None, pattern: bool = False)
     for name, needed in KNOWN.items():
         if needed <= header:
             return name, {}
-    if score or any(name.lower() in SCORES for name in header) or _has_verdict(table):
+    verdict = any(name.lower() in VERDICTS for name in table) and side_columns(table.columns)  # of two sides
+    if score or any(name.lower() in SCORES for name in header) or verdict:
         roles = column_roles(table, score, pattern)
         far = [name for name in np.atleast_1d(roles["score"]) if name.lower() in DISTANCES]
         return "columns", {"columns": roles} | ({"distance": True} if far else {})
@@ -126,11 +127,6 @@ def guess(path: Path, score: Iterable[str] | None = None, pattern: bool = False)
 def _numeric(table: pd.DataFrame) -> list[str]:
     """Columns that hold numbers, for the most part."""
     return [name for name in table if pd.to_numeric(table[name], errors="coerce").notna().mean() > 0.5]
-
-
-def _has_verdict(table: pd.DataFrame) -> bool:
-    """Whether a column says which pairs are genuine: a name for that, and two columns for the two sides."""
-    return any(name.lower() in VERDICTS for name in table) and bool(side_columns(table.columns))
 
 
 def side_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:

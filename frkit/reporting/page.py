@@ -189,15 +189,7 @@ class Picture(NamedTuple):
 
 
 def pictured(draw: Callable[[Axes], Axes]) -> Picture:
-    """A figure as the page and the files show it; it is laid out once."""
-    figure, words = drawn(draw)
-    svg = saved(figure, "svg")
-    figure.set_layout_engine("none")
-    return Picture(figure, words, svg)
-
-
-def drawn(draw: Callable[[Axes], Axes]) -> tuple[Figure, str]:
-    """A figure of a column's width without a caption above it, and that caption's words."""
+    """A figure of a column's width, laid out once for the page and the files; its caption stands beside it."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=COLUMN, dpi=POINTS, layout="constrained")
         FigureCanvasAgg(figure)
@@ -208,7 +200,9 @@ def drawn(draw: Callable[[Axes], Axes]) -> tuple[Figure, str]:
         for ax in figure.axes:
             ax.set_title("", loc="left")
             _narrow(ax)
-    return figure, " ".join(words).replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
+    svg = saved(figure, "svg")
+    figure.set_layout_engine("none")
+    return Picture(figure, " ".join(words).replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip(), svg)
 
 
 def _narrow(ax: Axes) -> None:

@@ -202,8 +202,7 @@ def report(
 def _made(work: Work, steps: _Steps) -> Report:
     """The report, part by part."""
     steps.next("error rates at all levels", EVALUATION)
-    work.prepare()
-    sections, left_out = {}, {}
+    evaluation, sections, left_out = work.evaluation, {}, {}
     for name, (title, make, share, dear) in PARTS.items():
         if dear and work.quick:
             continue
@@ -215,9 +214,9 @@ def _made(work: Work, steps: _Steps) -> Report:
     steps.next("done", 0)
     if work.quick:
         left_out["quick=True"] = [title for title, _, _, dear in PARTS.values() if dear] + ["permutation tests"]
-    said = describe(work.evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections])
+    said = describe(evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections])
     sections["methods"] = Section("Methods", lines=[said.paragraph], blocks=[said.bibtex])
-    return Report(sections, work.evaluation, [f"{', '.join(titles)}: {why}" for why, titles in left_out.items()])
+    return Report(sections, evaluation, [f"{', '.join(titles)}: {why}" for why, titles in left_out.items()])
 
 
 def _source(data) -> object:

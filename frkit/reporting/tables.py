@@ -278,17 +278,14 @@ def _rows(values: xr.DataArray, measure: str, cells: Mapping) -> pd.DataFrame:
     if CONTRAST in values.dims and "a" in values.coords:
         pairs = zip(values["a"].values, values["b"].values)
         values = values.assign_coords({CONTRAST: [f"{a} − {b}" for a, b in pairs]})
-    labels = dict.fromkeys(KEYS, "") | {MEASURE: measure}
+    each = (values[dim].values for dim in values.dims)
+    words = ([f"{name:g}" if isinstance(name, (float, np.floating)) else str(name) for name in names] for names in each)
+    along, labels = dict(zip(heads, words)), dict.fromkeys(KEYS, "") | {MEASURE: measure}
     places = pd.MultiIndex.from_tuples(
         [
-            tuple((labels | {h: _label(values[d].values[i]) for h, d, i in zip(heads, values.dims, at)}).values())
+            tuple((labels | {head: names[i] for (head, names), i in zip(along.items(), at)}).values())
             for at in np.ndindex(*values.shape)
         ],
         names=KEYS,
     )
     return pd.DataFrame({head: list(column) for head, column in cells.items()}, index=places)
-
-
-def _label(value) -> str:
-    """A level, or a name, as text."""
-    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -150,13 +150,9 @@ def _citation() -> dict:
 def bibtex(used: Iterable[str]) -> str:
     """BibTeX entries of the kit and of the methods that were used."""
     cff = _citation()
-    wanted = [one for one in cff["references"] if CITES.get(_key(one)) in set(used)]
+    by_key = {(one["authors"][0].get("family-names", ""), one.get("year")): one for one in cff["references"]}
+    wanted = [one for key, one in by_key.items() if CITES.get(key) in set(used)]
     return "\n\n".join([_entry(cff, "software"), *(_entry(one, "inproceedings") for one in wanted)])
-
-
-def _key(one: dict) -> tuple[str, int]:
-    """First author and year."""
-    return one["authors"][0].get("family-names", ""), one.get("year")
 
 
 def _entry(one: dict, kind: str) -> str:

@@ -41,7 +41,7 @@ class Section:
 
 @dataclass
 class Work:
-    """What all parts read: the scores, the faces they come from (or None), the options, and one evaluation of all."""
+    """What all parts read: the scores, the faces they come from (or None), and the options."""
 
     scores: xr.DataArray
     faces: xr.Dataset | None
@@ -51,7 +51,6 @@ class Work:
     seed: int
     quick: bool
     options: dict
-    evaluation: xr.DataTree | None = None
 
     @property
     def models(self) -> list[str]:
@@ -83,7 +82,7 @@ class Work:
         return self.words(NEW_PEOPLE)
 
     def picture(self, section: Section, words: str, draw: Callable, *bands: xr.Dataset) -> None:
-        """Add a figure of bands. Its name says whom they are about; where that is their target, the caption need not."""
+        """Add a figure of bands, whose name says whom they are about: of the same target the caption is silent."""
         shown = [one.assign_attrs(target="") if one.attrs["target"] == self.about else one for one in bands]
         section.figures[f"{words}, {self.about}"] = partial(draw, *shown)
 
@@ -95,6 +94,11 @@ class Work:
     def given(self, *names: str) -> dict:
         """Those of these options that were given."""
         return {name: self.options[name] for name in names if name in self.options}
+
+    @cached_property
+    def evaluation(self) -> xr.DataTree:
+        """The one evaluation that all parts read."""
+        return evaluate(self.scores, by=self.by, progress=False, **self.at, **self.options)
 
     @cached_property
     def curve(self) -> xr.DataTree:
@@ -109,10 +113,6 @@ class Work:
         """An evaluation with replicates and histograms, for floors and the spread of the AUC."""
         how = {**self.at, **self.options, "resampling": self.draws(), "histogram": BINS}
         return evaluate(self.scores, by=self.by, progress=False, **how)
-
-    def prepare(self) -> None:
-        """Sweep the scores."""
-        self.evaluation = evaluate(self.scores, by=self.by, progress=False, **self.at, **self.options)
 
     def draws(self) -> Resampling:
         """How replicates are drawn: people, or pairs where nobody is named."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -27,7 +25,6 @@ def consistency(
     sizes: tuple | None = None,
     far: ArrayLike | None = None,
     seeds: int = 5,
-    similarity: str | Callable = "cosine",
     progress: bool = True,
 ) -> xr.Dataset:
     """Compute the empirical ROC of growing data sets, for several seeds, beside the curve they tend to.
@@ -42,7 +39,6 @@ def consistency(
     sizes : for a mixture, images per identity (at least 2); for faces, shares of the images, in (0, 1).
     far : FAR levels in (0, 1), ascending; 1e-3 to 1e-1 with 8 per decade when left out.
     seeds : number of data sets drawn, at least 1; data set s uses seed s.
-    similarity : as in `score_tensor`.
     progress : show a progress bar.
 
     Returns
@@ -69,20 +65,18 @@ def consistency(
     far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else np.asarray(far, float)
     require(seeds >= 1, f"seeds must be at least 1, got {seeds}")
     exact = hasattr(population, "population_roc")
-    alike = not exact or similarity == "cosine"
-    require(alike, f"the exact ROC of a mixture is that of the cosine, got {similarity!r}")
     sizes = _sizes(sizes, exact)
-    truth = population.population_roc(far).frr if exact else _roc(population, far, similarity)
+    truth = population.population_roc(far).frr if exact else _roc(population, far)
 
     def of_seed(seed: int) -> xr.Dataset:
         parts = dict(zip(sizes, _grown(population, sizes, seed, exact), strict=True))
-        frr = along("size", sizes, lambda size: _roc(parts[size], far, similarity).to_dataset(name="frr"))
+        frr = along("size", sizes, lambda size: _roc(parts[size], far).to_dataset(name="frr"))
         return frr.assign(n_images=("size", [parts[size].sizes[IMAGE] for size in sizes]))
 
     found = along("seed", range(seeds), of_seed, progress)
     n_full = 0 if exact else population.sizes[IMAGE]
     found = xr.Dataset({"frr": found.frr, "truth": truth, "n_images": found.n_images.isel(seed=0, drop=True)})
-    return found.assign_attrs(exact=int(exact), n_full=n_full, similarity=str(similarity))
+    return found.assign_attrs(exact=int(exact), n_full=n_full)
 
 
 def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> xr.Dataset:
@@ -212,9 +206,9 @@ def rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray:
     return pd.Series(order).groupby(identity).rank().to_numpy() - 1
 
 
-def _roc(faces: xr.Dataset, far: np.ndarray, similarity) -> xr.DataArray:
+def _roc(faces: xr.Dataset, far: np.ndarray) -> xr.DataArray:
     """FRR at the FAR levels, without replicates."""
-    return evaluate(score_tensor(faces, similarity=similarity), far=far)["empirical"].to_dataset().frr
+    return evaluate(score_tensor(faces), far=far)["empirical"].to_dataset().frr
 
 
 def _bound(curve: xr.DataArray, truth: xr.DataArray) -> xr.DataArray:
