@@ -160,14 +160,10 @@ class Resampling:
             if scheme.images:
                 picked = begin + (rng.random(n) * size).astype(np.int64)
                 images[replicate, order] = np.bincount(picked, minlength=n)
-        return xr.Dataset(
-            {
-                "identity_count": ((REPLICATE, IDENTITY), people[:, unit]),
-                "image_count": ((REPLICATE, IMAGE), images),
-            },
-            coords={IDENTITY: names, REPLICATE: np.arange(self.n)},
-            attrs={"scheme": self.scheme, "seed": self.seed, "target": self.target(people.shape[1])},
-        )
+        counts = {"identity_count": ((REPLICATE, IDENTITY), people[:, unit])}
+        counts["image_count"] = (REPLICATE, IMAGE), images
+        attrs = {"scheme": self.scheme, "seed": self.seed, "target": self.target(people.shape[1])}
+        return xr.Dataset(counts, {IDENTITY: names, REPLICATE: np.arange(self.n)}, attrs)
 
 
 def _people_by_stratum(unit: np.ndarray, code: np.ndarray, strata) -> list[np.ndarray]:

@@ -36,6 +36,7 @@ def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, n_groups: int
 
     sums: (bin, cell, column) impostor weight; totals: (cell, column) all of it.
     """
+    # the V-statistic's genuine pairs have one column, which meets the impostor weight of the data
     sums, totals = (part[..., : len(genuine.identity_count)] for part in (sums, totals))
     bins, score = ladder.bins_of(genuine.pairs.score), genuine.pairs.score
     bins[~(score > ladder.arrays(score.dtype)[1])] = -1  # the floor
@@ -89,6 +90,7 @@ class _Runs:
 
 def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, out: np.ndarray) -> None:
     """Fill in EER and its threshold, (2, column, curve), of those whose bins are among these."""
+    # kept pairs come some bins at a time: the crossings of other bins are found in another portion
     here = np.isin(at.bins, impostors.bin)
     if not here.any():
         return

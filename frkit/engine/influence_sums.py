@@ -41,6 +41,7 @@ def _above_thresholds(
 
     swept: sums by gap. kept: (rows, columns, scores) of the kept pairs. kind: of scores.
     """
+    # a pair is added once, under the highest threshold that it exceeds; the running sum adds it under all lower ones
     order = np.argsort(-thresholds)
     bins = np.where(np.isinf(thresholds), ladder.n_bins, ladder.bins_of(thresholds.astype(kind)))[order]
     below = np.searchsorted(bins[::-1], np.arange(ladder.n_bins))
@@ -86,6 +87,7 @@ def influence_sums(
     pairs = genuine.pairs.take(genuine.pairs.row >= 0)
     row, col = (part[: protocol.n_genuine] for part in protocol.asked)
     asked_group = common_group(protocol, row, col)
+    # an image and its group as one number; in a list an image can stand under several groups
     on_sides = [people.probe * n_groups + protocol.probe.group, people.reference * n_groups + protocol.reference.group]
     asked = [people.probe[row] * n_groups + asked_group, people.reference[col] * n_groups + asked_group]
     stands = np.zeros(len(people.names) * n_groups, bool)
@@ -114,6 +116,7 @@ def influence_sums(
     group = pairs.cell  # of both sides
     places = [place_of[people.probe[pairs.row] * n_groups + group]]
     places += [place_of[people.reference[pairs.col] * n_groups + group]]
+    # as above, each pair once: at the lowest threshold that rejects it, then a running sum
     rising = np.argsort(thresholds)
     first = np.searchsorted(thresholds[rising], pairs.score, side="left")  # the lowest threshold that rejects the pair
     shape = len(thresholds) + 1, len(entries)
@@ -242,6 +245,7 @@ def _blocks(protocol: Protocol, counts: np.ndarray, scales: list) -> tuple[np.nd
     def added(values: np.ndarray) -> np.ndarray:
         return np.add.reduceat(values, first, axis=-1) if len(first) else np.zeros((*values.shape[:-1], 0))
 
+    # how far the shares of accepted pairs vary between pairs of people, beside what independent pairs would vary
     found = counts[:, one, other].astype(float)
     weighted = weight * np.divide(found, many, out=np.zeros(found.shape), where=many > 0)
     mean = added(weighted) / np.maximum(added(weight), 1e-300)
@@ -303,6 +307,7 @@ def curve(
     if len(inside):
         row, col = row[inside], col[inside]
         running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
+        # from the lowest rank up, without the highest score, above which there is nothing
         ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
         thresholds = np.append(thresholds, score[inside[ranks]])
         accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank

@@ -83,13 +83,16 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
     """
     n, (row, col) = protocol.n_genuine, protocol.asked
     largest = np.fmax.reduce(np.abs(score), initial=0)
+    # the exact self-score in place of computed ones, whose last bits differ between images; not of scores changed since
     if self_score is not None and np.all(np.abs(score[n:] - self_score) <= ROUNDING * largest):
         score = np.append(score[:n], np.full(len(row) - n, self_score, score.dtype))
     identity, copy, here = protocol.owner, np.arange(len(row)) >= n, ~np.isnan(score)
     complete = protocol.symmetric and bool(here[:n].all())
     present = np.bincount(identity[:n][here[:n]], minlength=len(protocol.share))
+    # an identity of which every comparison failed has no rate, so its images with themselves count nothing
     here &= ~copy | (present[identity] > 0)
     score, row, col, identity, copy = (part[here] for part in (score, row, col, identity, copy))
+    # FRR weighs an identity by p_k squared (section 2.1), which its pairs share; pooled, each pair has as much
     mass = protocol.share**2 * (present if protocol.pooled else 1.0)
     per_pair = _up_to_a_factor(np.divide(mass, present, out=np.zeros(len(present)), where=present > 0))[identity]
     mean, share = _mean_count(protocol, row, col, copy), np.where(copy & protocol.symmetric, 0.5, 1.0)
@@ -221,6 +224,7 @@ def _sorted_kept(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray, pl
     (begin, end), kind = places, found.genuine.data.pairs.score.dtype
     pairs = Pairs(*(np.empty(end[-1], part) for part in (kind, np.int32, np.int32, np.int32, float)))
     score, row, col, cell, factor = pairs
+    # each bin has its place already, so that parts can be filed in any order
     following = np.full(ladder.n_bins, -1)
     following[bins] = begin
     for part in found.kept:

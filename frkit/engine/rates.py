@@ -163,6 +163,7 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
     else:
         tally = tally_list(scores.values, protocol, ladder)
     sums = tally.sums["weight"].reshape(ladder.n_bins, protocol.n_cells, protocol.n_columns)
+    # all impostor weight of a tensor is known without a look at its scores: what failed is taken off
     whole = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals
     totals = whole - tally.sums.get("missing", 0)
     totals = np.where(totals > 1e-12 * whole, totals, 0)  # where all failed, rounding leaves some
@@ -225,6 +226,7 @@ def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _count_accepts(impostors: Impostors, found: _Found, thresholds: np.ndarray, accepts: np.ndarray) -> None:
     """Count impostor pairs above the data's own thresholds, (level, cell), where their bins are among these."""
+    # pairs in higher bins are accepted without a look at their scores
     bins, higher = found.level_bins[0], np.cumsum(found.counts[::-1], axis=0)[::-1] - found.counts
     for place in np.flatnonzero(np.isin(bins, impostors.bin)):
         runs = np.flatnonzero(impostors.bin == bins[place])
@@ -260,6 +262,7 @@ def _errors(level: str, protocol: Protocol, pairs: Pairs, accepts: np.ndarray, t
 def bins_of_levels(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.ndarray:
     """Bin of every level's threshold, (column, level); -1 where it lies below the floor."""
     upward = np.cumsum(sums.sum(1)[::-1], axis=0)
+    # a FAR equal to the level keeps to it, however its sum was rounded
     target = far * totals.sum(0)[:, None] * (1 + TOLERANCE)
     within = np.stack([np.searchsorted(upward[:, c], target[c], side="right") for c in range(upward.shape[1])])
     return len(sums) - 1 - within
@@ -273,6 +276,7 @@ def resolve_levels(impostors: Impostors, far: np.ndarray, bins: np.ndarray, thre
     def one(column: int) -> None:
         own = np.flatnonzero(here[column])
         target = far[own] * totals[column] * (1 + TOLERANCE)
+        # the last run above which the weight keeps to the level: the threshold is among its pairs
         at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
         base = np.ascontiguousarray(impostors.above[at, :, column])
         pairs = impostors.first[at], impostors.last[at], impostors.column(column), impostors.pairs

@@ -90,12 +90,15 @@ def sweep(
                 places = [(*sides_of(edges, block), asked.get(block)) for block in strip]
                 parts.append(f"{SCAN}{mark}-{len(parts)}")
                 tasks[parts[-1]] = _strip(tasks, array, strip, partial(scan, places), f"request-{mark}")
+            # a tree of sums, not one task for all: parts are let go as soon as they are added, in one order on every
+            # scheduler
             while len(parts) > 1:
                 groups = [parts[k : k + FAN_IN] for k in range(0, len(parts), FAN_IN)]
                 parts = [f"sum-{group[0]}" for group in groups]
                 tasks |= {key: (Tally.total, *group) for key, group in zip(parts, groups, strict=True)}
             part = run(tasks, parts[0])
             bar.update(begin + len(some) - bar.n)
+            # images' parts are listed, not added in tasks: filled up to all images each would be as large as the whole
             gathered(sums, part.lists.pop("images", []))
             sums |= {name: sums[name] + values if name in sums else values for name, values in part.sums.items()}
             n_kept += sum(len(score) for _, _, score in part.lists.get("kept", []))
@@ -119,6 +122,7 @@ def _strips(
     rows, cols = edges
     wanted = np.full((len(rows) - 1, len(cols) - 1), everywhere)
     if symmetric or not everywhere:
+        # of a triangle only blocks with a place right of the diagonal; blocks that are asked for come in any case
         wanted &= cols[1:] > rows[:-1, None] + 1
         wanted[tuple(np.array(asked, int).reshape(-1, 2).T)] = True
     wanted = np.argwhere(wanted)

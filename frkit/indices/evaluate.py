@@ -151,6 +151,7 @@ def _mapped(score: np.ndarray, score_map: str | Callable) -> np.ndarray:
     function, name = SCORE_MAPS[score_map] if isinstance(score_map, str) else score_map, map_name(score_map)
     mapped = np.asarray(function(score), score.dtype)
     require(mapped.shape == score.shape, f"score_map {name!r} must return one number for every score")
+    # a function of the user's may fall somewhere; the kit's own maps do not
     few = np.sort(score, axis=None)[:: max(1, score.size // FEW)] if callable(score_map) else score[:0]
     rises = len(few) == 0 or np.all(np.diff(np.asarray(function(few), float)) >= -ROUNDING)
     require(rises, f"score_map {name!r} decreases: larger must stay more alike; map distances with 1 - d, say")

@@ -247,6 +247,7 @@ def _reference(best: xr.DataArray, rates: xr.Dataset, name: str | None) -> xr.Da
 def _moments(rate: xr.DataArray, chosen: xr.DataArray, name: str, parity: str) -> dict[str, xr.DataArray]:
     """Means, standard deviations, parity with the reference and the floor of parity, batch by batch."""
     sd = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
+    # the mean distance of two independent normal numbers is sqrt(2 / pi) times the deviation of their difference
     by_chance = np.sqrt(2 / np.pi * (sd**2 + of_group(sd, chosen) ** 2))
     equal = 1 - abs(rate - of_group(rate, chosen)).mean(SUBSET)
     floor = (1 - by_chance).where(_others(rate, chosen), 1.0)

@@ -36,6 +36,7 @@ class PairScores:
         self.share, cosine = np.asarray(share, float), np.clip(cosine, -1, 1)
         centre, spread = _place(concentrations, cosine, dim)
         reach = 9 * spread + 40 / (dim - 1)
+        # panels of half a standard deviation, as many for every pair, so that all stand in one array
         n_panels = math.ceil(np.max(4 * reach / spread))
         self.low, self.step, self.n_panels = centre - reach, 2 * reach / n_panels, n_panels
         found = [self._integrate(pair, *row, dim) for pair, row in enumerate(zip(concentrations, cosine))]
@@ -85,6 +86,7 @@ def _log_sum(radius, quarter, a) -> np.ndarray:
     Neighbours have the ratio 16 quarter A B / (4 (a - 1/2 + j) (j + 1)), A and B the Bessel ratios of orders
     a - 1 + 2j and a + 2j, which come from a backward recurrence.
     """
+    # Bessel ratios are below 1, so terms are largest at j = peak at the latest, and then fall faster than a Gaussian
     peak = np.sqrt(quarter)
     n_terms = int(peak + 12 * np.sqrt(peak + 1) + 40)
     start = int(np.sqrt((2.0 * n_terms) ** 2 + 45 * radius)) + 200
@@ -99,6 +101,7 @@ def _log_sum(radius, quarter, a) -> np.ndarray:
     for j in range(n_terms):
         term *= quarter / ((a - 0.5 + j) * (j + 1)) * ratios[2 * j] * ratios[2 * j + 1]
         total += term
+        # sums are scaled down before they overflow, and the shift is added to their logarithm
         if total > 1e200:
             total, term, shift = total * 1e-200, term * 1e-200, shift + 200 * np.log(10.0)
     return np.log(total) + shift

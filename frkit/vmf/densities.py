@@ -25,6 +25,7 @@ def log_normaliser(radius: np.ndarray, dim: int) -> np.ndarray:
     scaled = ive(order, radius)
     with np.errstate(divide="ignore"):
         log_bessel = np.log(scaled) + radius
+    # at high orders and small arguments ive underflows, but its logarithm does not
     tiny = scaled < 1e-290
     log_bessel[tiny] = _log_bessel_large_order(order, radius[tiny])
     return math.lgamma(order + 1) + order * np.log(2 / radius) + log_bessel
@@ -35,6 +36,7 @@ def bessel_ratios(concentration: np.ndarray, dim: int, n_terms: int) -> np.ndarr
 
     It starts far enough above the last term for what is wrong with its start to be forgotten.
     """
+    # extended precision: A_m is a product of m ratios, and a series takes thousands of them
     order = np.longdouble(dim) / 2 - 1
     kappa = np.asarray(concentration, np.longdouble)
     start = 200 + math.ceil(math.sqrt(n_terms**2 + FORGETTING * float(kappa.max())))
@@ -100,6 +102,7 @@ class GenuineScores:
         self.dim = dim
         self.concentration, place = np.unique(concentration, return_inverse=True)
         self.weight = np.bincount(place, weight) / np.sum(weight)
+        # the density falls like exp(-(p - 1) |z|) in the end: 40 / (p - 1) beyond the bulk exp(-40) of it is left
         spread, tail = 1 / math.sqrt(dim - 1), 40 / (dim - 1)
         highest = math.atanh(_radial_mode(self.concentration[-1], dim - 1) ** 2)
         low, high = -9 * spread - tail, highest + 9 * spread + tail
@@ -162,6 +165,7 @@ class RadialInverse:
         stop = start + self.step[identity]
         rest, whole = target - below[rows, panel], below[rows, panel + 1] - below[rows, panel]
         z = start + self.step[identity] * rest / np.where(whole > 0, whole, 1)
+        # the panel's start and end bound every step: the inverse lies between them
         for _ in range(NEWTON_STEPS):
             nodes, weights = panel_rule(start, z)
             reached = (weights * self._density(nodes, identity[:, None])).sum(1)

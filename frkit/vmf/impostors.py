@@ -77,6 +77,7 @@ def impostor_scores(sides: list, one_by_one: bool) -> tuple[dict, ImpostorScores
     series, so those tell first how many.
     """
     dim = sides[0][0].shape[1]
+    # terms outgrow their sum by (1 - m^2)^(-p/4), see above: the mean score m at which that makes rounding PAIR_ERROR
     rounding = SAFETY * np.finfo(float).eps / PAIR_ERROR
     limit = float(np.sqrt(1 - rounding ** (4 / dim))) if one_by_one else np.inf  # mean score above which it is so
     sharpest = [tuple(part[np.argsort(-side[1])[:SAMPLE]] for part in side) for side in sides]
@@ -104,6 +105,7 @@ def _grown(sides: list, n_terms: int, limit: float) -> tuple[dict, np.ndarray]:
     while n_terms <= MOST_TERMS:
         cells = {cell: pair_coefficients(*two, n_terms, limit) for cell, two in pairs.items()}
         total = sum(weight[cell] * cells[cell] for cell in cells) / sum(weight.values())
+        # what the last terms alone come to is what further ones could add
         ends = total.copy()
         ends[:, :-TAIL] = 0
         if np.max(survival(grid, dim, ends)[1]) < 1e-25:
@@ -161,6 +163,7 @@ def _add_block(cosine, left, right, dim, only_above, total) -> None:
             grow = (2 * m + dim - 2) / (m + dim - 2)
             fall = m / (m + dim - 2)
             for column in range(first, n_columns):
+                # P_(m+1) from P_m and P_(m-1), both at most 1 in size: nothing overflows
                 after = grow * cosine[k, column] * now[column] - fall * before[column]
                 before[column] = now[column]
                 now[column] = after
@@ -208,6 +211,7 @@ def survival_terms(threshold: np.ndarray, dim: int, n_terms: int) -> Iterator[np
     log_norm = log_uniform(dim)
     yield betainc(dim / 2 - 0.5, dim / 2 - 0.5, (1 - np.asarray(threshold)) / 2).astype(EXTENDED)
     with np.errstate(divide="ignore", under="ignore"):
+        # at t = -1 and 1 the logarithm is -inf, and the density 0
         now = np.exp((order + EXTENDED(0.5)) * (np.log1p(-t) + np.log1p(t)) - EXTENDED(log_norm))
     before = np.zeros_like(now)
     for m in range(1, n_terms):

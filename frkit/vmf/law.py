@@ -156,5 +156,6 @@ def _nodes(low: float, high: float, dim: int) -> tuple[np.ndarray, np.ndarray]:
     panels = math.ceil(np.log(high / low) * math.sqrt(dim / 2) * PANELS_PER_WIDTH / 2)
     edges = np.linspace(np.log(low), np.log(high), panels + 1)
     nodes, weights = panel_rule(edges[:-1], edges[1:])
+    # nodes are even in log kappa, where FRR changes evenly; the factor kappa makes their weights those of kappa
     kappa = np.exp(nodes).ravel()
     return kappa, weights.ravel() * kappa
