@@ -4,6 +4,7 @@ import warnings
 
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -110,6 +111,64 @@ def test_embeddings_that_lost_a_value_are_refused(similarity):
         fk.score_tensor(holed, similarity)
 
 
+GROUPED = dict(by="race", resampling=fk.Resampling("identity", n=5))
+HELD = {
+    "levels turned": dict(far_level=[1, 0]),
+    "one level": dict(far_level=[1]),
+    "a level": dict(far_level=1),
+    "groups turned": dict(group=[2, 0]),
+    "a group": dict(group=1),
+    "groups they meet": dict(reference_group=[2, 1]),
+    "all": dict(far_level=0, group=[2, 0], reference_group=[1, 2], model=1),
+}
+
+
+@pytest.fixture(scope="module")
+def two_models():
+    race = ("image", np.repeat(list("abcabcaa"), 5))
+    worse = FACES.copy(data={"embedding": FACES.embedding + np.random.default_rng(0).normal(0, 0.3, (40, 8))})
+    faces = fk.stack_models({"A": FACES.assign_coords(race=race), "B": worse.assign_coords(race=race)})
+    return quietly(fk.evaluate, fk.score_tensor(faces), **LEVELS | GROUPED)
+
+
+def quietly(function, *given, **named):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fk.DataWarning)
+        return function(*given, **named)
+
+
+@pytest.mark.parametrize("name", HELD)
+@pytest.mark.parametrize("measure", ["frr", "threshold", "eer_group", "far_cross", "frr_group"])
+def test_a_part_of_an_evaluation_has_the_bands_of_that_part(two_models, name, measure):
+    """What images add to the rates has no labels of its own: bands of another level, or group, were given."""
+    whole, part = (quietly(fk.band, one, measure) for one in (two_models, two_models.isel(HELD[name])))
+    expected = whole.isel(HELD[name], missing_dims="ignore")
+    for end in ("estimate", "lower", "upper"):
+        np.testing.assert_array_equal(part[end], expected[end])
+
+
+def test_a_disparity_of_some_groups_is_theirs(two_models):
+    scores = quietly(fk.band, two_models.isel(group=[2, 0]), "frr_max_min")
+    turned = quietly(fk.band, two_models.isel(group=[0, 2], far_level=[1, 0]), "frr_max_min")
+    np.testing.assert_allclose(scores.lower, turned.lower.isel(far_level=[1, 0]), rtol=0.2)
+    assert not np.allclose(scores.upper, quietly(fk.band, two_models, "frr_max_min").upper)
+    with pytest.raises(fk.InputError, match="two groups or more"):
+        fk.band(two_models.isel(group=1), "frr_max_min")
+
+
+def test_a_part_of_the_demo_evaluation_has_its_bands():
+    demo = fk.demo_evaluation()
+    whole, part = (quietly(fk.band, one, "far_group") for one in (demo, demo.isel(far_level=[9, 4], group=[1])))
+    np.testing.assert_array_equal(part.upper, whole.upper.isel(far_level=[9, 4], group=[1]))
+
+
+def test_bands_of_unknown_levels_are_refused(two_models):
+    other = {"far_level": [0.1, 0.2]}
+    renamed = two_models.map_over_datasets(lambda node: node.assign_coords(other) if "far_level" in node.dims else node)
+    with pytest.raises(fk.InputError, match="know no far_level '0.2'"):
+        fk.band(renamed, "frr")
+
+
 # --- labels ------------------------------------------------------------------------------------------------
 
 NOBODY = [None, float("nan"), "", "  ", "unknown", "Unknown", "nan", "None", "NA", "N/A", "null"]
@@ -140,6 +199,7 @@ def test_nobody_is_no_person(word, door):
 
 
 SAME = [("a", " a "), ("1", 1), (1, 1.0), ("1", 1.0), ("a", b"a"), (1, np.float32(1)), ("a", np.str_("a"))]
+SAME += [("Jos\u00e9", "Jose\u0301")]  # one code or two for a letter and its accent: names of files on a Mac have two
 
 
 @pytest.mark.parametrize(("one", "other"), SAME, ids=repr)
@@ -190,6 +250,50 @@ def test_crossed_labels_do_not_collide():
         fk.evaluate(scores, by=["x", "y"], **LEVELS)
 
 
+NOT_FLAT = [(name for name in PEOPLE), dict(enumerate(PEOPLE)).values(), set(PEOPLE), map(str, PEOPLE)]
+
+
+@pytest.mark.parametrize("labels", NOT_FLAT, ids=lambda labels: type(labels).__name__)
+def test_labels_that_are_no_list_say_what_they_are(labels):
+    with pytest.raises(fk.InputError, match=f"got {type(labels).__name__}; make it a list"):
+        fk.faces(np.eye(4), labels)
+
+
+# --- weights of identities -----------------------------------------------------------------------------------
+
+OF_NUMBERS = {f"{side}_identity": (side, np.arange(40) // 5 + 7) for side in ("probe", "reference")}
+OF_NUMBERS = SCORES.assign_coords(OF_NUMBERS)  # people called 7 to 14, of whom 10 is the first by name
+P_K = dict(zip(sorted(map(str, range(7, 15))), np.arange(1.0, 9)))
+WEIGHTS = {
+    "Series": pd.Series(P_K)[::-1],
+    "Series of numbers": pd.Series({int(name): p_k for name, p_k in P_K.items()})[::-1],
+    "DataArray": xr.DataArray(list(P_K.values()), {"identity": list(P_K)}, "identity")[::-1],
+    "numbers as names": {int(name): p_k for name, p_k in P_K.items()},
+    "array": np.array(list(P_K.values())),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weights_go_by_their_names_where_they_have_some(name):
+    """A Series in another order gave each person the weight of another."""
+    found, wanted = (rates(OF_NUMBERS, weighting=weights) for weights in (WEIGHTS[name], P_K))
+    np.testing.assert_array_equal(found.frr, wanted.frr)
+    strict, wanted = (
+        fk.threshold_for_all_groups(OF_NUMBERS, far=[0.3], by="gender", weighting=weights)
+        for weights in (WEIGHTS[name], P_K)
+    )
+    np.testing.assert_array_equal(strict.threshold, wanted.threshold)
+
+
+@pytest.mark.parametrize("weights", [pd.Series(np.ones(8), list("abcdefgh")), np.ones(7), {"0": 1.0}], ids=type)
+@pytest.mark.parametrize("function", [fk.evaluate, fk.threshold_for_all_groups])
+def test_weights_of_other_people_are_refused(function, weights):
+    with pytest.raises(
+        fk.InputError, match="weighting (has no p_k for identities|must hold one positive p_k for each)"
+    ):
+        function(OF_NUMBERS, far=[0.3], by="gender", weighting=weights)
+
+
 # --- failed comparisons ------------------------------------------------------------------------------------
 
 VALUES = np.array(SCORES.isel(probe=slice(0, None, 2), reference=slice(1, None, 2)).values)
@@ -230,6 +334,23 @@ def test_failed_comparisons_are_left_out(name, form):
 def test_a_masked_dask_matrix_keeps_its_mask():
     values = da.from_array(MARKED["masked"][0], chunks=7)
     np.testing.assert_array_equal(np.isnan(matrix(values, PART)), FAILED)
+
+
+@pytest.mark.parametrize("word", [2, np.nan, "no", ""], ids=repr)
+def test_what_says_whether_a_pair_is_genuine_is_true_or_false(word):
+    """A text, or NaN, counted as genuine."""
+    told = fk.pairs([0.9, 0.8, 0.2, 0.1], [True, True, False, False])
+    wrong = np.array([1, 0, 1, word], object if isinstance(word, str) else float)
+    with pytest.raises(fk.InputError, match="genuine of a pair must be True or False"):
+        fk.evaluate(told.assign_coords(genuine=("pair", wrong)), far=[0.5])
+
+
+def test_an_image_of_two_people_is_named():
+    table = listed(VALUES)
+    who = table.probe_identity.values.copy()
+    who[0] = "other"
+    with pytest.raises(fk.InputError, match="image '0' shows 'id[0-9]*', 'other"):
+        fk.evaluate(table.assign_coords(probe_identity=("pair", who)), **LEVELS)
 
 
 REFUSED_SCORES = {
@@ -291,6 +412,52 @@ def test_evaluations_of_another_kind_are_not_compared(options):
     fk.compare(first, first, "frr")
     with pytest.raises(fk.InputError, match="differs"):
         fk.compare(first, second, "frr")
+
+
+def test_rates_at_levels_are_not_compared_with_rates_at_thresholds():
+    """They were, every level with every threshold."""
+    with pytest.raises(fk.InputError, match="one alone has 'far_level', 'threshold_level'"):
+        fk.compare(fk.evaluate(SCORES, **LEVELS), fk.evaluate(SCORES, threshold=[0.3, 0.5]), "frr")
+
+
+NO_MEASURE = {
+    "an array": lambda rates: rates.frr.values,
+    "a number": lambda rates: float(rates.frr[0]),
+    "a Dataset": lambda rates: rates,
+    "a decision": lambda rates: rates.frr > 0.3,
+}
+
+
+@pytest.mark.parametrize("name", NO_MEASURE)
+@pytest.mark.parametrize("function", [fk.band, fk.uncertainty])
+def test_what_a_measure_must_return(name, function):
+    with pytest.raises(fk.InputError, match="must return a DataArray of numbers"):
+        function(fk.evaluate(SCORES, **LEVELS), NO_MEASURE[name])
+
+
+@pytest.mark.parametrize("function", [fk.band, fk.floor, fk.uncertainty])
+def test_groups_that_are_missing_are_asked_for(function):
+    """Where the groups were missing, the message asked for replicates."""
+    with pytest.raises(fk.InputError, match="holds no 'frr_group': evaluate with by="):
+        function(fk.evaluate(SCORES, **LEVELS), "frr_max_min")
+
+
+def test_a_measure_of_ones_own_tells_its_own_error():
+    with pytest.raises(AttributeError, match="nothing"):
+        fk.band(fk.evaluate(SCORES, **LEVELS), lambda rates: rates.nothing)
+
+
+def test_group_rates_at_other_levels_or_groups_are_not_drawn_together(two_models):
+    far, frr = (quietly(fk.band, two_models.isel(model=0), name) for name in ("far_group", "frr_group"))
+    for other in (frr.isel(group=[1, 0, 2]), frr.isel(far_level=[1, 0]), frr.isel(group=[0])):
+        with pytest.raises(fk.InputError, match="other levels or groups"):
+            fk.plot.group_roc(far, other)
+
+
+@pytest.mark.parametrize("thing", ["x", 1, None, len], ids=repr)
+def test_what_is_no_evaluation_is_not_described(thing):
+    with pytest.raises(fk.InputError, match="pass what evaluate returned"):
+        fk.describe(thing)
 
 
 @pytest.mark.parametrize("kind", ["genuine", "impostor"])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import GENUINE, IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, listed, require, warn
+from frkit.base import GENUINE, IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require, warn
 from frkit.faces.labels import CROSSED, attributes_of, resolve_varying
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import People, group_codes, groups_among, labels_of_sides, of_people
@@ -142,12 +142,12 @@ def _named_people(scores: xr.DataArray, labels, identity, person, groups: np.nda
     image, names = pd.factorize(names.astype(object), sort=True)
     first = np.unique(image, return_index=True)[1]
     differs = np.flatnonzero(identity[first][image] != identity)
-    name = str(names[image[differs[0]]]) if len(differs) else ""
-    require(
-        len(differs) == 0,
-        f"image {name!r} stands under several labels, so that it cannot be split; say varying='first', or name "
-        "images apart",
-    )
+    if len(differs):
+        one = image[differs[0]]
+        raise InputError(
+            f"image {str(names[one])!r} shows {listed(np.unique(identity[image == one]))}: if these are parts of one "
+            "person whose label varies, say varying='first'; give different images different names"
+        )
     entry = image * n_groups + group_codes(label, groups)
     if np.isin(image[n_pairs:], image[:n_pairs]).any():
         entries, place = np.unique(entry, return_inverse=True)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy import sparse
 
 from frkit.base import IDENTITY, PAIR, real_numbers, require, require_one_of
 from frkit.engine.listed import Listed, draw_pairs, people_of_list, weights_of_list
-from frkit.faces.labels import CROSSED, attributes_of
+from frkit.faces.labels import CROSSED, attributes_of, clean_labels
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import People, group_codes, is_symmetric, people
 
@@ -269,14 +270,25 @@ def shares(weighting, labels: np.ndarray) -> np.ndarray:
     if isinstance(weighting, str):
         require_one_of("weighting (or p_k of every identity)", weighting, ("identity", "pair"))
         return np.ones(len(labels))
+    weighting = by_name(weighting)
     if isinstance(weighting, Mapping):
-        lost = [name for name in labels if name not in weighting]
+        lost = [name for name in labels.tolist() if name not in weighting]
         require(not lost, f"weighting has no p_k for identities {lost[:3]}; it must name all {len(labels)}")
         weighting = [weighting[name] for name in labels]
     share = real_numbers("weighting", weighting).astype(float)
     fits = share.shape == labels.shape and np.all(np.isfinite(share)) and np.all(share > 0)
     require(fits, f"weighting must hold one positive p_k for each of the {len(labels)} identities, sorted by name")
     return share / share.mean()
+
+
+def by_name(weighting):
+    """A mapping of clean names to p_k, also of a Series or a DataArray, whose labels count and not their order."""
+    if isinstance(weighting, xr.DataArray) and weighting.coords:
+        weighting = weighting.to_series()
+    if not isinstance(weighting, Mapping | pd.Series):
+        return weighting
+    names = clean_labels(list(weighting.keys()), len(weighting), "weighting", "p_k")[0]
+    return dict(zip(names.tolist(), weighting.values() if isinstance(weighting, Mapping) else weighting, strict=True))
 
 
 def draw_people(images: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,19 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, MODEL, REPLICATE, SCORE_BIN, listed, require, require_path, warn
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    MODEL,
+    REFERENCE_GROUP,
+    REPLICATE,
+    SCORE_BIN,
+    THRESHOLD_LEVEL,
+    listed,
+    require,
+    require_path,
+    warn,
+)
 from frkit.engine.pairs import COLUMN
 from frkit.engine.protocol import Protocol
 from frkit.faces.files import check_in_child, named, reading
@@ -43,6 +55,7 @@ OF_DISTANCES = {
     "eer_threshold": "largest observed distance at which FRR >= FAR",
     "eer_threshold_group": "largest observed distance at which the group's FRR >= FAR",
 }
+LABELLED = (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
 THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group", "curve_threshold")
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
@@ -79,8 +92,9 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, ma
         nodes["influence"] = _in_users_sign(together) if made["distance"] else together
     for message in small_groups(nodes["empirical"]):
         warn(message)
+    labels = {dim: table[dim].values.tolist() for dim in LABELLED if dim in table.coords}  # influences have none
     result = xr.DataTree.from_dict(nodes)
-    result.attrs["provenance"] = json.dumps(made)
+    result.attrs["provenance"] = json.dumps(made | labels)
     return result
 
 

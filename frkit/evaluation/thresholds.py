@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, listed, require, warn
+from frkit.engine.protocol import shares
 from frkit.evaluation.evaluate import evaluate
 from frkit.scores.groups import People, checked_scores, is_symmetric, people, turned
 
@@ -81,8 +82,9 @@ def threshold_for_all_groups(
     )
     who = people(scores, by, varying)
     require(len(who.groups) > 0, "a threshold for all groups needs groups: name an attribute with by=")
-    if not (weighting is None or isinstance(weighting, (str, Mapping))):
-        weighting = dict(zip(np.unique(who.identity).tolist(), np.asarray(weighting, float).tolist(), strict=True))
+    if not (weighting is None or isinstance(weighting, str)):
+        names = np.unique(who.identity)
+        weighting = dict(zip(names.tolist(), shares(weighting, names).tolist(), strict=True))
     scores = who.relabel(scores)
     found = [_of_group(scores, who, name, far, weighting) for name in who.groups]
     lost = [name for name, value in zip(who.groups, found, strict=True) if value is None]

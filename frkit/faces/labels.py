@@ -1,6 +1,7 @@
 """Names of attributes, labels of images as clean text, and what to do where an attribute varies within an identity."""
 
 from collections.abc import Mapping
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
 _MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 _NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # words that name no person and no image
+FIRST_COMBINING = 0x300  # the first character that adds an accent to the letter before it
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
     | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
@@ -35,8 +37,9 @@ RESERVED = frozenset(
 def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarray, np.ndarray]:
     """Turn labels of any kind into text, and say which are missing.
 
-    Text is stripped, bytes are decoded as UTF-8, and whole floats lose their ".0" (a column of ages with one
-    gap arrives as floats). None, NaN, NaT, pd.NA, masked entries, blank text, and the words "nan", "NaN",
+    Text is stripped, letters with accents get one form (NFC; names of files on a Mac hold another), bytes are decoded
+    as UTF-8, and whole floats lose their ".0" (a column of ages with one gap arrives as floats). None, NaN, NaT,
+    pd.NA, masked entries, blank text, and the words "nan", "NaN",
     "NaT" and "<NA>" that NumPy and pandas write for them are missing.
 
     Parameters
@@ -74,9 +77,17 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarr
     require(kind not in "Vc", f"{name} holds {array.dtype} values, which are no labels; give text or numbers")
     if kind not in "UbiuM":
         array = np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
-    text = np.strings.strip(array.astype(str, copy=False))
+    text = _one_form(np.strings.strip(array.astype(str, copy=False)))
     missing = np.isin(text, _MISSING_WORDS) | np.ma.getmask(values)
     return np.where(missing, UNKNOWN, text) if missing.any() else text, missing
+
+
+def _one_form(text: np.ndarray) -> np.ndarray:
+    """The text with one code for each letter that can be written with one or several."""
+    if np.ascontiguousarray(text).view(np.uint32).max(initial=0) < FIRST_COMBINING:
+        return text
+    words, code = np.unique(text, return_inverse=True)
+    return np.array([normalize("NFC", word) for word in words.tolist()], str)[code]
 
 
 def one_each(values, n: int, name: str, of: str) -> np.ndarray:
@@ -85,11 +96,9 @@ def one_each(values, n: int, name: str, of: str) -> np.ndarray:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise InputError(f"{name} must be a flat list with one label per {of}: {error}") from None
-    require(
-        array.ndim == 1,
-        f"{name} must have one dimension with one label per {of}, got shape {array.shape}; "
-        "flatten it first, e.g. with .ravel()",
-    )
+    flat = f"shape {array.shape}; flatten it first, e.g. with .ravel()"
+    got = flat if array.ndim else f"{type(values).__name__}; make it a list, e.g. with list(...)"
+    require(array.ndim == 1, f"{name} must have one dimension with one label per {of}, got {got}")
     even = len(array) == n
     require(even, f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label per {of}")
     return array

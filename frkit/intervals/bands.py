@@ -92,7 +92,7 @@ def band(
     require_inside("level", level, 0, 1)
     method, rule = choose(method, evaluation, chosen)
     data = evaluation["empirical"].to_dataset()
-    given = chosen.name == "threshold" and FAR_LEVEL not in data.dims
+    given = chosen.name == "threshold" and FAR_LEVEL not in data.coords
     require(not given, "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels")
     target = target_of(evaluation, target)
     if simultaneous:

@@ -201,6 +201,8 @@ def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
 
 def _aligned(first, second) -> tuple:
     """What is known of both models, if it lies at exactly the same levels and groups."""
+    one_sided = {*first.dims} ^ {*second.dims} - {MODEL}
+    require(not one_sided, f"the two models lie at other levels or groups: one alone has {listed(sorted(one_sided))}")
     try:
         return xr.align(first, second, join="exact")
     except ValueError as error:

@@ -15,7 +15,7 @@ import xarray as xr
 
 from frkit.base import GROUP, REPLICATE, require
 from frkit.intervals.influence import NEW_PEOPLE
-from frkit.intervals.joint import alike_draws, draws, mixed_draws
+from frkit.intervals.joint import alike_draws, draws, mixed_draws, rates_of
 from frkit.intervals.reading import tails, values_of
 from frkit.measures.registry import Measure, rates_read
 
@@ -132,7 +132,8 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
     others = tuple(name for name in names if not (new and name.startswith("far_")))
     drawn = draws(evaluation, others, target, N_DRAWS).clip(min=1e-300) if others else {}
     group = np.atleast_2d(evaluation["influence"].group.values)[0]  # that of every model
-    images = xr.DataArray(np.bincount(group, minlength=data.sizes[GROUP])[: data.sizes[GROUP]], dims=GROUP)
+    held = next(iter(rates_of(evaluation, target).values())).groups
+    images = xr.DataArray(np.bincount(group, minlength=held.max() + 1)[held], dims=GROUP)
     spreads = {}
     for name in names:
         sizes, values = images if name.endswith(f"_{GROUP}") else 1.0, drawn.get(name)

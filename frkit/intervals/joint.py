@@ -12,7 +12,17 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtr
 
-from frkit.base import MODEL, REPLICATE, InputError, require
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    MODEL,
+    REFERENCE_GROUP,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    InputError,
+    listed,
+    require,
+)
 from frkit.intervals.gamma_satterthwaite import TINY, Law
 from frkit.intervals.influence import (
     HALF_WINDOW,
@@ -24,7 +34,7 @@ from frkit.intervals.influence import (
     law_of,
     rejected_shares,
 )
-from frkit.intervals.reading import Values, tails
+from frkit.intervals.reading import Values, provenance, tails
 from frkit.measures.registry import Measure, rates_read
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -84,14 +94,16 @@ class Place:
 class Rates:
     """The laws of one model's rates at every level, and at the EERs of the groups and of all.
 
-    node: the evaluation's node "influence" of one model. groups: labels. fixed: whether thresholds stand, whatever the
-    impostors. target: whose rates. alike: whether small groups have the FAR of all, see `Part.borrowed`. FARs and FRRs
-    stand in one order everywhere: FAR of all, of each cell (the first cells are the groups' own); FRR of all, of each
-    group.
+    node: the evaluation's node "influence" of one model. levels, groups, references: the places, among those that it
+    was made with, of those that the evaluation still holds. fixed: whether thresholds stand, whatever the impostors.
+    target: whose rates. alike: whether small groups have the FAR of all, see `Part.borrowed`. FARs and FRRs stand in
+    one order everywhere: FAR of all, of each cell (the first cells are the groups' own); FRR of all, of each group.
     """
 
     node: xr.Dataset
+    levels: np.ndarray
     groups: np.ndarray
+    references: np.ndarray
     fixed: bool
     target: str
     alike: bool = False
@@ -111,14 +123,16 @@ class Rates:
     @cached_property
     def memberships(self) -> np.ndarray:
         """(rate, group) which groups enter each FRR: all, then each."""
-        n = self.node.sizes["partner"]
-        return np.concatenate([np.ones((1, n)), np.eye(n)[: len(self.groups)]])
+        n = self.node.sizes["partner"]  # of which the last is no group
+        return np.concatenate([np.ones((1, n)), np.eye(n)[:-1]])
 
     @cached_property
     def curves(self) -> np.ndarray:
         """All rates along the curve, (place, rate), from the lowest threshold up."""
         far, frr = self.node.curve_far.values, self.node.curve_frr.values  # those of all are the last
-        return np.column_stack([far[:, -1], far[:, : len(self.masks) - 1], frr[:, -1], frr[:, : len(self.groups)]])
+        return np.column_stack(
+            [far[:, -1], far[:, : len(self.masks) - 1], frr[:, -1], frr[:, : len(self.memberships) - 1]]
+        )
 
     @cached_property
     def standing(self) -> "Rates":
@@ -127,8 +141,8 @@ class Rates:
 
     @cached_property
     def laws(self) -> list[Law]:
-        """The joint law at every level."""
-        return [self.law(point) for point in range(self.n_levels)]
+        """The joint law at every level that is held."""
+        return [self.law(point) for point in self.levels]
 
     def law(self, point: int, setter: int = 0) -> Law:
         """The joint law at a point; setter: which FAR sets the threshold (0: of all; 1 + g: of group g)."""
@@ -177,13 +191,13 @@ class Rates:
 
         "far" is that of the thresholds as they were found: with other images or people they have another FAR.
         """
-        frr, groups = len(self.masks), np.arange(len(self.groups))
+        frr, groups = len(self.masks), self.groups
         if name == "eer":
-            return np.array(self._equal_errors(len(groups), 0), object)
+            return np.array(self._equal_errors(len(self.memberships) - 1, 0), object)
         if name == "eer_group":
             return np.array([self._equal_errors(g, 1 + g) for g in groups], object)
         entries = {"far": 0, "threshold": 0, "far_group": 1 + groups, "frr": frr, "frr_group": frr + 1 + groups}
-        entries["far_cross"] = 1 + self.node.cells.values[:-1, :-1]
+        entries["far_cross"] = 1 + self.node.cells.values[np.ix_(groups, self.references)]
         entry = np.asarray(entries[name])
         laws = self.standing.laws if name == "far" else self.laws
         events = 1.0 if name == "far" and not self.fixed else 0.5
@@ -239,11 +253,23 @@ def rates_of(evaluation: xr.DataTree, target: str, alike: bool = False) -> dict[
         f"intervals for {THESE_PEOPLE!r} need every image compared with every other, as in a score tensor: from these "
         f"scores the images of a person cannot be told apart; take target={NEW_PEOPLE!r}",
     )
-    groups = data["group"].values if "group" in data.coords else np.empty(0, str)
-    fixed = "far_level" not in data.dims
+    level = FAR_LEVEL if FAR_LEVEL in data.coords else THRESHOLD_LEVEL
+    sizes = {level: node.attrs["levels"]} | dict.fromkeys((GROUP, REFERENCE_GROUP), node.sizes["partner"] - 1)
+    held = [_held(evaluation, data, dim, n) for dim, n in sizes.items()]
+    fixed = level != FAR_LEVEL
     names = node[MODEL].values.tolist() if MODEL in node.dims else [None]
     models = [node if name is None else node.sel({MODEL: name}, drop=True) for name in names]
-    return {name: Rates(model, groups, fixed, target, alike) for name, model in zip(names, models, strict=True)}
+    return {name: Rates(model, *held, fixed, target, alike) for name, model in zip(names, models, strict=True)}
+
+
+def _held(evaluation: xr.DataTree, data: xr.Dataset, dim: str, n: int) -> np.ndarray:
+    """The places of the levels (or groups) that an evaluation holds among the n that it was made with."""
+    labels = np.atleast_1d(data[dim].values).tolist() if dim in data.coords else []
+    made = provenance(evaluation).get(dim, labels if len(labels) == n else range(n))  # earlier versions do not tell
+    lost = [label for label in labels if label not in made]
+    known = len(labels) > 0 and not lost or not made
+    require(known, f"the influences of images know no {dim} {listed(lost)}: give fk.band the evaluation as it was made")
+    return np.array([made.index(label) for label in labels], int)
 
 
 def ends(
@@ -263,6 +289,7 @@ def ends(
             at = _sup_tails(rates.places("far" if name == "threshold" else name), level, own.values)
         found.append(rates.ends(name, at[..., None])[..., 0])
     both = np.stack(found) if MODEL in estimate.dims else found[0]
+    both = both.reshape(*estimate.shape, 2)
     return tuple(estimate.copy(data=np.where(estimate.isnull(), np.nan, both[..., end])) for end in (0, 1))
 
 
@@ -296,8 +323,9 @@ def draws(
             parts[name].append(np.reshape([next(drawn) for _ in found.flat], (*found.shape, n)))
     variables = {}
     for name, found in parts.items():
-        dims = [dim for dim in data[name].dims if dim != MODEL]
-        whole = xr.DataArray(np.stack(found), dims=(MODEL, *dims, REPLICATE))
+        sizes = {dim: size for dim, size in data[name].sizes.items() if dim != MODEL}
+        whole = np.reshape(found, (len(found), *sizes.values(), n))
+        whole = xr.DataArray(whole, dims=(MODEL, *sizes, REPLICATE))
         whole = whole if MODEL in data[name].dims else whole.isel({MODEL: 0})
         variables[name] = whole.where(data[name].notnull()).transpose(REPLICATE, ...)
     return xr.Dataset(variables, {name: data[name] for name in data.coords}).assign_coords({REPLICATE: np.arange(n)})
@@ -322,7 +350,7 @@ def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataA
     """
     data, found = evaluation["empirical"].frr_group, []
     for rates in rates_of(evaluation, NEW_PEOPLE).values():
-        known = [rejected_shares(rates.sums(point), rates.memberships) for point in range(rates.n_levels)]
+        known = [rejected_shares(rates.sums(point), rates.memberships) for point in rates.levels]
         mass, shares = known[0][0], np.stack([share for _, share in known], 1)  # (person, group), (person, level)
         people, rng, drawn = np.flatnonzero(mass.any(1)), np.random.default_rng([2, 0]), []
         for size in np.count_nonzero(mass, 0):
@@ -331,8 +359,9 @@ def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataA
         least = np.stack([law.least[-mass.shape[1] :] / 2 for law in rates.laws])
         alike = np.ptp(shares[people], axis=0)[:, None] == 0
         values = np.where(alike, np.nan, np.maximum(np.stack(drawn, -1), least))
-        found.append(np.concatenate([values, least[None]]))
-    whole = xr.DataArray(np.stack(found), dims=(MODEL, REPLICATE, *(dim for dim in data.dims if dim != MODEL)))
+        found.append(np.concatenate([values, least[None]])[..., rates.groups])
+    sizes = {dim: size for dim, size in data.sizes.items() if dim != MODEL}
+    whole = xr.DataArray(np.reshape(found, (len(found), n + 1, *sizes.values())), dims=(MODEL, REPLICATE, *sizes))
     whole = whole if MODEL in data.dims else whole.isel({MODEL: 0})
     whole = whole.assign_coords({dim: data[dim] for dim in data.dims})
     return whole.isel({REPLICATE: slice(n)}), whole.isel({REPLICATE: n})

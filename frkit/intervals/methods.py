@@ -186,9 +186,10 @@ def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tupl
         require_one_of("method", method, METHODS)
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
     require("empirical" in children, "this is no evaluation: no node 'empirical'; pass what evaluate(...) returned")
+    data = evaluation["empirical"].to_dataset()
+    chosen(data)  # says what it lacks
     if method is not None:
         return method, "named"
-    data = evaluation["empirical"].to_dataset()
     if "influence" in children and reads_rates(data, chosen):
         if chosen.fair is None:
             return "influence", "a measure of rates, whose law is known from what each image adds to them"

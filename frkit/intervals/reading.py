@@ -72,7 +72,8 @@ def provenance(evaluation: xr.DataTree) -> dict:
     >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
     120
     """
-    require("provenance" in evaluation.attrs, "this evaluation carries no provenance: pass what evaluate returned")
+    known = getattr(evaluation, "attrs", ())
+    require("provenance" in known, "this evaluation carries no provenance: pass what evaluate returned")
     return json.loads(evaluation.attrs["provenance"])
 
 
@@ -81,6 +82,7 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
     for name in ("empirical", "vstatistic"):
         require(name in children, f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned")
+    chosen(evaluation["empirical"].to_dataset())  # says what it lacks
     require(
         "replicates" in children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",

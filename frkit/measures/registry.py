@@ -39,7 +39,10 @@ class Measure:
     binned: bool = False
 
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
-        return self.function(tallies)
+        found = self.function(tallies)
+        numbers = isinstance(found, xr.DataArray) and found.dtype.kind in "fiu"
+        require(numbers, f"measure {self.name!r} must return a DataArray of numbers, not {type(found).__name__}")
+        return found
 
 
 # the variables of an evaluation, which need no formula -> words for an axis
@@ -174,7 +177,7 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
     """A variable over groups, of two groups at least."""
     values = variable(tallies, name)
     require(
-        values.sizes[GROUP] >= 2,
+        values.sizes.get(GROUP, 1) >= 2,
         f"a disparity needs two groups or more, but {name!r} has only {values[GROUP].values.tolist()}; "
         "evaluate with by='the name of an attribute'",
     )

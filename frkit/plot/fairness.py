@@ -174,6 +174,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
         made_of = rates.attrs.get("measure", f"{name}_group")
         require(made_of == f"{name}_group", f"{name} must be a band of {name}_group, this is one of {made_of}")
     x, y = (rates.estimate.transpose(along, GROUP) for rates in (far, frr))
+    same = all(x[dim].equals(y[dim]) for dim in x.dims)
+    require(same, "far and frr lie at other levels or groups: take both bands from one evaluation")
     ax, left, floor = new_axes(ax), log_floor(x), log_floor(y)
     at_zero = ((x <= 0) | (y <= 0)).values
     x, y = np.maximum(x, left), np.maximum(y, floor)

@@ -36,6 +36,8 @@ def checked_scores(scores) -> xr.DataArray:
     require(scores.dtype.kind in "fiub", f"scores must be real numbers, got {scores.dtype}")
     scores = scores if scores.dtype in (np.float32, np.float64) else scores.astype(float)
     if listed:
+        told = scores[GENUINE]
+        require(told.dtype.kind in "biuf" and bool(told.isin([0, 1]).all()), "genuine of a pair must be True or False")
         require(not np.isinf(scores.values).any(), "some scores are infinite; mark failed comparisons as NaN")
         return scores
     scores = scores.transpose(..., PROBE, REFERENCE)

@@ -199,7 +199,7 @@ def _genuine(genuine, people, n: int) -> np.ndarray:
     told = one_each(genuine, n, GENUINE, PAIR)
     bad = np.flatnonzero(~np.isin(told, [0, 1])) if told.dtype.kind in "biufO" else np.arange(n)
     if len(bad):
-        raise InputError(f"genuine must be True or False (1 or 0); pair {bad[0]} has {told[bad[0]]!s}")
+        raise InputError(f"genuine must be True or False (1 or 0); pair {bad[0]} has {told[bad[:1]].tolist()[0]!r}")
     told = told.astype(bool)
     if same is not None and not np.array_equal(told, same):
         at = int(np.argmax(told != same))
