@@ -101,7 +101,8 @@ class Law:
 def skewness_and_noise(influence: np.ndarray, explained: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Of influences (unit, rate) the third over the second cumulant, which is the weight of one typical event, and the
     relative variance of their sum of squares: the fourth powers, less what the rate itself explains (or part of it)."""
-    second, third, fourth = ((influence**power).sum(0) for power in (2, 3, 4))
+    square = influence**2  # products of it take a tenth of the time of other powers
+    second, third, fourth = (part.sum(0) for part in (square, square * influence, square**2))
     unexplained = fourth - explained * third**2 / np.maximum(second, TINY)
     noise = np.divide(unexplained, second**2, out=np.zeros(len(second)), where=second > 0)
     return third / np.maximum(second, TINY), noise

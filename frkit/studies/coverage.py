@@ -230,8 +230,8 @@ def _by_own_laws(evaluations: Iterable[xr.DataTree], target: str, name: str, lev
 
 def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chosen: Measure) -> xr.Dataset:
     """Counts of one scheme, over method and level; bands: of each method at each level."""
-    rows = [[_counted(intervals, truth) for intervals in row] for row in bands]
-    result = xr.combine_nested(rows, concat_dim=["method", "level"])
+    ends = (xr.concat([one[["lower", "upper"]] for one in row], "level") for row in bands)
+    result = xr.concat([_counted(intervals, truth) for intervals in ends], "method")
     share, empirical = result.coverage, tree["empirical"].to_dataset()
     result["coverage_se"] = np.sqrt(share * (1 - share) / empirical.sizes[DATA_SET])
     result["estimate"] = chosen(empirical).mean(DATA_SET)
