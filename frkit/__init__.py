@@ -1,4 +1,4 @@
-"""frkit: how good is this matching system, how fair is it between groups of people, and how sure are we?
+"""How good is this matching system, how fair is it between groups of people, and how sure are we?
 
 For face recognition and any other similarity scoring. Start with faces or scores, evaluate them, ask for a band:
 

@@ -15,7 +15,7 @@ from scipy.stats import ks_2samp, norm, wasserstein_distance
 
 import frkit as fk
 from frkit.measures import measure
-from frkit.studies.collecting import Plan, collect
+from frkit.studies.collecting import Study, collect
 from frkit.studies.coverage import _counted, read
 from frkit.studies.error_laws import FINE, error_laws, kolmogorov, wasserstein
 from frkit.studies.store import Store
@@ -41,7 +41,7 @@ def mixture():
 
 def plan(population, n_identities=None, schemes=("image",), far=FAR):
     how = dict(per_identity=np.asarray(5), far=np.asarray(far), schemes=schemes, replicates=20, seed=0)
-    return Plan(population=population, n_identities=n_identities, **how)
+    return Study(population=population, n_identities=n_identities, **how)
 
 
 # --- counting -----------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def test_a_disparity_is_counted_as_by_a_loop_and_its_store_serves_other_measures
     how = HOW | dict(schemes=("identity",), n_identities=24, by="group", n_datasets=4, store=tmp_path)
     study = fk.studies.coverage(mix, "frr_max_min", methods=("pivotal",), **how).isel(scheme=0, method=0)
     truth, held, unfair = measure("frr_max_min")(mix.population_roc(FAR, by="group")), 0, 0
-    design = Plan(
+    design = Study(
         population=mix, n_identities=24, per_identity=np.asarray(5), far=None, schemes=(), replicates=20, seed=0
     )
     for number in range(4):
@@ -138,7 +138,7 @@ def test_a_disparity_is_counted_as_by_a_loop_and_its_store_serves_other_measures
         unfair += fk.floor(ev.drop_nodes("influence"), "frr_max_min").p <= 0.05
     np.testing.assert_allclose(study.coverage.sel(level=0.9), held / 4)
     np.testing.assert_allclose(study.called_unfair, unfair / 4)
-    monkeypatch.setattr(Plan, "data_set", None)  # all further measures are read from the files
+    monkeypatch.setattr(Study, "data_set", None)  # all further measures are read from the files
     assert fk.studies.coverage(mix, "eer_group", **how).coverage.dims == ("scheme", "method", "level", "group")
 
 
@@ -191,7 +191,7 @@ def test_a_killed_study_goes_on_to_the_same_bits(mixture, tmp_path):
 def test_a_finished_study_is_read_from_its_files(mixture, tmp_path, monkeypatch):
     first = fk.studies.coverage(mixture, n_datasets=3, store=tmp_path, **HOW)
     (tmp_path / "data_set_000002.77.part").write_bytes(b"left over by a kill")
-    monkeypatch.setattr(Plan, "data_set", None)
+    monkeypatch.setattr(Study, "data_set", None)
     again = fk.studies.coverage(mixture, n_datasets=3, store=tmp_path, **HOW)
     xr.testing.assert_identical(first, again)
     smaller = fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, methods=("pivotal",), **HOW)
@@ -228,7 +228,7 @@ def test_a_damaged_file_is_named(mixture, tmp_path):
 
 def test_a_study_that_is_interrupted_stops_its_threads_and_keeps_what_is_finished(mixture, tmp_path, monkeypatch):
     begun = []
-    draw = Plan.data_set
+    draw = Study.data_set
 
     def counted(self, number):
         begun.append(number)
@@ -236,7 +236,7 @@ def test_a_study_that_is_interrupted_stops_its_threads_and_keeps_what_is_finishe
             raise KeyboardInterrupt
         return draw(self, number)
 
-    monkeypatch.setattr(Plan, "data_set", counted)
+    monkeypatch.setattr(Study, "data_set", counted)
     with pytest.raises(KeyboardInterrupt):
         fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **HOW)
     assert len(begun) < 100

@@ -104,7 +104,7 @@ def test_a_wrong_name_is_answered_with_the_right_ones():
 
 def test_help_begins_with_what_the_kit_is_for_and_where_to_start():
     text = pydoc.plain(pydoc.render_doc(fk))
-    assert re.search(r"NAME\n +frkit - frkit: how good is this matching system, how fair .*\?\n", text)
+    assert re.search(r"NAME\n +frkit - How good is this matching system, how fair .*\?\n", text)
     start = text[: text.index("PACKAGE CONTENTS")]
     assert "fk.open_faces" in start and "fk.evaluate" in start and "fk.band" in start
 

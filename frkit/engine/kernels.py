@@ -130,6 +130,7 @@ def sort_by_slot(rows, cols, slots, start, sorted_rows, sorted_cols) -> None:
         start[s] += 1
         sorted_rows[place] = rows[u]
         sorted_cols[place] = cols[u]
+    # each start has run on to its slot's end, which is the next slot's begin: moved up by one they are begins again
     for s in range(start.shape[0] - 1, 0, -1):
         start[s] = start[s - 1]
     start[0] = 0
@@ -148,6 +149,7 @@ def add_whole(start, rows, cols, row_weight, col_weight, run, sums) -> None:
             end, u = min(begin + run, start[s + 1]), begin
             for b in range(part.shape[0]):
                 part[b] = 0
+            # two pairs at a time: `part` is read and written half as often
             while u + 1 < end:
                 v, w = row_weight[np.uintp(rows[u])], col_weight[np.uintp(cols[u])]
                 x, y = row_weight[np.uintp(rows[u + 1])], col_weight[np.uintp(cols[u + 1])]
@@ -253,6 +255,7 @@ def walk_levels(base, target, begin, end_of, weight, pairs, threshold, above) ->
             u = v
         if lowest >= 0:
             threshold[level] = score[lowest]
+        # by cell only now: where the walk ends the weight of all cells together decides
         for x in range(begin[level], u):
             above[level, np.uintp(cell[x])] += pair_weight(x, weight, pairs)
 
@@ -323,6 +326,7 @@ def crossing(accepted, rejected, imp, gen, weight, genuine_weights, pairs, genui
         from_pairs = p >= imp[0] and (q >= n_genuine or pairs.score[p] <= genuine.score[q])
         score = pairs.score[p] if from_pairs else genuine.score[q]
         more_accepted = more_rejected = 0.0
+        # equal scores of both kinds change sides together: a threshold takes all of them or none
         while p >= imp[0] and pairs.score[p] == score:
             if own < 0 or pairs.cell[p] == own:
                 more_accepted += pair_weight(p, weight, pairs)
@@ -331,6 +335,7 @@ def crossing(accepted, rejected, imp, gen, weight, genuine_weights, pairs, genui
             if own < 0 or genuine.cell[q] == own:
                 more_rejected += genuine_weight(q, genuine_weights, genuine)
             q += 1
+        # pairs without weight in this replicate are not observed in it: their scores are no thresholds
         if more_accepted > 0 or more_rejected > 0:
             accepted, rejected = accepted - more_accepted, rejected + more_rejected
             new_far, new_frr = accepted / totals[0], rejected / totals[1]

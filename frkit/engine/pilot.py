@@ -164,13 +164,16 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
     tail, top = (min(pairs / n_pairs, 0.5) for pairs in (TAIL_PAIRS, TOP_PAIRS))
     zones = [zone for zone in _level_zones(pilot, far, tail) + _crossing_zones(pilot) if zone[1] > tail]
     lowest = max([tail, *(high for _, high in zones)])
+    # a zone reaches below the part of the pilot's scores that was sorted: sort them all
     if lowest > pilot.share < 1:
         return make_plan(replace(pilot, share=1.0), n_pairs, far, thresholds)
+    # to leave out a twentieth of the pairs is not worth the risk that a level lies below the floor
     everything = lowest >= 0.95
     low = min([float(scores[-1]) if everything else pilot.score_at(lowest), *thresholds.tolist()])
     high = max([pilot.score_at(top), *thresholds.tolist()])
     if not high > low:
         return _plan_without_zones(pilot, n_pairs)
+    # a margin, lest rounding puts a fixed threshold outside
     low, high = low - 1e-3 * (high - low), high + 1e-3 * (high - low)
     scale = CELLS / (high - low)
     far_at_cell = pilot.far_at(low + np.arange(CELLS + 1) / scale)
@@ -234,6 +237,7 @@ def _crossing_zones(pilot: Pilot) -> list[tuple[float, float]]:
         far = pilot.far_at(score)
         at = float(far[np.argmax(np.cumsum(weight) / weight.sum() >= far)])
         as_many = weight.sum() ** 2 / (weight**2).sum()  # pairs of equal weight that would tell as much
+        # the relative deviation of a rate with e errors is about 1 / sqrt(e)
         half = 1 + np.clip(safety / np.sqrt(max(as_many * at, 1e-9)), 0.15, 3.0)
         zones.append((at / half, min(at * half, 1.0)))
     return zones
@@ -249,6 +253,7 @@ def _label_cells(far: np.ndarray, zones: list, tail: float, top: float, alone: n
     wanted = far <= tail
     for number, (low, high) in enumerate(sorted(zones, key=lambda zone: -zone[1]), start=1):
         inside = (far >= low) & (far <= high)
+        # later zones, which are stricter, take over what they share with wider ones; their labels are a million apart
         width = np.log(high / low)
         step = width / max(BINS_PER_ZONE, np.ceil(width / WIDEST))
         label[inside] = number * 1_000_000 + np.floor(logs[inside] / step).astype(np.int64)

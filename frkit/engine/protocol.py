@@ -159,6 +159,7 @@ class Protocol:
             (of_probe, probe_sum), (of_reference, reference_sum) = known[0], known[-1]
             for g, h in np.argwhere(self.cell_of >= 0):
                 both = np.flatnonzero(of_probe[g] & of_reference[h])
+                # all pairs of the two groups but those of one person with itself, which are no impostors
                 within = np.einsum("pb,pb->b", probe[g][both], reference[h][both])
                 pairs = probe_sum[g] * reference_sum[h] - within
                 totals[self.cell_of[g, h], columns] += pairs * (0.5 if self.symmetric else 1.0)
@@ -212,6 +213,7 @@ def make_protocol(
     probe = side(images.probe, group_of[0])
     reference = probe if symmetric else side(images.reference, group_of[1])
     if listed is None:
+        # a replicate that holds an image twice takes its score with itself for a genuine one
         copies = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
         asked, n_genuine = _genuine_pairs(images, symmetric, copies)
         owner, between = reference.identity[asked[1]], None

@@ -182,6 +182,7 @@ def codes_of_patch(protocol: Protocol, rows: slice, cols: slice) -> tuple:
     probe, reference = protocol.probe, protocol.reference
     first = np.zeros(rows.stop - rows.start, np.int64)
     if protocol.symmetric and cols.start < rows.stop:
+        # a patch that the diagonal may cross: of each row only what lies right of it
         first = np.clip(np.arange(rows.start, rows.stop) + 1 - cols.start, 0, cols.stop - cols.start)
     persons, groups = (probe.person[rows], reference.person[cols]), (probe.group[rows], reference.group[cols])
     return first, persons, groups, protocol.cell_of
@@ -200,6 +201,7 @@ def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, s
         request.asking and not _counts_are_weights(protocol),
         (scratch.above, scratch.rows, scratch.cols, scratch.slots, *scratch.kept, scratch.score),
     )
+    # weights are added slot by slot, so that the sums of a slot, one for each replicate, stay in the cache
     if filed:
         add_sorted(protocol, *sort_filed(filed, len(sums["weight"])), sums["weight"], (rows, cols))
     return *(part[:n_kept].copy() for part in scratch.kept), scratch.score[:n_kept].astype(patch.dtype)

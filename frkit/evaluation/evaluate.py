@@ -132,8 +132,8 @@ def evaluate(
     -----
     DataWarning
         For groups too small for a rate, FAR levels below the weight of one pair, genuine comparisons of which half
-        failed, the image scheme where much of the
-        weight of FRR lies with people of few images, and an EER above one half (distances taken for scores).
+        failed, the image scheme where much of the weight of FRR lies with people of few images, and an EER above one
+        half (distances taken for scores).
 
     Examples
     --------

@@ -32,28 +32,18 @@ LONG_NAMES = {
     "threshold": "score threshold; accept means score > threshold",
     "far": "false acceptance rate",
     "frr": "false rejection rate",
-    "far_group": "false acceptance rate within the group",
-    "frr_group": "false rejection rate of the group",
-    "far_cross": "false acceptance rate between two groups",
     "auc": "area under the ROC curve, from histograms",
-    "auc_group": "area under the ROC curve of the group, from histograms",
     "eer": "equal error rate",
-    "eer_group": "equal error rate of the group",
     "eer_threshold": "smallest observed score at which FRR >= FAR",
-    "eer_threshold_group": "smallest observed score at which the group's FRR >= FAR",
     "false_accepts": "accepted impostor pairs, each counted once",
     "false_rejects": "rejected genuine pairs, each counted once",
     "resolved": "at least 10 errors of either kind",
-    "false_accepts_group": "accepted impostor pairs within the group, each counted once",
-    "false_rejects_group": "rejected genuine pairs of the group, each counted once",
-    "false_accepts_cross": "accepted impostor pairs between two groups, each counted once",
-    "resolved_group": "at least 10 errors of either kind within the group",
-    "resolved_cross": "at least 10 accepted impostor pairs between the two groups",
+    "resolved_cross": "at least 10 accepted impostor pairs",
 }
+WHOSE = {"_group": ", of the pairs within each group", "_cross": ", of the pairs between two groups"}
 OF_DISTANCES = {
     "threshold": "distance threshold; accept means distance < threshold",
     "eer_threshold": "largest observed distance at which FRR >= FAR",
-    "eer_threshold_group": "largest observed distance at which the group's FRR >= FAR",
 }
 LABELLED = (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
 THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group", "curve_threshold")
@@ -78,7 +68,9 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, ma
     table = _in_users_sign(table) if made["distance"] else table
     words = LONG_NAMES | OF_DISTANCES if made["distance"] else LONG_NAMES
     for name in table.data_vars:
-        table[name].attrs = {"long_name": words[name]} if name in words else {}
+        end = next((end for end in WHOSE if name.endswith(end)), "")
+        own = words.get(name, words.get(name.removesuffix(end)))
+        table[name].attrs = {"long_name": own + WHOSE.get(end, "")} if own else {}
         if name.startswith("auc"):
             table[name].attrs["error_bound"] = max(one.attrs["auc_error"] for one in tables)
     table = table.drop_attrs(deep=False)

@@ -26,7 +26,7 @@ from frkit.studies.store import HEADER, Record, Store, holds_influence, recorded
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Plan:
+class Study:
     """What the data sets of a study are: data set d depends on this and on d alone.
 
     population: its identities are in every data set, or with n_identities every data set draws so many of it.
@@ -99,36 +99,36 @@ class Plan:
         }
 
 
-def collect(plan: Plan, n_datasets: int, store: Store | None, progress: bool) -> list[Record]:
+def collect(study: Study, n_datasets: int, store: Store | None, progress: bool) -> list[Record]:
     """Evaluate the data sets that are not in the store yet, or lack influences, and return all in their order."""
     kept = {} if store is None else store.finished(n_datasets)
     for number, record in kept.items():
-        seed, nodes = plan.seeds(number)[2], json.loads(str(record[HEADER])).values()
+        seed, nodes = study.seeds(number)[2], json.loads(str(record[HEADER])).values()
         made = [json.loads(node["attrs"].get("provenance", "{}")) for node in nodes]
         same = all(known.get("seed", seed) == seed for known in made)
         require(same, f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again")
-    kept = {number: record for number, record in kept.items() if holds_influence(record) or not plan.influence}
+    kept = {number: record for number, record in kept.items() if holds_influence(record) or not study.influence}
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
     with bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
         if missing:
-            plan.evaluators  # noqa: B018, made before threads ask for them
-        with closing(_side_by_side(plan, missing)) as finished:
+            study.evaluators  # noqa: B018, made before threads ask for them
+        with closing(_side_by_side(study, missing)) as finished:
             for number, record in finished:
                 kept[number] = record if store is None else store.write(number, record)
                 bar.update()
     return [kept[number] for number in range(n_datasets)]
 
 
-def _side_by_side(plan: Plan, numbers: list[int]) -> Iterator[tuple[int, Record]]:
+def _side_by_side(study: Study, numbers: list[int]) -> Iterator[tuple[int, Record]]:
     """Finished data sets, in the order in which threads, or the workers of the active Client, finish them."""
     client = getattr(get_scheduler(), "__self__", None)
     if hasattr(client, "scatter"):  # a distributed Client
-        pool, task = client.get_executor(pure=False), (_on_worker, client.scatter(plan, broadcast=True, hash=False))
+        pool, task = client.get_executor(pure=False), (_on_worker, client.scatter(study, broadcast=True, hash=False))
     else:
         workers = min(dask.config.get("num_workers", None) or CPU_COUNT, max(len(numbers), 1))
-        pool, task = futures.ThreadPoolExecutor(workers, thread_name_prefix="data sets"), (Plan.data_set, plan)
+        pool, task = futures.ThreadPoolExecutor(workers, thread_name_prefix="data sets"), (Study.data_set, study)
     number_of = {}
     try:
         with _one_thread_each():
@@ -148,8 +148,8 @@ def _one_thread_each() -> Iterator[None]:
         yield
 
 
-def _on_worker(plan: Plan, number: int) -> Record:
+def _on_worker(study: Study, number: int) -> Record:
     """One data set in a worker's process."""
     with _one_thread_each(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        return plan.data_set(number)
+        return study.data_set(number)

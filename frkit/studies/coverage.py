@@ -26,7 +26,7 @@ from frkit.intervals.reading import tails
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
-from frkit.studies.collecting import Plan, collect
+from frkit.studies.collecting import Study, collect
 from frkit.studies.error_laws import error_laws
 from frkit.studies.store import DATA_SET, Record, Store, opened, stacked
 from frkit.vmf import IdentityLaw, Mixture
@@ -128,7 +128,7 @@ def coverage(
     _check(population, n_datasets, per_identity, n_identities, schemes, methods, levels)
     Resampling(n=replicates, seed=seed)  # refuses what it cannot draw
     levels_of_far = far_levels(1e-6, 1e-1) if far is None else np.unique(np.asarray(far, float))
-    plan = Plan(
+    study = Study(
         population=population,
         n_identities=n_identities,
         per_identity=np.asarray(per_identity),
@@ -139,35 +139,35 @@ def coverage(
         seed=seed,
         influence=not chosen.dealt and any(method in WITHOUT_REPLICATES for method in methods),
     )
-    truth = exact(plan, chosen)
-    made = plan.parameters()
+    truth = exact(study, chosen)
+    made = study.parameters()
     people, target = f"{made['n_identities']:,} identities, new in each", NEW_PEOPLE
     if n_identities is None:
         people, target = f"the same {made['n_identities']:,} identities", THESE_PEOPLE
     with TemporaryDirectory() as folder:  # where influences wait that nobody keeps: they would fill the memory
-        place = folder if store is None and plan.influence else store
-        records = collect(plan, n_datasets, None if place is None else Store(place, made), progress)
+        place = folder if store is None and study.influence else store
+        records = collect(study, n_datasets, None if place is None else Store(place, made), progress)
         result = read(stacked(records), truth, methods, levels, seed, chosen, partial(one_by_one, records, target))
     made = {name: value for name, value in made.items() if name not in ("far", "schemes")}
     result.attrs = {"study": json.dumps(made | {"n_datasets": n_datasets, "versions": versions()})}
-    images = " to ".join(str(number) for number in np.unique([plan.per_identity.min(), plan.per_identity.max()]))
+    images = " to ".join(str(number) for number in np.unique([study.per_identity.min(), study.per_identity.max()]))
     words = f"{n_datasets} data sets of {people},\n{images} images of each; {replicates} replicates"
     return result.assign_attrs(n_datasets=n_datasets, measure=chosen.name, target=target, words=words)
 
 
-def exact(plan: Plan, chosen: Measure) -> xr.DataArray:
+def exact(study: Study, chosen: Measure) -> xr.DataArray:
     """The measure of the population: from its exact rates, their equal errors, or whole distributions."""
-    population = plan.population
+    population = study.population
     if chosen.dealt:
-        return chosen(population.population_distributions(int(plan.per_identity), by=plan.by))
-    sources = [partial(population.population_roc, plan.far)]
+        return chosen(population.population_distributions(int(study.per_identity), by=study.by))
+    sources = [partial(population.population_roc, study.far)]
     if hasattr(population, "population_summary"):
         sources.append(population.population_summary)
     for source in sources:
-        tallies = source(by=plan.by)
+        tallies = source(by=study.by)
         with suppress(AttributeError, KeyError, InputError):  # it reads what is not there
             return chosen(tallies)
-    raise InputError(f"{chosen.name!r} has no exact value in this population{'' if plan.by else ' without by='}")
+    raise InputError(f"{chosen.name!r} has no exact value in this population{'' if study.by else ' without by='}")
 
 
 def read(

@@ -86,7 +86,7 @@ def _log_sum(radius, quarter, a) -> np.ndarray:
     Neighbours have the ratio 16 quarter A B / (4 (a - 1/2 + j) (j + 1)), A and B the Bessel ratios of orders
     a - 1 + 2j and a + 2j, which come from a backward recurrence.
     """
-    # Bessel ratios are below 1, so terms are largest at j = peak at the latest, and then fall faster than a Gaussian
+    # Bessel ratios are below 1, so terms are largest at j = peak at the latest, and then fall like a Gaussian
     peak = np.sqrt(quarter)
     n_terms = int(peak + 12 * np.sqrt(peak + 1) + 40)
     start = int(np.sqrt((2.0 * n_terms) ** 2 + 45 * radius)) + 200
