@@ -59,6 +59,18 @@ def test_chunks_of_any_form_do_not_matter(chunks):
     assert_same(fk.evaluate(scores, **options), evaluation(faces, 24))
 
 
+@pytest.mark.parametrize("chunks", [7, 20, 32])
+def test_intervals_do_not_depend_on_chunks(chunks):
+    """Their slopes are read from the bins of the sweep, which a pilot of the scores lays out."""
+    faces = people([3] * 20, dim=8)
+    whole, parts = (
+        fk.evaluate(fk.score_tensor(faces, chunks=size), far=[0.01, 0.1], by="gender") for size in (60, chunks)
+    )
+    xr.testing.assert_identical(parts["influence"].to_dataset(), whole["influence"].to_dataset())
+    for measure in ("eer", "frr_group", "far_max_min"):
+        xr.testing.assert_identical(fk.band(parts, measure), fk.band(whole, measure))
+
+
 @slow
 @given(st.permutations(range(24)), st.integers(1, 24))
 def test_image_order_does_not_matter(order, chunks):

@@ -6,6 +6,7 @@ A plan is a guess from a pilot of the scores. A wrong guess costs time (a second
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice, product
 
 import numpy as np
 import xarray as xr
@@ -27,6 +28,7 @@ SAFETY = 4.5  # half-width of a zone, in estimated standard deviations of a repl
 
 PILOT_PAIRS = 300_000  # pairs in the pilot, at least
 PILOT_SHARE = 300  # and one in so many of all pairs
+PILOT_SIDE = 512  # images along each side of its blocks
 PILOT_BLOCKS, MOST_PILOT_BLOCKS = 24, 400  # of the tensor, or one in fifty: few blocks hold few people
 MOST_PILOT_PAIRS = 6_300_000
 PILOT_REPLICATES = 24
@@ -278,37 +280,52 @@ def _affordable(keep: np.ndarray, pairs: np.ndarray, limit: int) -> np.ndarray:
 
 
 def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
-    """A sample of the scores from some of the blocks, and genuine scores from blocks on the diagonal."""
+    """A sample of the scores from some of the blocks, and genuine scores from blocks on the diagonal.
+
+    These blocks are the same however the tensor is chunked: slopes are read from the bins, and may not depend on it.
+    """
     array, n_pairs = scores.data, max(protocol.n_pairs, 1)
-    n_blocks = np.prod(array.numblocks) / (1 + protocol.symmetric)
+    edges = [np.append(np.arange(0, size, PILOT_SIDE), size) for size in array.shape]
+    shape = tuple(len(along) - 1 for along in edges)
+    n_blocks = np.prod(shape) / (1 + protocol.symmetric)
     n_taken = int(np.clip(n_blocks // 50, PILOT_BLOCKS, MOST_PILOT_BLOCKS))
     share = min(max(PILOT_PAIRS, protocol.n_pairs // PILOT_SHARE), MOST_PILOT_PAIRS) / n_pairs
     step = max(1, int(np.sqrt(min(1.0, n_taken / n_blocks) / share)))
     rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
-    every = np.argwhere(np.triu(np.ones(array.numblocks, bool), 0 if protocol.symmetric else -array.numblocks[0]))
+    every = np.argwhere(np.triu(np.ones(shape, bool), 0 if protocol.symmetric else -shape[0]))
     some = every[rng.permutation(len(every))[:n_taken]]
-    patches = [_patch(*block, protocol, rng) for block in _sampled(array, step, some)]
-    n = min(array.numblocks)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
+    patches = [_patch(*block, protocol, rng) for block in _sampled(array, edges, step, some)]
+    n = min(shape)  # where images stand by identity, blocks along the diagonal hold the genuine pairs
     n_genuine = n if n > MANY_BLOCKS else min(n, max(n // 4, DIAGONAL_BLOCKS))
     diagonal = np.unique(np.linspace(0, n - 1, n_genuine).round()).astype(int)
     of_person = np.bincount(protocol.owner[: protocol.n_genuine], minlength=len(protocol.share))
     per_pair = protocol.share**2 / (1 if protocol.pooled else np.maximum(of_person, 1))
-    on_diagonal = _sampled(array, 1, np.stack([diagonal, diagonal], 1))
+    on_diagonal = _sampled(array, edges, 1, np.stack([diagonal, diagonal], 1))
     genuine = [_genuine(*block, protocol, per_pair) for block in on_diagonal]
     return Pilot(patches, np.concatenate(genuine, axis=1), len(protocol.groups))
 
 
-def _sampled(array, step: int, wanted: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _sampled(array, edges: list, step: int, wanted: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Some blocks, (block, axis), with every so many-th row and column: (scores, rows, columns)."""
-    parts = [
-        tuple(
-            slice(int(edges[k] + (start - edges[k]) % step), int(edges[k + 1]), step)
-            for edges, k, start in zip(bounds(array), block, (0, step // 2), strict=True)
-        )
+    blocks = [
+        [
+            np.arange(side[k] + (start - side[k]) % step, side[k + 1], step)
+            for side, k, start in zip(edges, block, (0, step // 2), strict=True)
+        ]
         for block in wanted
     ]
-    for part, values in zip(parts, parts_of(array, parts), strict=True):
-        yield values, *(np.arange(along.start, along.stop, step) for along in part)
+    # no call of a similarity is larger than a chunk: a block is computed by pieces
+    ends = bounds(array)
+    pieces = [[_pieces(*axis, step) for axis in zip(block, ends, strict=True)] for block in blocks]
+    values = iter(parts_of(array, [part for rows, cols in pieces for part in product(rows, cols)]))
+    for block, (rows, cols) in zip(blocks, pieces, strict=True):
+        yield np.block([list(islice(values, len(cols))) for _ in rows]), *block
+
+
+def _pieces(along: np.ndarray, ends: np.ndarray, step: int) -> list[slice]:
+    """Evenly spaced places along an axis, as slices of which none passes the end of a chunk."""
+    parts = np.split(along, np.searchsorted(along, ends[1:-1]))
+    return [slice(int(part[0]), int(part[-1]) + 1, step) for part in parts if len(part)] or [slice(0, 0)]
 
 
 def _patch(values: np.ndarray, rows: np.ndarray, cols: np.ndarray, protocol: Protocol, rng) -> tuple:
