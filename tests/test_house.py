@@ -36,14 +36,14 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1319,
-    "engine": 2334,
+    "engine": 2337,
     "vmf": 811,
     "scores": 850,
     "plot": 804,
     "faces": 1060,
     "representation": 639,
     "intervals": 1301,
-    "evaluation": 619,
+    "evaluation": 611,
     "indices": 269,
     "explore": 731,
     "nsigma": 241,

@@ -224,9 +224,9 @@ def _images(protocol: Protocol, pairs: dict[str, np.ndarray]) -> np.ndarray:
     """Images of each group, and of all, (column, curve): pairs, where a list names no images."""
     if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
         return pairs["impostor"] + pairs["genuine"]
-    drawn = protocol.image_count * protocol.identity_count[:, protocol.people.identity_code].astype(float)
-    of_groups = [drawn[:, protocol.people.group == group].sum(1) for group in protocol.groups]
-    return with_centre(np.stack([*of_groups, drawn.sum(1)], axis=1))
+    counts = protocol.image_count, protocol.identity_count[:, protocol.people.identity_code]
+    in_group = [protocol.people.group == group for group in protocol.groups] + [np.ones(counts[0].shape[1], bool)]
+    return with_centre(np.einsum("ci,ci,gi->cg", *counts, in_group, dtype=float))
 
 
 def score_bounds(scores: xr.DataArray) -> tuple[float, float]:

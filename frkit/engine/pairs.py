@@ -12,7 +12,7 @@ import xarray as xr
 from frkit.base import GROUP, REFERENCE_GROUP
 from frkit.engine import kernels
 from frkit.engine.pilot import Ladder
-from frkit.engine.protocol import WHOLE_LIMIT, Protocol
+from frkit.engine.protocol import Protocol
 from frkit.engine.scan import slot_sums
 from frkit.engine.sweep import each
 
@@ -138,7 +138,6 @@ def _weighted(protocol: Protocol, pairs: Pairs, columns: slice, complete: bool) 
     """The pairs with the weights of some columns; complete: every pair of a symmetric tensor is present."""
     sides = protocol.people.probe, protocol.people.reference
     count = protocol.image_count[columns]
-    count = count.astype(np.uint8 if protocol.image_count.max() <= WHOLE_LIMIT else np.uint16)
     weight = tuple(np.ascontiguousarray(count[:, images]) for images in sides[: 1 if protocol.symmetric else 2])
     weight = weight * 2 if protocol.symmetric else weight
     identity_count = protocol.identity_count[columns].astype(float)

@@ -172,7 +172,8 @@ class Protocol:
         for labels in (self.people.names, self.people.identity, self.people.group):
             digest.update("\n".join(labels.tolist()).encode())
         for counts in (self.image_count, self.identity_count):
-            digest.update(np.ascontiguousarray(counts).tobytes())
+            for column in counts:  # in the width of every version; one after the other they take no memory
+                digest.update(column.astype(np.uint16))
         if np.any(self.share != 1):
             digest.update(self.share.tobytes())
         if self.listed is not None:
@@ -190,6 +191,7 @@ def make_protocol(
         counts = draw_pairs(listed, len(images.names), resampling)
     else:
         counts = draw_people(images, by, resampling)
+    counts = tuple(_narrow(part) for part in counts)
     weight = _image_weight(*counts, images.identity_code)
     weighting = ("identity" if listed is None else "pair") if weighting is None else weighting
     pooled = isinstance(weighting, str) and weighting == "pair"
@@ -262,9 +264,14 @@ def _image_weight(image_count: np.ndarray, identity_count: np.ndarray, identity:
         most <= MOST_COPIES,
         f"an image counts up to {most} times in a replicate; at most {MOST_COPIES} are exact: draw smaller subsets",
     )
-    drawn = bool(np.any(identity_count != 1))
-    weight = image_count.astype(np.uint16) * identity_count.astype(np.uint16)[:, identity] if drawn else image_count
-    return weight.astype(np.uint8 if weight.max() <= WHOLE_LIMIT else np.uint16)
+    if np.any(identity_count != 1):
+        image_count = np.multiply(image_count, identity_count[:, identity], dtype=np.uint16)
+    return _narrow(image_count)
+
+
+def _narrow(counts: np.ndarray) -> np.ndarray:
+    """The same in the smallest fitting integers."""
+    return counts.astype(np.uint8 if counts.max() <= WHOLE_LIMIT else np.uint16, copy=False)
 
 
 def shares(weighting, labels: np.ndarray) -> np.ndarray:
