@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 
 from frkit.engine.kernels import add_above
-from frkit.engine.pairs import Genuine, Pairs, common_group
+from frkit.engine.pairs import Genuine, Pairs, common_group, ratio
 from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol, rounded, sampled_people
 from frkit.engine.scan import COLS, FAILED_COLS, FAILED_ROWS, PEOPLE, ROWS, Gaps
 from frkit.engine.sweep import each
 
 FEW_SUMS = 5_000_000  # up to here both halves of the kept pairs are added up side by side
-RANKS = 60  # places of the curve inside the last bin
 FEW_ACCEPTED = 50  # accepted pairs among them, below which single pairs are taken to be nearly independent
 INFLUENCE_DIMS = {
     "accepted": ("point", "entry", "partner"),
@@ -164,7 +163,7 @@ def _of_pairs_alone(
         return np.maximum(found, found.T)
 
     square = by_groups(counted)
-    rate = _ratio(np.stack([by_groups(accepted) for accepted in exceeds[:, :n]]), square)
+    rate = np.nan_to_num(ratio(np.stack([by_groups(accepted) for accepted in exceeds[:, :n]]), square))
     persons = np.arange(2 * n + m)
     group = common_group(protocol, *listed.places(listed.genuine))
     return {
@@ -289,47 +288,3 @@ def _blocks_of_list(protocol: Protocol, listed: tuple, thresholds: np.ndarray) -
         rate = np.divide(rate, total, out=np.zeros_like(rate), where=total > 0)
         np.add.at(blocks[level], tuple(cell_of_block), (found - rate[tuple(cell_of_block)] * whole) ** 2)
     return tuple(np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks))
-
-
-def curve(
-    protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine
-) -> dict[str, np.ndarray]:
-    """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
-
-    sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
-    (place, group and last all); the slopes of all rates are read from these.
-    """
-    thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
-    thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
-    accepted = np.cumsum(sums[::-1], axis=0)[::-1]
-    row, col, score = _in_last_bin(kept, ladder, genuine.pairs.score.dtype)
-    inside = np.argsort(-score)
-    if len(inside):
-        row, col = row[inside], col[inside]
-        running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
-        # from the lowest rank up, without the highest score, above which there is nothing
-        ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
-        thresholds = np.append(thresholds, score[inside[ranks]])
-        accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
-    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
-    lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
-    lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
-    far = np.column_stack([_ratio(accepted, totals), accepted.sum(1) / totals.sum()])
-    frr = np.column_stack([_ratio(lost, weight.sum(0)), lost.sum(1) / weight.sum()])
-    return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
-
-
-def _in_last_bin(kept: list, ladder: Ladder, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row, column and score of the kept pairs in the last bin, which few are; kind: of scores."""
-    cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
-    edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
-    found = [(np.empty(0, int), np.empty(0, int), np.empty(0, kind))]
-    for row, col, score in kept:
-        high = np.flatnonzero(score >= edge)
-        inside = high[ladder.bins_of(score[high]) == ladder.n_bins - 1]
-        found.append((row[inside], col[inside], score[inside]))
-    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
-
-
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)

@@ -12,13 +12,20 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affordable, require
-from frkit.engine import kernels
 from frkit.engine import pilot as planning
-from frkit.engine.eer import TOLERANCE, Crossings, find_crossings, resolve_crossings
-from frkit.engine.influence_sums import INFLUENCE_DIMS, curve, influence_sums
+from frkit.engine.influence_sums import INFLUENCE_DIMS, influence_sums
+from frkit.engine.levels_and_eer import (
+    Crossings,
+    bins_of_levels,
+    curve,
+    find_crossings,
+    rejection_rates,
+    resolve_crossings,
+    resolve_levels,
+    resolve_thresholds,
+)
 from frkit.engine.pairs import (
     COLUMN,
-    Genuine,
     Impostors,
     Pairs,
     Weighted,
@@ -33,7 +40,7 @@ from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.scan import Gaps, Request, list_ladder, scan_blocks, tally_list
 from frkit.engine.store import Checkpoint
-from frkit.engine.sweep import each, sweep
+from frkit.engine.sweep import sweep
 
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
 
@@ -201,7 +208,7 @@ def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.
         _count_accepts(impostors, found, thresholds[0], accepts)
         del impostors  # before the next ones are made
     far_of_all, far_cell = ratio(above.sum(2), found.totals.sum(0)[:, None]), ratio(above, found.totals.T[:, None])
-    frr = [_frr(kind, thresholds) for kind in pairs]
+    frr = [rejection_rates(kind, thresholds) for kind in pairs]
     frr, frr_group = (np.concatenate(parts) for parts in zip(*frr, strict=True))
     eer, eer_threshold = np.concatenate(eer, axis=1)
     level = THRESHOLD_LEVEL if fixed.size else FAR_LEVEL
@@ -216,12 +223,6 @@ def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.
     coords = {level: fixed if fixed.size else far, GROUP: protocol.groups}
     coords |= {REFERENCE_GROUP: protocol.groups} if "far_cross" in table else {}
     return labelled(table, coords, failed=found.failed)
-
-
-def _frr(pairs: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """FRR (column, level), and by group, (column, level, group)."""
-    lost = rejected(pairs, thresholds)
-    return ratio(lost.sum(2), pairs.totals.sum(0)[:, None]), ratio(lost, pairs.totals.T[:, None])[..., :-1]
 
 
 def _count_accepts(impostors: Impostors, found: _Found, thresholds: np.ndarray, accepts: np.ndarray) -> None:
@@ -254,67 +255,3 @@ def _errors(level: str, protocol: Protocol, pairs: Pairs, accepts: np.ndarray, t
     enough = [table[f"{name}_group"][1] >= RESOLVED for name in of_kinds]
     both = (accepts.sum(1) >= RESOLVED) & (rejects.sum(1) >= RESOLVED)
     return table | {"resolved": (level, both), "resolved_group": (by_group, enough[0] & enough[1])}
-
-
-# --- exact thresholds, and what lies above and below -------------------------------------------------------
-
-
-def bins_of_levels(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """Bin of every level's threshold, (column, level); -1 where it lies below the floor."""
-    upward = np.cumsum(sums.sum(1)[::-1], axis=0)
-    # a FAR equal to the level keeps to it, however its sum was rounded
-    target = far * totals.sum(0)[:, None] * (1 + TOLERANCE)
-    within = np.stack([np.searchsorted(upward[:, c], target[c], side="right") for c in range(upward.shape[1])])
-    return len(sums) - 1 - within
-
-
-def resolve_levels(impostors: Impostors, far: np.ndarray, bins: np.ndarray, thresholds, weights) -> None:
-    """Fill in thresholds (column, level) at FAR levels, and impostor weight above them, (column, level, cell), of those
-    whose bins, (column, level), are among these."""
-    totals, above, here = impostors.totals.sum(0), impostors.above.sum(1), np.isin(bins, impostors.bin)
-
-    def one(column: int) -> None:
-        own = np.flatnonzero(here[column])
-        target = far[own] * totals[column] * (1 + TOLERANCE)
-        # the last run above which the weight keeps to the level: the threshold is among its pairs
-        at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
-        base = np.ascontiguousarray(impostors.above[at, :, column])
-        pairs = impostors.first[at], impostors.last[at], impostors.column(column), impostors.pairs
-        found = np.full(len(own), np.nan), np.empty(base.shape)
-        kernels.walk_levels(base, target, *pairs, *found)
-        thresholds[column, own], weights[column, own] = found
-
-    each(one, len(bins))
-
-
-def resolve_thresholds(impostors: Impostors, fixed: np.ndarray, bins: np.ndarray, weights: np.ndarray) -> None:
-    """Fill in impostor weight strictly above fixed thresholds, (column, level, cell), of those whose bins, (level,),
-    are among these."""
-    own = np.flatnonzero(np.isin(bins, impostors.bin))
-    begin = np.array([np.argmax(impostors.bin == b) for b in bins[own]], int)
-    last = np.array([impostors.last[impostors.bin == b][-1] for b in bins[own]], int)
-
-    def one(column: int) -> None:
-        above, weight = np.ascontiguousarray(impostors.above[begin, :, column]), impostors.column(column)
-        found = np.empty(above.shape)
-        kernels.weight_above(above, fixed[own], impostors.first[begin], last, weight, impostors.pairs, found)
-        weights[column, own] = found
-
-    each(one, len(weights))
-
-
-def rejected(genuine: Genuine, thresholds: np.ndarray) -> np.ndarray:
-    """Genuine weight at or below thresholds (column, level), as (column, level, group); of the first columns."""
-    thresholds = thresholds[: len(genuine.identity_count)]
-    lost = np.isnan(thresholds)  # a replicate without impostor pairs has no threshold, and so no FRR
-    highest = np.where(lost, -np.inf, thresholds).max(initial=-np.inf)
-    pairs = genuine.pairs.take(slice(np.searchsorted(genuine.pairs.score, highest, side="right")))
-    out = np.zeros((*thresholds.shape, len(genuine.totals)))
-
-    def one(column: int) -> None:
-        order = np.argsort(thresholds[column])
-        kernels.rejected_weight(thresholds[column], order, genuine.column(column), pairs, out[column])
-
-    each(one, len(thresholds))
-    out[lost] = np.nan
-    return out

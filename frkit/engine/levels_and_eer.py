@@ -1,7 +1,8 @@
-"""Equal error rates: where FAR and FRR of the data, their V-statistic and every replicate cross.
+"""Exact rates at FAR levels and thresholds, and equal error rates, in the data, their V-statistic and every replicate.
 
-The threshold of the EER is the smallest observed score at which FRR >= FAR. The EER itself lies on the line from the
-rates just below that score to the rates at it, where these are equal.
+The threshold of a FAR level is the smallest observed impostor score that keeps to it (D.1): `kernels.walk_levels`. That
+of the EER is the smallest observed score at which FRR >= FAR. The EER itself lies on the line from the rates just below
+that score to the rates at it, where these are equal.
 """
 
 from dataclasses import dataclass
@@ -9,11 +10,118 @@ from dataclasses import dataclass
 import numpy as np
 
 from frkit.engine import kernels
-from frkit.engine.pairs import Genuine, Impostors, curves
+from frkit.engine.pairs import Genuine, Impostors, curves, ratio
 from frkit.engine.pilot import Ladder
+from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import each
 
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
+RANKS = 60  # places of the curve inside the last bin
+
+
+def bins_of_levels(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.ndarray:
+    """Bin of every level's threshold, (column, level); -1 where it lies below the floor."""
+    upward = np.cumsum(sums.sum(1)[::-1], axis=0)
+    # a FAR equal to the level keeps to it, however its sum was rounded
+    target = far * totals.sum(0)[:, None] * (1 + TOLERANCE)
+    within = np.stack([np.searchsorted(upward[:, c], target[c], side="right") for c in range(upward.shape[1])])
+    return len(sums) - 1 - within
+
+
+def resolve_levels(impostors: Impostors, far: np.ndarray, bins: np.ndarray, thresholds, weights) -> None:
+    """Fill in thresholds (column, level) at FAR levels, and impostor weight above them, (column, level, cell), of those
+    whose bins, (column, level), are among these."""
+    totals, above, here = impostors.totals.sum(0), impostors.above.sum(1), np.isin(bins, impostors.bin)
+
+    def one(column: int) -> None:
+        own = np.flatnonzero(here[column])
+        target = far[own] * totals[column] * (1 + TOLERANCE)
+        # the last run above which the weight keeps to the level: the threshold is among its pairs
+        at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
+        base = np.ascontiguousarray(impostors.above[at, :, column])
+        pairs = impostors.first[at], impostors.last[at], impostors.column(column), impostors.pairs
+        found = np.full(len(own), np.nan), np.empty(base.shape)
+        kernels.walk_levels(base, target, *pairs, *found)
+        thresholds[column, own], weights[column, own] = found
+
+    each(one, len(bins))
+
+
+def resolve_thresholds(impostors: Impostors, fixed: np.ndarray, bins: np.ndarray, weights: np.ndarray) -> None:
+    """Fill in impostor weight strictly above fixed thresholds, (column, level, cell), of those whose bins, (level,),
+    are among these."""
+    own = np.flatnonzero(np.isin(bins, impostors.bin))
+    begin = np.array([np.argmax(impostors.bin == b) for b in bins[own]], int)
+    last = np.array([impostors.last[impostors.bin == b][-1] for b in bins[own]], int)
+
+    def one(column: int) -> None:
+        above, weight = np.ascontiguousarray(impostors.above[begin, :, column]), impostors.column(column)
+        found = np.empty(above.shape)
+        kernels.weight_above(above, fixed[own], impostors.first[begin], last, weight, impostors.pairs, found)
+        weights[column, own] = found
+
+    each(one, len(weights))
+
+
+def rejection_rates(genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """FRR at thresholds (column, level), and by group, (column, level, group); of the columns of the genuine pairs."""
+    thresholds = thresholds[: len(genuine.identity_count)]
+    lost = np.isnan(thresholds)  # a replicate without impostor pairs has no threshold, and so no FRR
+    highest = np.where(lost, -np.inf, thresholds).max(initial=-np.inf)
+    pairs = genuine.pairs.take(slice(np.searchsorted(genuine.pairs.score, highest, side="right")))
+    out = np.zeros((*thresholds.shape, len(genuine.totals)))
+
+    def one(column: int) -> None:
+        order = np.argsort(thresholds[column])
+        kernels.rejected_weight(thresholds[column], order, genuine.column(column), pairs, out[column])
+
+    each(one, len(thresholds))
+    out[lost] = np.nan
+    totals = genuine.totals
+    return ratio(out.sum(2), totals.sum(0)[:, None]), ratio(out, totals.T[:, None])[..., :-1]
+
+
+def curve(
+    protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine
+) -> dict[str, np.ndarray]:
+    """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
+
+    sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
+    (place, group and last all); the slopes of all rates are read from these.
+    """
+    thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
+    thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
+    accepted = np.cumsum(sums[::-1], axis=0)[::-1]
+    row, col, score = _in_last_bin(kept, ladder, genuine.pairs.score.dtype)
+    inside = np.argsort(-score)
+    if len(inside):
+        row, col = row[inside], col[inside]
+        running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
+        # from the lowest rank up, without the highest score, above which there is nothing
+        ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
+        thresholds = np.append(thresholds, score[inside[ranks]])
+        accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
+    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
+    lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
+    lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
+    far = np.column_stack([np.nan_to_num(ratio(accepted, totals)), accepted.sum(1) / totals.sum()])
+    frr = np.column_stack([np.nan_to_num(ratio(lost, weight.sum(0))), lost.sum(1) / weight.sum()])
+    return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
+
+
+def _in_last_bin(kept: list, ladder: Ladder, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, column and score of the kept pairs in the last bin, which few are; kind: of scores."""
+    cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
+    edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
+    found = [(np.empty(0, int), np.empty(0, int), np.empty(0, kind))]
+    for row, col, score in kept:
+        high = np.flatnonzero(score >= edge)
+        inside = high[ladder.bins_of(score[high]) == ladder.n_bins - 1]
+        found.append((row[inside], col[inside], score[inside]))
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+
+
+# --- equal error rates ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
