@@ -71,6 +71,11 @@ def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
         fk.table(bands, across="person")
 
 
+def test_a_single_number_has_no_names_of_rows(evaluation):
+    band = fk.band(evaluation.sel(model="one"), "eer")
+    assert fk.table(band).rows() == [["eer"], [cell(*(float(band[name]) for name in ("estimate", "lower", "upper")))]]
+
+
 def test_a_column_may_have_the_name_of_rows(evaluation):
     made = fk.table({"FAR": fk.band(evaluation, "frr")})
     assert made.rows()[0] == ["model", "FAR", "FAR"] and made.to_latex().count("FAR") == 2

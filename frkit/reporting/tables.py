@@ -201,7 +201,7 @@ def _tidy(joined: pd.DataFrame) -> Table:
             out.index = out.index.droplevel(key)
             if key == MEASURE and held[0]:
                 out = out.rename(columns={VALUE: held[0]})
-    return out
+    return out if any(out.index.get_level_values(0)) else out.reset_index(drop=True)
 
 
 def _spread(out: Table, across: str | None) -> Table:
