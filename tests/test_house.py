@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1319,
-    "engine": 2337,
+    "engine": 2321,
     "vmf": 811,
     "scores": 850,
     "plot": 804,

@@ -179,23 +179,6 @@ def _by_place(genuine: Genuine, place: np.ndarray, n_places: int) -> np.ndarray:
     return np.moveaxis(weight, (2, 1), (0, 1))
 
 
-@dataclass(frozen=True, eq=False)
-class _Runs:
-    """The runs of kept pairs from the lowest score up, with the weights at the upper end of each.
-
-    accepted (curve, run, column): impostor weight above the run. rejected (curve, run, column): genuine weight up
-    to its highest score. found (curve, column): the first run by whose upper end the curves have crossed.
-    """
-
-    first: np.ndarray
-    last: np.ndarray
-    bin: np.ndarray
-    accepted: np.ndarray
-    rejected: np.ndarray
-    found: np.ndarray
-    genuine_place: np.ndarray
-
-
 def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, out: np.ndarray) -> None:
     """Fill in EER and its threshold, (2, column, curve), of those whose bins are among these."""
     # kept pairs come some bins at a time: the crossings of other bins are found in another portion
@@ -204,8 +187,7 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
         return
     totals = impostors.totals[:, : len(at.bins)]
     all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
-    runs = _find_runs(impostors, genuine, at, n_groups, all_pairs)
-    starts, whole = _starts(runs, at), np.stack(all_pairs).T
+    starts, whole = _starts(impostors, genuine, at, n_groups, all_pairs), np.stack(all_pairs).T
     found = np.full((*at.bins.shape, 5), np.nan)
 
     def one(column: int) -> None:
@@ -226,34 +208,33 @@ def equal_error_rate(far: np.ndarray, frr: np.ndarray, far_after: np.ndarray, fr
     return np.where(np.abs(eer) < TOLERANCE, 0.0, eer)  # weights are subtracted one by one: rounding may leave a rest
 
 
-def _find_runs(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, all_pairs: tuple) -> _Runs:
-    """At which run of the bins with crossings each curve crosses, from the weights at the runs' upper ends."""
+def _starts(
+    impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, all_pairs: tuple
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where each walk begins: (column, curve, 2) weights accepted and rejected there; and (column, curve, 3) first and
+    last of a run's pairs, and the next genuine pair. It is the lowest run by whose upper end the curves have crossed.
+    """
     up = np.flatnonzero(np.isin(impostors.bin, at.bins))[::-1]
-    first, last = impostors.first[up], impostors.last[up]
+    first, last, bins = impostors.first[up], impostors.last[up], impostors.bin[up]
     # a genuine pair belongs to the first run that reaches as high; an empty run reaches no higher than the one below
     highest = np.full(len(up), -np.inf)
     highest[last > first] = impostors.pairs.score[first[last > first]]
     place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs.score)
-    upto = np.cumsum(_by_place(genuine, place, len(up) + 1)[:, :-1], axis=1)
+    # weights at the upper end of each run, (curve, run, column): impostors above it, genuine pairs up to it
     above = impostors.above[up][..., : len(at.bins)]
-    rejected, accepted = curves(upto, n_groups), curves(np.moveaxis(above, 1, 0), n_groups)
+    upto = np.cumsum(_by_place(genuine, place, len(up) + 1)[:, :-1], axis=1)
+    accepted, rejected = curves(np.moveaxis(above, 1, 0), n_groups), curves(upto, n_groups)
     crossed = _crossed(accepted, rejected, all_pairs)
     found = np.where(crossed.any(1), crossed.argmax(1), len(up))
-    return _Runs(first, last, impostors.bin[up], accepted, rejected, found, place)
-
-
-def _starts(runs: _Runs, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
-    """Where each walk begins: (column, curve, 2) weights accepted and rejected there; and (column, curve, 3) first and
-    last of the run's pairs, and the next genuine pair."""
-    begin, end = (np.searchsorted(runs.bin, at.bins, side=side) for side in ("left", "right"))
-    run = np.clip(runs.found.T, begin, end)
+    begin, end = (np.searchsorted(bins, at.bins, side=side) for side in ("left", "right"))
+    run = np.clip(found.T, begin, end)
     # past the bin's last pair only genuine pairs are left
-    places = [np.where(run < end, np.append(part, 0)[run], 0) for part in (runs.first, runs.last)]
+    places = [np.where(run < end, np.append(part, 0)[run], 0) for part in (first, last)]
     before = np.maximum(run - 1, 0)
     # below the bin's first pair there is no run: the weights are those at the bin's lower end
-    low = (run - 1 < begin) | (runs.last[before] == runs.first[before]) & (before == begin)
-    column, curve = np.indices(low.shape)
-    of_run = (part[curve, before, column] for part in (runs.accepted, runs.rejected))
+    low = (run - 1 < begin) | (last[before] == first[before]) & (before == begin)
+    column, which = np.indices(low.shape)
+    of_run = (part[which, before, column] for part in (accepted, rejected))
     weights = [np.where(low, *both) for both in zip((at.accepted, at.rejected), of_run, strict=True)]
-    first = np.searchsorted(at.genuine_bins, at.bins), np.searchsorted(runs.genuine_place, run)
-    return np.stack(weights, axis=2), np.stack([*places, np.where(low, *first)], axis=2)
+    following = np.where(low, np.searchsorted(at.genuine_bins, at.bins), np.searchsorted(place, run))
+    return np.stack(weights, axis=2), np.stack([*places, following], axis=2)

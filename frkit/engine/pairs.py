@@ -143,20 +143,14 @@ def _weighted(protocol: Protocol, pairs: Pairs, columns: slice, complete: bool) 
     identity_count = protocol.identity_count[columns].astype(float)
     n_groups = len(protocol.groups) + 1
     genuine = Genuine(pairs, weight, identity_count, protocol.reference.identity, np.empty(0))
-    if complete:
-        return replace(genuine, totals=_whole_totals(genuine, n_groups))
+    if complete:  # resampling the images of an identity only moves its weight about
+        _, row, col, group, factor = pairs.take(pairs.row >= 0)
+        n = identity_count.shape[1]
+        mass = np.bincount(group * n + genuine.identity[col], factor, minlength=n_groups * n)
+        return replace(genuine, totals=mass.reshape(n_groups, n) @ identity_count.T)
     every = range(len(identity_count))
     totals = [np.bincount(pairs.cell, genuine.weights(column), minlength=n_groups) for column in every]
     return replace(genuine, totals=np.stack(totals, 1))
-
-
-def _whole_totals(genuine: Genuine, n_groups: int) -> np.ndarray:
-    """Weight of all genuine pairs, (group, column), where every pair is present: resampling the images of an
-    identity only moves its weight about."""
-    _, row, col, group, factor = genuine.pairs.take(genuine.pairs.row >= 0)
-    n = genuine.identity_count.shape[1]
-    mass = np.bincount(group * n + genuine.identity[col], factor, minlength=n_groups * n)
-    return mass.reshape(n_groups, n) @ genuine.identity_count.T
 
 
 # --- impostor pairs -----------------------------------------------------------------------------------------
