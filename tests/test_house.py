@@ -40,7 +40,7 @@ BUDGET = {
     "vmf": 811,
     "scores": 850,
     "plot": 804,
-    "faces": 1060,
+    "faces": 1067,
     "representation": 639,
     "intervals": 1301,
     "evaluation": 611,

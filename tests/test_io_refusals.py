@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -168,3 +169,17 @@ def test_stored_text_that_is_no_text_is_refused(tmp_path):
     chunk.write_bytes(text)
     with pytest.raises(InputError, match="'identity' holds what is no text"):
         open_faces(tmp_path / "f.zarr")
+
+
+@pytest.mark.parametrize("kind", ["f.zarr", "f.zarr.zip"])
+@pytest.mark.parametrize("many", [20, 87, 111])
+def test_a_chunk_that_was_cut_is_refused(tmp_path, kind, many):
+    """Blosc reads on behind the end of its chunk: what other memory held became part of the embedding."""
+    pytest.importorskip("zarr")
+    stored = xr.Dataset({"embedding": (("image", "feature"), embedding()), "identity": ("image", IDENTITY)})
+    stored.to_zarr(tmp_path / "f.zarr", zarr_format=2, consolidated=False)
+    chunk = tmp_path / "f.zarr/embedding/0.0"
+    chunk.write_bytes(chunk.read_bytes()[:many])
+    shutil.make_archive(str(tmp_path / "f.zarr"), "zip", tmp_path / "f.zarr")
+    with pytest.raises(InputError, match="a chunk of it was cut"):
+        open_faces(tmp_path / kind)
