@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import sparse
 
 import frkit as fk
 
@@ -470,6 +471,46 @@ def test_the_worst_pairs_are_those_of_the_same_scores(kind):
             fk.worst_pairs(other, who, kind=kind)
     with pytest.raises(fk.InputError, match="fk.contributions"):
         fk.worst_pairs(SCORES, xr.Dataset(), kind=kind)
+
+
+def test_the_worst_pairs_of_some_people_in_any_order_are_theirs():
+    """Shares went by their place: of people in another order those of others were listed."""
+    who = fk.contributions(SCORES, far=[0.3]).isel(far_level=0)
+    worst, turned = (
+        fk.worst_pairs(SCORES, one, kind="genuine") for one in (who, who.sortby("identity", ascending=False))
+    )
+    xr.testing.assert_identical(turned, worst)
+    some = fk.worst_pairs(SCORES, who.isel(identity=[7, 2]), kind="genuine")
+    assert {*some.probe_identity.values} == {*who.identity.values[[7, 2]][who.frr_share.values[[7, 2]] > 0]}
+
+
+@pytest.mark.parametrize("pair", [("f", "m", "f"), 3, "f", ("f",), ("f", "f"), {"f": 1, "m": 2}], ids=repr)
+def test_two_things_are_compared(pair):
+    evaluation = fk.evaluate(SCORES, by="gender", **LEVELS)
+    with pytest.raises(fk.InputError, match="groups must name two groups, or 'all'"):
+        fk.compare(evaluation, "frr_group", groups=pair)
+    if not isinstance(pair, tuple):
+        with pytest.raises(fk.InputError, match="models must name two models"):
+            fk.compare(evaluation, "frr", models=pair)
+
+
+CHANGED_FACES = {
+    "a dimension renamed": lambda: FACES.rename(feature="dim"),
+    "images without a dimension": lambda: FACES.swap_dims(image="identity"),
+    "complex": lambda: FACES.assign(embedding=FACES.embedding * 1j),
+    "text": lambda: FACES.assign(embedding=FACES.embedding.astype(str)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED_FACES)
+def test_faces_that_were_changed_are_faces_or_refused(name):
+    with pytest.raises(fk.InputError, match="make it with fk.faces"):
+        fk.score_tensor(CHANGED_FACES[name]())
+
+
+def test_a_sparse_matrix_has_no_failed_comparisons():
+    with pytest.raises(fk.InputError, match="sparse"):
+        fk.score_matrix(sparse.csr_matrix(np.eye(4)), PEOPLE, PEOPLE)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -191,7 +191,8 @@ def worst_pairs(
     protocol = make_protocol(scores, who.attrs["by"] or None, **options)
     threshold = 0.0 - float(who.threshold) if turned(scores) else float(who.threshold)
     thresholds = np.empty(0) if kind == "genuine" else np.array([threshold])
-    share = who["frr_share" if kind == "genuine" else "far_share"].values
+    share = who["frr_share" if kind == "genuine" else "far_share"]
+    share = share.reindex({IDENTITY: np.unique(protocol.people.identity)}).values  # of whom is left, in any order
     worst = np.argsort(-np.nan_to_num(share), kind="stable")[:identities]
     wanted = np.zeros(len(share), bool)
     wanted[worst] = np.nan_to_num(share[worst]) > 0

@@ -129,10 +129,12 @@ def _group_contrasts(values: Values, chosen: Measure, groups, method: str, level
     """The difference of two groups, or of all pairs of groups with Holm's correction."""
     require(GROUP in values.estimate.dims, f"{chosen.name!r} does not run over groups; take 'far_group' or 'frr_group'")
     known = values.estimate[GROUP].values.tolist()
-    pairs = list(combinations(known, 2)) if isinstance(groups, str) and groups == "all" else [tuple(groups)]
+    every = isinstance(groups, str) and groups == "all"
+    two = isinstance(groups, (tuple, list)) and len(groups) == len({*map(str, groups)}) == 2
+    require(every or two, f"groups must name two groups, or 'all'; got {groups!r}")
+    pairs = list(combinations(known, 2)) if every else [tuple(groups)]
     for name in {name for pair in pairs for name in pair}:
         require(name in known, f"no group is called {name!r}; there are {', '.join(map(repr, known))}")
-    require(all(len(set(pair)) == 2 for pair in pairs), f"groups must name two groups, or 'all'; got {groups!r}")
     found = []
     for pair in pairs:
         sides = [tuple(part.sel({GROUP: name}, drop=True) for name in pair) for part in values]
@@ -159,7 +161,8 @@ def _holm_row(p: np.ndarray) -> np.ndarray:
 
 def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
     """The two evaluations and the measure, from either form of the call."""
-    require(models is None or len(models) == 2, f"models must name two models, got {models!r}")
+    two = models is None or isinstance(models, (tuple, list)) and len(models) == 2
+    require(two, f"models must name two models, got {models!r}")
     if measure is not None:
         return evaluation_a, evaluation_b, measure
     require(

@@ -94,6 +94,7 @@ def score_matrix(
     (2, 2)
     """
     values = values if hasattr(values, "dtype") else real_numbers("values", values)
+    require(not hasattr(values, "toarray"), "values: in a sparse matrix nothing says which scores are missing: fill it")
     require(values.ndim == 2, f"values: a score matrix has two dimensions, got shape {tuple(values.shape)}")
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     names, labels = [], []

@@ -203,6 +203,7 @@ def score_tensor(
     """
     known = ", ".join(SIMILARITIES)
     made = isinstance(faces, xr.Dataset) and "embedding" in faces and {IMAGE, IDENTITY} <= {*faces.coords}
+    made = made and {IMAGE, FEATURE} <= {*faces["embedding"].dims} and faces["embedding"].dtype.kind in "fiub"
     require(made, "faces must be a Dataset with 'embedding', 'image' and 'identity'; make it with fk.faces")
     usable = callable(similarity) or isinstance(similarity, str) and similarity in SIMILARITIES
     require(usable, f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}")
