@@ -157,6 +157,15 @@ def test_a_disparity_of_some_groups_is_theirs(two_models):
         fk.band(two_models.isel(group=1), "frr_max_min")
 
 
+def test_a_part_without_rates_between_groups_has_its_bands(two_models):
+    part = two_models.map_over_datasets(lambda node: node.drop_dims("reference_group", errors="ignore"))
+    for measure in ("frr_group", "frr_max_min"):
+        whole, found = (quietly(fk.band, one, measure) for one in (two_models, part))
+        np.testing.assert_array_equal(found.upper, whole.upper)
+    with pytest.raises(fk.InputError, match="without drop=True"):
+        fk.band(two_models.isel(far_level=0, drop=True), "frr")
+
+
 def test_a_part_of_the_demo_evaluation_has_its_bands():
     demo = fk.demo_evaluation()
     whole, part = (quietly(fk.band, one, "far_group") for one in (demo, demo.isel(far_level=[9, 4], group=[1])))

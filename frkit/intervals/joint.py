@@ -254,6 +254,7 @@ def rates_of(evaluation: xr.DataTree, target: str, alike: bool = False) -> dict[
         f"scores the images of a person cannot be told apart; take target={NEW_PEOPLE!r}",
     )
     level = FAR_LEVEL if FAR_LEVEL in data.coords else THRESHOLD_LEVEL
+    require(level in data.coords, "nothing says at which level these rates are: select levels without drop=True")
     sizes = {level: node.attrs["levels"]} | dict.fromkeys((GROUP, REFERENCE_GROUP), node.sizes["partner"] - 1)
     held = [_held(evaluation, data, dim, n) for dim, n in sizes.items()]
     fixed = level != FAR_LEVEL
@@ -264,11 +265,14 @@ def rates_of(evaluation: xr.DataTree, target: str, alike: bool = False) -> dict[
 
 def _held(evaluation: xr.DataTree, data: xr.Dataset, dim: str, n: int) -> np.ndarray:
     """The places of the levels (or groups) that an evaluation holds among the n that it was made with."""
-    labels = np.atleast_1d(data[dim].values).tolist() if dim in data.coords else []
-    made = provenance(evaluation).get(dim, labels if len(labels) == n else range(n))  # earlier versions do not tell
+    if dim not in data.coords:  # no rate that is left runs over it
+        return np.arange(n)
+    labels = np.atleast_1d(data[dim].values).tolist()
+    made = provenance(evaluation).get(dim, labels if len(labels) == n else [])  # earlier versions do not tell
     lost = [label for label in labels if label not in made]
-    known = len(labels) > 0 and not lost or not made
-    require(known, f"the influences of images know no {dim} {listed(lost)}: give fk.band the evaluation as it was made")
+    require(
+        not lost, f"the influences of images know no {dim} {listed(lost)}: give fk.band the evaluation as it was made"
+    )
     return np.array([made.index(label) for label in labels], int)
 
 
