@@ -42,7 +42,7 @@ BUDGET = {
     "plot": 804,
     "faces": 1067,
     "representation": 639,
-    "intervals": 1308,
+    "intervals": 1333,
     "evaluation": 612,
     "indices": 269,
     "explore": 731,

@@ -152,11 +152,27 @@ def with_unseen_clumps(far, variance, clump, known, unseen=3) -> float:
     return variance + (larger - clump) * far
 
 
-def frr_variance_of_people(score, identity, threshold) -> float:
-    """Variance of FRR over new people: that of a mean of independent shares."""
+def clump_of_people(far, clump, identity, unseen=3) -> float:
+    """The weight of a clump at the EER, where the largest may be unseen too: as heavy as all pairs of two people."""
+    many = np.bincount(np.unique(identity, return_inverse=True)[1])
+    pairs = np.array([1 / (n * m) for k, n in enumerate(many) for m in many[:k] for _ in range(n * m)])
+    two_people = (pairs**2).sum() / pairs.sum() ** 2 * len(many) ** 2 / (1 / many).sum() ** 2
+    seen = far / clump
+    return max(clump, np.exp((seen * np.log(clump) + unseen * np.log(two_people)) / (seen + unseen)))
+
+
+def frr_variance_of_people(score, identity, threshold, enough=30, unseen=3) -> float:
+    """Variance of FRR over new people: that of a mean of independent shares, of few with whole people of errors."""
     shares = []
     for k in np.unique(identity):
         mine = score[np.ix_(identity == k, identity == k)]
         if len(mine) > 1:
             shares.append((mine[np.triu_indices(len(mine), 1)] <= threshold).mean())
-    return np.var(shares, ddof=1) / len(shares)
+    frr, n = np.mean(shares), len(shares)
+    variance = np.var(shares, ddof=1) / n
+    clump = (np.square(shares).sum() / n**2 / frr) if frr else 0.0
+    few = min(max(2 - 2 * n / enough, 0), 1)
+    if not clump:
+        return variance
+    larger = (1 / n / clump) ** (few * unseen / (frr / clump + unseen))
+    return variance + (larger - 1) * clump * frr

@@ -13,9 +13,9 @@ import numpy as np
 
 from frkit.intervals.gamma_satterthwaite import FEWEST_DF, TINY, Law, Move, skewness_and_noise
 
-ENOUGH = 30  # people of four images or more, which tell the square of a person's own rate
+ENOUGH = 30  # people of four images or more, which tell the square of a person's own rate; who show the worst of them
 HALF_WINDOW = 0.5  # of log FAR, over which the slope of the curve is taken, at least
-UNSEEN = 3.0  # clumps of accepted pairs that are supposed beside those that were seen
+UNSEEN = 3.0  # clumps of errors that are supposed beside those that were seen
 FEW = 100  # people of a group; what of their FAR fewer cannot tell is borrowed from all people
 THESE_PEOPLE, NEW_PEOPLE = "these people", "new people"
 
@@ -67,6 +67,8 @@ def law_of(far: "Part", frr: "Part", slopes, alpha: float | None, setter: int = 
         together = np.clip(covariance[setter] / deviation / deviation[setter], -1, 1)
         by_log, odds = slopes(max(HALF_WINDOW, 2 * deviation[setter] / alpha))  # of log FAR
         move = Move(setter, odds, together)
+        # where one sample's FAR is too high the threshold found is, too, by as much as takes the FAR back to the level:
+        # every rate then errs by its own error less its slope times that of the setting FAR, which errs no more
         moving = np.eye(len(rate))
         moving[:, setter] -= by_log / alpha
         influence, covariance = influence @ moving.T, moving @ covariance @ moving.T
@@ -103,7 +105,8 @@ class Part:
         between what is seen here and that. The logarithms of both are averaged, by numbers of clumps; where none was
         seen it is what a pair that nobody has seen would weigh.
         """
-        seen = _ratio(self.rate, self.clump)
+        seen = _ratio(self.rate, self.clump)  # as many clumps of that weight would make the rate
+        # both weights can lie powers of ten apart: their geometric mean is not the larger one's alone
         larger = np.maximum(_ratio(known, self.clump), 1) ** _ratio(UNSEEN, seen + UNSEEN)
         extra = np.maximum(larger - 1, 0) * self.clump * self.rate
         grown = np.sqrt(1 + _ratio(extra, self.own))
@@ -120,12 +123,15 @@ class Part:
         accepted pair shows none. alike: its rate, too, is that of all but for m / FEW.
         """
         known = np.append(1, np.minimum(self.people[1:] / FEW, 1))
+        # a clump is as many pairs in a group as among all, and weighs more where fewer pairs share the weight of one
         clump = np.minimum(_ratio(self.clump[0] * self.none, self.none[0]), 1)
         whole = self.rate[0]
+        # of the variance of all what clumps do not make is people's, as a share of the squared rate, times their number
         of_person = _ratio(max(self.own[0] - clump[0] * whole, 0) * self.people[0], whole**2)
         rate = np.where(self.rate > 0, self.rate, whole) ** known * whole ** (1 - known) if alike else self.rate
         own = self.own * np.where(self.rate > 0, _ratio(rate, self.rate), 1)
         variance = known * own + (1 - known) * (rate**2 * _ratio(of_person, self.people) + rate * clump)
+        # correlations stay as they were seen: influences grow with the standard deviations
         grown = np.where(self.own > 0, np.sqrt(_ratio(variance, self.own)), 1)
         covariance = self.covariance * np.outer(grown, grown)
         np.fill_diagonal(covariance, variance)
@@ -165,12 +171,29 @@ def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
     else:
         influence = _grown(_by_person(excess, sums), _by_person(compared, sums) > 0)
         least = twice = pairs(sums.blocks)
+    # an estimate may fall below what single pairs alone make, which is known without noise
     covariance = influence.T @ influence - twice
     np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(least)))
     clump = _ratio(np.diag(covariance if target == THESE_PEOPLE else least), rate)
     people = _ratio(4, (_ratio(_by_person(compared, sums), total) ** 2).sum(0))
     skewness, noise = skewness_and_noise(influence)
     return Part(rate, covariance, influence, skewness, single, single, noise, clump, people)
+
+
+def known_clumps(sums: Sums, masks: np.ndarray, target: str, listed: bool) -> np.ndarray:
+    """The weight (rate,) of accepted pairs that come together, from a threshold at which many are accepted.
+
+    Few may be accepted there, too, or none. Over new people a clump is then supposed as heavy as all pairs of two
+    people: where no impostor comes near the genuine scores the images of a person are so alike that two people are
+    accepted or rejected nearly as a whole, and K people are K (K - 1) / 2 trials, however many images they have. Of a
+    list of pairs nobody knows how many of them two people have.
+    """
+    part = impostor_part(sums, masks, target)
+    if target == THESE_PEOPLE or listed:
+        return part.clump
+    two_people = np.eye(len(part.rate))[0] * part.none[0] * _typical_images(sums) ** 2  # of all; groups borrow it
+    grown = part.with_clumps(two_people)
+    return np.where(two_people > 0, np.maximum(grown.least, grown.clump), part.clump)
 
 
 def _single_share(sums: Sums, images: float, independent: float, blocks: float) -> float:
@@ -180,11 +203,16 @@ def _single_share(sums: Sums, images: float, independent: float, blocks: float) 
     the other person, D its own: F + A + D = `independent`. Squares of images' sums are n A + 2 D (n images a person,
     whose parts against other people are unrelated), those of pairs of people n² F + n A + D: three equations.
     """
-    mass, many = sums.compared.sum(1), sums.images[sums.person]
-    weight = _by_person(mass, sums)[sums.person] ** 2 / many  # of each person's squared weight, one image's part
-    n = max(weight.sum() / max((weight / many).sum(), TINY), 2.0)
+    n = max(_typical_images(sums), 2.0)
     of_images = 2 * (blocks - n**2 * independent + (n**2 - 1) * images / 2) / (n * (n - 1) ** 2)
     return float(np.clip(_ratio((images - n * max(of_images, 0)) / 2, independent), 0, 1))
+
+
+def _typical_images(sums: Sums) -> float:
+    """Images of a person, as impostor pairs weigh them: n² pairs of two people weigh n² times a typical pair."""
+    many = sums.images[sums.person]
+    weight = _by_person(sums.compared.sum(1), sums)[sums.person] ** 2 / many  # of a person's squared, one image's part
+    return weight.sum() / max((weight / many).sum(), TINY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +261,15 @@ def genuine_part(sums: Sums, groups: np.ndarray, target: str) -> Part:
     # what the skewness explains of the fourth powers is counted as noise, because the worst people may be unseen
     several = found.single * np.sqrt(found.typical_pairs)
     skewness, noise = skewness_and_noise(influence, explained=0.5)
-    return Part(rate, influence.T @ influence, influence, skewness, found.single, several, noise)
+    # of fewer than ENOUGH people hardly one is bad: then the unseen error may be all pairs of a person, and so may
+    # UNSEEN clumps beside those that were seen (see `Part.with_clumps`), by which variance and events grow
+    few = np.clip(2 - 2 * (found.mass > 0).sum(0) / ENOUGH, 0, 1)
+    clump = _ratio(((found.share * found.mass) ** 2).sum(0), rate)
+    weight = few * _ratio(UNSEEN, _ratio(rate, clump) + UNSEEN)  # of what was not seen, beside the clumps that were
+    larger = np.maximum(_ratio(_typical(found.mass), clump), 1) ** weight
+    influence = influence * np.sqrt(1 + _ratio((larger - 1) * clump * rate, (influence**2).sum(0)))
+    none = several * np.sqrt(found.typical_pairs) ** few
+    return Part(rate, influence.T @ influence, influence, larger * skewness, found.single, none, noise)
 
 
 def rejected_shares(sums: Sums, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

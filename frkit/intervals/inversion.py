@@ -23,18 +23,23 @@ MOMENTS = tuple(f"{kind}_{name}_group" for kind in ("genuine", "impostor") for n
 STRETCH = "stretch"
 STEPS = xr.DataArray(np.linspace(0, 1, 61), dims=STRETCH)
 SPREADS = 5.0  # standard deviations of the groups, by which the ray reaches beyond the estimate
-TIE = 1e-12
+TIE, ROUNDING = 1e-12, 1e-6
 N_DRAWS = 1_000
 LAST: dict = {}  # by names and target: rates, and the spreads that `_kept` keeps of them
 MOST_GROWN = 2.0  # factor by which the noise of a log rate is supposed to grow where the rate is lower than seen
 
 
 class Ray(NamedTuple):
-    """A measure along the ray: as it was seen, of each supposed truth, and of draws of the data such a truth gives."""
+    """A measure along the ray: as it was seen, of each supposed truth, and of draws of the data such a truth gives.
+
+    drawn: of draws of the rates as they were seen, where the ray leaves out truths (of a measure that grows with the
+    rates, and where nothing was seen), NaN elsewhere.
+    """
 
     seen: xr.DataArray
     truth: xr.DataArray
     noisy: xr.DataArray
+    drawn: xr.DataArray
 
     @property
     def side(self) -> float:
@@ -45,12 +50,14 @@ class Ray(NamedTuple):
 class Spread(NamedTuple):
     """Values of all groups, rates as logarithms: as seen, with their errors over `replicate`.
 
-    at: the logarithms of the rates to which the errors belong. sizes: of the groups. None where values are no rates.
+    at: the logarithms of the rates to which the errors belong. drawn: the values over `replicate`, rates from their
+    joint law. sizes: of the groups. None where values are no rates.
     """
 
     seen: xr.DataArray
     errors: xr.DataArray
     at: xr.DataArray | None = None
+    drawn: xr.DataArray | None = None
     sizes: xr.DataArray | float = 1.0
 
     @property
@@ -83,7 +90,11 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     told = (as_near >= tail).any(STRETCH) & (np.abs(ray.seen - chosen.fair) > TIE)
     off = off.where(told, of_fair.drop_vars("quantile"))
     estimate = chosen(evaluation["empirical"].to_dataset())
-    for held in (ray.seen, estimate.where(np.isfinite(estimate), ray.seen)):  # with half an error for none, and without
+    # the rate of all groups together stays along the ray, so that no supposed rate of one passes what all errors in it
+    # give: how far a measure that grows with the rates may reach is told by their own law
+    drawn = ray.drawn.quantile(1 - tail if ray.side > 0 else tail, REPLICATE, skipna=False).drop_vars("quantile")
+    finite = estimate.where(np.isfinite(estimate), ray.seen)
+    for held in (ray.seen, finite, drawn.fillna(ray.seen)):  # what is seen: with half an error for none, and without
         off = ray.side * np.maximum(ray.side * off, ray.side * held)
     # a group without an error may have a rate as near to 0 as one likes: no ratio to it is too large
     off = off.where(np.isfinite(estimate) | (chosen.scale != "log"), ray.side * np.inf)
@@ -105,11 +116,15 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
         truth[name], errors = spread.supposed(stretches)
         noisy[name] = truth[name] + errors
     seen = {name: spread.seen for name, spread in spreads.items()}
-    seen, truth, noisy = (
+    drawn = {name: spread.drawn for name, spread in spreads.items()}
+    half = {name: value - np.log(2) for name, value in drawn.items()} if names else drawn
+    seen, truth, noisy, drawn, half = (
         chosen(data.assign({name: back(value).clip(max=1) for name, value in part.items()}))
-        for part in (seen, truth, noisy)
+        for part in (seen, truth, noisy, drawn, half)
     )
-    return Ray(seen, truth.where((steps > 0) | truth.isnull(), chosen.fair), noisy)  # but for rounding it is fair
+    truth = truth.where((steps > 0) | truth.isnull(), chosen.fair)  # but for rounding it is fair
+    grows = (np.abs(drawn - half) > ROUNDING * np.abs(drawn).clip(min=1)).any(REPLICATE)
+    return Ray(seen, truth, noisy, drawn.where(grows | (np.abs(seen - chosen.fair) <= TIE)))
 
 
 def _kept(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:
@@ -130,13 +145,13 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
     """
     data, new = evaluation["empirical"].to_dataset(), target == NEW_PEOPLE
     others = tuple(name for name in names if not (new and name.startswith("far_")))
-    drawn = draws(evaluation, others, target, N_DRAWS).clip(min=1e-300) if others else {}
+    drawn = draws(evaluation, names, target, N_DRAWS).clip(min=1e-300)
     group = np.atleast_2d(evaluation["influence"].group.values)[0]  # that of every model
     held = next(iter(rates_of(evaluation, target).values())).groups
     images = xr.DataArray(np.bincount(group, minlength=held.max() + 1)[held], dims=GROUP)
     spreads = {}
     for name in names:
-        sizes, values = images if name.endswith(f"_{GROUP}") else 1.0, drawn.get(name)
+        sizes, values = images if name.endswith(f"_{GROUP}") else 1.0, drawn[name]
         if name == "frr_group" and new:
             mixed, least = mixed_draws(evaluation, N_DRAWS)
             values = mixed.fillna(values)  # people who are all alike tell nothing of others
@@ -149,7 +164,8 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
         else:
             seen = np.log(data[name].where(data[name] > 0, values.mean(REPLICATE)))
             seen = at = _together(seen, data[name])
-        spreads[name] = Spread(seen, np.log(values) - np.log(values.mean(REPLICATE)), at, sizes)
+        errors = np.log(values) - np.log(values.mean(REPLICATE))
+        spreads[name] = Spread(seen, errors, at, np.log(drawn[name]), sizes)
     return spreads
 
 
@@ -170,7 +186,7 @@ def _of_moments(evaluation: xr.DataTree, chosen: Measure) -> dict[str, Spread]:
     )
     values_of(evaluation, chosen)  # says what is missing
     drawn, centre = (evaluation[node].to_dataset() for node in ("replicates", "vstatistic"))
-    return {name: Spread(data[name], drawn[name] - centre[name]) for name in names}
+    return {name: Spread(data[name], drawn[name] - centre[name], drawn=drawn[name]) for name in names}
 
 
 def _group_dims(rate: xr.DataArray) -> list:

@@ -31,6 +31,7 @@ from frkit.intervals.influence import (
     Sums,
     genuine_part,
     impostor_part,
+    known_clumps,
     law_of,
     rejected_shares,
 )
@@ -78,7 +79,7 @@ class Place:
 
     def quantiles(self, probability: np.ndarray) -> np.ndarray:
         """Quantiles of the rate."""
-        if self.events == 1:
+        if self.events == 1:  # at a threshold that was found, the rate that set it: no other error moves it
             return self.law.at_fixed_threshold(probability, self.entry, 1.0)
         rate, found = self.law.rate[self.entry], self.law.quantiles(probability, self.entry)
         return found if self.share == 1 else rate * (np.maximum(found, 0) / rate) ** self.share
@@ -151,16 +152,17 @@ class Rates:
             alpha = None
         sums = self.sums(point)
         far, frr = impostor_part(sums, self.masks, self.target), genuine_part(sums, self.memberships, self.target)
-        if self.node.rate.values[point] < self.node.rate.values[-1]:
-            far = far.with_clumps(self.clumps)
         if self.target == NEW_PEOPLE:
-            far = far.borrowed(self.alike)
+            far = far.with_clumps(self.clumps).borrowed(self.alike)
+        elif self.node.rate.values[point] < self.node.rate.values[-1]:
+            far = far.with_clumps(self.clumps)
         return law_of(far, frr, partial(self.slopes, alpha, setter), alpha, setter)
 
     @cached_property
     def clumps(self) -> np.ndarray:
         """The weight (rate,) of accepted pairs that come together at the EER of all, where many are accepted."""
-        return impostor_part(self.sums(self.node.sizes["point"] - 1), self.masks, self.target).clump
+        sums = self.sums(self.node.sizes["point"] - 1)
+        return known_clumps(sums, self.masks, self.target, bool(self.node.attrs["listed"]))
 
     def sums(self, point: int) -> Sums:
         """What the threshold of a point leaves of all pairs."""
@@ -174,12 +176,13 @@ class Rates:
         """
         away, values = self.around(alpha, setter, half)
         weight = np.exp(away) / np.exp(away).sum()  # as pairs are accepted there: of few the curve knows little
-        away = weight * (away - away @ weight)
+        away = weight * (away - away @ weight)  # least squares: the slope is a sum of values with these weights
         by_log, middle = values @ away / (away @ (away / weight)), (values * (1 - values)) @ weight
         return by_log, np.divide(by_log, middle, out=np.zeros(len(by_log)), where=middle > 0)
 
     def around(self, alpha: float, setter: int, half: float) -> tuple[np.ndarray, np.ndarray]:
         """Distances in the log of the setting FAR from a level, and all rates there, (rate, place)."""
+        # thresholds without an accepted pair have no logarithm
         curve = self.curves[self.curves[:, setter] > 0][::-1]  # from the highest threshold down: FAR rises
         logs = np.log(curve[:, setter])
         lowest = min(max(-half, logs[0] - np.log(alpha)), 0.0)  # nothing is known below the first accepted pair
@@ -227,7 +230,10 @@ class Rates:
             spread = np.sqrt(law.own[entry] + law.event(entry) ** 2 / 2) / rate
             half = np.clip(2 * spread, HALF_WINDOW, WIDEST_WINDOW)
             middle = max(self.around(rate, setter, half)[1][entry].mean(), rate)
+            # an error e of log FRR at a fixed threshold moves the crossing along both curves: log FAR rises by 1 where
+            # log FRR falls by its slope, so that 1 / (1 + |slope|) of e is left
             share = 1 / (1 - self.slopes(rate, setter, half)[0][entry] / middle)
+        # the curve's FRR at the crossing and the EER differ by steps of single pairs: the law lies around the EER
         moved = np.where(np.arange(len(law.rate)) == entry, rate, law.rate)
         return Place(replace(law, rate=moved), entry, share)
 
@@ -302,6 +308,8 @@ def _sup_tails(places: np.ndarray, level: float, together: np.ndarray) -> np.nda
     found = np.empty((*places.shape[1:], 2))
     for curve in np.ndindex(places.shape[1:]):
         along = places[(together if together.any() else slice(None), *curve)]
+        # neighbouring levels share most of their errors: the highest of correlated heights is far below that of as
+        # many independent ones, and each level keeps the shape of its own law
         heights = _heights(np.stack([place.influence for place in along], 1), DRAWS)
         highest = np.quantile(np.abs(heights).max(0), level)
         found[curve] = ndtr([-highest, highest])
