@@ -62,6 +62,12 @@ def test_coverage_along_far_marks_levels_that_are_not_resolved():
     assert "nominal 0.95, image scheme" in ax.get_title("left")
 
 
+def test_what_is_good_at_95_percent_is_shown_there_only():
+    shown = [fk.plot.coverage_along(made().sel(level=level).isel(scheme=0)) for level in made().level.values]
+    words = [any("0.92" in label for label in ax.get_legend_handles_labels()[1]) for ax in shown]
+    assert words == (made().level.values == 0.95).tolist() and sum(words) == 1
+
+
 def test_coverage_along_another_quantity_has_a_tick_for_each_value():
     ds = xr.Dataset({"coverage": (("method", "per_identity"), [[0.9, 0.94], [0.2, 0.3]])},
                     {"method": METHODS, "per_identity": [2, 10]})  # fmt: skip

@@ -35,7 +35,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # takes the place of something. The plan is 7,500 in all; intervals without replicates and protection from bad input
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
-    "reporting": 1319,
+    "reporting": 1323,
     "engine": 2321,
     "vmf": 811,
     "scores": 852,
@@ -48,7 +48,7 @@ BUDGET = {
     "explore": 731,
     "nsigma": 241,
     "measures": 249,
-    "studies": 1052,
+    "studies": 1053,
     "top level": 321,
 }
 MOST_ROOMS = 18

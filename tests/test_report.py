@@ -71,6 +71,19 @@ def test_three_groups_have_a_page(tmp_path):
     assert found.save(tmp_path / "out").joinpath("report.html").exists()
 
 
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_figure_shows_as_many_groups_as_there_are_colours():
+    """With 24 groups the legend left no room for the axes."""
+    mix = fk.vmf.mixture(32, 16, seed=0, kappa=(8, 20), groups={name: {} for name in "abcdefgh"})
+    found = fk.report(mix.sample(5, seed=1), by="group", far=FAR, quick=True, progress=False)
+    (name,) = (name for name in found.pictures if name.startswith("Groups"))
+    assert name == "Groups, the 7 with the highest FRR, new people"
+    (legend,) = found.pictures[name].figure.legends
+    rates = fk.evaluate(fk.score_tensor(mix.sample(5, seed=1)), far=fk.far_levels(*FAR), by="group")
+    best = str(rates["empirical"].frr_group.mean("far_level").idxmin().values)
+    assert set("abcdefgh") - {text.get_text() for text in legend.get_texts()} == {best}
+
+
 @pytest.mark.parametrize("name", ["frr_max_min", "far_max_difference", "fdr", "garbe", "frr_log_geomean", "eer_spread"])
 def test_one_sweep_gives_every_permutation_test(found, faces, name):
     alone = fk.permutation_test(fk.score_tensor(faces), name, by="group", far=FAR, n=999)

@@ -263,8 +263,8 @@ class LongWork:
     def note(self, _change: object = None, words: str = "") -> None:
         """Say how long a run takes, and where the figure is not of these sizes."""
         if any(_differ(control.value, self.studied[name]) for name, control in self.asked.items()):
-            words = words or "\u26a0 The figure shows the last study, not these sizes: press the button."
-        words += f" A run takes about {self.pace * self.seconds(**self.chosen()):.1g} s."
+            words = words or "\u26a0 The figure is not of these sizes: press the button."
+        words += f" A run takes about {float(f'{self.pace * self.seconds(**self.chosen()):.1g}'):g} s."
         self.panel.stale.value = f'<p role="status">{words.strip()}</p>'
 
     def begin(self, _button: widgets.Button) -> None:

@@ -70,7 +70,7 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
 
 @takes(study=Result(MADE_BY, ("coverage",)))
 def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = None) -> Axes:
-    """Draw the coverage at one nominal level along FAR or another quantity, with .92 to .98 shaded.
+    """Draw the coverage at one nominal level along FAR or another quantity; at .95 with .92 to .98 shaded.
 
     Parameters
     ----------
@@ -106,9 +106,10 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     require_one_of("along, a dimension of the study,", along, dims)
     others = [dim for dim in study.coverage.dims if dim != along]
     require(len(others) <= 1, f"study has one line for each value of {others}: select all but one of these dimensions")
-    ax, at = new_axes(ax), study[along].values
-    ax.axhspan(*GOOD, color="#56B4E9", alpha=0.18, linewidth=0, label=f"{GOOD[0]:.2f} to {GOOD[1]:.2f}")
-    ax.axhline(float(study.get("level", USUAL)), color=TRUTH, linestyle="--", linewidth=1)
+    ax, at, nominal = new_axes(ax), study[along].values, float(study.get("level", USUAL))
+    if np.isclose(nominal, USUAL):
+        ax.axhspan(*GOOD, color="#56B4E9", alpha=0.18, linewidth=0, label=f"{GOOD[0]:.2f} to {GOOD[1]:.2f}")
+    ax.axhline(nominal, color=TRUTH, linestyle="--", linewidth=1)
     if along == FAR_LEVEL:
         ax.set_xscale("log")
         ax.xaxis.set_minor_formatter(NullFormatter())

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
 from frkit.base import FAR_LEVEL, MODEL, Result, real_numbers, require, takes
 from frkit.plot.style import (
@@ -239,8 +239,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.plot([], [], "o", color="#555555", mfc="white", label="measured in the data given")
     ax.plot([], [], "D", color="#555555", label="recommended")
     ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
-    ax.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))
-    ax.xaxis.set_minor_formatter(StrMethodFormatter("{x:,g}"))
+    ax.xaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), major_formatter=StrMethodFormatter("{x:,g}"))
+    ax.xaxis.set_minor_locator(NullLocator())  # ticks of one kind, so that all their words stand on one line
     words = f"FAR {given['far']:g}, FRR {given['frr']:.3g}; {given['scheme']} scheme, about {given['target']}"
     return finish(ax, "people", given["value"].replace(", ", ",\n"), [words], **BELOW)

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from frkit import plot
-from frkit.base import GROUP, MODEL, InputError, require
+from frkit.base import FAR_LEVEL, GROUP, MODEL, InputError, require
 from frkit.faces.labels import attributes_of
 from frkit.indices import fairness_indices
 from frkit.intervals import band, compare, floor, permutation_test
@@ -18,6 +18,7 @@ from frkit.reporting.tables import INDICES, number, rlb_cell, table
 from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, p_text, strictest, unsaid
 
 DEALS = 999
+MOST_GROUPS = 7  # in one figure: as many colours are told apart
 DISPARITY = "disparity"
 
 
@@ -34,7 +35,10 @@ def groups(work: Work) -> Section:
     for name, one in work.of_models(work.curve):
         with unsaid():
             both = [band(one, rate, target=NEW_PEOPLE, level=work.level) for rate in ("far_group", "frr_group")]
-        work.picture(section, f"Groups{of_model(name)}", plot.group_roc, *both)
+        most = np.sort(np.argsort(-both[1].estimate.mean(FAR_LEVEL).values)[:MOST_GROUPS])
+        which = f", the {MOST_GROUPS} with the highest FRR" if both[1].sizes[GROUP] > MOST_GROUPS else ""
+        both = [one.isel({GROUP: most}) for one in both]
+        work.picture(section, f"Groups{of_model(name)}{which}", plot.group_roc, *both)
     for rate in ("frr_group", "far_group"):
         found = []
         for name, one in work.of_models(work.evaluation):

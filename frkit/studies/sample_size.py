@@ -21,7 +21,7 @@ from frkit.base import (
     require_one_of,
     require_whole,
 )
-from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.evaluate import RATES, evaluated
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.consistency import rank_within_identity
@@ -146,7 +146,8 @@ def _evaluated(data, images: np.ndarray, far: float, by: str | None, draws: Resa
     part = data.isel({side: images for side in (IMAGE, PROBE, REFERENCE) if side in data.dims})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # parts hold few errors; the answer speaks of the whole
-        tree = evaluate(score_tensor(part) if IMAGE in data.dims else part, far=[far], by=by, resampling=draws)
+        scores = score_tensor(part) if IMAGE in data.dims else part
+        tree = evaluated(scores, wanted=RATES, far=[far], by=by, resampling=draws)
     return [tree[name].to_dataset().isel({FAR_LEVEL: 0}) for name in ("empirical", "replicates")]
 
 

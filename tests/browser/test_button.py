@@ -30,10 +30,10 @@ def test_a_study_is_stopped_and_its_sliders_have_names(page, lab, work, shots):
     assert len(new_picture(explorer)) == 64
     for words in ("FAR level", "identities K", "concentrations κ, lowest", "concentrations κ, highest"):
         explorer.get_by_role("slider", name=words, exact=True).wait_for(timeout=20_000)
-    assert explorer.get_by_text("The figure shows the last study").count() == 0, "nothing has been moved"
+    assert explorer.get_by_text("The figure is not of these sizes").count() == 0, "nothing has been moved"
     explorer.get_by_role("slider", name="data sets", exact=True).focus()
     page.keyboard.press("End")
-    explorer.get_by_text("The figure shows the last study").wait_for()
+    explorer.get_by_text("The figure is not of these sizes").wait_for()
     explorer.get_by_role("button", name="Run a study of this size").click()
     explorer.get_by_text("3 s", exact=True).wait_for()  # beside its bar
     page.screenshot(path=shots / "study-running.png")
