@@ -265,7 +265,7 @@ NOT_FLAT = [(name for name in PEOPLE), dict(enumerate(PEOPLE)).values(), set(PEO
 
 @pytest.mark.parametrize("labels", NOT_FLAT, ids=lambda labels: type(labels).__name__)
 def test_labels_that_are_no_list_say_what_they_are(labels):
-    with pytest.raises(fk.InputError, match=f"got {type(labels).__name__}; make it a list"):
+    with pytest.raises(fk.InputError, match=f"of {type(labels).__name__}; make it a list"):
         fk.faces(np.eye(4), labels)
 
 

@@ -40,7 +40,7 @@ BUDGET = {
     "vmf": 811,
     "scores": 852,
     "plot": 804,
-    "faces": 1067,
+    "faces": 1066,
     "representation": 639,
     "intervals": 1333,
     "evaluation": 612,

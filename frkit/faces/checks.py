@@ -42,7 +42,7 @@ def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Ar
     """Float32 values that are finite, in rows that have a length; without a copy, what is lazy stays so."""
     original = embedding if isinstance(embedding, da.Array) and not copy else _numbers(embedding)
     real = original.dtype.kind in "fiub"
-    kind = f"{type(embedding).__name__} of {original.dtype}"
+    kind = f"dtype {original.dtype} ({type(embedding).__name__})"
     require(real, f"embedding must hold real numbers, got {kind}; make it an array with .astype('float32')")
     require(
         original.ndim == (2 if model is None else 3),

@@ -96,9 +96,8 @@ def one_each(values, n: int, name: str, of: str) -> np.ndarray:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise InputError(f"{name} must be a flat list with one label per {of}: {error}") from None
-    flat = f"shape {array.shape}; flatten it first, e.g. with .ravel()"
-    got = flat if array.ndim else f"{type(values).__name__}; make it a list, e.g. with list(...)"
-    require(array.ndim == 1, f"{name} must have one dimension with one label per {of}, got {got}")
+    remedy = "; flatten it first, e.g. with .ravel()" if array.ndim else f" of {type(values).__name__}; make it a list"
+    require(array.ndim == 1, f"{name} must have one dimension with one label per {of}, got shape {array.shape}{remedy}")
     even = len(array) == n
     require(even, f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label per {of}")
     return array
