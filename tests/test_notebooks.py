@@ -56,17 +56,20 @@ import sys; sys.path.insert(0, {folder!r})
 import figure_checks; figure_checks.watch(get_ipython())"""
 
 
-@each_notebook
-def test_runs_with_fast_parameters(path, tmp_path):
-    """The cells, and behind them the answers to the exercises, in a folder that is not the notebooks': as on Colab.
-
-    No words lie over other words in their figures, and no legend over the data.
-    """
+def watched(path):
+    """The cells with fast parameters, and behind them the answers to the exercises; the last one prints what is wrong
+    with their figures: words that lie over other words, a legend over the data."""
     notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
     notebook.cells += [nbformat.v4.new_code_cell(code) for code in answers(notebook)]
     notebook.cells.insert(0, nbformat.v4.new_code_cell(WATCH.format(folder=str(Path(__file__).parent))))
     notebook.cells.append(nbformat.v4.new_code_cell("print(*figure_checks.FOUND, sep='\\n')"))
-    executed = run_notebooks.execute(notebook, tmp_path, timeout=300)
+    return notebook
+
+
+@each_notebook
+def test_runs_with_fast_parameters(path, tmp_path):
+    """In a folder that is not the notebooks', as on Colab; what Chromium runs in this session is not run twice."""
+    executed = run_notebooks.execute(watched(path), tmp_path, timeout=300)
     errors = [o for cell in code_cells(executed) for o in cell.outputs if o.output_type == "error"]
     assert errors == []
     assert any(has_picture(cell) for cell in code_cells(executed))
@@ -147,6 +150,17 @@ def test_asks_before_it_tells(path):
     questions = [at for at, cell in enumerate(cells) if "explore.predict" in cell.source]
     assert len(questions) >= 2
     assert [at for at in questions if not any(map(has_picture, cells[at + 1 :]))] == []
+
+
+@each_notebook
+def test_what_a_button_draws_keeps_its_names(path):
+    """A figure that is drawn later, when all cells have run, finds what its cell meant: no name has been taken anew."""
+    cells = code_cells(run_notebooks.read(path))
+    for at, cell in enumerate(cells):
+        later = set().union(*map(assigned_names, cells[at + 1 :]))
+        for drawn in (node for node in ast.walk(tree_of(cell)) if isinstance(node, ast.Lambda)):
+            read = {node.id for node in ast.walk(drawn.body) if isinstance(node, ast.Name)}
+            assert (read - {one.arg for one in drawn.args.args}) & later == set()
 
 
 @each_lesson

@@ -1,6 +1,7 @@
 """JupyterLab on loopback and Debian's Chromium, driven by Playwright.
 
 These tests skip where there is no Chromium or no Playwright; FRKIT_BROWSER=1 makes that a failure.
+Where they run, the notebooks that they open are not run in a kernel alone, too.
 """
 
 import json
@@ -12,12 +13,14 @@ import subprocess
 import sys
 import time
 import urllib.request
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import nbformat
 import pytest
 import run_notebooks
+from test_notebooks import watched
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",  # a container's root has none
@@ -84,6 +87,18 @@ def find_chromium():
     return next(filter(None, map(shutil.which, names)), None)
 
 
+@pytest.hookimpl(trylast=True)  # after some were left out by name
+def pytest_collection_modifyitems(items):
+    """Notebooks that Chromium runs in this session, with the same checks, are skipped elsewhere."""
+    if find_chromium() is None or find_spec("playwright") is None:
+        return
+    driven = [one for one in items if one.name.startswith("test_notebook_runs_and_its_controls")]
+    opened = [one.callspec.params["name"] for one in driven]
+    for one in items:
+        if one.name.startswith("test_runs_with_fast_parameters") and one.callspec.params["path"].name in opened:
+            one.add_marker(pytest.mark.skip(reason="Chromium runs it in this session"))
+
+
 def absent(reason):
     """Skip, or fail where the browser tests are compulsory."""
     (pytest.fail if os.environ.get("FRKIT_BROWSER") == "1" else pytest.skip)(reason)
@@ -108,9 +123,9 @@ def private_environment(folder):
 
 
 def store_fast_copies(folder):
-    """Copies of the notebooks with their fast parameters, beside the data: Lab saves, the original stays."""
+    """Copies of the notebooks with their fast parameters and checks: Lab saves, the original stays."""
     for path in run_notebooks.paths():
-        notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
+        notebook = watched(path)
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.outputs = []  # every picture seen later was drawn in the browser's session
@@ -119,11 +134,10 @@ def store_fast_copies(folder):
 
 @pytest.fixture(scope="session")
 def work(tmp_path_factory):
-    """A folder like the project's, with notebooks/ to be spoiled and the shipped data/."""
+    """A folder with notebooks/ to be spoiled, and nothing of the project: as on Colab."""
     folder = tmp_path_factory.mktemp("work")
     (folder / "notebooks").mkdir()
     store_fast_copies(folder / "notebooks")
-    shutil.copytree(run_notebooks.ROOT / "data", folder / "data")
     return folder
 
 

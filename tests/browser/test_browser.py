@@ -19,6 +19,15 @@ ERRORS = """() => {
     const outputs = cells.filter(cell => cell.cell_type === 'code').flatMap(cell => cell.getOutputs());
     return outputs.filter(output => output.output_type === 'error').map(o => `${o.ename}: ${o.evalue}`);
 }"""
+# What the last cell printed: what is wrong with the figures.
+PRINTED = """() => {
+    const cells = window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells;
+    return cells.at(-1).getOutputs().map(output => output.text ?? output.evalue).flat().join('').trim();
+}"""
+HAS_PICTURE = """() => {
+    const cells = window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells;
+    return cells.flatMap(cell => cell.getOutputs?.() ?? []).some(output => 'image/png' in (output.data ?? {}));
+}"""
 # Waits until the explorer's pictures differ from those with the digest `before`, and returns their digest, or
 # `before` when time is up. It compares bytes, so `src` may be a blob: or a data: address. A picture that is
 # still on its way, or whose blob was just replaced, is asked for again.
@@ -82,6 +91,8 @@ def check_explorer(page, area):
 @pytest.mark.parametrize("name", [path.name for path in run_notebooks.paths()])
 def test_notebook_runs_and_its_controls_work(page, lab, shots, name):
     assert open_and_run(page, lab, name) == []
+    assert page.evaluate(PRINTED) == ""
+    assert page.evaluate(HAS_PICTURE)
     explorers = page.locator(EXPLORER)
     if name not in WITHOUT_SLIDER:
         explorers.first.wait_for()
@@ -122,8 +133,10 @@ def test_both_kinds_of_figure_are_watched(page, lab, work, show, value):
 
 
 def test_errors_of_cells_are_seen(page, lab, work):
-    store(work, "1 / 0")
+    store(work, "print('a word'); 1 / 0")
     assert open_and_run(page, lab, "trial.ipynb") == ["ZeroDivisionError: division by zero"]
+    assert page.evaluate(PRINTED) == "a word\ndivision by zero"
+    assert not page.evaluate(HAS_PICTURE)
 
 
 def test_a_figure_that_stays_is_noticed(page, lab, work, monkeypatch):
