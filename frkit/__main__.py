@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_report_options(one: argparse.ArgumentParser, folder: str) -> None:
-    one.add_argument("--by", nargs="+", metavar="ATTRIBUTE", help="compare the groups of this attribute, e.g. gender")
+    one.add_argument("--by", nargs="+", metavar="ATTRIBUTE", help="groups to compare, e.g. gender; several are crossed")
     levels = one.add_mutually_exclusive_group()
     levels.add_argument("--far", nargs="+", type=float, default=[1e-2, 1e-3, 1e-4], metavar="LEVEL", help="false "
                         "acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)")  # fmt: skip

@@ -82,7 +82,7 @@ class OwnData:
         self.by = labelled(widgets.Dropdown, "groups of", options=[NONE])
         self.models = labelled(widgets.SelectMultiple, "models", rows=3, tooltip=SEVERAL)
         self.far = labelled(widgets.Text, "FAR levels", value="0.01, 0.001")
-        self.quick = labelled(widgets.Checkbox, "quick (leaves out tests that take long)", value=True)
+        self.quick = labelled(widgets.Checkbox, "quick (no long tests)", value=True)
         self.run_button = widgets.Button(description="Evaluate", button_style="primary", disabled=True)
         self.stop_button = widgets.Button(description="Stop", disabled=True)
         self.bar, self.step = widgets.FloatProgress(max=1, layout={"width": "12em"}), widgets.HTML()
@@ -109,7 +109,7 @@ class OwnData:
             widgets.VBox(left, layout={"flex": "1 1 22em", "max_width": "40em", "min_width": "0"}),
             widgets.VBox([self.result], layout={"flex": "2 1 30em", "min_width": "0", "overflow": "auto"}),
         ]
-        return widgets.HBox(columns, layout={"flex_flow": "row wrap", "align_items": "flex-start"})
+        return widgets.HBox(columns, layout={"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"})
 
     def _connect(self) -> None:
         """Each button to what it does."""

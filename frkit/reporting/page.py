@@ -47,9 +47,9 @@ CSS = """
 .frkit-report .wide { overflow-x: auto; margin: .5em 0 1.2em; }
 .frkit-report table { border-collapse: collapse; font-size: .85em; font-variant-numeric: tabular-nums; }
 .frkit-report caption { text-align: left; font-weight: 600; padding: .3em 0; max-width: calc(100vw - 2.4rem); }
-.frkit-report th, .frkit-report td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0;
+.frkit-report table th, .frkit-report table td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0;
   white-space: nowrap; border-bottom: 1px solid rgba(128,128,128,.25); background: none; }
-.frkit-report th { white-space: normal; vertical-align: bottom; }
+.frkit-report table th { white-space: normal; vertical-align: bottom; }
 .frkit-report figure { margin: 1em 0; display: inline-block; width: min(100%, 29rem); vertical-align: top; }
 .frkit-report figure svg { width: 100%; height: auto; display: block; background: #fff; border-radius: .3em; }
 .frkit-report figcaption { font-size: .8em; opacity: .8; }
@@ -68,7 +68,7 @@ body > .frkit-report { margin: 0 auto; }
   body > .frkit-report { font-size: 10pt; max-width: none; }
   body > .frkit-report table { font-size: 7.5pt; }
   body > .frkit-report .wide { overflow: visible; }
-  body > .frkit-report th, body > .frkit-report td { white-space: normal; padding-right: .6em; }
+  body > .frkit-report table :is(th, td) { white-space: normal; padding-right: .6em; }
   body > .frkit-report figure { width: 48%; }
   div { orphans: 1; widows: 1; } p, li { orphans: 2; widows: 2; } h2, caption, strong { break-after: avoid; }
   figure, tr, p, .wide:not(:has(tr:nth-child(25))) { break-inside: avoid; }
