@@ -10,6 +10,8 @@ from pathlib import Path
 from frkit.base import DataWarning, InputError
 
 BAD, STOPPED = 2, 130
+FAR = [1e-2, 1e-3, 1e-4]  # where no levels are asked for
+SEVERAL = {"nargs": "+", "action": "extend"}  # "--far 0.1 --far 0.2" is both
 EPILOG = """\
 examples
   frkit demo                                       a report on faces that come with the kit
@@ -44,11 +46,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_report_options(one: argparse.ArgumentParser, folder: str) -> None:
-    one.add_argument("--by", nargs="+", metavar="ATTRIBUTE", help="groups to compare, e.g. gender; several are crossed")
+    one.add_argument("--by", **SEVERAL, metavar="ATTRIBUTE", help="groups to compare, e.g. gender; several are crossed")
     levels = one.add_mutually_exclusive_group()
-    levels.add_argument("--far", nargs="+", type=float, default=[1e-2, 1e-3, 1e-4], metavar="LEVEL", help="false "
+    levels.add_argument("--far", **SEVERAL, type=float, metavar="LEVEL", help="false "
                         "acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)")  # fmt: skip
-    levels.add_argument("--threshold", nargs="+", type=float, metavar="SCORE", help="fixed score thresholds instead")
+    levels.add_argument("--threshold", **SEVERAL, type=float, metavar="SCORE", help="fixed score thresholds instead")
     one.add_argument("--quick", action="store_true", help="leave out what takes long (permutation tests, N-Sigma, ...)")
     one.add_argument("--seed", type=int, default=0, metavar="N", help="of all random draws (default: 0)")
     one.add_argument("--level", type=float, default=0.95, metavar="P", help="of the intervals (default: 0.95)")
@@ -59,13 +61,13 @@ def _add_reading(one: argparse.ArgumentParser) -> None:
     group = one.add_argument_group("how to read the file, where it does not say so itself")
     group.add_argument("--format", metavar="NAME", help="faces, matrix, or a list of pairs: rfw, lfw, bfw, bob4, bob5, "
                        "bob-csv, voxceleb, kaldi, ijbc, json, columns")  # fmt: skip
-    group.add_argument("--score", nargs="+", metavar="COLUMN", help="column(s) of scores in a table of pairs")
+    group.add_argument("--score", **SEVERAL, metavar="COLUMN", help="column(s) of scores in a table of pairs")
     group.add_argument("--scores", metavar="FILE", help="the scores of a list of pairs, one per line")
     group.add_argument("--metadata", metavar="FILE", help="a table about the people or templates of a list of pairs")
     group.add_argument("--labels", metavar="FILE", help="a table of labels, one row per image")
     group.add_argument("--identity", metavar="COLUMN", help="the column that says who an image shows, "
                        "or a pattern of image names such as {name}_{number}.jpg")  # fmt: skip
-    group.add_argument("--missing", nargs="+", type=float, metavar="SCORE", help="what marks a failed comparison")
+    group.add_argument("--missing", **SEVERAL, type=float, metavar="SCORE", help="what marks a failed comparison")
     group.add_argument("--failed", choices=["left out", "rejected"], help="what failed comparisons count as")
     group.add_argument("--distance", action="store_true", default=None, help="smaller scores mean more alike")
     group.add_argument("--varying", choices=["error", "split", "first", "most frequent"], help="what to do where an "
@@ -122,7 +124,7 @@ def _written(asked: argparse.Namespace, data, options: dict) -> int:
 
     check_free(Path(asked.output))
     by = asked.by[0] if asked.by and len(asked.by) == 1 else asked.by
-    at = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far}
+    at = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far or FAR}
     how = {"by": by, **at, "level": asked.level, "quick": asked.quick, "seed": asked.seed, **options}
     found = report(data, **how, progress=True)
     folder = found.save(asked.output)

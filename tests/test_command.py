@@ -19,7 +19,7 @@ import run_notebooks
 import xarray as xr
 
 import frkit as fk
-from frkit.__main__ import main
+from frkit.__main__ import main, parser
 from frkit.faces import opening
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -232,6 +232,13 @@ def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, kind, words)
     (line,) = [line for line in said.err.splitlines() if line.startswith("frkit: ") and "reading" not in line]
     assert words in line and path.name in line and said.out == "" and "Traceback" not in said.err
     assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize("twice", ["--far 0.1 --far 0.2", "--far 0.1 0.2"])
+def test_an_option_that_stands_twice_counts_twice(twice):
+    """The first --far was dropped in silence, as was the first --by."""
+    asked = parser().parse_args(["report", "f.npz", *twice.split(), "--by", "gender", "--by", "race"])
+    assert (asked.far, asked.by) == ([0.1, 0.2], ["gender", "race"])
 
 
 def test_bad_options_are_told_in_one_line(two, tmp_path, capsys):
