@@ -29,6 +29,7 @@ NOTEBOOKS = ROOT / "notebooks"
 PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+UNIQUE = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")  # names of parts of xarray's tables
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
 VISIBLE, HARDLY = 24, 0.001  # levels of 255 that an eye tells apart; share of pixels that may be off by more
 LINE, EVEN = 25, 6  # pixels of a short line in a legend; levels by which a colour of that area may be off
@@ -202,7 +203,9 @@ def run(path, fast):
     notebook = read(path)
     execute(with_fast_parameters(notebook) if fast else notebook, path.parent)
     if not fast:
-        nbformat.write(with_thumbnails(normalise(notebook)), path)
+        text, numbered = nbformat.writes(with_thumbnails(normalise(notebook))), {}
+        text = UNIQUE.sub(lambda found: numbered.setdefault(found[0], f"{len(numbered):04x}"), text)
+        path.write_text(text + "\n", encoding="utf-8")
     print(f"{path.name}: {time.monotonic() - start:.0f} s, {path.stat().st_size // 1000} kB", flush=True)
 
 
