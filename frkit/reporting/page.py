@@ -234,6 +234,8 @@ def _figure(name: str, picture: Picture, number: int) -> str:
     """A figure inside the page, named for those who do not see it."""
     svg = picture.svg.decode("utf-8")
     words, svg = picture.words, svg[svg.index("<svg") :]
+    title, _, whom = name.rpartition(", ")
+    name = title if f"about {whom}" in words else name  # said once
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     # every figure's names are its own, although they share a page
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>f{number}-", svg)

@@ -82,9 +82,8 @@ class Work:
         return self.words(NEW_PEOPLE)
 
     def picture(self, section: Section, words: str, draw: Callable, *bands: xr.Dataset) -> None:
-        """Add a figure of bands, whose name says whom they are about: of the same target the caption is silent."""
-        shown = [one.assign_attrs(target="") if one.attrs["target"] == self.about else one for one in bands]
-        section.figures[f"{words}, {self.about}"] = partial(draw, *shown)
+        """Add a figure of bands, whose name says whom they are about."""
+        section.figures[f"{words}, {self.about}"] = partial(draw, *bands)
 
     def of_models(self, result: xr.DataTree | xr.Dataset) -> Iterator[tuple[str, xr.DataTree | xr.Dataset]]:
         """What holds all models as one of every model, with its name."""
