@@ -304,6 +304,12 @@ def test_weights_of_other_people_are_refused(function, weights):
         function(OF_NUMBERS, far=[0.3], by="gender", weighting=weights)
 
 
+def test_a_person_has_one_weight():
+    """Of "7" and 7, which are one person, the last was taken in silence."""
+    with pytest.raises(fk.InputError, match="names an identity twice: give one p_k for each"):
+        fk.evaluate(OF_NUMBERS, far=[0.3], weighting=P_K | {7: 100.0})
+
+
 # --- failed comparisons ------------------------------------------------------------------------------------
 
 VALUES = np.array(SCORES.isel(probe=slice(0, None, 2), reference=slice(1, None, 2)).values)

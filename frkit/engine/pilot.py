@@ -291,7 +291,7 @@ def take_pilot(scores: xr.DataArray, protocol: Protocol) -> Pilot:
     n_taken = int(np.clip(n_blocks // 50, PILOT_BLOCKS, MOST_PILOT_BLOCKS))
     share = min(max(PILOT_PAIRS, protocol.n_pairs // PILOT_SHARE), MOST_PILOT_PAIRS) / n_pairs
     step = max(1, int(np.sqrt(min(1.0, n_taken / n_blocks) / share)))
-    rng = np.random.default_rng(0)  # a guess of where to look closely; no result depends on it
+    rng = np.random.default_rng(0)  # a guess of where to look closely; no rate depends on it
     every = np.argwhere(np.triu(np.ones(shape, bool), 0 if protocol.symmetric else -shape[0]))
     some = every[rng.permutation(len(every))[:n_taken]]
     patches = [_patch(*block, protocol, rng) for block in _sampled(array, edges, step, some)]
@@ -315,8 +315,7 @@ def _sampled(array, edges: list, step: int, wanted: np.ndarray) -> Iterator[tupl
         for block in wanted
     ]
     # no call of a similarity is larger than a chunk: a block is computed by pieces
-    ends = bounds(array)
-    pieces = [[_pieces(*axis, step) for axis in zip(block, ends, strict=True)] for block in blocks]
+    pieces = [[_pieces(*axis, step) for axis in zip(block, bounds(array), strict=True)] for block in blocks]
     values = iter(parts_of(array, [part for rows, cols in pieces for part in product(rows, cols)]))
     for block, (rows, cols) in zip(blocks, pieces, strict=True):
         yield np.block([list(islice(values, len(cols))) for _ in rows]), *block

@@ -279,7 +279,7 @@ def shares(weighting, labels: np.ndarray) -> np.ndarray:
     if isinstance(weighting, str):
         require_one_of("weighting (or p_k of every identity)", weighting, ("identity", "pair"))
         return np.ones(len(labels))
-    weighting = by_name(weighting)
+    weighting = _by_name(weighting)
     if isinstance(weighting, Mapping):
         lost = [name for name in labels.tolist() if name not in weighting]
         require(not lost, f"weighting has no p_k for identities {lost[:3]}; it must name all {len(labels)}")
@@ -290,14 +290,15 @@ def shares(weighting, labels: np.ndarray) -> np.ndarray:
     return share / share.mean()
 
 
-def by_name(weighting):
+def _by_name(weighting: object) -> object:
     """A mapping of clean names to p_k, also of a Series or a DataArray, whose labels count and not their order."""
     if isinstance(weighting, xr.DataArray) and weighting.coords:
         weighting = weighting.to_series()
     if not isinstance(weighting, Mapping | pd.Series):
         return weighting
-    names = clean_labels(list(weighting.keys()), len(weighting), "weighting", "p_k")[0]
-    return dict(zip(names.tolist(), weighting.values() if isinstance(weighting, Mapping) else weighting, strict=True))
+    names = clean_labels(list(weighting.keys()), len(weighting), "weighting", "p_k")[0].tolist()
+    require(len(set(names)) == len(names), "weighting names an identity twice: give one p_k for each")
+    return dict(zip(names, (p_k for _, p_k in weighting.items()), strict=True))
 
 
 def draw_people(images: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:

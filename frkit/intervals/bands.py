@@ -32,10 +32,12 @@ def band(
     - influence: no replicates. From what each image adds to the error rates come their variances, with the noise of
       single pairs counted once, the slope of the curve, and the ends of a shifted gamma law; a rate without an error
       gets [0, upper]. Other measures of rates are drawn from the joint law of all rates. Groups of fewer than 100
-      people cannot tell how much their FAR varies over new people: they borrow the rest of it from all people.
+      people cannot tell how much their FAR varies over new people: they borrow the rest of it from all people. Fewer
+      than 30 hardly show the worst of them: an unseen rejection of theirs weighs up to all pairs of a person.
     - inverted: a disparity cannot fall below its fair value. Group rates are supposed λ times as far from each other
       as they were seen, and those λ are accepted at which the measure that was seen is no rarity. It never passes the
-      fair value, and gives `p`, the p-value of fairness.
+      fair value, and gives `p`, the p-value of fairness. A ratio has no upper end (inf) where a group has no error: its
+      rate may be as near to 0 as one likes.
     - With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images): recentered, the
       paper's, gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at the mean
       and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the log scale for
