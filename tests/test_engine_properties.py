@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from twin import every_image_resample, symmetric_scores, vstatistic
 
 import frkit as fk
+from frkit.scores import tensor
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NODES = ("empirical", "vstatistic", "replicates")
@@ -57,6 +58,21 @@ def test_chunks_of_any_form_do_not_matter(chunks):
     scores = fk.score_tensor(faces, chunks=24).chunk(probe=chunks, reference=chunks)
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=5))
     assert_same(fk.evaluate(scores, **options), evaluation(faces, 24))
+
+
+@pytest.mark.parametrize("tiling", [*tensor.TILINGS, None])
+@pytest.mark.parametrize("dim", [5, 100, 530])
+def test_products_of_any_part_are_those_of_the_whole(dim, tiling, monkeypatch):
+    """With the tiling that the processor's kernel calls for; the others are as near to the truth."""
+    found, rng = tensor._tiling(), np.random.default_rng(dim)
+    rows, columns = rng.normal(size=(2, 700, dim)).astype(np.float32) / np.float32(np.sqrt(dim))
+    monkeypatch.setattr(tensor, "_tiling", lambda: tiling)
+    whole = tensor.inner_products(rows, columns)
+    np.testing.assert_allclose(whole, rows.astype(float) @ columns.astype(float).T, rtol=0, atol=1e-6)
+    for begin, end, left, right in [(0, 700, 0, 1), (0, 1, 0, 700), *rng.integers(0, 700, (20, 4)).tolist()]:
+        part = tensor.inner_products(rows[begin:end], columns[left:right])
+        if tiling in (found, None):
+            np.testing.assert_array_equal(part, whole[begin:end, left:right])
 
 
 @pytest.mark.parametrize("chunks", [7, 20, 32])

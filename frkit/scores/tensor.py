@@ -1,12 +1,15 @@
 """Lazy score tensors: building one computes nothing, and none is ever whole in memory."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
 
 import dask.array as da
 import numpy as np
 import xarray as xr
+from threadpoolctl import threadpool_limits
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
 from frkit.faces.checks import ROWS, check_rows, loaded, row_pieces
@@ -14,22 +17,47 @@ from frkit.faces.dataset import NUMBERED, fingerprint
 from frkit.faces.labels import clean_labels, complete_labels, image_names
 
 CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
-TILE = 512  # a larger block is filled by products of this size
 KEPT = 500_000_000  # bytes of rows that are ready, of an embedding on disk
-_PAD = 64  # a product's shape is padded to multiples of this: then no score depends on the chunking
+_PAD = 64  # a tile's columns are padded to multiples of this: then no score depends on the chunking
 _DEPTH = 512  # features summed in one call: longer rows are cut here and not where the BLAS library likes
+_ALONE = threading.Lock()
 
 
-def _padded(rows: np.ndarray) -> np.ndarray:
-    short = -len(rows) % _PAD
-    return np.pad(rows, ((0, short), (0, 0))) if short else rows
+class Tiling(NamedTuple):
+    """How a product is cut into tiles, none of whose scores is summed in another order than the rest.
+
+    height, width: rows and columns of a tile at most. multiple: what its rows are padded to. margin: empty columns
+    before and behind its own.
+    """
+
+    height: int
+    width: int
+    multiple: int
+    margin: int
+
+
+# Kernels for AVX2 without AVX512 sum in another order: rows beyond a multiple of 12, the 8 columns at either edge, and
+# columns beyond some 300.
+TILINGS = Tiling(512, 512, _PAD, 0), Tiling(516, 256, 12, 8)
+
+
+def _padded(rows: np.ndarray, multiple: int, margin: int = 0) -> np.ndarray:
+    short = -len(rows) % multiple
+    return np.pad(rows, ((margin, short + margin), (0, 0))) if short or margin else rows
 
 
 @cache
-def _same_bits_everywhere() -> bool:
-    """Whether float32 products of equal rows are equal wherever they stand: not so with some BLAS kernels."""
-    pairs = np.random.default_rng(0).normal(size=(4, 2, 515)).astype(np.float32)
-    return all(len(np.unique(np.tile(x, (192, 1)) @ np.tile(y, (192, 1)).T)) == 1 for x, y in pairs)
+def _tiling() -> Tiling | None:
+    """The first tiling by which float32 products of equal rows are equal wherever they stand; None where none is."""
+    pairs = np.random.default_rng(0).normal(size=(4, 2, 1, 515)).astype(np.float32)
+
+    def same(tiling: Tiling, probe: np.ndarray, reference: np.ndarray) -> bool:
+        n_rows, n_columns = tiling.height + tiling.multiple + 1, tiling.width + _PAD + 1
+        found = _products(np.repeat(probe, n_rows, 0), np.repeat(reference, n_columns, 0), tiling)
+        return bool((found == found[0, 0]).all())
+
+    with _ALONE, threadpool_limits(1, user_api="blas"):  # as in a sweep, whoever asks first
+        return next((tiling for tiling in TILINGS if all(same(tiling, *pair) for pair in pairs)), None)
 
 
 def inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
@@ -37,20 +65,26 @@ def inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
     Where the processor's float32 kernel does not grant that, products are formed in float64 and rounded.
     """
-    if probe.dtype == np.float32 and not _same_bits_everywhere():
-        return _products(probe.astype(np.float64), reference.astype(np.float64)).astype(np.float32)
-    return _products(probe, reference)
+    tiling = _tiling() if probe.dtype == np.float32 else TILINGS[0]
+    if tiling is None:
+        return inner_products(probe.astype(np.float64), reference.astype(np.float64)).astype(np.float32)
+    return _products(probe, reference, tiling)
 
 
-def _products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    a, b = _padded(probe), _padded(reference)
-    out = np.empty((len(a), len(b)), a.dtype)
-    for i in range(0, len(a), TILE):
-        for j in range(0, len(b), TILE):
-            tile = out[i : i + TILE, j : j + TILE]
-            np.matmul(a[i : i + TILE, :_DEPTH], b[j : j + TILE, :_DEPTH].T, out=tile)
-            for k in range(_DEPTH, a.shape[1], _DEPTH):
-                tile += a[i : i + TILE, k : k + _DEPTH] @ b[j : j + TILE, k : k + _DEPTH].T
+def _products(probe: np.ndarray, reference: np.ndarray, tiling: Tiling) -> np.ndarray:
+    height, width, multiple, margin = tiling
+    rows = _padded(probe, multiple)
+    out = np.empty((len(rows), len(reference) + -len(reference) % _PAD), rows.dtype)
+    for j in range(0, len(reference), width):
+        columns = _padded(reference[j : j + width], _PAD, margin)
+        for i in range(0, len(rows), height):
+            place = out[i : i + height, j : j + width]
+            tile = np.empty((len(place), len(columns)), rows.dtype) if margin else place
+            np.matmul(rows[i : i + height, :_DEPTH], columns[:, :_DEPTH].T, out=tile)
+            for k in range(_DEPTH, rows.shape[1], _DEPTH):
+                tile += rows[i : i + height, k : k + _DEPTH] @ columns[:, k : k + _DEPTH].T
+            if margin:
+                place[:] = tile[:, margin:-margin]
     return out[: len(probe), : len(reference)]
 
 
