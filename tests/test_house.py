@@ -38,7 +38,7 @@ BUDGET = {
     "reporting": 1324,
     "engine": 2321,
     "vmf": 811,
-    "scores": 869,
+    "scores": 873,
     "plot": 804,
     "faces": 1066,
     "representation": 639,

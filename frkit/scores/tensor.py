@@ -43,7 +43,11 @@ TILINGS = Tiling(512, 512, _PAD, 0), Tiling(516, 256, 12, 8)
 
 def _padded(rows: np.ndarray, multiple: int, margin: int = 0) -> np.ndarray:
     short = -len(rows) % multiple
-    return np.pad(rows, ((margin, short + margin), (0, 0))) if short or margin else rows
+    if not short and not margin:
+        return rows
+    out = np.zeros((len(rows) + short + 2 * margin, rows.shape[1]), rows.dtype)
+    out[margin : margin + len(rows)] = rows
+    return out
 
 
 @cache
