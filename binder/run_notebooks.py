@@ -36,7 +36,8 @@ LINE, EVEN = 25, 6  # pixels of a short line in a legend; levels by which a colo
 ONCE = "frkit: compiling"  # a line that stands in the first run on a machine only
 LONG = 500  # characters of a table from which its copy in plain text is left out
 COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
-MARKUP = re.compile(r"[*`$]|\[(?P<words>[^]]*)\]\([^)]*\)|\\\\?(?=[a-z])")
+SYMBOLS = {r"\hat\theta": "θ^", r"\tilde\theta": "θ~", r"\theta^*": "θ*"}  # in formulas, as the glossary calls them
+MARKUP = re.compile(r"[`$]|(?<!θ)\*|\[(?P<words>[^]]*)\]\([^)]*\)|\\\\?(?=[a-z])")
 BETWEEN_TAGS, TABLE_STYLE = re.compile(r">\s+<"), re.compile(r"<style scoped>.*?</style>\s*", re.DOTALL)
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
 
@@ -110,8 +111,10 @@ def caption_behind(notebook, at):
     below = notebook.cells[at + 1] if at + 1 < len(notebook.cells) else None
     if below is None or below.cell_type != "markdown" or not below.source.startswith("**Figure"):
         return ""
-    words = MARKUP.sub(lambda found: found["words"] or "", below.source.split("\n\n")[0])
-    return " ".join(words.split())
+    words = below.source.split("\n\n")[0]
+    for formula, symbol in SYMBOLS.items():
+        words = words.replace(formula, symbol)
+    return " ".join(MARKUP.sub(lambda found: found["words"] or "", words).split())
 
 
 def normalise_output(output, colours=COLOURS, words=""):

@@ -269,12 +269,13 @@ def test_a_caption_is_the_words_of_its_picture(tmp_path):
     cells = [
         nbformat.v4.new_code_cell("import matplotlib.pyplot as plt; plt.plot([0, 1]); plt.show()", id="picture"),
         nbformat.v4.new_markdown_cell(
-            "**Figure 1.** The *line* $x_1$ of [a paper](https://x.org) rises.\n\nMore.", id="words"
+            "**Figure 1.** The *line* $x_1 = \\hat\\theta - \\theta^*$ of [a paper](https://x.org) rises.\n\nMore.",
+            id="words",
         ),
     ]
     notebook = run_notebooks.execute(nbformat.v4.new_notebook(cells=cells), tmp_path, timeout=120)
     (output,) = run_notebooks.normalise(notebook).cells[0].outputs
-    assert output.metadata == {"image/png": {"alt": "Figure 1. The line x_1 of a paper rises."}}
+    assert output.metadata == {"image/png": {"alt": "Figure 1. The line x_1 = θ^ - θ* of a paper rises."}}
 
 
 def test_few_colours_keep_those_of_a_short_line():
