@@ -251,6 +251,19 @@ def test_a_guess_is_drawn_into_the_figure_that_answers():
         fk.explore.predict("?", drawn.append, low=0, high=1, answer=1, along="z")
 
 
+def test_a_guess_joins_the_legend_and_repeats_none_of_it():
+    seen = []
+
+    def draw(ax):
+        seen.append(ax)
+        [ax.plot([0, 1], label=name) for name in ("found", "random", "random")]
+        ax.legend()
+
+    box = fk.explore.predict("How high?", draw, low=0, high=10, answer=7, shown=True)
+    assert picture(box)
+    assert [text.get_text() for text in seen[0].get_legend().get_texts()] == ["found", "random", "your guess"]
+
+
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_floors_of_several_encoders_at_once():
     law = fk.vmf.mixture(20, 16, seed=0, groups={"a": {"kappa": 12}, "b": {"kappa": 8}})

@@ -231,9 +231,10 @@ SEEN = {
 
 @pytest.mark.parametrize("eyes", SEEN)
 def test_colours_are_told_apart(eyes):
-    seen = [lab(np.asarray(SEEN[eyes]) @ linear(colour)) for colour in COLOURS]
+    *seen, unresolved = [lab(np.asarray(SEEN[eyes]) @ linear(colour)) for colour in (*COLOURS, UNRESOLVED)]
     smallest = min(np.linalg.norm(a - b) for at, a in enumerate(seen) for b in seen[:at])
     assert smallest > {"all cones": 32, "deuteranopia": 17.5, "protanopia": 21}[eyes]
+    assert min(np.linalg.norm(unresolved - one) for one in seen) > 11
 
 
 def test_colours_have_contrast_on_white():

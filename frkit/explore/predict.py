@@ -11,7 +11,7 @@ from frkit.base import require, require_inside, require_one_of
 from frkit.explore.panel import Panel, labelled
 from frkit.plot.style import plain
 
-GUESSED = {"color": "#CC79A7", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
+GUESSED = {"color": "#333333", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
 
 
 def predict(
@@ -64,7 +64,8 @@ def predict(
             ax.set(**{f"{along}lim": (low, high), "xticks" if along == "y" else "yticks": []})
         (ax.axhline if along == "y" else ax.axvline)(guess, label="your guess", **GUESSED)
         if shown and ax.get_legend():
-            ax.legend(framealpha=0.75)
+            named = dict(zip(*reversed(ax.get_legend_handles_labels())))  # an entry that stands there twice once
+            ax.legend(named.values(), named.keys(), framealpha=0.75)
 
     box = Panel({"guess": guess, "shown": shown}, show, start=start).box()
     words = widgets.HTML(f"<b>{escape(question)}</b>")

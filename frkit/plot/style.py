@@ -19,7 +19,7 @@ from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, Result, require, require_flag
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#5C4A00", "#332288", "#8F1D4F")
 NAMED = dict(zip(("Ash", "Birch", "Cedar"), COLOURS)) | dict(zip(("female", "male"), COLOURS[5:]))
 NAMED |= dict(zip(("African", "Asian", "Caucasian", "Indian"), COLOURS[3:]))
-FAN, NAIVE, TRUTH, UNRESOLVED, GRID, DARK = "#B3D3E8", "#D55E00", "#000000", "#8C8C8C", "#E5E5E5", "#08306B"
+FAN, NAIVE, TRUTH, UNRESOLVED, GRID, DARK = "#B3D3E8", "#D55E00", "#000000", "#6E6E6E", "#E5E5E5", "#08306B"
 FAR_WORDS = "FAR (share of impostor pairs accepted)"
 LEVEL_WORDS = {FAR_LEVEL: FAR_WORDS, THRESHOLD_LEVEL: "score threshold (accept above)"}
 TRUTH_WORDS = "exact truth of the mixture"
