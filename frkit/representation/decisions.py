@@ -52,11 +52,8 @@ def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.
     undefined = (rates[1].isna() | rates[2].isna()).any()
     if undefined.any():
         warn(f"some group has only images with, or none with, label {listed(labels[undefined])}: no rates there (NaN)")
-    gaps = {
-        "demographic_parity": rate_gap,
-        "equal_opportunity": hit_gap.mask(undefined),
-        "equalized_odds": np.maximum(hit_gap, false_alarm_gap).mask(undefined),
-    }
+    gaps = {"demographic_parity": rate_gap, "equal_opportunity": hit_gap.mask(undefined)}
+    gaps["equalized_odds"] = np.maximum(hit_gap, false_alarm_gap).mask(undefined)
     return xr.Dataset({name: (LABEL, gap) for name, gap in gaps.items()}, {LABEL: labels})
 
 
@@ -177,11 +174,9 @@ def checked_labels(truth, predicted, group) -> tuple[np.ndarray, np.ndarray, np.
 
 def check_kinds(truth: np.ndarray, predicted: np.ndarray) -> None:
     """Refuse labels that can never be equal, such as 1 and "1"."""
-    require(
-        (truth.dtype.kind in "biuf") == (predicted.dtype.kind in "biuf"),
-        f"true and predicted labels are of different kinds, {truth.dtype} and {predicted.dtype}, so none would be "
-        "right; convert one with .astype(...)",
-    )
+    alike = (truth.dtype.kind in "biuf") == (predicted.dtype.kind in "biuf")
+    kinds = f"of different kinds, {truth.dtype} and {predicted.dtype}"
+    require(alike, f"true and predicted labels are {kinds}, so none would be right; convert one with .astype(...)")
 
 
 def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:
@@ -220,10 +215,9 @@ def _metrics(truth: np.ndarray, predicted: np.ndarray, labels: np.ndarray, score
 def _shares(labels, group: np.ndarray, groups: np.ndarray) -> xr.DataArray:
     """Share of each group among the images with each label."""
     labels = np.asarray(labels)
-    require(
-        labels.ndim in (1, 2) and len(labels) == len(group) > 0,
-        f"one label (or row of labels) and one group for each image are needed, got {labels.shape} and {group.shape}",
-    )
+    fits = labels.ndim in (1, 2) and len(labels) == len(group) > 0
+    both = f"{labels.shape} and {group.shape}"
+    require(fits, f"one label (or row of labels) and one group for each image are needed, got {both}")
     names = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
     holds = labels[:, None] == names if labels.ndim == 1 else labels.astype(bool)
     counts = holds.T.astype(float) @ (group[:, None] == groups)

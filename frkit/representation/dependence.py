@@ -65,13 +65,9 @@ def _estimate(x: np.ndarray, one: Problem, permutations: int, seed: int) -> xr.D
     dealt = rng.permuted(np.tile(of_person, (permutations, 1)), axis=1)
     corrected, biased = _correlations(x, np.concatenate([one.z[None], dealt[:, one.person]]), len(one.classes))
     null = corrected[1:] if permutations else np.array([np.nan])
-    values = {
-        "dcor2": corrected[0],
-        "dcor2_biased": biased[0],
-        "p_value": (1 + (null >= corrected[0]).sum()) / (1 + permutations),
-        "null_mean": null.mean(),
-        "null_95": np.quantile(null, 0.95),
-    }
+    p_value = (1 + (null >= corrected[0]).sum()) / (1 + permutations)
+    values = {"dcor2": corrected[0], "dcor2_biased": biased[0], "p_value": p_value}
+    values |= {"null_mean": null.mean(), "null_95": np.quantile(null, 0.95)}
     return xr.Dataset(values, attrs={"n_images": len(x), "permutations": permutations})
 
 

@@ -69,10 +69,8 @@ def leakage(
     require(len(set(lengths)) == 1, f"truth, predicted, protected and identity must be of equal length, got {lengths}")
     people = [np.unique(person[codes == k]).size for k in range(len(classes))]
     rare = int(np.argmin(people))
-    require(
-        2 <= folds <= people[rare],
-        f"folds must be 2 or more, and at most the {people[rare]} people of class {classes[rare]!r}; got {folds}",
-    )
+    most = f"at most the {people[rare]} people of class {classes[rare]!r}"
+    require(2 <= folds <= people[rare], f"folds must be 2 or more, and {most}; got {folds}")
     fold_rows = list(stratified(codes, person, folds, seed))
     correct = _correct(truth, predicted)
     spoiled = _spoiled(truth, correct, np.random.default_rng(np.random.SeedSequence(seed)))

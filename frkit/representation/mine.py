@@ -206,14 +206,8 @@ def gradients(p: dict, inside: tuple, by_output: np.ndarray) -> dict:
     to_first *= first_slope
     to_first = to_first.reshape(*by_output.shape, -1)
     images, labels = np.einsum("nkh->nh", to_first), to_first.sum(0)
-    found = {
-        "first_r": mapped.T @ images,
-        "first_z": classes.T @ labels,
-        "first_bias": labels.sum(0),
-        "second": first.T @ to_second,
-        "second_bias": to_second.sum(0),
-        "last": second.T @ flat,
-    }
+    found = {"first_r": mapped.T @ images, "first_z": classes.T @ labels, "first_bias": labels.sum(0)}
+    found |= {"second": first.T @ to_second, "second_bias": to_second.sum(0), "last": second.T @ flat}
     if "map_r" in p:
         found["map_r"] = x.T @ ((images @ p["first_r"].T) * mapped_slope)
         found["map_z"] = (labels @ p["first_z"].T) * classes_slope

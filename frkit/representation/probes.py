@@ -122,18 +122,10 @@ def _read(x: np.ndarray, one: Problem, classifier, folds: int, seed: int) -> xr.
     (accuracy, loss), (accuracy_seen, loss_seen) = held_out.mean(1), np.mean(seen, axis=0)
     accuracy_se, loss_se = (standard_error(values - values.mean(), one.person) for values in held_out)
     h = entropy(one.shares)
-    values = {
-        "accuracy": accuracy,
-        "accuracy_se": accuracy_se,
-        "loss": loss,
-        "loss_se": loss_se,
-        "dataset_bias": 1 - loss / h,
-        "dataset_bias_se": loss_se / h,
-        "accuracy_in_sample": accuracy_seen,
-        "loss_in_sample": loss_seen,
-        "majority": one.shares.max(),
-        "entropy": h,
-    }
+    values = {"accuracy": accuracy, "accuracy_se": accuracy_se, "loss": loss, "loss_se": loss_se}
+    values |= {"dataset_bias": 1 - loss / h, "dataset_bias_se": loss_se / h}
+    values |= {"accuracy_in_sample": accuracy_seen, "loss_in_sample": loss_seen}
+    values |= {"majority": one.shares.max(), "entropy": h}
     return xr.Dataset(values, attrs={"folds": folds, "n_images": len(x)})
 
 
@@ -141,4 +133,3 @@ def _judged(classifier: ClassifierMixin, x: np.ndarray, z: np.ndarray) -> np.nda
     """Whether each image is named rightly, and its log loss: (2, rows)."""
     log_probability = classifier.predict_log_proba(x)
     return np.stack([log_probability.argmax(1) == z, -log_probability[np.arange(len(z)), z]])
-

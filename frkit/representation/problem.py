@@ -59,10 +59,9 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
     """Gather labels and people of one attribute, and check that every fold can have every class."""
     require(by in UNITS, f"by must be one of {listed(UNITS)}, got {by!r}")
     names = (attribute,) if isinstance(attribute, str) else attribute
-    require(
-        isinstance(names, tuple) and len(names) > 0 and all(isinstance(name, str) for name in names),
-        f"attribute must be a name ('gender') or a tuple of names to cross (('gender', 'race')), got {attribute!r}",
-    )
+    good = isinstance(names, tuple) and len(names) > 0 and all(isinstance(name, str) for name in names)
+    kinds = "a name ('gender') or a tuple of names to cross (('gender', 'race'))"
+    require(good, f"attribute must be {kinds}, got {attribute!r}")
     known = [str(c) for c in faces.coords if faces[c].dims == (IMAGE,) and c not in (IMAGE, IDENTITY, PERSON)]
     for name in names:
         require(name in known, f"attribute {name!r} is none of these faces'; known: {', '.join(known) or 'none'}")
@@ -83,11 +82,8 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
 def _check(found: Problem, by: str, folds: int) -> None:
     """Two classes at least, and of each at least one person (or image) for every fold."""
     require_whole("folds", folds, FEWEST_FOLDS)
-    require(
-        len(found.classes) >= 2,
-        f"attribute {found.name!r} has {len(found.classes)} class(es), {listed(found.classes) or 'none'}; "
-        "at least two are needed to tell one from another",
-    )
+    few = f"attribute {found.name!r} has {len(found.classes)} class(es), {listed(found.classes) or 'none'}"
+    require(len(found.classes) >= 2, f"{few}; at least two are needed to tell one from another")
     n_people = len(np.unique(found.person))
     many = n_people >= FEWEST_PEOPLE
     require(many, f"images with a {found.name} show {n_people} people; a standard error needs at least {FEWEST_PEOPLE}")

@@ -164,10 +164,8 @@ def convergence(
     readings = _run(encoders, [one], [splits(one, "identity", folds, [0])], critic, progress)
     curves = np.array([[reading.curve for reading in of_encoder] for of_encoder in readings])
     dims = (MODEL, "fold", "step")
-    found = xr.Dataset(
-        {"in_sample": (dims, curves[..., 1]), "held_out": (dims, curves[..., 2]), "entropy": entropy(one.shares)},
-        {"step": curves[0, 0, :, 0].astype(int)},
-    )
+    values = {"in_sample": (dims, curves[..., 1]), "held_out": (dims, curves[..., 2]), "entropy": entropy(one.shares)}
+    found = xr.Dataset(values, {"step": curves[0, 0, :, 0].astype(int)})
     return found.isel({MODEL: 0}) if names is None else found.assign_coords({MODEL: names})
 
 
@@ -233,10 +231,8 @@ def _summary(x: np.ndarray, one: Problem, plan: list[Fold], readings: list[Readi
         "smallest_detectable": min(limit, values["rlb"]) if detected else max(limit, values["rlb"]),
         "verdict": DETECTED if detected else UNDETECTED,
         "steps": np.mean([reading.steps for reading in readings]),
-        "n_images": n,
-        "n_identities": len(np.unique(one.person)),
-        "n_classes": len(one.classes),
     }
+    values |= {"n_images": n, "n_identities": len(np.unique(one.person)), "n_classes": len(one.classes)}
     return xr.Dataset(values | {"rlb_by_seed": (SEED, sn / h), "rlb_dv_by_seed": (SEED, dv / h)})
 
 

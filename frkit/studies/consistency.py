@@ -119,16 +119,9 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     constant = (typical * rate).sum("size") / (rate**2).sum("size")
     levels = kept[FAR_LEVEL].values
     what, slope = TO_MIXTURE if result.attrs["exact"] else TO_FACES
-    return xr.Dataset(
-        {
-            "distance": distance,
-            "bound": _bound(kept.frr, kept.truth),
-            "typical": typical,
-            "reference": constant * rate,
-            "n_images": n,
-        },
-        attrs={"words": f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}", "slope": slope},
-    )
+    found = {"distance": distance, "bound": _bound(kept.frr, kept.truth), "typical": typical}
+    words = f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}"
+    return xr.Dataset(found | {"reference": constant * rate, "n_images": n}, attrs={"words": words, "slope": slope})
 
 
 def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:

@@ -88,11 +88,8 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
         for name, (slope, offset) in heads.items():
             rows = group == name if per_group else slice(None)
             score[rows] = (found @ slope.T + offset)[rows]
-        return others.assign(
-            embedding=((IMAGE, FEATURE), found.astype(np.float32)),
-            score=((IMAGE, TASK), score),
-            predicted=others.label.copy(data=score > 0),
-        )
+        encoded = {"embedding": ((IMAGE, FEATURE), found.astype(np.float32)), "score": ((IMAGE, TASK), score)}
+        return others.assign(encoded | {"predicted": others.label.copy(data=score > 0)})
 
     return encode
 

@@ -117,10 +117,7 @@ def trial(
     law = {"shares": (0.5, 0.5), "per_identity": 10} | law
     faces = shifted_classes(n_images, n_features, distance=distance, seed=seed, **law)
     found = representation_bias(faces, "group", by=by, seeds=1, critic=Critic(hidden=hidden), progress=progress)
-    return found[["rlb", "rlb_se", "rlb_in_sample", "smallest_detectable"]].assign(
-        truth=faces.attrs["rlb"],
-        dataset_bias=dataset_bias(faces, "group", by=by),
-        dcor2=distance_correlation(faces, "group", permutations=0).dcor2,
-        distance=float(distance),
-        by=by,
-    )
+    found = found[["rlb", "rlb_se", "rlb_in_sample", "smallest_detectable"]].assign(truth=faces.attrs["rlb"])
+    found["dataset_bias"] = dataset_bias(faces, "group", by=by)
+    found["dcor2"] = distance_correlation(faces, "group", permutations=0).dcor2
+    return found.assign(distance=float(distance), by=by)

@@ -81,10 +81,10 @@ def impostor_scores(sides: list, one_by_one: bool) -> tuple[dict, ImpostorScores
     rounding = SAFETY * np.finfo(float).eps / PAIR_ERROR
     limit = float(np.sqrt(1 - rounding ** (4 / dim))) if one_by_one else np.inf  # mean score above which it is so
     sharpest = [tuple(part[np.argsort(-side[1])[:SAMPLE]] for part in side) for side in sides]
-    n_terms = _grown(sharpest, FIRST_TERMS, limit)[1].shape[1]
-    cells, total = _grown(sides, n_terms, limit)
+    n_terms = _grown(_pairs_of_sides(sharpest), FIRST_TERMS, limit)[1].shape[1]
     pairs = _pairs_of_sides(sides)
-    close = {cell: _close_pairs(*pairs[cell], limit) for cell in cells}
+    cells, total = _grown(pairs, n_terms, limit)
+    close = {cell: _close_pairs(*two, limit) for cell, two in pairs.items()}
     count = sum(len(weight) for _, _, weight in close.values())
     require(
         count <= MOST_PAIRS,
@@ -98,9 +98,9 @@ def impostor_scores(sides: list, one_by_one: bool) -> tuple[dict, ImpostorScores
     return scores, _with_single(total, list(close.values()), sum(whole.values()), dim)
 
 
-def _grown(sides: list, n_terms: int, limit: float) -> tuple[dict, np.ndarray]:
+def _grown(pairs: dict, n_terms: int, limit: float) -> tuple[dict, np.ndarray]:
     """Coefficients of cells and of all pairs, with more terms until the last are negligible at every threshold."""
-    dim, grid, pairs = sides[0][0].shape[1], np.linspace(-0.999, 0.999, 101), _pairs_of_sides(sides)
+    dim, grid = pairs[0, 0][0][0].shape[1], np.linspace(-0.999, 0.999, 101)
     weight = {cell: pair_weight(*two) for cell, two in pairs.items()}
     while n_terms <= MOST_TERMS:
         cells = {cell: pair_coefficients(*two, n_terms, limit) for cell, two in pairs.items()}
@@ -111,10 +111,8 @@ def _grown(sides: list, n_terms: int, limit: float) -> tuple[dict, np.ndarray]:
         if np.max(survival(grid, dim, ends)[1]) < 1e-25:
             return cells, total
         n_terms += n_terms // 2
-    raise SeriesError(
-        f"the impostor series needs more than {MOST_TERMS} terms: the concentrations are too large for "
-        f"dimension {dim}; use smaller concentrations"
-    )
+    remedy = f"the concentrations are too large for dimension {dim}; use smaller concentrations"
+    raise SeriesError(f"the impostor series needs more than {MOST_TERMS} terms: {remedy}")
 
 
 def _pairs_of_sides(sides: list) -> dict:

@@ -13,7 +13,7 @@ from scipy.special import betainc, betaincinv
 from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require
 from frkit.vmf.densities import GenuineScores, panel_rule
 from frkit.vmf.mixture import Mixture
-from frkit.vmf.population import checked_levels
+from frkit.vmf.population import checked_levels, labelled
 from frkit.vmf.random_mixture import checked_groups, interval, mixture
 
 PANELS_PER_WIDTH = 4  # panels in the spread sqrt(2 / p) of log kappa over which FRR goes from 0 to 1
@@ -88,7 +88,7 @@ class IdentityLaw:
         ----------
         threshold : float or array (threshold_level,)
         by : "group", optional
-            Adds `far_group` and `frr_group` over (threshold_level, group).
+            Adds `far_group`, `frr_group` and `error_bound_group` over (threshold_level, group).
 
         Returns
         -------
@@ -137,16 +137,13 @@ class IdentityLaw:
 
     def _dataset(self, threshold: np.ndarray, far: np.ndarray, level: str, levels: np.ndarray, by) -> xr.Dataset:
         """Rates at thresholds with their labels."""
+        known = by is None or (self.groups is not None and by == GROUP)
+        require(known, f"by={by!r}: this law has no such groups; give groups=")
         frr = np.transpose([genuine.frr(threshold) for genuine in self._genuine])
-        error = np.full(far.shape, FAR_ERROR)
-        values = {"threshold": threshold, "far": far, "frr": frr @ self._share, "error_bound": error}
-        data, coords = {name: (level, value) for name, value in values.items()}, {level: levels}
-        if by is not None:
-            require(self.groups is not None and by == GROUP, f"by={by!r}: this law has no such groups; give groups=")
-            data |= {"far_group": ((level, GROUP), np.repeat(far[:, None], len(self._names), 1))}
-            data |= {"frr_group": ((level, GROUP), frr)}
-            coords[GROUP] = self._names
-        return xr.Dataset(data, coords, {"source": "exact rates of infinitely many von Mises-Fisher identities"})
+        frr = np.column_stack([frr @ self._share, frr])
+        rates = {"far": far[:, None] + 0 * frr, "frr": frr, "error_bound": np.full(frr.shape, FAR_ERROR)}
+        found = labelled(threshold, rates, level, levels, None if by is None else self._names)
+        return found.assign_attrs(source="exact rates of infinitely many von Mises-Fisher identities")
 
 
 def _nodes(low: float, high: float, dim: int) -> tuple[np.ndarray, np.ndarray]:

@@ -191,28 +191,28 @@ def _dataset(found: _Population, threshold: np.ndarray, level: str, levels: np.n
     """Rates at thresholds with their labels."""
     far, error = np.moveaxis([some.far(threshold, name) for some, name in zip(found.impostors, found.names)], 0, -1)
     frr = np.transpose([genuine.frr(threshold) for genuine in found.genuine])
-    rates, coords = {"far": far, "frr": frr, "error_bound": error}, {level: levels}
-    data = {"threshold": (level, threshold)} | {name: (level, values[:, 0]) for name, values in rates.items()}
-    if found.by is not None:
-        data |= {f"{name}_group": ((level, GROUP), values[:, 1:]) for name, values in rates.items()}
-        coords[GROUP] = found.groups
-    if cross:
-        require(found.by is not None, "cross=True needs by=, the attribute whose groups are compared")
-        far, error = _cross_rates(found, threshold)
-        dims = (level, GROUP, REFERENCE_GROUP)
-        data |= {"far_cross": (dims, far), "error_bound_cross": (dims, error)}
-        coords[REFERENCE_GROUP] = found.groups
-    return xr.Dataset(data, coords=coords, attrs={"source": "exact von Mises-Fisher population rates"})
-
-
-def _cross_rates(found: _Population, threshold: np.ndarray) -> np.ndarray:
-    """FAR between groups and its error bound, (2, threshold, group, group)."""
-    n = len(found.groups)
-    values = np.empty((2, len(threshold), n, n))
+    groups = None if found.by is None else found.groups
+    rates = labelled(threshold, {"far": far, "frr": frr, "error_bound": error}, level, levels, groups)
+    rates.attrs["source"] = "exact von Mises-Fisher population rates"
+    if not cross:
+        return rates
+    require(found.by is not None, "cross=True needs by=, the attribute whose groups are compared")
+    values = np.empty((2, len(threshold), len(groups), len(groups)))
     for (g, h), scores in found.cells.items():
-        one = scores.far(threshold, f"groups '{found.groups[g]}' and '{found.groups[h]}'")
+        one = scores.far(threshold, f"groups '{groups[g]}' and '{groups[h]}'")
         values[..., g, h] = values[..., h, g] = one
-    return values
+    dims = (level, GROUP, REFERENCE_GROUP)
+    cells = {"far_cross": (dims, values[0]), "error_bound_cross": (dims, values[1])}
+    return rates.assign(cells).assign_coords({REFERENCE_GROUP: groups})
+
+
+def labelled(threshold: np.ndarray, rates: dict, level: str, levels: np.ndarray, groups) -> xr.Dataset:
+    """Rates (level, 1 + groups), of all and then of every group, as a Dataset; groups None: those of all alone."""
+    data = {"threshold": (level, threshold)} | {name: (level, values[:, 0]) for name, values in rates.items()}
+    if groups is None:
+        return xr.Dataset(data, {level: levels})
+    data |= {f"{name}_group": ((level, GROUP), values[:, 1:]) for name, values in rates.items()}
+    return xr.Dataset(data, {level: levels, GROUP: groups})
 
 
 def _summaries(found: _Population) -> xr.Dataset:
