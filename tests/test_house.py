@@ -37,18 +37,18 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 BUDGET = {
     "reporting": 1324,
     "engine": 2321,
-    "vmf": 806,
+    "vmf": 804,
     "scores": 873,
     "plot": 804,
     "faces": 1066,
-    "representation": 605,
+    "representation": 603,
     "intervals": 1333,
     "evaluation": 612,
     "indices": 269,
     "explore": 732,
     "nsigma": 241,
     "measures": 249,
-    "studies": 1040,
+    "studies": 1039,
     "top level": 323,
 }
 MOST_ROOMS = 18

@@ -90,12 +90,10 @@ def _check(found: Problem, by: str, folds: int) -> None:
     units = found.z if by == "image" else np.unique(np.stack([found.z, found.person]), axis=1)[0]
     counts = np.bincount(units)
     rare = int(np.argmin(counts))
-    require(
-        counts[rare] >= folds,
-        f"class {str(found.classes[rare])!r} of {found.name!r} has {counts[rare]} "
-        f"{'images' if by == 'image' else 'people'} for {folds} folds; merge it with another class, mark it "
-        f"'unknown', or take at most {counts[rare]} folds (at least {FEWEST_FOLDS})",
-    )
+    held = f"{counts[rare]} {'images' if by == 'image' else 'people'} for {folds} folds"
+    fewer = f"take at most {counts[rare]} folds (at least {FEWEST_FOLDS})"
+    short = f"class {str(found.classes[rare])!r} of {found.name!r} has {held}"
+    require(counts[rare] >= folds, f"{short}; merge it with another class, mark it 'unknown', or {fewer}")
 
 
 def stratified(z: np.ndarray, person: np.ndarray, folds: int, state: int) -> Iterable[tuple[np.ndarray, np.ndarray]]:

@@ -86,11 +86,9 @@ def impostor_scores(sides: list, one_by_one: bool) -> tuple[dict, ImpostorScores
     cells, total = _grown(pairs, n_terms, limit)
     close = {cell: _close_pairs(*two, limit) for cell, two in pairs.items()}
     count = sum(len(weight) for _, _, weight in close.values())
-    require(
-        count <= MOST_PAIRS,
-        f"{count} pairs of identities are too close for the series of exact rates, and at most {MOST_PAIRS} can be "
-        "integrated one by one; ask for larger FAR levels or lower thresholds, or merge identities that are one person",
-    )
+    few = f"{count} pairs of identities are too close for the series of exact rates, and at most {MOST_PAIRS} can be"
+    remedy = "ask for larger FAR levels or lower thresholds, or merge identities that are one person"
+    require(count <= MOST_PAIRS, f"{few} integrated one by one; {remedy}")
     whole = {cell: pair_weight(*two) for cell, two in pairs.items()}
     scores = {cell: _with_single(cells[cell], [close[cell]], whole[cell], dim) for cell in cells}
     if len(sides) == 1:
