@@ -195,6 +195,21 @@ def test_replicates_that_cannot_vary_are_refused_by_name():
     assert band.attrs["target"] == "new people" and band.lower.item() < band.estimate.item() < band.upper.item()
 
 
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize(("scheme", "n_people"), [("identity", 2), ("double-or-nothing", 2), ("two-level", 2),
+                                                  ("identity", 3)])  # fmt: skip
+def test_of_two_people_replicates_hold_both_or_no_impostors(scheme, n_people):
+    scores = fk.score_tensor(fk.vmf.mixture(n_people, 16, kappa=(10, 40), seed=0).sample(6, seed=0))
+    ev = fk.evaluate(scores, far=[0.1], resampling=fk.Resampling(scheme, n=50))
+    for method in ("recentered", "naive", "gaussian", "pivotal"):
+        if (scheme, n_people) in (("identity", 3), ("two-level", 2)):  # other people, or other images of both
+            assert fk.band(ev, "frr", method=method).pipe(lambda band: band.upper - band.lower) > 0
+        else:
+            with pytest.raises(fk.InputError, match="cannot vary these data.*two people.*width zero"):
+                fk.band(ev, "frr", method=method)
+    assert fk.band(ev, "frr").pipe(lambda band: band.upper - band.lower) > 0
+
+
 def test_unresolved_levels_are_named_and_marked():
     with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001"):
         band = fk.band(tree(resolved=[False, True, True, True]), "frr")

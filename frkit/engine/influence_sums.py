@@ -106,12 +106,12 @@ def influence_sums(
             every[place] += whole * scale[:, None]
             if name in above:
                 accepted[:, place] += above[name] if protocol.whole_run else above[name] * scale[:, None]
-        square, blocks = _blocks(protocol, above[PEOPLE], scales)
+        (square, blocks), of_two = _blocks(protocol, above[PEOPLE], scales), 0.0
     else:
         ((of_row, of_col, score),) = kept
         listed = score, of_row, of_col, rounded(protocol.factors(of_row, of_col))
         _add_listed(protocol, listed, where, thresholds, accepted, every)
-        square, blocks = _blocks_of_list(protocol, listed, thresholds)
+        square, blocks, of_two = _blocks_of_list(protocol, listed, thresholds)
     group = pairs.cell  # of both sides
     places = [place_of[people.probe[pairs.row] * n_groups + group]]
     places += [place_of[people.reference[pairs.col] * n_groups + group]]
@@ -133,6 +133,7 @@ def influence_sums(
         "square": square,
         "blocks": blocks,
         "cells": protocol.cell_of,
+        "listed": of_two,
     }
 
 
@@ -177,6 +178,7 @@ def _of_pairs_alone(
         "square": square,
         "blocks": square * rate * (1 - rate),
         "cells": protocol.cell_of,
+        "listed": 1.0,
     }
 
 
@@ -268,7 +270,7 @@ def _between(probe: np.ndarray, reference: np.ndarray, symmetric: bool) -> np.nd
 
 
 def _blocks_of_list(protocol: Protocol, listed: tuple, thresholds: np.ndarray) -> tuple:
-    """As `_blocks`, from the pairs of a list one by one."""
+    """As `_blocks`, from the pairs of a list one by one; and how many of them typically are of the same two people."""
     score, row, col, weight = listed
     n_groups, probe, reference = len(protocol.cell_of), protocol.probe, protocol.reference
     people = np.sort([probe.person[row], reference.person[col]], axis=0)
@@ -287,4 +289,4 @@ def _blocks_of_list(protocol: Protocol, listed: tuple, thresholds: np.ndarray) -
         np.add.at(rate, tuple(cell_of_block), found)
         rate = np.divide(rate, total, out=np.zeros_like(rate), where=total > 0)
         np.add.at(blocks[level], tuple(cell_of_block), (found - rate[tuple(cell_of_block)] * whole) ** 2)
-    return tuple(np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks))
+    return *(np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks)), whole @ whole / (weight @ weight)

@@ -128,14 +128,14 @@ def _influence(protocol: Protocol, found: "_Found", kept, ladder: Ladder, table:
     eer = np.append(data.eer_group if len(protocol.groups) else (), data.eer)
     places = np.append(data.eer_threshold_group if len(protocol.groups) else (), data.eer_threshold)
     thresholds = np.append(data.threshold, places)
-    data_pairs, listed = found.genuine.data, protocol.listed is not None
+    data_pairs = found.genuine.data
     sums = influence_sums(protocol, ladder, found.by_image, kept, data_pairs, thresholds)
+    attrs = {"listed": float(sums.pop("listed")), "levels": len(data.threshold)}
     sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
     variables["rate"] = ("point", np.append(data.far, eer))
     complete = protocol.symmetric and not found.failed and np.array_equal(found.totals, protocol.impostor_totals)
-    attrs = {"complete": int(complete), "listed": int(listed), "levels": len(data.threshold)}
-    return xr.Dataset(variables, attrs=attrs)
+    return xr.Dataset(variables, attrs=attrs | {"complete": int(complete)})
 
 
 class _Found(NamedTuple):

@@ -189,7 +189,9 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
     known = {}
     if resampling is not None:
         known = {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
-        varies = bool(np.any(protocol.image_count[1:] != 1) or np.any(protocol.identity_count[1:] != 1))
+        people, moved = protocol.identity_count[1:], np.any(protocol.image_count[1:] != 1, axis=1)
+        several = np.count_nonzero(people, axis=1) > 1  # one person alone has none, and the replicate no threshold
+        varies = bool(np.any((moved | np.any(people != people[:, :1], axis=1)) & (several | (people.shape[1] < 2))))
         target = resampling.target(len(np.unique(protocol.people.person)))
         known |= {"copies": protocol.diagonal, "varies": varies, "target": target}
     known |= {

@@ -33,7 +33,8 @@ def band(
       single pairs counted once, the slope of the curve, and the ends of a shifted gamma law; a rate without an error
       gets [0, upper]. Other measures of rates are drawn from the joint law of all rates. Groups of fewer than 100
       people cannot tell how much their FAR varies over new people: they borrow the rest of it from all people. Fewer
-      than 30 hardly show the worst of them: an unseen rejection of theirs weighs up to all pairs of a person.
+      than 30 hardly show the worst of them: an unseen rejection of theirs weighs up to all pairs of a person. Where a
+      few of 30 to 60 people look like many others, FAR over new people is held by .70 to .91 of its intervals only.
     - inverted: a disparity cannot fall below its fair value. Group rates are supposed λ times as far from each other
       as they were seen, and those λ are accepted at which the measure that was seen is no rarity. It never passes the
       fair value, and gives `p`, the p-value of fairness. A ratio has no upper end (inf) where a group has no error: its

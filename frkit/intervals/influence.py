@@ -180,18 +180,19 @@ def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
     return Part(rate, covariance, influence, skewness, single, single, noise, clump, people)
 
 
-def known_clumps(sums: Sums, masks: np.ndarray, target: str, listed: bool) -> np.ndarray:
+def known_clumps(sums: Sums, masks: np.ndarray, target: str, listed: float) -> np.ndarray:
     """The weight (rate,) of accepted pairs that come together, from a threshold at which many are accepted.
 
     Few may be accepted there, too, or none. Over new people a clump is then supposed as heavy as all pairs of two
     people: where no impostor comes near the genuine scores the images of a person are so alike that two people are
-    accepted or rejected nearly as a whole, and K people are K (K - 1) / 2 trials, however many images they have. Of a
-    list of pairs nobody knows how many of them two people have.
+    accepted or rejected nearly as a whole, and K people are K (K - 1) / 2 trials, however many images they have.
+    listed: how many pairs of the same two people a list holds, typically; 0 where all pairs are there.
     """
     part = impostor_part(sums, masks, target)
-    if target == THESE_PEOPLE or listed:
+    if target == THESE_PEOPLE:
         return part.clump
-    two_people = np.eye(len(part.rate))[0] * part.none[0] * _typical_images(sums) ** 2  # of all; groups borrow it
+    of_two = listed or _typical_images(sums) ** 2
+    two_people = np.eye(len(part.rate))[0] * part.none[0] * of_two  # of all; groups borrow it
     grown = part.with_clumps(two_people)
     return np.where(two_people > 0, np.maximum(grown.least, grown.clump), part.clump)
 

@@ -89,15 +89,18 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     of_fair = ray.noisy.isel({STRETCH: 0}).quantile(1 - tail if ray.side > 0 else tail, REPLICATE, skipna=False)
     told = (as_near >= tail).any(STRETCH) & (np.abs(ray.seen - chosen.fair) > TIE)
     off = off.where(told, of_fair.drop_vars("quantile"))
-    estimate = chosen(evaluation["empirical"].to_dataset())
+    data = evaluation["empirical"].to_dataset()
+    estimate = chosen(data)
     # the rate of all groups together stays along the ray, so that no supposed rate of one passes what all errors in it
     # give: how far a measure that grows with the rates may reach is told by their own law
     drawn = ray.drawn.quantile(1 - tail if ray.side > 0 else tail, REPLICATE, skipna=False).drop_vars("quantile")
     finite = estimate.where(np.isfinite(estimate), ray.seen)
     for held in (ray.seen, finite, drawn.fillna(ray.seen)):  # what is seen: with half an error for none, and without
         off = ray.side * np.maximum(ray.side * off, ray.side * held)
-    # a group without an error may have a rate as near to 0 as one likes: no ratio to it is too large
-    off = off.where(np.isfinite(estimate) | (chosen.scale != "log"), ray.side * np.inf)
+    # a group without an error may have a rate as near to 0 as one likes: the measure may be what it is where one group
+    # alone has errors, a ratio infinite
+    alone = {name: xr.zeros_like(data[name]) + (data[GROUP] == data[GROUP][0]) for name in rates_read(chosen, data)}
+    off = off.where(np.isfinite(estimate), chosen(data.assign(alone)))
     lower, upper = (near, off) if ray.side > 0 else (off, near)
     p = (1 + n * as_far.isel({STRETCH: 0})) / (1 + n)
     return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper, "p": p}).where(ray.seen.notnull())

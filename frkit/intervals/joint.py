@@ -5,12 +5,13 @@ people) get normal multipliers, the same for all rates, levels, groups and model
 measures of groups are drawn with what their rates have in common.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 import xarray as xr
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from frkit.base import (
     FAR_LEVEL,
@@ -39,7 +40,7 @@ from frkit.intervals.reading import Values, provenance, tails
 from frkit.measures.registry import Measure, rates_read
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
-DRAWS = 2_000
+DRAWS, MULTIPLIERS = 2_000, 3_000_000  # draws at least, and five times as many where so many multipliers are enough
 WINDOW_POINTS = 41  # of the curve, for a slope
 WIDEST_WINDOW = 2.0  # of log FAR, for the slope at an EER
 RATES = ("far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "threshold")
@@ -71,6 +72,11 @@ class Place:
     def event(self) -> float:
         """Weight of a typical error."""
         return self.share * self.law.event(self.entry)
+
+    @property
+    def unseen(self) -> float:
+        """Standard deviation of a rate that no influence tells: half an event where there is no error, or no other."""
+        return 0.0 if 0 < self.law.rate[self.entry] < 1 else self.law.event(self.entry) / np.sqrt(2)
 
     @property
     def least(self) -> float:
@@ -162,7 +168,7 @@ class Rates:
     def clumps(self) -> np.ndarray:
         """The weight (rate,) of accepted pairs that come together at the EER of all, where many are accepted."""
         sums = self.sums(self.node.sizes["point"] - 1)
-        return known_clumps(sums, self.masks, self.target, bool(self.node.attrs["listed"]))
+        return known_clumps(sums, self.masks, self.target, self.node.attrs["listed"])
 
     def sums(self, point: int) -> Sums:
         """What the threshold of a point leaves of all pairs."""
@@ -310,37 +316,38 @@ def _sup_tails(places: np.ndarray, level: float, together: np.ndarray) -> np.nda
         along = places[(together if together.any() else slice(None), *curve)]
         # neighbouring levels share most of their errors: the highest of correlated heights is far below that of as
         # many independent ones, and each level keeps the shape of its own law
-        heights = _heights(np.stack([place.influence for place in along], 1), DRAWS)
+        heights = _heights(along)
         highest = np.quantile(np.abs(heights).max(0), level)
         found[curve] = ndtr([-highest, highest])
     return found
 
 
 def draws(
-    evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int = DRAWS, place: int = 0, laws=None
+    evaluation: xr.DataTree, names: tuple[str, ...], target: str, n: int | None = None, place: int = 0, laws=None
 ) -> xr.Dataset:
     """Draws of rates from their joint law, with `replicate` in front; the same units get the same multipliers.
 
-    place: of the evaluation among those that are compared: errors that nobody has seen are not the same in two of them.
-    laws: what `rates_of` returned.
+    n: how many, None for the more the fewer units there are. place: of the evaluation among those that are compared:
+    errors that nobody has seen are not the same in two of them. laws: what `rates_of` returned.
     """
     data = evaluation["empirical"].to_dataset()
     parts = {name: [] for name in names}
     for rates in (laws or rates_of(evaluation, target)).values():
         places = {name: rates.places(name) for name in names}
         every = [one for found in places.values() for one in found.flat]
-        heights = _heights(np.stack([one.influence for one in every], 1), n, place)
+        heights = _heights(every, n, place)
         drawn = iter([_drawn(one, height) for one, height in zip(every, heights, strict=True)])
         for name, found in places.items():
-            parts[name].append(np.reshape([next(drawn) for _ in found.flat], (*found.shape, n)))
+            parts[name].append(np.reshape([next(drawn) for _ in found.flat], (*found.shape, -1)))
     variables = {}
     for name, found in parts.items():
         sizes = {dim: size for dim, size in data[name].sizes.items() if dim != MODEL}
-        whole = np.reshape(found, (len(found), *sizes.values(), n))
+        whole = np.reshape(found, (len(found), *sizes.values(), -1))
         whole = xr.DataArray(whole, dims=(MODEL, *sizes, REPLICATE))
         whole = whole if MODEL in data[name].dims else whole.isel({MODEL: 0})
         variables[name] = whole.where(data[name].notnull()).transpose(REPLICATE, ...)
-    return xr.Dataset(variables, {name: data[name] for name in data.coords}).assign_coords({REPLICATE: np.arange(n)})
+    drawn = xr.Dataset(variables, {name: data[name] for name in data.coords})
+    return drawn.assign_coords({REPLICATE: np.arange(drawn.sizes[REPLICATE])})
 
 
 def alike_draws(evaluation: xr.DataTree, name: str, n: int) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
@@ -384,19 +391,23 @@ def _drawn(place: Place, heights: np.ndarray) -> np.ndarray:
     return np.clip(np.interp(heights, HEIGHTS, place.quantiles(ndtr(HEIGHTS))), place.least, 1.0)
 
 
-def _heights(influence: np.ndarray, n: int, place: int = 0) -> np.ndarray:
-    """Standard normal heights, (rate, draw), with the correlations of the influences, (unit, rate).
+def _heights(places: Sequence[Place], n: int | None = None, turn: int = 0) -> np.ndarray:
+    """Standard normal heights, (rate, draw), with the correlations of the rates' influences.
 
-    Rates without an error have no influences: nothing says what they have in common, and each has heights of its own.
+    What no influence tells of a rate without an error has heights of its own, the same at all levels.
     """
-    length = np.sqrt((influence**2).sum(0))
-    total = np.zeros((influence.shape[1], n))
+    influence = np.stack([place.influence for place in places], 1)
+    n = n or int(np.clip(MULTIPLIERS // max(len(influence), 4 * len(places[0].law.rate)), DRAWS, 5 * DRAWS))
+    entry, unseen = [place.entry for place in places], np.array([place.unseen for place in places])
+    even = np.tile(ndtri((np.arange(n) + 0.5) / n), (max(entry) + 1, 1))
+    own = np.random.default_rng([1, turn]).permuted(even, axis=1)[entry]
+    total = own * unseen[:, None]
     for number, begin in enumerate(range(0, len(influence), UNITS_AT_ONCE)):
         part = influence[begin : begin + UNITS_AT_ONCE]
         multipliers = np.random.default_rng([0, number]).standard_normal((len(part), n), np.float32)
         total += part.T @ multipliers
-    fallback = np.random.default_rng([1, place]).standard_normal(total.shape)
-    return np.where(length[:, None] > 0, total / np.where(length > 0, length, 1)[:, None], fallback)
+    length = np.sqrt((influence**2).sum(0) + unseen**2)[:, None]
+    return np.divide(total, length, out=own, where=length > 0)
 
 
 def drawn_values(evaluation: xr.DataTree, chosen: Measure, target: str, place: int = 0) -> Values:

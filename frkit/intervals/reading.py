@@ -91,9 +91,10 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
     require(
         known.get("varies", True),
         f"scheme {known.get('scheme')!r} cannot vary these data: there is nothing to draw from but one image of each "
-        f"person on each side, or one person in each stratum, so that all {known.get('n')} replicates are the data and "
-        "every interval from them would have width zero; draw people with Resampling('identity', n=...), without "
-        "strata, or name no method, which needs no replicates",
+        "person on each side, one person in each stratum, or two people, so that of "
+        f"{known.get('n')} replicates all that hold impostors are the data and every interval from them would have "
+        "width zero; draw more people with Resampling('identity', n=...), without strata, or name no method, which "
+        "needs no replicates",
     )
     nodes = ("empirical", "vstatistic", "replicates")
     values = Values(*(chosen(evaluation[name].to_dataset()) for name in nodes))
