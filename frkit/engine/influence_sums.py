@@ -289,4 +289,5 @@ def _blocks_of_list(protocol: Protocol, listed: tuple, thresholds: np.ndarray) -
         np.add.at(rate, tuple(cell_of_block), found)
         rate = np.divide(rate, total, out=np.zeros_like(rate), where=total > 0)
         np.add.at(blocks[level], tuple(cell_of_block), (found - rate[tuple(cell_of_block)] * whole) ** 2)
-    return *(np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks)), whole @ whole / (weight @ weight)
+    both = (np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks))
+    return *both, whole @ whole / (weight @ weight)
