@@ -143,16 +143,12 @@ def _group_contrasts(values: Values, chosen: Measure, groups, method: str, level
     if len(found) == 1:
         return found[0].assign_attrs(a=first[0], b=second[0])
     result = xr.concat(found, CONTRAST, combine_attrs="override")
-    return result.assign_coords(a=(CONTRAST, list(first)), b=(CONTRAST, list(second))).assign(p_holm=_holm(result.p))
-
-
-def _holm(p: xr.DataArray) -> xr.DataArray:
-    """Holm's adjusted p-values over the contrasts: valid for all comparisons together."""
-    return xr.apply_ufunc(_holm_row, p, input_core_dims=[[CONTRAST]], output_core_dims=[[CONTRAST]])
+    holm = xr.apply_ufunc(_holm_row, result.p, input_core_dims=[[CONTRAST]], output_core_dims=[[CONTRAST]])
+    return result.assign_coords(a=(CONTRAST, list(first)), b=(CONTRAST, list(second))).assign(p_holm=holm)
 
 
 def _holm_row(p: np.ndarray) -> np.ndarray:
-    """The same along the last axis."""
+    """Holm's adjusted p-values along the last axis: valid for all comparisons together."""
     order = np.argsort(p)
     times_left = np.take_along_axis(p, order, -1) * np.arange(p.shape[-1], 0, -1)
     rising = np.minimum(np.maximum.accumulate(times_left, -1), 1)

@@ -7,7 +7,6 @@ model. λ = 0 is exactly fair: an interval never passes the fair value, reaches 
 gives the p-value of fairness; the draws there are the floor.
 """
 
-from operator import is_
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ import xarray as xr
 from frkit.base import GROUP, REPLICATE, require
 from frkit.intervals.influence import NEW_PEOPLE
 from frkit.intervals.joint import alike_draws, draws, mixed_draws, rates_of
-from frkit.intervals.reading import tails, values_of
+from frkit.intervals.reading import kept_with, tails, values_of
 from frkit.measures.registry import Measure, rates_read
 
 MOMENTS = tuple(f"{kind}_{name}_group" for kind in ("genuine", "impostor") for name in ("mean", "sd"))
@@ -25,7 +24,6 @@ STEPS = xr.DataArray(np.linspace(0, 1, 61), dims=STRETCH)
 SPREADS = 5.0  # standard deviations of the groups, by which the ray reaches beyond the estimate
 TIE, ROUNDING = 1e-12, 1e-6
 N_DRAWS = 1_000
-LAST: dict = {}  # by names and target: rates, and the spreads that `_kept` keeps of them
 MOST_GROWN = 2.0  # factor by which the noise of a log rate is supposed to grow where the rate is lower than seen
 
 
@@ -114,16 +112,13 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
     names = rates_read(chosen, data)
     spreads = _kept(evaluation, names, target) if names else _of_moments(evaluation, chosen)
     back = np.exp if names else np.positive
-    stretches, truth, noisy = _stretches(spreads.values(), steps), {}, {}
+    stretches, every = _stretches(spreads.values(), steps), {}
     for name, spread in spreads.items():
-        truth[name], errors = spread.supposed(stretches)
-        noisy[name] = truth[name] + errors
-    seen = {name: spread.seen for name, spread in spreads.items()}
-    drawn = {name: spread.drawn for name, spread in spreads.items()}
-    half = {name: value - np.log(2) for name, value in drawn.items()} if names else drawn
+        truth, errors = spread.supposed(stretches)
+        every[name] = spread.seen, truth, truth + errors, spread.drawn, spread.drawn - (np.log(2) if names else 0)
     seen, truth, noisy, drawn, half = (
-        chosen(data.assign({name: back(value).clip(max=1) for name, value in part.items()}))
-        for part in (seen, truth, noisy, drawn, half)
+        chosen(data.assign({name: back(parts[place]).clip(max=1) for name, parts in every.items()}))
+        for place in range(5)
     )
     truth = truth.where((steps > 0) | truth.isnull(), chosen.fair)  # but for rounding it is fair
     grows = (np.abs(drawn - half) > ROUNDING * np.abs(drawn).clip(min=1)).any(REPLICATE)
@@ -131,14 +126,12 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
 
 
 def _kept(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:
-    """`_of_rates`, kept for the evaluation that was asked last: a band and its floor read the same draws."""
-    rates = [evaluation["empirical"].variables[name] for name in names]
-    now = [rate.values.tobytes() for rate in rates]
-    known, before, spreads = LAST.get((names, target), (names, now, {}))
-    if before != now or not all(map(is_, known, rates)):  # those of another evaluation, or written into since
-        spreads = _of_rates(evaluation, names, target)
-        LAST[names, target] = rates, now, spreads
-    return spreads
+    """`_of_rates`, kept as long as the evaluation is there: a band and its floor read the same draws."""
+    now = [evaluation["empirical"].variables[name].values.tobytes() for name in names]
+    kept = kept_with(evaluation)
+    if kept.get((names, target), [None])[0] != now:  # never asked for, or written into since
+        kept[names, target] = now, _of_rates(evaluation, names, target)
+    return kept[names, target][1]
 
 
 def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:

@@ -70,18 +70,13 @@ def draws(
     data = evaluation["empirical"].to_dataset()
     parts = {name: [] for name in names}
     for rates in (laws or rates_of(evaluation, target)).values():
-        places = {name: rates.places(name) for name in names}
-        every = [one for found in places.values() for one in found.flat]
-        heights = _heights(every, n, place)
-        drawn = iter([_drawn(one, height) for one, height in zip(every, heights, strict=True)])
+        places = {name: rates.places(name).ravel() for name in names}
+        heights = iter(_heights(np.concatenate([*places.values()]), n, place))
         for name, found in places.items():
-            parts[name].append(np.reshape([next(drawn) for _ in found.flat], (*found.shape, -1)))
+            parts[name].append([_drawn(one, next(heights)) for one in found])
     variables = {}
     for name, found in parts.items():
-        sizes = {dim: size for dim, size in data[name].sizes.items() if dim != MODEL}
-        whole = np.reshape(found, (len(found), *sizes.values(), -1))
-        whole = xr.DataArray(whole, dims=(MODEL, *sizes, REPLICATE))
-        whole = whole if MODEL in data[name].dims else whole.isel({MODEL: 0})
+        whole = xr.DataArray(np.reshape(found, (*data[name].shape, -1)), dims=(*data[name].dims, REPLICATE))
         variables[name] = whole.where(data[name].notnull()).transpose(REPLICATE, ...)
     drawn = xr.Dataset(variables, {name: data[name] for name in data.coords})
     return drawn.assign_coords({REPLICATE: np.arange(drawn.sizes[REPLICATE])})
@@ -116,10 +111,8 @@ def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataA
         alike = np.ptp(shares[people], axis=0)[:, None] == 0
         values = np.where(alike, np.nan, np.maximum(np.stack(drawn, -1), least))
         found.append(np.concatenate([values, least[None]])[..., rates.groups])
-    sizes = {dim: size for dim, size in data.sizes.items() if dim != MODEL}
-    whole = xr.DataArray(np.reshape(found, (len(found), n + 1, *sizes.values())), dims=(MODEL, REPLICATE, *sizes))
-    whole = whole if MODEL in data.dims else whole.isel({MODEL: 0})
-    whole = whole.assign_coords({dim: data[dim] for dim in data.dims})
+    whole = np.moveaxis(found, 1, 0).reshape(n + 1, *data.shape)
+    whole = xr.DataArray(whole, {dim: data[dim] for dim in data.dims}, (REPLICATE, *data.dims))
     return whole.isel({REPLICATE: slice(n)}), whole.isel({REPLICATE: n})
 
 

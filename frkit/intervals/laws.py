@@ -39,11 +39,6 @@ class Place:
         return self.law.influence[:, self.entry]
 
     @property
-    def event(self) -> float:
-        """Weight of a typical error."""
-        return self.share * self.law.event(self.entry)
-
-    @property
     def unseen(self) -> float:
         """Standard deviation of a rate that no influence tells: half an event where there is no error, or no other."""
         return 0.0 if 0 < self.law.rate[self.entry] < 1 else self.law.event(self.entry) / np.sqrt(2)
@@ -51,7 +46,7 @@ class Place:
     @property
     def least(self) -> float:
         """What no error counts as in draws: a sample holds whole errors, so a quarter of one, or of the rate of all."""
-        return min(self.event, self.whole or np.inf) / 4
+        return min(self.share * self.law.event(self.entry), self.whole or np.inf) / 4
 
     def quantiles(self, probability: np.ndarray) -> np.ndarray:
         """Quantiles of the rate."""
@@ -107,14 +102,8 @@ class Rates:
     def curves(self) -> np.ndarray:
         """All rates along the curve, (place, rate), from the lowest threshold up."""
         far, frr = self.node.curve_far.values, self.node.curve_frr.values  # those of all are the last
-        return np.column_stack(
-            [far[:, -1], far[:, : len(self.masks) - 1], frr[:, -1], frr[:, : len(self.memberships) - 1]]
-        )
-
-    @cached_property
-    def standing(self) -> "Rates":
-        """The same, were the thresholds fixed."""
-        return self if self.fixed else replace(self, fixed=True)
+        parts = (far, len(self.masks)), (frr, len(self.memberships))
+        return np.column_stack([part[:, [-1, *range(n - 1)]] for part, n in parts])
 
     @cached_property
     def laws(self) -> list[Law]:
@@ -178,12 +167,12 @@ class Rates:
         entries = {"far": 0, "threshold": 0, "far_group": 1 + groups, "frr": frr, "frr_group": frr + 1 + groups}
         entries["far_cross"] = 1 + self.node.cells.values[np.ix_(groups, self.references)]
         entry = np.asarray(entries[name])
-        laws = self.standing.laws if name == "far" else self.laws
-        events = 1.0 if name == "far" and not self.fixed else 0.5
+        found = name == "far" and not self.fixed  # its law, were the thresholds fixed
+        laws, events = (replace(self, fixed=True).laws, 1.0) if found else (self.laws, 0.5)
         wholes = [law.rate[entries[name.split("_")[0]]] if entry.ndim else np.inf for law in laws]
         every = ((law, int(at), whole) for law, whole in zip(laws, wholes, strict=True) for at in entry.ravel())
-        found = [Place(law, at, events=events, whole=whole) for law, at, whole in every]
-        return np.array(found, object).reshape(len(laws), *entry.shape)
+        places = [Place(law, at, events=events, whole=whole) for law, at, whole in every]
+        return np.array(places, object).reshape(len(laws), *entry.shape)
 
     def ends(self, name: str, at: np.ndarray) -> np.ndarray:
         """Lower and upper ends of a rate, or of the threshold, at probabilities `at` that are given for every place.

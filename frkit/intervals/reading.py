@@ -32,7 +32,7 @@ ERRORS_OF = {
     "frr_group": "false_rejects_group",
     "far_cross": "false_accepts_cross",
 }
-_SAID: dict[int, set[str]] = {}  # of each evaluation that is there, what was said
+_KEPT: dict[int, dict] = {}  # of each evaluation that is there
 _ANEW = ContextVar("anew", default=False)
 
 
@@ -185,14 +185,19 @@ def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> Non
             f"up to {most} replicates of {result.attrs['measure']} are not finite: infinite ones count as the largest, "
             "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
         )
-    if id(evaluation) not in _SAID:
-        _SAID[id(evaluation)] = set()
-        weakref.finalize(evaluation, _SAID.pop, id(evaluation), None).atexit = False
-    said = _SAID[id(evaluation)]
+    said = kept_with(evaluation).setdefault("said", set())
     for message in messages:
         if message not in said or _ANEW.get():
             said.add(message)
             warn(message)
+
+
+def kept_with(evaluation: xr.DataTree) -> dict:
+    """What is remembered of an evaluation for as long as it is there."""
+    if id(evaluation) not in _KEPT:
+        _KEPT[id(evaluation)] = {}
+        weakref.finalize(evaluation, _KEPT.pop, id(evaluation), None).atexit = False
+    return _KEPT[id(evaluation)]
 
 
 def _scheme_cautions(attrs: dict) -> list[str]:
