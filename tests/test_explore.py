@@ -9,6 +9,7 @@ import ipywidgets as widgets
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 from test_plot import biased, growing
 from trees import FAR, provenance, tree, two_models
@@ -74,6 +75,38 @@ def test_each_panel_of_a_figure_is_a_whole_picture():
     np.testing.assert_allclose(np.hstack([left, right]), drawn, atol=1e-6)
     assert (left[:, -1] == 1).all() and (right[:, 0] == 1).all()
     assert panel.pictures.layout.flex_flow == "row wrap"
+
+
+@pytest.mark.usefixtures("panels")
+@pytest.mark.parametrize("name", BOXES)
+def test_words_and_ticks_that_stay_change_no_pixel(name):
+    """From one picture to the next they are kept, wherever the controls were before."""
+    make, moves = BOXES[name]
+    panel = make()
+    before = [image.value for image in panel.pictures.children]
+    for control in panel.controls.values():
+        for description, value in moves.items():
+            if control.description == description:
+                first, control.value = control.value, value
+                control.value = first
+    assert [image.value for image in panel.pictures.children] == before
+    again = FigureCanvasAgg(panel.figure)
+    again.draw()
+    apart = np.abs(np.asarray(again.buffer_rgba()).astype(int) - np.asarray(panel.canvas.buffer_rgba()))
+    assert apart.max() <= 3 and len(panel.canvas.renderer.kept) > 5
+
+
+@pytest.mark.usefixtures("panels")
+def test_ticks_that_a_figure_removed_stay_away():
+    """Small ticks came back between ticks that a figure sets itself, and one lay over another."""
+
+    def show(axes, **_):
+        axes[0].set(xscale="log", xlim=(5, 50))
+        axes[0].set_xticks([17, 50], ["17", "50"])
+        axes[0].set_xticks([], minor=True)
+
+    panel = Panel({}, show)
+    assert panel.axes[0].xaxis.get_minorticklocs().size == 0 and figure_checks.faults(panel.figure) == []
 
 
 @pytest.mark.usefixtures("panels")

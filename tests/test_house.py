@@ -35,7 +35,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # takes the place of something. The plan is 7,500 in all; intervals without replicates and protection from bad input
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
-    "reporting": 1324,
+    "reporting": 1323,
     "engine": 2324,
     "vmf": 804,
     "scores": 873,
@@ -45,7 +45,7 @@ BUDGET = {
     "intervals": 1319,
     "evaluation": 614,
     "indices": 269,
-    "explore": 732,
+    "explore": 748,
     "nsigma": 241,
     "measures": 249,
     "studies": 1039,

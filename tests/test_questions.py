@@ -175,7 +175,7 @@ def test_8_a_latex_table_and_a_pdf_figure(tmp_path):
         for far in FAR:
             (line,) = [line for line in _rows(latex) if line[0] == name and line[1] == f"{far:g}"]
             assert float(line[3].split()[0]) == pytest.approx(frr_at(name, far), abs=6e-4)
-    assert (folder / "figures/frr_against_far_new_people.pdf").read_bytes().startswith(b"%PDF")
+    assert (folder / "figures/frr_against_far.pdf").read_bytes().startswith(b"%PDF")
 
 
 def _rows(latex):

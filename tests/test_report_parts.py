@@ -90,6 +90,16 @@ def test_one_caution_names_all_measures_of_which_it_holds():
     assert found.cautions == ["3 replicates of frr_gini, far_gini are odd", "else"]
 
 
+def test_a_caution_of_groups_is_said_once_for_each_place():
+    """Two places that differ in digits only were one, the first; and measures of group rates said it all again."""
+    words = "fewer than ten errors at FAR {}{}: take more pairs"
+    ends = [(0.1, " of group 'a'"), (0.2, " of group 'a'"), (0.1, ", in some group"), (0.3, ", in some group")]
+    caught = [SimpleNamespace(message=words.format(*end), category=fk.DataWarning) for end in ends]
+    found = SimpleNamespace(cautions=[])
+    report._sort_warnings(found, caught)
+    assert found.cautions == [words.format(*end) for end in ends if end != (0.1, ", in some group")]
+
+
 def test_replicates_are_pairs_where_nobody_is_named():
     rng = np.random.default_rng(0)
     assert work_of(fk.pairs(rng.normal(size=40), np.arange(40) % 2 == 0).score).draws().scheme == "pair"
@@ -133,7 +143,7 @@ def test_captions_say_once_whom_a_figure_is_about():
     captions = re.findall("<figcaption>([^<]*band[^<]*)", page.page(found))
     assert [words.count("new people") for words in captions] == [1, 1, 1, 1]
     figure, ax = plt.subplots()  # drawn by hand there is no name beside it
-    found.figures["FRR against FAR, new people"](ax)
+    found.figures["FRR against FAR"](ax)
     assert any("about new people" in words.get_text() for words in figure.findobj(Text))
     plt.close(figure)
     assert found.results["errors", "frr, new people"].attrs["target"] == "new people"

@@ -174,16 +174,14 @@ class OwnData:
                 self.preview.value = f'<div style="overflow-x:auto">{shown}</div><small>first rows{more}</small>'
             if form == "columns":
                 self._offer([str(name) for name in preview(path, 1).columns], guessed["columns"])
-                self.roles = guessed["columns"]  # from now on another choice reads again
 
     def _offer(self, header: list[str], roles: dict) -> None:
         """Put the columns of a table of pairs into the controls, as they were guessed."""
-        score = roles["score"]
-        self.columns["score"].options = header
-        self.columns["score"].value = [score] if isinstance(score, str) else list(score)
+        self.columns["score"].options, self.columns["score"].value = header, [*np.atleast_1d(roles["score"])]
         for name in ("genuine", *SIDES):
             self.columns[name].options = [NONE, *header]
             self.columns[name].value = roles.get(name, NONE)
+        self.roles = roles  # from now on another choice reads again
 
     def _map(self, _change: object) -> None:
         """Read again with other columns."""
@@ -218,16 +216,12 @@ class OwnData:
         self._guess()
 
     def _attributes(self) -> list[str]:
-        """Attributes of the people."""
-        names = [str(name) for name in self.data.coords if self.data[name].ndim == 1]
-        if IMAGE not in self.data.dims:
-            names = [name.removeprefix(f"{PROBE}_") for name in names if name.startswith(f"{PROBE}_")]
-        labels = [name for name in names if name not in (IDENTITY, IMAGE, MODEL, "person")]
-        return [name for name in labels if self._labels(name) <= 50]
-
-    def _labels(self, name: str) -> int:
-        """How many labels an attribute has."""
-        return len(np.unique(self.data[name if name in self.data.coords else f"{PROBE}_{name}"].values.astype(str)))
+        """Attributes of the people, of at most 50 labels."""
+        side = "" if IMAGE in self.data.dims else f"{PROBE}_"
+        known = {str(name): self.data[name].values for name in self.data.coords if self.data[name].ndim == 1}
+        labels = {name.removeprefix(side): held for name, held in known.items() if name.startswith(side)}
+        names = [name for name in labels if name not in (IDENTITY, IMAGE, MODEL, "person")]
+        return [name for name in names if len(np.unique(labels[name].astype(str))) <= 50]
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 
@@ -249,12 +243,10 @@ class OwnData:
             return
         self.stopping.clear()
         self.run_button.disabled, self.stop_button.disabled = True, False
-        data = self.data
-        if self.models.options and len(self.models.value) < len(self.models.options):
-            chosen = [*self.models.value]
-            data = data.sel({MODEL: chosen if len(chosen) > 1 else chosen[0]}) if chosen else data
-        by = None if self.by.value == NONE else self.by.value
-        how = {"by": by, "far": levels, "quick": self.quick.value}
+        data, chosen = self.data, [*self.models.value]
+        if 0 < len(chosen) < len(self.models.options):
+            data = data.sel({MODEL: chosen if len(chosen) > 1 else chosen[0]})
+        how = {"by": None if self.by.value == NONE else self.by.value, "far": levels, "quick": self.quick.value}
         self.thread = threading.Thread(target=self._run, args=(data, how), daemon=True)
         self.thread.start()
 
@@ -265,16 +257,7 @@ class OwnData:
         end(self.thread)
 
     def _run(self, data, how: dict) -> None:
-        """An evaluation, and the buttons as they were before."""
-        try:
-            self._evaluate(data, how)
-        except Stopped:
-            self.step.value = "<small>stopped</small>"
-        finally:
-            self.bar.value, self.run_button.disabled, self.stop_button.disabled = 0, False, True
-
-    def _evaluate(self, data, how: dict) -> None:
-        """The report, in a thread of its own; whatever is wrong becomes text."""
+        """The report, in a thread of its own; whatever is wrong becomes text, and the buttons are as they were."""
         begin = time.monotonic()
 
         def tell(share: float, words: str) -> None:
@@ -291,11 +274,11 @@ class OwnData:
                 found.made["opening"] = {"format": "columns", "columns": self.roles}
             self.show(found)
         except Stopped:
-            raise
-        except InputError as error:
-            self._say(str(error), bad=True)
+            self.step.value = "<small>stopped</small>"
         except Exception as error:
-            self._say(f"{type(error).__name__}: {error}", bad=True)
+            self._say(str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}", bad=True)
+        finally:
+            self.bar.value, self.run_button.disabled, self.stop_button.disabled = 0, False, True
 
     def show(self, found: Report) -> None:
         """The report, with its figures, beside the controls."""

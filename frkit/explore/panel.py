@@ -1,7 +1,6 @@
 """The frame of every explorer: labelled controls, a figure drawn again as PNGs, cautions, a button for long work."""
 
 import ctypes
-import io
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -16,15 +15,12 @@ import matplotlib as mpl
 import numpy as np
 from IPython import get_ipython
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.image import imsave
-from matplotlib.ticker import LogLocator, NullLocator
 from traitlets import TraitError
 
 from frkit.base import DataWarning, InputError, require
+from frkit.explore.canvas import LOOK, Canvas
 from frkit.intervals.reading import each_time
-from frkit.plot.style import THEME
 
 # A slider of ipywidgets has no name in the page: its label and its readout stand beside it.
 NAMES = """<script>(() => {
@@ -42,13 +38,6 @@ NAMES = """<script>(() => {
     document.addEventListener('focusin', tell);
 })()</script>"""
 MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}  # the chosen place in a figure
-
-
-# Where titles stand is said: to find their place would lay out all text of a picture twice.
-LOOK = THEME | {"axes.titley": 1.0, "figure.constrained_layout.use": False}
-# Ends of a log axis: this far apart they need no small ticks, which cost a third of a picture's time, or few, whose
-# labels have room.
-WIDE, SHORT = 100, 6
 EDGE = 0.12  # inches between axes and the right edge of a picture
 
 
@@ -126,14 +115,6 @@ def _differ(now: object, before: object) -> bool:
     return now != before if isinstance(now, str) else not np.allclose(now, before)
 
 
-def _thin_minor_ticks(ax: Axes) -> None:
-    """Leave the ticks at powers of ten on log axes that span several of them, and few others on shorter ones."""
-    for axis in (ax.xaxis, ax.yaxis):
-        low, high = axis.get_view_interval()
-        if axis.get_scale() == "log" and high > SHORT * low:
-            axis.set_minor_locator(NullLocator() if high > WIDE * low else LogLocator(subs=(2, 5)))
-
-
 def say(ax: Axes, words: str) -> None:
     """Words where there is nothing to draw."""
     ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes)
@@ -180,8 +161,7 @@ class Panel:
         width, height = (6.6, 9.6)[columns - 1], 3.5 + foot
         with mpl.rc_context(LOOK):
             self.figure = Figure(figsize=(width, height))
-            self.canvas = FigureCanvasAgg(self.figure)
-            self.axes = list(np.atleast_1d(self.figure.subplots(1, columns)))
+            self.canvas, self.axes = Canvas(self.figure), list(np.atleast_1d(self.figure.subplots(1, columns)))
         # margins wide enough for every label: to find them anew for each picture would double its time
         ends = {"left": side / width, "right": 1 - EDGE / width, "bottom": foot / height, "top": 1 - 0.65 / height}
         self.figure.subplots_adjust(**ends, wspace=(side + EDGE) / (width / columns - side - EDGE))
@@ -195,8 +175,7 @@ class Panel:
 
     def redraw(self, change: object = None) -> None:
         """Draw what the controls say, on the same axes, and show it; an error stands where cautions stand."""
-        for ax in self.axes:
-            ax.clear()
+        self.canvas.clear(self.axes)
         failed = ""
         with warnings.catch_warnings(record=True) as caught, each_time(), mpl.rc_context(LOOK):
             warnings.simplefilter("always")
@@ -207,18 +186,13 @@ class Panel:
                     raise  # nothing has been moved: the caller is told
                 failed = str(error)
                 say(self.axes[0], "no figure for this position: see below")
-            for ax in self.axes:
-                _thin_minor_ticks(ax)
-            self.canvas.draw()
+            parts = self.canvas.parts(self.axes)
         messages = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)
         items = "".join(f"<li>{escape(message)}</li>" for message in messages)
         self.cautions.value = failed and f'<p role="alert"><b>{escape(failed)}</b></p>'
         self.cautions.value += items and f"<ul>{items}</ul>"
-        parts = np.array_split(np.asarray(self.canvas.buffer_rgba()), len(self.axes), axis=1)
         for image, part in zip(self.pictures.children, parts, strict=True):
-            picture = io.BytesIO()
-            imsave(picture, part, format="png", pil_kwargs={"compress_level": 1})  # seen at once, kept nowhere
-            image.value = picture.getvalue()
+            image.value = part
 
     def values(self) -> dict[str, object]:
         """What the controls say now."""

@@ -118,6 +118,6 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None, *, printed: Mapp
             ax.plot(x + 0.22, values, "D", zorder=5, **style)
     ax.set_xticks(places.ravel(), [*variants] * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
-    add_headroom(ax, 0.22)
+    add_headroom(ax, 0.3)
     captions = [caption({**found.attrs, "method": "inverted (DFI: pivotal)"})] if "scheme" in found.attrs else []
-    return finish(ax, "", "fairness index (1 is fair)", captions, grid="y", loc="upper left", ncols=3)
+    return finish(ax, "", "fairness index (1 is fair)", captions, grid="y", loc="upper left", ncols=2)

@@ -15,7 +15,7 @@ from frkit.measures import measure, names
 from frkit.measures.registry import IDENTITY_SCALE, Measure
 from frkit.nsigma import n_sigma
 from frkit.reporting.tables import INDICES, number, rlb_cell, table
-from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, p_text, strictest, unsaid
+from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, of_one, p_text, strictest, unsaid
 
 DEALS = 999
 MOST_GROUPS = 7  # in one figure: as many colours are told apart
@@ -38,7 +38,7 @@ def groups(work: Work) -> Section:
         most = np.sort(np.argsort(-both[1].estimate.mean(FAR_LEVEL).values)[:MOST_GROUPS])
         which = f", the {MOST_GROUPS} with the highest FRR" if both[1].sizes[GROUP] > MOST_GROUPS else ""
         both = [one.isel({GROUP: most}) for one in both]
-        work.picture(section, f"Groups{of_model(name)}{which}", plot.group_roc, *both)
+        section.figures[f"Groups{of_model(name)}{which}"] = partial(plot.group_roc, *both)
     for rate in ("frr_group", "far_group"):
         found = []
         for name, one in work.of_models(work.evaluation):
@@ -55,7 +55,7 @@ def groups(work: Work) -> Section:
 
 def _worst(rates: xr.Dataset, contrasts: xr.Dataset, rate: str, name: str) -> str:
     """The group with the highest rate at the strictest level that says something, and how sure that is."""
-    rates = rates.sel({MODEL: name}) if name else rates
+    rates = of_one(rates, name)
     place = strictest(rates)
     one = rates.isel(place)
     known = one.estimate.dropna(GROUP)
@@ -115,7 +115,7 @@ def disparities(work: Work) -> Section:
             with unsaid():
                 shown = band(work.curve, name, target=NEW_PEOPLE, level=work.level)
             words = shown.attrs["label"]
-            work.picture(section, f"{words[0].upper()}{words[1:]}", plot.fairness, shown)
+            section.figures[f"{words[0].upper()}{words[1:]}"] = partial(plot.fairness, shown)
     for name in work.models:
         section.answers.append(_unfair_words(section, name))
     return section
@@ -159,11 +159,10 @@ def _unfair_words(section: Section, name: str) -> str:
         key = f"{rate}_max_min"
         if key not in section.results:
             continue
-        result = section.results[key].sel({MODEL: name}) if name else section.results[key]
+        result = of_one(section.results[key], name)
         place = strictest(result)
         one = result.isel(place)
-        test = section.results.get(f"{key}, permutation")
-        source = result if test is None else (test.sel({MODEL: name}) if name else test)
+        source = of_one(section.results.get(f"{key}, permutation", section.results[key]), name)
         if "p" not in source:
             continue
         p = float(source.p.isel(place))

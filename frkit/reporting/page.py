@@ -200,9 +200,10 @@ def pictured(draw: Callable[[Axes], Axes]) -> Picture:
         for ax in figure.axes:
             ax.set_title("", loc="left")
             _narrow(ax)
-    svg = saved(figure, "svg")
+    words = " ".join(words).replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip()
+    svg = saved(figure, words, "svg")
     figure.set_layout_engine("none")
-    return Picture(figure, " ".join(words).replace(" \n", " ").replace("\n", "; ").replace(r"\$", "$").strip(), svg)
+    return Picture(figure, words, svg)
 
 
 def _narrow(ax: Axes) -> None:
@@ -219,14 +220,14 @@ def _narrow(ax: Axes) -> None:
         ax.figure.legend(handles, labels, loc="outside lower center", ncols=2 if len(labels) > 2 else 1, frameon=False)
 
 
-def saved(figure: Figure, form: str) -> bytes:
-    """A figure as the bytes of a file, the same ones each time."""
+def saved(figure: Figure, words: str, form: str) -> bytes:
+    """A figure as the bytes of a file, the same ones each time; the file itself holds the words of its caption."""
     out = io.BytesIO()
     with matplotlib.rc_context(STYLE):  # without `savefig`, which draws everything once more to find its renderer
         if form == "svg":
-            FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})
+            FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Description": words})
         else:
-            FigureCanvasPdf(figure).print_pdf(out, metadata={"CreationDate": None})
+            FigureCanvasPdf(figure).print_pdf(out, metadata={"CreationDate": None, "Subject": words})
     return out.getvalue()
 
 
@@ -234,8 +235,6 @@ def _figure(name: str, picture: Picture, number: int) -> str:
     """A figure inside the page, named for those who do not see it."""
     svg = picture.svg.decode("utf-8")
     words, svg = picture.words, svg[svg.index("<svg") :]
-    title, _, whom = name.rpartition(", ")
-    name = title if f"about {whom}" in words else name  # said once
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     # every figure's names are its own, although they share a page
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>f{number}-", svg)

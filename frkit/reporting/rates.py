@@ -1,17 +1,30 @@
 """Error rates, and which model is better."""
 
+from functools import partial
 from itertools import combinations
 
 import pandas as pd
 import xarray as xr
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, MODEL, InputError, require, warn
+from frkit.base import FAR_LEVEL, InputError, require, warn
 from frkit.intervals import band, compare, provenance
 from frkit.intervals.influence import NEW_PEOPLE
 from frkit.reporting.tables import Table, number, table
 from frkit.reporting.words import accepted
-from frkit.reporting.work import SURE, TARGETS, Section, Work, cell_of, level_words, of_model, p_text, strictest, unsaid
+from frkit.reporting.work import (
+    SURE,
+    TARGETS,
+    Section,
+    Work,
+    cell_of,
+    level_words,
+    of_model,
+    of_one,
+    p_text,
+    strictest,
+    unsaid,
+)
 
 MOST_MODELS = 6
 
@@ -19,9 +32,9 @@ MOST_MODELS = 6
 def errors(work: Work) -> Section:
     """FRR (and FAR at thresholds) for new people and for these, with EER."""
     section = Section("Error rates")
-    rates = ("frr",) if work.along == FAR_LEVEL else ("far", "frr")
+    rates, left = ("frr",) if work.along == FAR_LEVEL else ("far", "frr"), {}
     for rate in rates:
-        bands = _both_targets(work, rate, section)
+        bands = _both_targets(work, rate, section, left)
         shown = table({f"{rate.upper()}, {work.words(target)}": result for target, result in bands.items()})
         if rate == rates[0]:
             data = work.data.transpose(..., work.along)
@@ -30,12 +43,13 @@ def errors(work: Work) -> Section:
             for name in ("false_accepts", "false_rejects"):
                 shown[name.replace("_", " ")] = [f"{many:,.0f}" for many in data[name].values.ravel()]
         section.tables[f"{rate.upper()} with {work.level:.0%} intervals"] = shown
-    bands = _both_targets(work, "eer", section)
+    bands = _both_targets(work, "eer", section, left)
+    section.lines += [f"Left out, {' and '.join(held)} for {target}: {why}" for (target, why), held in left.items()]
     shown = table({f"EER, {work.words(target)}": result for target, result in bands.items()})
     section.tables[f"EER with {work.level:.0%} intervals"] = shown
     with unsaid():
         shown = band(work.curve, "frr", target=NEW_PEOPLE, level=work.level)
-    work.picture(section, "FRR against FAR", plot.roc, shown)
+    section.figures["FRR against FAR"] = partial(plot.roc, shown)
     for name in work.models:
         section.answers.append(_error_words(work, section, name))
     meant = (
@@ -52,25 +66,22 @@ def errors(work: Work) -> Section:
     return section
 
 
-def _both_targets(work: Work, rate: str, section: Section) -> dict[str, xr.Dataset]:
-    """The band for new people and, where the data allow it, for these."""
+def _both_targets(work: Work, rate: str, section: Section, left: dict) -> dict[str, xr.Dataset]:
+    """The band for new people and, where the data allow it, for these; left: rates left out, by target and reason."""
     bands = {}
     for target in TARGETS:
         try:
             bands[target] = band(work.evaluation, rate, target=target, level=work.level)
         except InputError as error:
-            section.lines.append(f"Left out, {rate.upper()} for {target}: {error}")
+            left.setdefault((target, str(error)), []).append(rate.upper())
     section.results |= {f"{rate}, {target}": result for target, result in bands.items()}
     return bands
 
 
 def _error_words(work: Work, section: Section, name: str) -> str:
     """The FRR of one model at its strictest level with ten errors of either kind, in a sentence."""
-    result = section.results[f"frr, {NEW_PEOPLE}"]
-    result = result.sel({MODEL: name}) if name else result
-    one = result.isel(strictest(result))
-    eer = section.results[f"eer, {NEW_PEOPLE}"]
-    eer = eer.sel({MODEL: name}) if name else eer
+    frr, eer = (of_one(section.results[f"{rate}, {NEW_PEOPLE}"], name) for rate in ("frr", "eer"))
+    one = frr.isel(strictest(frr))
     return (
         f"FRR{of_model(name)} {level_words(one)}: {cell_of(one)}; EER: {cell_of(eer)} "
         f"({work.level:.0%} intervals for {work.about})."
@@ -95,7 +106,7 @@ def models(work: Work) -> Section:
                 of_target.setdefault(target, []).append(found)
         with unsaid():
             found = compare(work.curve, "frr", models=pair, target=NEW_PEOPLE, level=work.level)
-        work.picture(section, f"FRR of {pair[0]} − {pair[1]}", plot.difference, found)
+        section.figures[f"FRR of {pair[0]} − {pair[1]}"] = partial(plot.difference, found)
         section.answers.append(_better(work, section, pair, rates[0] if work.along == FAR_LEVEL else "frr"))
     columns = []
     for target, found in of_target.items():

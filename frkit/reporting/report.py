@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from frkit.base import DataWarning, InputError, require, require_flag, require_inside, require_whole
-from frkit.measures import names
+from frkit.measures import measure, names
 from frkit.reporting import card, fairness, page, people, rates
 from frkit.reporting.opening import kind_of, open_data, together
 from frkit.reporting.tables import Table
@@ -244,17 +244,21 @@ def _scores_of(data, opening: dict) -> tuple:
 
 def _sort_warnings(found: Report, caught: list) -> None:
     """Cautions of the kit into the report, one for all measures of which it holds; any other warning is given again."""
-    measures = re.compile(rf"\b({'|'.join(sorted(names(), key=len, reverse=True))})\b")
+    fair = [name for name in names() if measure(name).fair is not None]
+    measures = re.compile(rf"\b({'|'.join(sorted(fair, key=len, reverse=True))})\b")
     told: dict[str, list[str]] = {}
     for one in caught:
         if issubclass(one.category, DataWarning):
-            named = measures.search(str(one.message))
-            held = told.setdefault(re.sub(r"\d+", "#", measures.sub("@", str(one.message))), [str(one.message)])
-            held += [named[0]] if named and named[0] not in held else []
+            message = str(one.message)
+            named = measures.findall(message)[:1]
+            held = told.setdefault(re.sub(r"\d+", "#", measures.sub("@", message)) if named else message, [message])
+            held += [name for name in named if name not in held]
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    for message, *named in told.values():
-        found.cautions.append(measures.sub(", ".join(named), message, count=1) if len(named) > 1 else message)
+    cautions = [measures.sub(", ".join(named), text, count=1) if named else text for text, *named in told.values()]
+    # a measure's "in some group" is not said beside the rates' own caution, which names the groups
+    named = tuple(text.partition(" of group ")[0] for text in cautions if " of group " in text)
+    found.cautions += [text for text in cautions if text.partition(", in some group:")[0] not in named]
 
 
 class _Steps:

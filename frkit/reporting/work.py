@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -81,14 +81,10 @@ class Work:
         """Whom intervals are about where nothing else is said."""
         return self.words(NEW_PEOPLE)
 
-    def picture(self, section: Section, words: str, draw: Callable, *bands: xr.Dataset) -> None:
-        """Add a figure of bands, whose name says whom they are about."""
-        section.figures[f"{words}, {self.about}"] = partial(draw, *bands)
-
     def of_models(self, result: xr.DataTree | xr.Dataset) -> Iterator[tuple[str, xr.DataTree | xr.Dataset]]:
         """What holds all models as one of every model, with its name."""
         for name in self.models:
-            yield name, result.sel({MODEL: name}, drop=True) if name else result
+            yield name, of_one(result, name)
 
     def given(self, *names: str) -> dict:
         """Those of these options that were given."""
@@ -143,6 +139,11 @@ def level_words(values: xr.DataArray) -> str:
 def of_model(name: str) -> str:
     """ " of FaceNet", or nothing where there is one model without a name."""
     return f" of {name}" if name else ""
+
+
+def of_one(result: xr.DataTree | xr.Dataset, name: str) -> xr.DataTree | xr.Dataset:
+    """What holds all models as one of a model; of no name where there is one without."""
+    return result.sel({MODEL: name}, drop=True) if name else result
 
 
 def strictest(result: xr.Dataset) -> dict[str, int]:

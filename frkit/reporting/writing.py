@@ -75,7 +75,7 @@ def _write_figures(report: "Report", folder: Path) -> None:
     folder.mkdir()
     for name, picture in zip(_distinct([*report.pictures]), report.pictures.values()):
         (folder / f"{name}.svg").write_bytes(picture.svg)
-        (folder / f"{name}.pdf").write_bytes(page.saved(picture.figure, "pdf"))
+        (folder / f"{name}.pdf").write_bytes(page.saved(picture.figure, picture.words, "pdf"))
 
 
 # --- the notebook --------------------------------------------------------------------------------------------------
