@@ -29,7 +29,7 @@ TESTS = {  # the quick tests of each part
 }
 FAULTS = [  # part, what stands there once, what is put in its place
     ("engine", "total + tied > target[level]", "total + tied >= target[level]"),
-    ("engine", "if pairs.score[u] <= thresholds[level]:", "if pairs.score[u] < thresholds[level]:"),
+    ("engine", "score[u] > fixed[level]", "score[u] >= fixed[level]"),
     ("engine", "w *= (w - 1.0) if row < 0", "w *= w if row < 0"),
     ("engine", "share = np.divide(before, before + after,", "share = np.divide(before, 2 * before,"),
     ("engine", "or persons[1][c] == person or cell < 0", "or cell < 0"),

@@ -7,7 +7,7 @@ from twin import empirical, vstatistic, weighted
 from twin_rates import whole_summary
 
 import frkit as fk
-from frkit.engine import distributions, histogram_loops
+from frkit.engine import distributions, kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 DIMS = ("replicate", "group", "score_bin")
@@ -147,7 +147,7 @@ def test_weights_added_row_by_row_are_those_of_every_pair(most):
     run = 65_535 // most**2
     sums = np.zeros((4, 5))
     pairs = rows.astype(np.uint16), cols.astype(np.uint16)
-    histogram_loops.add_whole_by_row(start, *pairs, *weights, (run, min(run, 255 // most)), sums)
+    kernels.add_whole_by_row(start, *pairs, *weights, (run, min(run, 255 // most)), sums)
     expected = np.zeros((4, 5))
     np.add.at(expected, slots, weights[0][rows].astype(float) * weights[1][cols])
     np.testing.assert_array_equal(sums, expected)

@@ -36,14 +36,14 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1323,
-    "engine": 2324,
+    "engine": 2194,
     "vmf": 804,
-    "scores": 873,
+    "scores": 900,
     "plot": 804,
     "faces": 1066,
     "representation": 603,
     "intervals": 1319,
-    "evaluation": 614,
+    "evaluation": 650,
     "indices": 269,
     "explore": 748,
     "nsigma": 241,

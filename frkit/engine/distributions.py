@@ -13,7 +13,8 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 
 from frkit.base import GROUP, SCORE_BIN, affordable, require
-from frkit.engine import histogram_loops
+from frkit.engine import kernels
+from frkit.engine.list_sums import asked_of_list, bin_list
 from frkit.engine.pairs import (
     COLUMN,
     Genuine,
@@ -29,19 +30,17 @@ from frkit.engine.protocol import Protocol, Side
 from frkit.engine.rates import Rates
 from frkit.engine.scan import (
     PATCH,
+    SCRATCH,
+    Request,
     add_sorted,
     codes_of_patch,
-    counted_pairs,
     patches,
-    scratch_space,
-    slot_sums,
     sort_filed,
 )
 from frkit.engine.sweep import Tally, each, sweep
 
 AUC_BINS = 1000  # at least so many stand behind the AUC
 ROUNDING = 1e-5  # of the range: by so much may a score lie outside
-CHUNK = 8192  # pairs of a list whose weights are written out at once
 MANY_PAIRS = 1_000_000  # from here on single precision serves for what is beside the middles of bins
 LANES = 16  # columns of weights are filled up to a multiple of what the processor adds at once
 
@@ -76,26 +75,13 @@ class EveryPair:
     bins: Bins
     asking: bool = False  # for the scores of genuine pairs: they are known already
 
-    @property
-    def real(self) -> type:
-        """The precision of what is beside the middles of bins: with many pairs its rounding averages out."""
-        return np.float32 if self.protocol.n_pairs > MANY_PAIRS else np.float64
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What a sweep for the scores of `protocol.asked` alone is to bring back."""
-
-    protocol: Protocol
-    asking: bool = True
-
 
 def genuine_alone(scores: xr.DataArray, protocol: Protocol, bar: bool) -> Rates:
     """No rates, but the genuine pairs, on which the tallies of whole distributions build."""
     if protocol.listed is None:
-        tally = sweep(scores, Asked(protocol), scan_asked, everywhere=False, progress=bar)
+        tally = sweep(scores, Request(protocol, None, None), scan_asked, everywhere=False, progress=bar)
     else:
-        tally = Tally({}, {"asked": [(np.arange(protocol.n_genuine), scores.values[protocol.listed.genuine])]})
+        tally = Tally({}, {"asked": asked_of_list(scores.values, protocol)})
     score = tally.asked_scores(protocol, scores.dtype)
     failed = int(np.isnan(score[: protocol.n_genuine]).sum())
     genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
@@ -120,8 +106,7 @@ def tally_distributions(
     if protocol.listed is None:
         found = sweep(scores, wanted, scan, progress=progress)
     else:
-        impostor = protocol.listed.impostor
-        found = of_list(scores.values[impostor], *protocol.listed.places(impostor), wanted)
+        found = bin_list(scores.values, wanted.protocol, wanted.bins)
     _check_bounds(found.lists["extremes"], bounds)
     impostor = _impostor_summary(found, wanted, rates.totals, n_columns)
     genuine, centre = (_genuine_summary(kind, n_groups, wanted.bins) for kind in rates.genuine)
@@ -130,8 +115,9 @@ def tally_distributions(
         "impostor": {name: with_centre(values) for name, values in impostor.items()},
     }
     table, error = _auc(kinds)
-    pairs = {kind: part["total"] for kind, part in kinds.items()}
-    pairs["genuine"] = _as_many_as_the_data(pairs["genuine"])
+    pairs = {kind: part["total"].copy() for kind, part in kinds.items()}
+    total = pairs["genuine"]
+    total[-1] *= ratio(total[0, -1], total[-1, -1])  # in all, as many of the V-statistic as of the data
     first = np.searchsorted(wanted.bins.middle, shown[:-1])  # of the bins within each one that is shown
     for kind, part in kinds.items():
         coarse = np.add.reduceat(part["histogram"], first, axis=1)
@@ -199,7 +185,7 @@ def _genuine_summary(genuine: Genuine, n_groups: int, bins: Bins) -> dict[str, n
     place = bins.of(genuine.pairs.score)
 
     def one(column: int) -> None:
-        histogram_loops.sum_genuine(place, genuine.column(column), genuine.pairs, binned[column], powers[column])
+        kernels.binned_genuine(place, genuine.column(column), genuine.pairs, binned[column], powers[column])
 
     each(one, n_columns)
     powers[..., -1], binned[..., -1] = powers.sum(-1), binned.sum(-1)
@@ -213,11 +199,6 @@ def _auc(kinds: dict[str, dict]) -> tuple[dict, float]:
     beaten = (impostor * (np.cumsum(genuine, axis=1) - genuine / 2)).sum(1)
     error = ratio((impostor * genuine / 2).sum(1), couples)
     return by_curve("auc", (COLUMN,), 1 - ratio(beaten, couples)), float(np.nan_to_num(error).max())
-
-
-def _as_many_as_the_data(total: np.ndarray) -> np.ndarray:
-    """Numbers of genuine pairs, (column, curve), where those of the V-statistic are, in all, as many as the data's."""
-    return np.concatenate([total[:-1], total[-1:] * ratio(total[0, -1], total[-1, -1])])
 
 
 def _images(protocol: Protocol, pairs: dict[str, np.ndarray]) -> np.ndarray:
@@ -265,7 +246,9 @@ def scan(places: list[tuple], wanted: EveryPair, scores: Iterable[np.ndarray]) -
     protocol, low, high = wanted.protocol, np.inf, -np.inf
     binned = np.zeros((len(wanted.bins.middle) * protocol.n_cells, protocol.n_columns))
     powers = np.zeros((2, protocol.n_cells, protocol.n_columns))
-    room = np.empty(2 * PATCH**2, wanted.real), np.empty(PATCH * protocol.n_columns, wanted.real)
+    # of what is beside the middles of bins; with many pairs its rounding averages out
+    real = np.float32 if protocol.n_pairs > MANY_PAIRS else np.float64
+    room = np.empty(2 * PATCH**2, real), np.empty(PATCH * protocol.n_columns, real)
     for block, (*sides, _) in zip(scores, places, strict=True):
         ends = block.min(initial=low), block.max(initial=high)
         if np.isnan(ends[0]):  # a comparison failed: what leaves it out takes ten times as long
@@ -282,7 +265,7 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, room: tuple, 
     A column of weights w gives, of a matrix S of scores, the sum of w_i s_ij w_j over a group's columns as that of
     w o (S w): one product for all columns of weights. For these the columns of S stand by group.
     """
-    protocol, scratch, bins, (binned, powers) = wanted.protocol, scratch_space(), wanted.bins, sums
+    protocol, bins, (binned, powers) = wanted.protocol, wanted.bins, sums
     codes, rest = codes_of_patch(protocol, rows, cols), room[0][: 2 * patch.size].reshape(2, *patch.shape)
     product = room[1][: patch.shape[0] * protocol.n_columns].reshape(patch.shape[0], -1)
     of_rows, of_cols = codes[2]
@@ -290,15 +273,15 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, room: tuple, 
     place_of = np.argsort(order).astype(np.int32)
     scale = protocol.scales(protocol.reference)[cols]
     tables, columns = (bins.edges, bins.bin_of, bins.middle), (place_of, scale)
-    out = scratch.rows, scratch.cols, scratch.slots, *rest
-    filed = histogram_loops.file_in_bins(patch, *codes, tables, columns, out)
+    out = SCRATCH.rows, SCRATCH.cols, SCRATCH.slots, *rest
+    filed = kernels.file_in_bins(patch, *codes, tables, columns, out)
     if not filed:
         return
     start, pairs = sort_filed(filed, len(binned))
     if protocol.whole_run:
         run = protocol.whole_run, min(protocol.whole_run, 255 // int(protocol.reference.weight.max()))
         weights = protocol.probe.weight[rows], protocol.reference.weight[cols]
-        histogram_loops.add_whole_by_row(start, *pairs, *weights, run, binned)
+        kernels.add_whole_by_row(start, *pairs, *weights, run, binned)
     else:
         add_sorted(protocol, start, pairs, binned, (rows, cols))
     row_weight, row_scale = protocol.probe.real_weight[rows], protocol.scales(protocol.probe)[rows]
@@ -311,22 +294,3 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, room: tuple, 
             np.matmul(rest[power][:, own], col_weight[own], out=product)
             product *= row_weight
             powers[power] += share.astype(rest.dtype) @ product
-
-
-def of_list(score: np.ndarray, row: np.ndarray, col: np.ndarray, wanted: EveryPair) -> Tally:
-    """The sums of the impostor pairs of a list, given by their places on both sides."""
-    protocol, middle = wanted.protocol, wanted.bins.middle
-    score, row, col, cell = counted_pairs(score, row, col, protocol)
-    bins = wanted.bins.of(score)
-    binned = slot_sums(bins * protocol.n_cells + cell, len(middle) * protocol.n_cells, row, col, protocol)
-    powers = np.zeros((2, protocol.n_cells, protocol.n_columns))
-    for begin in range(0, len(score), CHUNK):
-        for c in range(protocol.n_cells):
-            own = begin + np.flatnonzero(cell[begin : begin + CHUNK] == c)
-            weight = protocol.probe.real_weight[row[own]] * protocol.reference.real_weight[col[own]]
-            factor = protocol.factors(row[own], col[own])
-            for power in (1, 2):
-                rest = score[own].astype(float) ** power - middle[bins[own]] ** power
-                powers[power - 1, c] += (factor * rest) @ weight.astype(float)
-    extremes = [float(score.min(initial=np.inf)), float(score.max(initial=-np.inf))]
-    return Tally({"binned": binned, "powers": powers}, {"extremes": extremes})

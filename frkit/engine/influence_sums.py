@@ -5,17 +5,19 @@ thresholds are known.
 """
 
 import numpy as np
-import pandas as pd
 
-from frkit.engine.kernels import add_above
-from frkit.engine.pairs import Genuine, Pairs, common_group, ratio
+from frkit.base import compiled
+from frkit.engine.kernels import COMPILE, bin_index
+from frkit.engine.list_sums import add_listed, of_pairs_alone
+from frkit.engine.pairs import Genuine, common_group, ratio
 from frkit.engine.pilot import Ladder
-from frkit.engine.protocol import Protocol, rounded, sampled_people
-from frkit.engine.scan import COLS, FAILED_COLS, FAILED_ROWS, PEOPLE, ROWS, Gaps
+from frkit.engine.protocol import Protocol
+from frkit.engine.scan import COLS, FAILED_COLS, FAILED_ROWS, PEOPLE, ROWS, Gaps, rounded, sampled_people
 from frkit.engine.sweep import each
 
 FEW_SUMS = 5_000_000  # up to here both halves of the kept pairs are added up side by side
 FEW_ACCEPTED = 50  # accepted pairs among them, below which single pairs are taken to be nearly independent
+RANKS = 60  # places of the curve inside the last bin
 INFLUENCE_DIMS = {
     "accepted": ("point", "entry", "partner"),
     "compared": ("entry", "partner"),
@@ -31,6 +33,31 @@ INFLUENCE_DIMS = {
     "curve_far": ("place", "far_of"),
     "curve_frr": ("place", "frr_of"),
 }
+
+
+@compiled(**COMPILE)
+def add_above(pairs, ladder, rising, below, images, groups) -> None:
+    """Add each pair of a kept bin to its images and people, as `scan_patch`, under the highest threshold it exceeds.
+
+    rising: thresholds, ascending; below: (bin,) how many of them lie in lower bins. The sums run over the thresholds
+    from the highest down.
+    """
+    (rows, cols, scores), (low, _, scale, bin_of_cell, keep) = pairs, ladder
+    (row_scale, col_scale), (row_sampled, col_sampled), (by_row, by_col, by_people) = images
+    n = rising.shape[0]
+    for u in range(scores.shape[0]):
+        b = np.uintp(bin_index(scores[u], low, scale, bin_of_cell))
+        exceeded = below[b]
+        while exceeded < n and scores[u] > rising[exceeded]:
+            exceeded += 1
+        if exceeded == 0 or not keep[b]:
+            continue
+        r, c, level = np.uintp(rows[u]), np.uintp(cols[u]), np.uintp(n - exceeded)
+        by_row[level, r, np.uintp(groups[1][c])] += col_scale[c]
+        by_col[level, c, np.uintp(groups[0][r])] += row_scale[r]
+        one, other = row_sampled[r], col_sampled[c]
+        if one >= 0 and other >= 0:
+            by_people[level, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
 
 
 def _above_thresholds(
@@ -76,13 +103,13 @@ def influence_sums(
     """All that laws of rates are read from, by name; see `frkit.intervals.influence.Sums`.
 
     An entry is an image under a label: in a list an image can stand under several. swept: sums by gap, and those of the
-    failed comparisons. kept: (row, column, score) of the kept impostor pairs. thresholds: (point,) where the sums are
-    wanted; their bins are kept.
+    failed comparisons. kept: (row, column, score) of impostor pairs, all of those in bins that the ladder keeps among
+    them. thresholds: (point,) where the sums are wanted; their bins are kept.
     """
     people, n_groups = protocol.people, len(protocol.cell_of)
     thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
     if protocol.listed is not None and protocol.listed.one_by_one:
-        return _of_pairs_alone(protocol, kept[0], genuine.pairs, thresholds)
+        return of_pairs_alone(protocol, kept[0], genuine.pairs, thresholds)
     pairs = genuine.pairs.take(genuine.pairs.row >= 0)
     row, col = (part[: protocol.n_genuine] for part in protocol.asked)
     asked_group = common_group(protocol, row, col)
@@ -108,10 +135,7 @@ def influence_sums(
                 accepted[:, place] += above[name] if protocol.whole_run else above[name] * scale[:, None]
         (square, blocks), of_two = _blocks(protocol, above[PEOPLE], scales), 0.0
     else:
-        ((of_row, of_col, score),) = kept
-        listed = score, of_row, of_col, rounded(protocol.factors(of_row, of_col))
-        _add_listed(protocol, listed, where, thresholds, accepted, every)
-        square, blocks, of_two = _blocks_of_list(protocol, listed, thresholds)
+        square, blocks, of_two = add_listed(protocol, kept, where, thresholds, accepted, every)
     group = pairs.cell  # of both sides
     places = [place_of[people.probe[pairs.row] * n_groups + group]]
     places += [place_of[people.reference[pairs.col] * n_groups + group]]
@@ -137,51 +161,6 @@ def influence_sums(
     }
 
 
-def _of_pairs_alone(
-    protocol: Protocol, impostor: tuple, genuine: Pairs, thresholds: np.ndarray
-) -> dict[str, np.ndarray]:
-    """The same where nothing is known of the people: each genuine pair is a person of its own with two images, each
-    impostor pair one of two people that stand in no other pair.
-
-    Pairs stand in the order of the list, those that failed without weight, so that entries of several models meet.
-    """
-    listed, n_groups = protocol.listed, len(protocol.cell_of)
-    n, m = len(listed.impostor), len(listed.genuine)
-    row, col = listed.places(listed.impostor)
-    sides = protocol.probe.group[row].astype(int), protocol.reference.group[col].astype(int)
-    score, genuine_score = np.full(n, np.nan), np.full(m, np.nan)
-    score[np.searchsorted(listed.impostor, impostor[0])] = impostor[2]
-    genuine_score[np.searchsorted(listed.genuine, genuine.row)] = genuine.score
-    counted = ~np.isnan(score)
-    compared = np.zeros((2 * (n + m), n_groups))
-    compared[np.arange(2 * n), np.concatenate(sides[::-1])] = np.tile(counted, 2)
-    exceeds = np.tile(score > thresholds[:, None], 2)
-    rejected = np.tile(genuine_score <= thresholds[:, None], 2)
-
-    def by_groups(weight: np.ndarray) -> np.ndarray:
-        found = np.zeros((n_groups, n_groups))
-        np.add.at(found, tuple(np.sort(sides, axis=0)), weight)
-        return np.maximum(found, found.T)
-
-    square = by_groups(counted)
-    rate = np.nan_to_num(ratio(np.stack([by_groups(accepted) for accepted in exceeds[:, :n]]), square))
-    persons = np.arange(2 * n + m)
-    group = common_group(protocol, *listed.places(listed.genuine))
-    return {
-        "accepted": (np.pad(exceeds, ((0, 0), (0, 2 * m)))[:, :, None] * compared).astype(np.float32),
-        "compared": compared,
-        "rejected": np.pad(rejected, ((0, 0), (2 * n, 0))).astype(np.float32),
-        "genuine": np.append(np.zeros(2 * n, int), np.tile(~np.isnan(genuine_score), 2)),
-        "identity": np.append(persons, persons[2 * n :]),
-        "group": np.concatenate([*sides, group, group]),
-        "pair_weight": np.ones(len(persons)),
-        "square": square,
-        "blocks": square * rate * (1 - rate),
-        "cells": protocol.cell_of,
-        "listed": 1.0,
-    }
-
-
 def _compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.ndarray]:
     """Scale of all impostors of each image, (image, group), on both sides of a tensor, but for failed comparisons."""
     n, n_groups, sides = protocol.n_people, len(protocol.cell_of), (protocol.probe, protocol.reference)
@@ -194,23 +173,6 @@ def _compared_weights(protocol: Protocol, scales: list, swept: dict) -> list[np.
     if protocol.symmetric:  # the sweep saw each pair once, from one of its sides: both sides together are all
         found = [found[0], np.zeros_like(found[1])]
     return [part - swept.get(name, 0) for part, name in zip(found, (FAILED_ROWS, FAILED_COLS), strict=True)]
-
-
-def _add_listed(protocol: Protocol, listed: tuple, place: list, thresholds: np.ndarray, accepted, every) -> None:
-    """Add the impostor pairs of a list to their images: all of them, and those above each threshold.
-
-    place: entry of each row, and of each column. accepted: (level, entry, group). every: (entry, group).
-    """
-    score, row, col, weight = listed
-    order = np.argsort(-thresholds)
-    first = np.searchsorted(-thresholds[order], -score, side="right")  # of the falling thresholds that it exceeds
-    right = first < len(thresholds)
-    into = np.zeros(accepted.shape)
-    sides = (place[0][row], protocol.reference.group[col]), (place[1][col], protocol.probe.group[row])
-    for entry, other in sides:
-        np.add.at(every, (entry, other), weight)
-        np.add.at(into, (first[right], entry[right], other[right]), weight[right])
-    accepted[order] = np.cumsum(into, axis=0)
 
 
 def _blocks(protocol: Protocol, counts: np.ndarray, scales: list) -> tuple[np.ndarray, np.ndarray]:
@@ -269,25 +231,41 @@ def _between(probe: np.ndarray, reference: np.ndarray, symmetric: bool) -> np.nd
     return both
 
 
-def _blocks_of_list(protocol: Protocol, listed: tuple, thresholds: np.ndarray) -> tuple:
-    """As `_blocks`, from the pairs of a list one by one; and how many of them typically are of the same two people."""
-    score, row, col, weight = listed
-    n_groups, probe, reference = len(protocol.cell_of), protocol.probe, protocol.reference
-    people = np.sort([probe.person[row], reference.person[col]], axis=0)
-    groups = np.sort([probe.group[row], reference.group[col]], axis=0).astype(int)
-    block, first = pd.factorize(pd.MultiIndex.from_arrays([*people, *groups]))
-    cell_of_block = np.array([first.get_level_values(2), first.get_level_values(3)])
-    square = np.zeros((n_groups, n_groups))
-    np.add.at(square, tuple(groups), weight**2)
-    blocks = np.zeros((len(thresholds), n_groups, n_groups))
-    whole = np.bincount(block, weight)
-    total = np.zeros_like(square)
-    np.add.at(total, tuple(cell_of_block), whole)
-    for level, threshold in enumerate(thresholds):
-        found = np.bincount(block, weight * (score > threshold))
-        rate = np.zeros_like(square)
-        np.add.at(rate, tuple(cell_of_block), found)
-        rate = np.divide(rate, total, out=np.zeros_like(rate), where=total > 0)
-        np.add.at(blocks[level], tuple(cell_of_block), (found - rate[tuple(cell_of_block)] * whole) ** 2)
-    both = (np.maximum(part, np.swapaxes(part, -1, -2)) for part in (square, blocks))
-    return *both, whole @ whole / (weight @ weight)
+def curve(
+    protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine
+) -> dict[str, np.ndarray]:
+    """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
+
+    sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
+    (place, group and last all); the slopes of all rates are read from these.
+    """
+    thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
+    thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
+    accepted = np.cumsum(sums[::-1], axis=0)[::-1]
+    row, col, score = _in_last_bin(kept, ladder, genuine.pairs.score.dtype)
+    inside = np.argsort(-score)
+    if len(inside):
+        row, col = row[inside], col[inside]
+        running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
+        # from the lowest rank up, without the highest score, above which there is nothing
+        ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
+        thresholds = np.append(thresholds, score[inside[ranks]])
+        accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
+    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
+    lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
+    lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
+    far = np.column_stack([np.nan_to_num(ratio(accepted, totals)), accepted.sum(1) / totals.sum()])
+    frr = np.column_stack([np.nan_to_num(ratio(lost, weight.sum(0))), lost.sum(1) / weight.sum()])
+    return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
+
+
+def _in_last_bin(kept: list, ladder: Ladder, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, column and score of the kept pairs in the last bin, which few are; kind: of scores."""
+    cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
+    edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
+    found = [(np.empty(0, int), np.empty(0, int), np.empty(0, kind))]
+    for row, col, score in kept:
+        high = np.flatnonzero(score >= edge)
+        inside = high[ladder.bins_of(score[high]) == ladder.n_bins - 1]
+        found.append((row[inside], col[inside], score[inside]))
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -1,4 +1,4 @@
-"""Compiled loops over patches of scores, and walks along sorted pairs to exact thresholds and rates.
+"""Compiled loops over patches of scores, and over genuine pairs.
 
 They know NumPy arrays only: no labels, no dask, no names.
 
@@ -193,83 +193,84 @@ def add_scaled(start, rows, cols, row_weight, col_weight, row_scale, col_scale, 
             u += 1
 
 
-@compiled(**COMPILE)
-def add_above(pairs, ladder, rising, below, images, groups) -> None:
-    """Add each pair to its images and people, as `scan_patch` does, under the highest threshold that it exceeds.
+# --- every pair under its bin, without a floor -----------------------------------------------------------------
 
-    rising: thresholds, ascending; below: (bin,) how many of them lie in lower bins. The sums run over the thresholds
-    from the highest down.
+
+@compiled(**COMPILE)
+def file_in_bins(scores, first, persons, groups, cell_of, bins, columns, out) -> int:
+    """File every impostor pair of a patch under its bin, and write how far its score and its square are from the bin's.
+
+    bins: edges of even fine bins (edges[k] <= score < edges[k + 1], the last closed), the bin of each of these, and
+    each bin's middle; a score outside (by rounding; more is refused elsewhere) falls into the first or last one.
+    columns: where each column stands in the matrices that are written, and the factor of its pairs there. out: rows,
+    columns and slots of the pairs, and these matrices, 0 where there is no pair. Returns how many pairs there are.
     """
-    (rows, cols, scores), (low, _, scale, bin_of_cell, _) = pairs, ladder
-    (row_scale, col_scale), (row_sampled, col_sampled), (by_row, by_col, by_people) = images
-    n = rising.shape[0]
-    for u in range(scores.shape[0]):
-        exceeded = below[np.uintp(bin_index(scores[u], low, scale, bin_of_cell))]
-        while exceeded < n and scores[u] > rising[exceeded]:
-            exceeded += 1
-        if exceeded == 0:
-            continue
-        r, c, level = np.uintp(rows[u]), np.uintp(cols[u]), np.uintp(n - exceeded)
-        by_row[level, r, np.uintp(groups[1][c])] += col_scale[c]
-        by_col[level, c, np.uintp(groups[0][r])] += row_scale[r]
-        one, other = row_sampled[r], col_sampled[c]
-        if one >= 0 and other >= 0:
-            by_people[level, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
-
-
-# --- walks along sorted pairs, for one replicate -----------------------------------------------------------
+    (edges, bin_of, middle), (place_of, scale) = bins, columns
+    rows, cols, slots, rest, rest_of_square = out
+    n_cells, n_fine = cell_of.max() + 1, edges.shape[0] - 1
+    per_bin = n_fine / (edges[n_fine] - edges[0])
+    n = np.uintp(0)  # unsigned, where Numba would else test for negative indices
+    for r in range(scores.shape[0]):
+        cells, person = cell_of[groups[0][r]], persons[0][r]
+        for c in range(scores.shape[1]):
+            score, cell, place = scores[r, c], cells[np.uintp(groups[1][c])], np.uintp(place_of[c])
+            if c < first[r] or persons[1][c] == person or cell < 0 or np.isnan(score):
+                rest[r, place] = rest_of_square[r, place] = 0
+                continue
+            # the quotient may be off by one beside an edge: the edges themselves decide
+            k = min(max(int((score - edges[0]) * per_bin), 0), n_fine - 1)
+            k -= k > 0 and score < edges[np.uintp(k)]
+            k += k + 1 < n_fine and score >= edges[np.uintp(k + 1)]
+            b = np.uintp(bin_of[np.uintp(k)])
+            rows[n], cols[n], slots[n] = r, c, b * n_cells + cell
+            n += np.uintp(1)
+            beside = score - middle[b]
+            rest[r, place] = scale[c] * beside
+            rest_of_square[r, place] = scale[c] * (beside * (score + middle[b]))
+    return n
 
 
 @compiled(**COMPILE)
-def pair_weight(u, weight, pairs) -> float:
-    """Weight of pair u in one replicate; weight: (image on each side)."""
-    row_weight, col_weight = weight
-    return pairs.factor[u] * row_weight[np.uintp(pairs.row[u])] * col_weight[np.uintp(pairs.col[u])]
+def add_whole_by_row(start, rows, cols, row_weight, col_weight, run, sums) -> None:
+    """As `add_whole`, where many pairs of a slot stand in one row: their columns' weights are added up first.
 
-
-@compiled(**COMPILE)
-def walk_levels(base, target, begin, end_of, weight, pairs, threshold, above) -> None:
-    """Exact threshold and impostor weight above it, for one replicate and each level.
-
-    base: (level, cell) weight above the level's bin. begin, end_of: (level,) its pairs in the sorted list.
-    weight: (image on each side) of this replicate. pairs: from the highest score down.
-    The threshold is the highest score whose own pairs would lift the weight above the target: the smallest
-    observed score that keeps to it (D.1). Fills threshold (level,) and above (level, cell).
+    That takes one addition for each pair and replicate, of 8 bits: `run` of pairs in a slot, and in a row, that fit.
     """
-    score, cell = pairs.score, pairs.cell
-    for level in range(target.shape[0]):
-        total, u, end, lowest = 0.0, begin[level], end_of[level], np.int64(-1)
-        for c in range(base.shape[1]):  # rows assigned whole take Numba a second each to compile
-            above[level, c] = base[level, c]
-            total += base[level, c]
-        while u < end:
-            v, tied = u + 1, pair_weight(u, weight, pairs)
-            while v < end and score[v] == score[u]:
-                tied += pair_weight(v, weight, pairs)
+    own, part = np.empty(sums.shape[1], np.uint8), np.empty(sums.shape[1], np.uint16)
+    for s in range(sums.shape[0]):
+        part[:] = 0
+        n_part, u = 0, start[s]
+        while u < start[s + 1]:
+            row, end = np.uintp(rows[u]), min(start[s + 1], u + run[1])
+            v = u + 1
+            while v < end and rows[v] == row:
                 v += 1
-            lowest = u if tied > 0 else lowest  # no branch: whether a pair counts cannot be foreseen
-            if total + tied > target[level]:
-                lowest = u
-                break
-            total += tied
-            u = v
-        if lowest >= 0:
-            threshold[level] = score[lowest]
-        # by cell only now: where the walk ends the weight of all cells together decides
-        for x in range(begin[level], u):
-            above[level, np.uintp(cell[x])] += pair_weight(x, weight, pairs)
+            n_part += v - u
+            if n_part > run[0]:
+                for b in range(part.shape[0]):
+                    sums[s, b] += part[b]
+                    part[b] = 0
+                n_part = v - u
+            own[:] = 0
+            while u + 3 < v:
+                c, d = np.uintp(cols[u]), np.uintp(cols[u + 1])
+                e, f = np.uintp(cols[u + 2]), np.uintp(cols[u + 3])
+                for b in range(own.shape[0]):
+                    two = np.uint8(col_weight[c, b] + col_weight[d, b])
+                    own[b] += np.uint8(two + np.uint8(col_weight[e, b] + col_weight[f, b]))
+                u += 4
+            while u < v:
+                c = np.uintp(cols[u])
+                for b in range(own.shape[0]):
+                    own[b] += col_weight[c, b]
+                u += 1
+            for b in range(own.shape[0]):
+                part[b] = np.uint16(part[b] + np.uint16(np.uint16(row_weight[row, b]) * np.uint16(own[b])))
+        for b in range(part.shape[0]):
+            sums[s, b] += part[b]
 
 
-@compiled(**COMPILE)
-def weight_above(base, thresholds, begin, end, weight, pairs, above) -> None:
-    """Impostor weight strictly above fixed thresholds, for one replicate: above (level, cell)."""
-    for level in range(thresholds.shape[0]):
-        for c in range(base.shape[1]):
-            above[level, c] = base[level, c]
-        for u in range(begin[level], end[level]):
-            if pairs.score[u] <= thresholds[level]:
-                break
-            above[level, np.uintp(pairs.cell[u])] += pair_weight(u, weight, pairs)
+# --- genuine pairs, for one replicate --------------------------------------------------------------------------
 
 
 @compiled(**COMPILE)
@@ -283,81 +284,13 @@ def genuine_weight(u, weight, genuine) -> float:
 
 
 @compiled(**COMPILE)
-def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
-    """Genuine weight at or below each threshold, for one replicate: rejected (level, group).
-
-    weight: (image) of either side, (identity), and the identity of an image of the second side. genuine: scores
-    ascending; the factor of an image with itself holds the one half where pairs are not ordered.
-    """
-    total = np.zeros(rejected.shape[1])
-    u = np.int64(0)  # a literal would be compiled apart
-    for x in range(order.shape[0]):
-        level = order[x]
-        while u < genuine.score.shape[0] and genuine.score[u] <= thresholds[level]:
-            total[genuine.cell[u]] += genuine_weight(u, weight, genuine)
-            u += 1
-        for group in range(total.shape[0]):
-            rejected[level, group] = total[group]
-
-
-@compiled(**COMPILE)
-def binned_genuine(place, weight, genuine, sums) -> None:
-    """Genuine weight of one replicate at each place but the last, sums (place, group); place: (pair,), ascending."""
+def binned_genuine(place, weight, genuine, sums, powers) -> None:
+    """Genuine weight of one replicate at each place, sums (place, group), and that of the first powers of the scores,
+    powers (power, group), from the zeroth; place: (pair,), ascending; pairs beyond the last place are left out."""
     for u in range(genuine.score.shape[0]):
-        if place[u] >= sums.shape[0] - 1:
+        if place[u] >= sums.shape[0]:
             break
-        sums[place[u], genuine.cell[u]] += genuine_weight(u, weight, genuine)
-
-
-@compiled(**COMPILE)
-def crossing(accepted, rejected, imp, gen, weight, genuine_weights, pairs, genuine, own, totals, tolerance) -> tuple:
-    """Where FAR and FRR cross inside one bin, for one replicate: (threshold, FAR and FRR just below it, and at it).
-
-    accepted, rejected: impostor weight above and genuine weight below the lower end of the bin.
-    imp, gen: (begin, end) of the bin's pairs in `pairs` (score descending) and the first genuine pair in
-    `genuine` (ascending) that is not below the bin. genuine_weights: as `weight` in `rejected_weight`. own: the group
-    that counts, which is also the cell of its own pairs (-1: all). totals: weight of all impostor and genuine pairs.
-    The threshold is the smallest observed score at which FRR >= FAR.
-    """
-    p, q = imp[1] - 1, gen
-    far, frr = accepted / totals[0], rejected / totals[1]
-    n_genuine = genuine.score.shape[0]
-    while p >= imp[0] or q < n_genuine:
-        from_pairs = p >= imp[0] and (q >= n_genuine or pairs.score[p] <= genuine.score[q])
-        score = pairs.score[p] if from_pairs else genuine.score[q]
-        more_accepted = more_rejected = 0.0
-        # equal scores of both kinds change sides together: a threshold takes all of them or none
-        while p >= imp[0] and pairs.score[p] == score:
-            if own < 0 or pairs.cell[p] == own:
-                more_accepted += pair_weight(p, weight, pairs)
-            p -= 1
-        while q < n_genuine and genuine.score[q] == score:
-            if own < 0 or genuine.cell[q] == own:
-                more_rejected += genuine_weight(q, genuine_weights, genuine)
-            q += 1
-        # pairs without weight in this replicate are not observed in it: their scores are no thresholds
-        if more_accepted > 0 or more_rejected > 0:
-            accepted, rejected = accepted - more_accepted, rejected + more_rejected
-            new_far, new_frr = accepted / totals[0], rejected / totals[1]
-            if new_far - new_frr <= tolerance:
-                return score, far, frr, new_far, new_frr
-            far, frr = new_far, new_frr
-    return np.nan, np.nan, np.nan, np.nan, np.nan
-
-
-@compiled(**COMPILE)
-def crossings(wanted, weights, places, weight, genuine_weights, pairs, genuine, totals, tolerance, found) -> None:
-    """`crossing` of the curves that are wanted, for one replicate: found (curve, 5).
-
-    weights: (curve, 2) accepted and rejected. places: (curve, 3) begin and end of the pairs, and the first genuine
-    pair. totals: (curve, 2). The last curve takes all pairs.
-    """
-    for curve in range(wanted.shape[0]):
-        if wanted[curve]:
-            start, at = weights[curve], places[curve]
-            own = curve if curve + 1 < wanted.shape[0] else -1
-            of_all = totals[curve, 0], totals[curve, 1]
-            part = weight, genuine_weights, pairs, genuine, own, of_all, tolerance
-            one = crossing(start[0], start[1], (at[0], at[1]), at[2], *part)
-            for k in range(5):
-                found[curve, k] = one[k]
+        added, group, score = genuine_weight(u, weight, genuine), genuine.cell[u], np.float64(genuine.score[u])
+        sums[place[u], group] += added
+        for power in range(powers.shape[0]):
+            powers[power, group] += added * score**power

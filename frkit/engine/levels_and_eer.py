@@ -1,22 +1,63 @@
 """Exact rates at FAR levels and thresholds, and equal error rates, in the data, their V-statistic and every replicate.
 
-The threshold of a FAR level is the smallest observed impostor score that keeps to it (D.1): `kernels.walk_levels`. That
-of the EER is the smallest observed score at which FRR >= FAR. The EER itself lies on the line from the rates just below
+The threshold of a FAR level is the smallest observed impostor score that keeps to it (D.1): `walk_levels`. That of the
+EER is the smallest observed score at which FRR >= FAR. The EER itself lies on the line from the rates just below
 that score to the rates at it, where these are equal.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from frkit.engine import kernels
-from frkit.engine.pairs import Genuine, Impostors, curves, ratio
+from frkit.base import compiled
+from frkit.engine.kernels import COMPILE, binned_genuine, genuine_weight
+from frkit.engine.pairs import Crossings, Genuine, Impostors, curves, ratio
 from frkit.engine.pilot import Ladder
-from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import each
 
 TOLERANCE = 1e-12  # a FAR within this of the level (relatively) keeps to it
-RANKS = 60  # places of the curve inside the last bin
+
+
+# --- levels and thresholds --------------------------------------------------------------------------------------
+
+
+@compiled(**COMPILE)
+def pair_weight(u, weight, pairs) -> float:
+    """Weight of impostor pair u in one replicate; weight: (image on each side)."""
+    row_weight, col_weight = weight
+    return pairs.factor[u] * row_weight[np.uintp(pairs.row[u])] * col_weight[np.uintp(pairs.col[u])]
+
+
+@compiled(**COMPILE)
+def walk_levels(base, target, fixed, begin, end_of, weight, pairs, threshold, above) -> None:
+    """Exact threshold and impostor weight above it, for one replicate and each level.
+
+    base: (level, cell) weight above the first pair of the walk. begin, end_of: (level,) its pairs in the sorted list.
+    weight: (image on each side) of this replicate. pairs: from the highest score down.
+    The threshold is the highest score whose own pairs would lift the weight above the target: the smallest
+    observed score that keeps to it (D.1); no walk passes a fixed threshold. Fills threshold (level,) and above (level,
+    cell).
+    """
+    score, cell = pairs.score, pairs.cell
+    for level in range(target.shape[0]):
+        total, u, end, lowest = 0.0, begin[level], end_of[level], np.int64(-1)
+        for c in range(base.shape[1]):  # rows assigned whole take Numba a second each to compile
+            above[level, c] = base[level, c]
+            total += base[level, c]
+        while u < end and score[u] > fixed[level]:
+            v, tied = u + 1, pair_weight(u, weight, pairs)
+            while v < end and score[v] == score[u]:
+                tied += pair_weight(v, weight, pairs)
+                v += 1
+            lowest = u if tied > 0 else lowest  # no branch: whether a pair counts cannot be foreseen
+            if total + tied > target[level]:
+                lowest = u
+                break
+            total += tied
+            u = v
+        if lowest >= 0:
+            threshold[level] = score[lowest]
+        # by cell only now: where the walk ends the weight of all cells together decides
+        for x in range(begin[level], u):
+            above[level, np.uintp(cell[x])] += pair_weight(x, weight, pairs)
 
 
 def bins_of_levels(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.ndarray:
@@ -28,39 +69,48 @@ def bins_of_levels(sums: np.ndarray, totals: np.ndarray, far: np.ndarray) -> np.
     return len(sums) - 1 - within
 
 
-def resolve_levels(impostors: Impostors, far: np.ndarray, bins: np.ndarray, thresholds, weights) -> None:
-    """Fill in thresholds (column, level) at FAR levels, and impostor weight above them, (column, level, cell), of those
-    whose bins, (column, level), are among these."""
+def resolve_levels(impostors: Impostors, far: np.ndarray, fixed: np.ndarray, bins, thresholds, weights) -> None:
+    """Fill in thresholds (column, level) at FAR levels, unless fixed ones are given, and impostor weight above them,
+    (column, level, cell), of those whose bins, (column, level), are among these."""
     totals, above, here = impostors.totals.sum(0), impostors.above.sum(1), np.isin(bins, impostors.bin)
 
     def one(column: int) -> None:
         own = np.flatnonzero(here[column])
-        target = far[own] * totals[column] * (1 + TOLERANCE)
-        # the last run above which the weight keeps to the level: the threshold is among its pairs
-        at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
+        if fixed.size:
+            target, lowest = np.full(len(own), np.inf), fixed[own]
+            at, end = (np.searchsorted(-impostors.bin, -bins[column, own], side=side) for side in ("left", "right"))
+        else:
+            target, lowest = far[own] * totals[column] * (1 + TOLERANCE), np.full(len(own), -np.inf)
+            # the last run above which the weight keeps to the level: the threshold is among its pairs
+            at = np.maximum(np.searchsorted(above[:, column], target, side="right") - 1, 0)
+            end = at + 1
         base = np.ascontiguousarray(impostors.above[at, :, column])
-        pairs = impostors.first[at], impostors.last[at], impostors.column(column), impostors.pairs
+        pairs = impostors.first[at], impostors.last[end - 1], impostors.column(column), impostors.pairs
         found = np.full(len(own), np.nan), np.empty(base.shape)
-        kernels.walk_levels(base, target, *pairs, *found)
-        thresholds[column, own], weights[column, own] = found
+        walk_levels(base, target, lowest, *pairs, *found)
+        weights[column, own] = found[1]
+        if not fixed.size:
+            thresholds[column, own] = found[0]
 
     each(one, len(bins))
 
 
-def resolve_thresholds(impostors: Impostors, fixed: np.ndarray, bins: np.ndarray, weights: np.ndarray) -> None:
-    """Fill in impostor weight strictly above fixed thresholds, (column, level, cell), of those whose bins, (level,),
-    are among these."""
-    own = np.flatnonzero(np.isin(bins, impostors.bin))
-    begin = np.array([np.argmax(impostors.bin == b) for b in bins[own]], int)
-    last = np.array([impostors.last[impostors.bin == b][-1] for b in bins[own]], int)
+@compiled(**COMPILE)
+def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
+    """Genuine weight at or below each threshold, for one replicate: rejected (level, group).
 
-    def one(column: int) -> None:
-        above, weight = np.ascontiguousarray(impostors.above[begin, :, column]), impostors.column(column)
-        found = np.empty(above.shape)
-        kernels.weight_above(above, fixed[own], impostors.first[begin], last, weight, impostors.pairs, found)
-        weights[column, own] = found
-
-    each(one, len(weights))
+    weight: (image) of either side, (identity), and the identity of an image of the second side. genuine: scores
+    ascending; the factor of an image with itself holds the one half where pairs are not ordered.
+    """
+    total = np.zeros(rejected.shape[1])
+    u = np.int64(0)  # a literal would be compiled apart
+    for x in range(order.shape[0]):
+        level = order[x]
+        while u < genuine.score.shape[0] and genuine.score[u] <= thresholds[level]:
+            total[genuine.cell[u]] += genuine_weight(u, weight, genuine)
+            u += 1
+        for group in range(total.shape[0]):
+            rejected[level, group] = total[group]
 
 
 def rejection_rates(genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -73,7 +123,7 @@ def rejection_rates(genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarra
 
     def one(column: int) -> None:
         order = np.argsort(thresholds[column])
-        kernels.rejected_weight(thresholds[column], order, genuine.column(column), pairs, out[column])
+        rejected_weight(thresholds[column], order, genuine.column(column), pairs, out[column])
 
     each(one, len(thresholds))
     out[lost] = np.nan
@@ -81,62 +131,7 @@ def rejection_rates(genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarra
     return ratio(out.sum(2), totals.sum(0)[:, None]), ratio(out, totals.T[:, None])[..., :-1]
 
 
-def curve(
-    protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine
-) -> dict[str, np.ndarray]:
-    """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
-
-    sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
-    (place, group and last all); the slopes of all rates are read from these.
-    """
-    thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
-    thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
-    accepted = np.cumsum(sums[::-1], axis=0)[::-1]
-    row, col, score = _in_last_bin(kept, ladder, genuine.pairs.score.dtype)
-    inside = np.argsort(-score)
-    if len(inside):
-        row, col = row[inside], col[inside]
-        running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
-        # from the lowest rank up, without the highest score, above which there is nothing
-        ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
-        thresholds = np.append(thresholds, score[inside[ranks]])
-        accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
-    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
-    lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
-    lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
-    far = np.column_stack([np.nan_to_num(ratio(accepted, totals)), accepted.sum(1) / totals.sum()])
-    frr = np.column_stack([np.nan_to_num(ratio(lost, weight.sum(0))), lost.sum(1) / weight.sum()])
-    return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
-
-
-def _in_last_bin(kept: list, ladder: Ladder, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row, column and score of the kept pairs in the last bin, which few are; kind: of scores."""
-    cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
-    edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
-    found = [(np.empty(0, int), np.empty(0, int), np.empty(0, kind))]
-    for row, col, score in kept:
-        high = np.flatnonzero(score >= edge)
-        inside = high[ladder.bins_of(score[high]) == ladder.n_bins - 1]
-        found.append((row[inside], col[inside], score[inside]))
-    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
-
-
 # --- equal error rates ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Crossings:
-    """Where FAR and FRR cross: bins (column, curve), -1 below the floor, -2 where a rate has no pairs.
-
-    A curve is a group, and last all pairs together. accepted, rejected: (column, curve) impostor weight above
-    and genuine weight below the lower end of the bin: weights, which are whole numbers where all n_k are equal,
-    so that the rates do not depend on where the bins happen to lie.
-    """
-
-    bins: np.ndarray
-    accepted: np.ndarray
-    rejected: np.ndarray
-    genuine_bins: np.ndarray
 
 
 def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, n_groups: int) -> Crossings:
@@ -170,13 +165,56 @@ def _crossed(accepted: np.ndarray, rejected: np.ndarray, all_pairs: tuple) -> np
 
 def _by_place(genuine: Genuine, place: np.ndarray, n_places: int) -> np.ndarray:
     """Genuine weight at every place but the last, (group, place, column); place: (pair,), ascending."""
-    weight = np.zeros((len(genuine.identity_count), n_places, len(genuine.totals)))
+    weight, no_powers = np.zeros((len(genuine.identity_count), n_places, len(genuine.totals))), np.empty((0, 0))
 
     def one(column: int) -> None:
-        kernels.binned_genuine(place, genuine.column(column), genuine.pairs, weight[column])
+        binned_genuine(place, genuine.column(column), genuine.pairs, weight[column, :-1], no_powers)
 
     each(one, len(weight))
     return np.moveaxis(weight, (2, 1), (0, 1))
+
+
+@compiled(**COMPILE)
+def crossings(wanted, weights, places, weight, genuine_weights, pairs, genuine, totals, tolerance, found) -> None:
+    """Where FAR and FRR of the wanted curves cross inside one bin each, for one replicate.
+
+    The threshold is the smallest observed score at which FRR >= FAR: found (curve, 5) takes it, FAR and FRR just below
+    it, and at it. A curve counts the pairs of one group, whose number is also that of their cell; the last one all.
+    weights: (curve, 2) impostor weight above and genuine weight below the lower end of the bin. places: (curve, 3)
+    begin and end of the bin's pairs in `pairs` (score descending), and the first genuine pair in `genuine` (ascending)
+    that is not below the bin. genuine_weights: as `weight` in `rejected_weight`. totals: (curve, 2) weight of all
+    impostor and genuine pairs.
+    """
+    n_genuine = genuine.score.shape[0]
+    for curve in range(wanted.shape[0]):
+        if not wanted[curve]:
+            continue
+        own = curve if curve + 1 < wanted.shape[0] else -1
+        accepted, rejected = weights[curve, 0], weights[curve, 1]
+        begin, p, q = places[curve, 0], places[curve, 1] - 1, places[curve, 2]
+        far, frr = accepted / totals[curve, 0], rejected / totals[curve, 1]
+        while p >= begin or q < n_genuine:
+            from_pairs = p >= begin and (q >= n_genuine or pairs.score[p] <= genuine.score[q])
+            score = pairs.score[p] if from_pairs else genuine.score[q]
+            more_accepted = more_rejected = 0.0
+            # equal scores of both kinds change sides together: a threshold takes all of them or none
+            while p >= begin and pairs.score[p] == score:
+                if own < 0 or pairs.cell[p] == own:
+                    more_accepted += pair_weight(p, weight, pairs)
+                p -= 1
+            while q < n_genuine and genuine.score[q] == score:
+                if own < 0 or genuine.cell[q] == own:
+                    more_rejected += genuine_weight(q, genuine_weights, genuine)
+                q += 1
+            # pairs without weight in this replicate are not observed in it: their scores are no thresholds
+            if more_accepted > 0 or more_rejected > 0:
+                accepted, rejected = accepted - more_accepted, rejected + more_rejected
+                new_far, new_frr = accepted / totals[curve, 0], rejected / totals[curve, 1]
+                if new_far - new_frr <= tolerance:
+                    found[curve, 0], found[curve, 1], found[curve, 2] = score, far, frr
+                    found[curve, 3], found[curve, 4] = new_far, new_frr
+                    break
+                far, frr = new_far, new_frr
 
 
 def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_groups: int, out: np.ndarray) -> None:
@@ -193,7 +231,7 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
     def one(column: int) -> None:
         weights, pairs = (impostors.column(column), genuine.column(column)), (impostors.pairs, genuine.pairs)
         own = starts[0][column], starts[1][column]
-        kernels.crossings(here[column], *own, *weights, *pairs, whole[column], TOLERANCE, found[column])
+        crossings(here[column], *own, *weights, *pairs, whole[column], TOLERANCE, found[column])
 
     each(one, len(at.bins))
     threshold, *rates = np.moveaxis(found, 2, 0)

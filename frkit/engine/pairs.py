@@ -57,16 +57,14 @@ class Genuine:
 
     def column(self, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Counts of one column: images on either side, identities, and whose images stand on the second side."""
-        row_weight, col_weight = self.image_weight
-        return row_weight[column], col_weight[column], self.identity_count[column], self.identity
+        return *(weight[column] for weight in self.image_weight), self.identity_count[column], self.identity
 
     def weights(self, column: int) -> np.ndarray:
         """Weight of every pair in one column; an image's copies make w (w - 1) ordered pairs."""
-        row_weight, col_weight, identity_count, identity = self.column(column)
-        _, row, col, _, factor = self.pairs
-        weight = col_weight[col].astype(float)
-        weight *= np.where(row < 0, weight - 1, row_weight[row])
-        return factor * weight * identity_count[identity[col]]
+        (row_weight, col_weight, identity_count, identity), pairs = self.column(column), self.pairs
+        weight = col_weight[pairs.col].astype(float)
+        weight *= np.where(pairs.row < 0, weight - 1, row_weight[pairs.row])
+        return pairs.factor * weight * identity_count[identity[pairs.col]]
 
 
 class Weighted(NamedTuple):
@@ -153,6 +151,21 @@ def _weighted(protocol: Protocol, pairs: Pairs, columns: slice, complete: bool) 
     return replace(genuine, totals=np.stack(totals, 1))
 
 
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """Where FAR and FRR cross: bins (column, curve), -1 below the floor, -2 where a rate has no pairs.
+
+    A curve is a group, and last all pairs together. accepted, rejected: (column, curve) impostor weight above
+    and genuine weight below the lower end of the bin: weights, which are whole numbers where all n_k are equal,
+    so that the rates do not depend on where the bins happen to lie.
+    """
+
+    bins: np.ndarray
+    accepted: np.ndarray
+    rejected: np.ndarray
+    genuine_bins: np.ndarray
+
+
 # --- impostor pairs -----------------------------------------------------------------------------------------
 
 
@@ -175,7 +188,7 @@ class Impostors:
 
     def column(self, column: int) -> tuple[np.ndarray, np.ndarray]:
         """Counts of one column, of the images on either side."""
-        return self.weight[0][column], self.weight[1][column]
+        return tuple(weight[column] for weight in self.weight)
 
 
 def portions(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray) -> Iterator[Impostors]:

@@ -76,11 +76,15 @@ class Ladder:
         """The same bins, of which only these are kept."""
         return replace(self, keep=np.isin(np.arange(self.n_bins), bins))
 
-    def finer(self, bins: np.ndarray, counts: np.ndarray, n_bins: int) -> "Ladder":
-        """About so many bins of equally many pairs where these bins are, as few as possible elsewhere; none is kept.
+    def finer(self, bins: np.ndarray, counts: np.ndarray, n_sums: int, n_pairs: int) -> "Ladder | None":
+        """Narrower bins in place of these, where too many pairs would have to be fetched; otherwise None.
 
-        counts: (bin,) pairs, which within a bin are taken to be spread evenly.
+        They hold about equally many pairs; elsewhere bins are as few as possible, and none is kept. counts: (bin,)
+        pairs, which within a bin are taken to be spread evenly. n_sums: sums in each bin. n_pairs: pairs in all.
         """
+        n_bins = min(FINER_SUMS // n_sums, CELLS // 2)
+        if self.keep[bins].all() or counts[bins].sum() <= most_kept(n_pairs) or n_bins <= len(bins):
+            return None
         wanted = self.keeping(bins).keep
         first, last = np.flatnonzero(wanted[self.bin_of_cell])[[0, -1]]
         # one more cell at either end, so that what lies beyond has bins of its own
@@ -144,14 +148,9 @@ class Pilot:
         ]
         return np.sum(of_patches, axis=0)
 
-    @cached_property
-    def total(self) -> np.ndarray:
-        """Weight of all impostor pairs in every column."""
-        return self.weight_above(-np.inf)
-
     def spread(self, threshold: float) -> float:
         """Relative standard deviation of the replicates' FAR at a threshold, as far as the pilot can tell."""
-        rate = self.weight_above(threshold) / np.maximum(self.total, np.finfo(np.float32).tiny)
+        rate = self.weight_above(threshold) / np.maximum(self.weight_above(-np.inf), np.finfo(np.float32).tiny)
         if rate[0] == 0:
             return 1.0
         own = rate[1 : BLURRED + 1].std() / np.sqrt(2)  # the pilot's error: blurred weights overstate it by 1 to 1.7
@@ -162,7 +161,7 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
     """A ladder for FAR levels or fixed thresholds, and for equal error rates; n_pairs: pairs in all."""
     scores, _ = pilot.tail
     if len(scores) < 100:
-        return _plan_without_zones(pilot, n_pairs)
+        return even_plan(pilot, n_pairs)
     tail, top = (min(pairs / n_pairs, 0.5) for pairs in (TAIL_PAIRS, TOP_PAIRS))
     zones = [zone for zone in _level_zones(pilot, far, tail) + _crossing_zones(pilot) if zone[1] > tail]
     lowest = max([tail, *(high for _, high in zones)])
@@ -174,7 +173,7 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
     low = min([float(scores[-1]) if everything else pilot.score_at(lowest), *thresholds.tolist()])
     high = max([pilot.score_at(top), *thresholds.tolist()])
     if not high > low:
-        return _plan_without_zones(pilot, n_pairs)
+        return even_plan(pilot, n_pairs)
     # a margin, lest rounding puts a fixed threshold outside
     low, high = low - 1e-3 * (high - low), high + 1e-3 * (high - low)
     scale = CELLS / (high - low)
@@ -188,8 +187,11 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
     return Ladder(low, -np.inf if everything else low, scale, bin_of_cell, keep)
 
 
-def even_plan(pilot: Pilot) -> Ladder:
-    """Equal bins over all scores, none kept: where every level lies, when the pilot has misled the plan."""
+def even_plan(pilot: Pilot, n_pairs: float = np.inf) -> Ladder:
+    """A plan that knows nothing, when the pilot tells nothing or has misled it: equal bins over all scores, none kept;
+    of few pairs one bin, which is."""
+    if n_pairs <= FEW_PAIRS:
+        return Ladder.even(0.0, 1.0, 1, keep=True)
     scores = np.concatenate([scores[~np.isnan(scores)] for scores, _, _ in pilot.patches])
     low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 1.0)
     return Ladder.even(low, high, EVEN_BINS, keep=False)
@@ -198,21 +200,6 @@ def even_plan(pilot: Pilot) -> Ladder:
 def most_kept(n_pairs: int) -> int:
     """How many pairs it is cheaper to keep, or to fetch in a second sweep, than to sweep n_pairs once more."""
     return int(np.clip(n_pairs // 10, FETCHED_LIMIT, KEPT_LIMIT))
-
-
-def finer_plan(ladder: Ladder, bins: np.ndarray, counts: np.ndarray, n_sums: int, n_pairs: int) -> Ladder | None:
-    """Narrower bins in place of these, where too many pairs (counts, by bin) would have to be fetched; otherwise None.
-
-    n_sums: sums in each bin. n_pairs: pairs in all.
-    """
-    n_bins = min(FINER_SUMS // n_sums, CELLS // 2)
-    few = ladder.keep[bins].all() or counts[bins].sum() <= most_kept(n_pairs)
-    return None if few or n_bins <= len(bins) else ladder.finer(bins, counts, n_bins)
-
-
-def _plan_without_zones(pilot: Pilot, n_pairs: int) -> Ladder:
-    """One bin, all of it kept, for few pairs; otherwise equal bins."""
-    return Ladder.even(0.0, 1.0, 1, keep=True) if n_pairs <= FEW_PAIRS else even_plan(pilot)
 
 
 def _level_zones(pilot: Pilot, far: np.ndarray, tail: float) -> list[tuple[float, float]]:

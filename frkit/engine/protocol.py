@@ -1,25 +1,21 @@
 """Who is compared with whom, and how often in every replicate: labels and options as codes, cells and weights."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from scipy import sparse
 
-from frkit.base import IDENTITY, PAIR, real_numbers, require, require_one_of
+from frkit.base import IDENTITY, PAIR, require
 from frkit.engine.listed import Listed, draw_pairs, people_of_list, weights_of_list
-from frkit.faces.labels import CROSSED, attributes_of, clean_labels
+from frkit.faces.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
-from frkit.scores.groups import People, group_codes, is_symmetric, people
+from frkit.scores.groups import People, cell_table, group_codes, is_symmetric, people, shares
 
 WHOLE_LIMIT = 255  # weights up to here are added as 16-bit products
 COLUMNS = 32  # whose weights are held in full precision at once
-GRAIN = 2.0**28  # scales are multiples of its inverse, so that sums of them are exact in any order
-MOST_SAMPLED = 200  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
 MOST_COPIES = 4_095  # of an image in a replicate: products of two such counts are exact in float32
 
 
@@ -121,6 +117,11 @@ class Protocol:
         row_most, col_most = (int(side.weight.max()) for side in sides)
         whole = all(np.all(side.scale == side.scale[0]) for side in sides) and max(row_most, col_most) <= WHOLE_LIMIT
         return 65_535 // max(row_most * col_most, 1) if whole and self.between is None else 0
+
+    @property
+    def counts_are_weights(self) -> bool:
+        """Whether every pair weighs one, and there are no replicates: then there is nothing to add up but pairs."""
+        return self.n_columns == 1 and self.whole_run > 0
 
     def scales(self, side: Side) -> np.ndarray:
         """The factors that enter sums: 1 where all are equal, for rates do not depend on a common factor."""
@@ -243,12 +244,11 @@ def _genuine_pairs(images: People, symmetric: bool, copies: bool) -> tuple[tuple
 
     copies: behind these stand the pairs of an image with itself.
     """
-    mine, theirs = (images.identity_code[at] for at in (images.probe, images.reference))
-    by_identity, n_theirs = np.argsort(theirs, kind="stable"), np.bincount(theirs, minlength=len(images.identity_code))
-    many = n_theirs[mine]
-    row = np.repeat(np.arange(len(mine), dtype=np.int32), many)
-    step = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)  # among the references of one identity
-    col = by_identity[np.repeat((np.cumsum(n_theirs) - n_theirs)[mine], many) + step].astype(np.int32)
+    code, shows = images.identity_code, []  # who is on each image of either side: (image, identity)
+    for at in (images.probe, images.reference):
+        one_each = np.ones(len(at), bool), code[at], np.arange(len(at) + 1)
+        shows.append(sparse.csr_matrix(one_each, shape=(len(at), code.max() + 1)))
+    row, col = (shows[0] @ shows[1].T).sorted_indices().nonzero()
     one, other = images.probe[row], images.reference[col]
     genuine = np.flatnonzero(one < other if symmetric else one != other)
     require(len(genuine) > 0, "there is no genuine pair: no identity has two images to compare; check the identities")
@@ -274,33 +274,6 @@ def _narrow(counts: np.ndarray) -> np.ndarray:
     return counts.astype(np.uint8 if counts.max() <= WHOLE_LIMIT else np.uint16, copy=False)
 
 
-def shares(weighting, labels: np.ndarray) -> np.ndarray:
-    """p_k of every identity, with mean 1 (section 2.1)."""
-    if isinstance(weighting, str):
-        require_one_of("weighting (or p_k of every identity)", weighting, ("identity", "pair"))
-        return np.ones(len(labels))
-    weighting = _by_name(weighting)
-    if isinstance(weighting, Mapping):
-        lost = [name for name in labels.tolist() if name not in weighting]
-        require(not lost, f"weighting has no p_k for identities {lost[:3]}; it must name all {len(labels)}")
-        weighting = [weighting[name] for name in labels]
-    share = real_numbers("weighting", weighting).astype(float)
-    fits = share.shape == labels.shape and np.all(np.isfinite(share)) and np.all(share > 0)
-    require(fits, f"weighting must hold one positive p_k for each of the {len(labels)} identities, sorted by name")
-    return share / share.mean()
-
-
-def _by_name(weighting: object) -> object:
-    """A mapping of clean names to p_k, also of a Series or a DataArray, whose labels count and not their order."""
-    if isinstance(weighting, xr.DataArray) and weighting.coords:
-        weighting = weighting.to_series()
-    if not isinstance(weighting, Mapping | pd.Series):
-        return weighting
-    names = clean_labels(list(weighting.keys()), len(weighting), "weighting", "p_k")[0].tolist()
-    require(len(set(names)) == len(names), "weighting names an identity twice: give one p_k for each")
-    return dict(zip(names, (p_k for _, p_k in weighting.items()), strict=True))
-
-
 def draw_people(images: People, by, resampling: Resampling | None) -> tuple[np.ndarray, np.ndarray]:
     """(column, image) and (column, identity) counts; column 0 counts everything once."""
     first = np.unique(images.identity, return_index=True)[1]
@@ -318,30 +291,3 @@ def draw_people(images: People, by, resampling: Resampling | None) -> tuple[np.n
     urn_of_identity = np.searchsorted(drawn[IDENTITY].values, images.urn[first])
     counts = drawn["image_count"].values, drawn["identity_count"].values[:, urn_of_identity]
     return tuple(np.concatenate(pair) for pair in zip(ones, counts, strict=True))
-
-
-def cell_table(n_groups: int, impostors: str) -> np.ndarray:
-    """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
-    require_one_of("impostors", impostors, ("all", "same-group"))
-    require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
-    cells = np.full((n_groups + 1, n_groups + 1), -1, np.int16)
-    cells[np.arange(n_groups), np.arange(n_groups)] = np.arange(n_groups)
-    if impostors == "all":
-        a, b = np.triu_indices(n_groups, 1)
-        cells[a, b] = cells[b, a] = n_groups + np.arange(len(a))
-        cells[-1, :] = cells[:, -1] = n_groups + len(a)
-    return cells
-
-
-def sampled_people(protocol: Protocol) -> np.ndarray:
-    """(person,) place among the sampled people, or -1; always the same people."""
-    n = protocol.n_people
-    chosen = np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLED])
-    place = np.full(n, -1, np.int32)
-    place[chosen] = np.arange(len(chosen))
-    return place
-
-
-def rounded(scale: np.ndarray) -> np.ndarray:
-    """Scales of images' pairs, or of pairs, rounded so that sums do not depend on their order."""
-    return np.round(scale / scale.max(initial=0.0) * GRAIN) / GRAIN

@@ -3,8 +3,7 @@
 The weights of the V-statistic (eq. 19) are made in `pairs.weigh_genuine`.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -13,17 +12,16 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affordable, require
 from frkit.engine import pilot as planning
-from frkit.engine.influence_sums import INFLUENCE_DIMS, influence_sums
+from frkit.engine.influence_sums import INFLUENCE_DIMS, curve, influence_sums
 from frkit.engine.levels_and_eer import (
     Crossings,
     bins_of_levels,
-    curve,
     find_crossings,
     rejection_rates,
     resolve_crossings,
     resolve_levels,
-    resolve_thresholds,
 )
+from frkit.engine.list_sums import list_ladder, tally_list
 from frkit.engine.pairs import (
     COLUMN,
     Impostors,
@@ -38,7 +36,7 @@ from frkit.engine.pairs import (
 )
 from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol
-from frkit.engine.scan import Gaps, Request, list_ladder, scan_blocks, tally_list
+from frkit.engine.scan import Gaps, Request, scan_blocks
 from frkit.engine.store import Checkpoint
 from frkit.engine.sweep import sweep
 
@@ -87,7 +85,7 @@ def tally_rates(
         ladder = planning.even_plan(planning.take_pilot(scores, protocol))
         found = _sweep(scores, protocol, levels, ladder, run)
     counts, n_pairs = found.counts.sum(1), protocol.n_pairs
-    finer = planning.finer_plan(ladder, found.bins[found.bins >= 0], counts, found.totals.size, n_pairs)
+    finer = ladder.finer(found.bins[found.bins >= 0], counts, found.totals.size, n_pairs)
     if finer is not None and protocol.listed is None:  # too many pairs to keep
         ladder, found = finer, _sweep(scores, protocol, levels, finer, run)
     bins, of_data = found.bins[found.bins >= 0], ladder
@@ -101,35 +99,18 @@ def tally_rates(
     table = _table(protocol, found, ladder, far, fixed)
     places = protocol.listed
     alone = places is not None and places.one_by_one and places.identity is not None  # pairs forget people
-    kept = found.kept if of_data is ladder else [_InKeptBins(of_data, pairs) for pairs in found.kept]
-    added = _influence(protocol, found, kept, of_data, table) if influence and not alone else None
+    added = _influence(protocol, found, of_data, table) if influence and not alone else None
     return Rates(table, added, found.genuine, found.totals)
 
 
-@dataclass(frozen=True, eq=False)
-class _InKeptBins:
-    """Some pairs, of which those in bins that the ladder keeps are unpacked as rows, columns and scores."""
-
-    ladder: Ladder
-    pairs: Iterable[np.ndarray]
-
-    def __iter__(self):
-        row, col, score = self.pairs
-        here = self.ladder.keep[self.ladder.bins_of(score)]
-        return iter((row[here], col[here], score[here]))
-
-
-def _influence(protocol: Protocol, found: "_Found", kept, ladder: Ladder, table: xr.Dataset) -> xr.Dataset:
-    """What each image adds to the data's error rates at every level, then at the EER of each group and of all.
-
-    kept: pairs of the bins that the ladder keeps.
-    """
+def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Dataset) -> xr.Dataset:
+    """What each image adds to the data's error rates at every level, then at the EER of each group and of all."""
     data = table.isel({COLUMN: 0})
     eer = np.append(data.eer_group if len(protocol.groups) else (), data.eer)
     places = np.append(data.eer_threshold_group if len(protocol.groups) else (), data.eer_threshold)
     thresholds = np.append(data.threshold, places)
     data_pairs = found.genuine.data
-    sums = influence_sums(protocol, ladder, found.by_image, kept, data_pairs, thresholds)
+    sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds)
     attrs = {"listed": float(sums.pop("listed")), "levels": len(data.threshold)}
     sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
@@ -199,10 +180,7 @@ def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.
     eer = [np.full((2, *at.bins.shape), np.nan) for at in found.crossings]
     accepts = np.zeros((shape[1], protocol.n_cells), int)
     for impostors in portions(found, ladder, protocol, found.bins[found.bins >= 0]):
-        if fixed.size:
-            resolve_thresholds(impostors, fixed, found.level_bins[0], above)
-        else:
-            resolve_levels(impostors, far, found.level_bins, thresholds, above)
+        resolve_levels(impostors, far, fixed, found.level_bins, thresholds, above)
         for (kind, at), out in zip(kinds, eer, strict=True):
             resolve_crossings(impostors, kind, at, n_groups, out)
         _count_accepts(impostors, found, thresholds[0], accepts)

@@ -12,16 +12,43 @@ import numpy as np
 
 from frkit.engine import kernels
 from frkit.engine.pilot import Ladder
-from frkit.engine.protocol import Protocol, rounded, sampled_people
+from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import Tally, refuse_endless
 
+GRAIN = 2.0**28  # scales are multiples of its inverse, so that sums of them are exact in any order
+MOST_SAMPLED = 200  # people among whom pairs of people are told apart; enough to see how pairs of two people agree
 PATCH = 512  # rows and columns that are scanned at once
-PAIRS_PER_BIN, MOST_BINS = 1024, 1024  # of a list
 CHUNK = 20_000  # listed pairs whose weights in all columns are held at once
 WHOLE = slice(None)
 ROWS, COLS, PEOPLE = "by_row", "by_col", "by_people"
 FAILED_ROWS, FAILED_COLS = "failed_by_row", "failed_by_col"
-_SCRATCH = threading.local()
+
+
+def sampled_people(protocol: Protocol) -> np.ndarray:
+    """(person,) place among the sampled people, or -1; always the same people."""
+    n = protocol.n_people
+    chosen = np.sort(np.random.default_rng(0).permutation(n)[:MOST_SAMPLED])
+    place = np.full(n, -1, np.int32)
+    place[chosen] = np.arange(len(chosen))
+    return place
+
+
+def rounded(scale: np.ndarray) -> np.ndarray:
+    """Scales of images' pairs, or of pairs, rounded so that sums do not depend on their order."""
+    return np.round(scale / scale.max(initial=0.0) * GRAIN) / GRAIN
+
+
+class _Scratch(threading.local):
+    """Work space of each thread, for one patch."""
+
+    def __init__(self) -> None:
+        size = PATCH * PATCH + 1
+        self.rows, self.cols, self.by_row, self.by_col = np.empty((4, size), np.uint16)
+        self.slots, self.above = np.empty(size, np.int32), np.empty(PATCH + 1, np.uint16)
+        self.kept, self.score = np.empty((2, size), np.int32), np.empty(size)
+
+
+SCRATCH = _Scratch()
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,16 +181,11 @@ def scan_blocks(places: list[tuple], request: Request, scores: Iterable[np.ndarr
             kept.append(_scan_patch(patch, rows, cols, request, sums, own))
             if failing:
                 _add_missing(patch, rows, cols, request, sums, own)
-    if request.asking and _counts_are_weights(protocol):
+    if request.asking and protocol.counts_are_weights:
         sums["weight"] += sums["count"].reshape(-1, 1)
     kept = [tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))] if kept else []
     sums[PEOPLE] = own.sums[2][:-1]
     return Tally(sums, {"kept": kept, "asked": asked, "images": own.parts()})
-
-
-def _counts_are_weights(protocol: Protocol) -> bool:
-    """Whether every pair weighs one, and there are no replicates: then there is nothing to add up but pairs."""
-    return protocol.n_columns == 1 and protocol.whole_run > 0
 
 
 def patches(block: np.ndarray, rows: slice, cols: slice, symmetric: bool) -> Iterator[tuple[np.ndarray, slice, slice]]:
@@ -190,7 +212,7 @@ def codes_of_patch(protocol: Protocol, rows: slice, cols: slice) -> tuple:
 
 def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, sums: dict, own: Window) -> tuple:
     """Add one patch's pairs to the sums; return the kept ones (rows, columns, scores)."""
-    scratch, protocol = scratch_space(), request.protocol
+    protocol = request.protocol
     filed, n_kept = kernels.scan_patch(
         patch,
         (np.uint32(rows.start), np.uint32(cols.start)),
@@ -198,21 +220,21 @@ def _scan_patch(patch: np.ndarray, rows: slice, cols: slice, request: Request, s
         request.ladder.arrays(patch.dtype),
         own.of_patch(rows, cols),
         sums["count"],
-        request.asking and not _counts_are_weights(protocol),
-        (scratch.above, scratch.rows, scratch.cols, scratch.slots, *scratch.kept, scratch.score),
+        request.asking and not protocol.counts_are_weights,
+        (SCRATCH.above, SCRATCH.rows, SCRATCH.cols, SCRATCH.slots, *SCRATCH.kept, SCRATCH.score),
     )
     # weights are added slot by slot, so that the sums of a slot, one for each replicate, stay in the cache
     if filed:
         add_sorted(protocol, *sort_filed(filed, len(sums["weight"])), sums["weight"], (rows, cols))
-    return *(part[:n_kept].copy() for part in scratch.kept), scratch.score[:n_kept].astype(patch.dtype)
+    return *(part[:n_kept].copy() for part in SCRATCH.kept), SCRATCH.score[:n_kept].astype(patch.dtype)
 
 
 def sort_filed(filed: int, n_slots: int) -> tuple[np.ndarray, tuple]:
     """Where each slot's pairs begin among the pairs filed in this thread's work space, and their rows and columns."""
-    scratch, start = scratch_space(), np.empty(n_slots + 1, np.int64)
-    pairs = scratch.rows[:filed], scratch.cols[:filed], scratch.slots[:filed]
-    kernels.sort_by_slot(*pairs, start, scratch.by_row, scratch.by_col)
-    return start, (scratch.by_row, scratch.by_col)
+    start = np.empty(n_slots + 1, np.int64)
+    pairs = SCRATCH.rows[:filed], SCRATCH.cols[:filed], SCRATCH.slots[:filed]
+    kernels.sort_by_slot(*pairs, start, SCRATCH.by_row, SCRATCH.by_col)
+    return start, (SCRATCH.by_row, SCRATCH.by_col)
 
 
 def add_sorted(protocol: Protocol, start, pairs: tuple, sums: np.ndarray, sides=(WHOLE, WHOLE)) -> None:
@@ -255,43 +277,3 @@ def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, 
     weight = probe.weight[row].astype(float) * reference.weight[col]
     np.add.at(sums["missing"], cell[other], weight * protocol.factors(row, col)[:, None])
     own.add_failed(row, col)
-
-
-def scratch_space() -> threading.local:
-    """Work space of this thread, for one patch."""
-    if not hasattr(_SCRATCH, "rows"):
-        size = PATCH * PATCH + 1
-        _SCRATCH.rows, _SCRATCH.cols, _SCRATCH.by_row, _SCRATCH.by_col = np.empty((4, size), np.uint16)
-        _SCRATCH.slots, _SCRATCH.above = np.empty(size, np.int32), np.empty(PATCH + 1, np.uint16)
-        _SCRATCH.kept, _SCRATCH.score = np.empty((2, size), np.int32), np.empty(size)
-    return _SCRATCH
-
-
-# --- a list of pairs: no tensor, no blocks, every impostor pair is kept ------------------------------------
-
-
-def list_ladder(score: np.ndarray) -> Ladder:
-    """Equal bins between the lowest and the highest score, all of them kept; one bin where pairs are few."""
-    score = score[~np.isnan(score)]
-    n_bins = min(len(score) // PAIRS_PER_BIN, MOST_BINS)
-    low, high = (float(score.min()), float(score.max())) if n_bins > 1 else (0.0, 1.0)
-    return Ladder.even(low, high, max(n_bins, 1), keep=True)
-
-
-def counted_pairs(score: np.ndarray, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> tuple:
-    """Score, row, column and cell of the impostor pairs that enter rates: not failed, and in a cell."""
-    cell = protocol.cells(row, col)
-    counted = (cell >= 0) & ~np.isnan(score)
-    return tuple(part[counted] for part in (score, row, col, cell))
-
-
-def tally_list(scores: np.ndarray, protocol: Protocol, ladder: Ladder) -> Tally:
-    """The impostor pairs of a list, added up by bin and cell, and all of them kept; genuine scores as asked for."""
-    places = protocol.listed
-    impostor = scores[places.impostor], *places.places(places.impostor)
-    score, row, col, cell = counted_pairs(*impostor, protocol)
-    slot, n_slots = ladder.bins_of(score) * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells
-    count = np.bincount(slot, minlength=n_slots).reshape(ladder.n_bins, protocol.n_cells)
-    sums = {"weight": slot_sums(slot, n_slots, row, col, protocol), "count": count}
-    asked = np.arange(protocol.n_genuine), scores[places.genuine]
-    return Tally(sums, {"kept": [(row, col, score)], "asked": [asked]})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
@@ -21,7 +22,7 @@ from frkit.base import (
     require_one_of,
     require_whole,
 )
-from frkit.engine import errors
+from frkit.engine.list_sums import asked_of_list
 from frkit.engine.pairs import ratio, weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.sweep import Tally, sweep
@@ -83,7 +84,8 @@ def contributions(
     """
     scores = checked_scores(scores)
     require(f"{PROBE}_{IDENTITY}" in scores.coords, "these pairs carry no identities, so nobody can be named")
-    scores, how = _chosen(scores, options)
+    scores, which = with_impostors(scores, options.get("impostors", "all"))
+    how = options | {"impostors": which}
     rates = evaluate(scores, far=far, threshold=threshold, by=by, **how)["empirical"].to_dataset()
     parts = [_of_one(*both, by, how) for both in zip(models_of(scores), models_of(rates), strict=True)]
     result = xr.concat(parts, scores[MODEL].variable.astype(str)) if MODEL in scores.dims else parts[0]
@@ -92,20 +94,75 @@ def contributions(
     return result.assign_attrs(attrs)
 
 
-def _chosen(scores: xr.DataArray, options: dict) -> tuple[xr.DataArray, dict]:
-    """The scores of the impostor pairs that were asked for, and the options that are left."""
-    scores, which = with_impostors(scores, options.get("impostors", "all"))
-    return scores, options | {"impostors": which}
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """What a sweep for the pairs that go wrong is to bring back.
+
+    thresholds: (level,) ascending or not. wanted: (identity,) of whom accepted pairs are listed, at most `limit` of
+    them, or None to add up instead. asking: for the scores of genuine pairs.
+    """
+
+    protocol: Protocol
+    thresholds: np.ndarray
+    wanted: np.ndarray | None = None
+    limit: int = 0
+    asking: bool = True
+
+    def swept(self, scores: xr.DataArray) -> Tally:
+        """The errors among all pairs of a tensor, block by block, or among those of a list.
+
+        "weight" (level, identity) of accepted pairs, half to each side, or listed "pairs"; "asked" genuine scores.
+        """
+        if self.protocol.listed is None:
+            return sweep(scores, self, _scan)
+        places, tally = self.protocol.listed, self.none()
+        self.add(*places.places(places.impostor), scores.values[places.impostor], tally)
+        tally.lists["asked"] += asked_of_list(scores.values, self.protocol)
+        return tally
+
+    def none(self) -> Tally:
+        """The tally of nothing."""
+        last = max(int(side.identity.max()) for side in (self.protocol.probe, self.protocol.reference))
+        weight = np.zeros((len(self.thresholds), last + 1))
+        no_pairs = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
+        return Tally({"weight": weight}, {"pairs": [no_pairs], "asked": []})
+
+    def add(self, row: np.ndarray, col: np.ndarray, score: np.ndarray, tally: Tally) -> None:
+        """Add the errors among some impostor pairs to a tally, or list those with a wanted identity on either side."""
+        protocol = self.protocol
+        keep = (score > np.min(self.thresholds, initial=np.inf)) & (protocol.cells(row, col) >= 0)
+        row, col, score = row[keep], col[keep], score[keep]
+        sides = protocol.probe.identity[row], protocol.reference.identity[col]
+        if self.wanted is not None:
+            chosen = self.wanted[sides[0]] | self.wanted[sides[1]]
+            tally.lists["pairs"].append((row[chosen], col[chosen], score[chosen]))
+            return
+        half = 0.5 * protocol.factors(row, col)
+        for weight, threshold in zip(tally.sums["weight"], self.thresholds, strict=True):
+            above = score > threshold
+            for identity in sides:
+                weight += np.bincount(identity[above], half[above], minlength=len(weight))
+
+    def largest(self, tally: Tally) -> tuple:
+        """Row, column and score of the listed pairs with the largest scores; of equal ones in the order of images."""
+        row, col, score = (np.concatenate(part) for part in zip(*tally.lists["pairs"], strict=True))
+        first = np.lexsort((col, row, -score))[: self.limit]
+        return row[first], col[first], score[first]
 
 
-def _swept(scores: xr.DataArray, request: errors.ErrorRequest) -> Tally:
-    """The errors among all pairs of a tensor, block by block, or among those of a list."""
-    protocol = request.protocol
-    if protocol.listed is None:
-        return sweep(scores, request, errors.scan)
-    places, tally = protocol.listed, errors.new_tally(request)
-    errors.add_errors(*places.places(places.impostor), scores.values[places.impostor], request, tally)
-    tally.lists["asked"].append((np.arange(protocol.n_genuine), scores.values[places.genuine]))
+def _scan(places: list[tuple], request: Errors, scores: Iterable[np.ndarray]) -> Tally:
+    """The errors in some blocks."""
+    protocol, tally = request.protocol, request.none()
+    for block, (rows, cols, genuine) in zip(scores, places, strict=True):
+        if genuine is not None:
+            tally.lists["asked"].append((genuine[0], block[genuine[1], genuine[2]]))
+        row, col = np.nonzero(block > np.min(request.thresholds, initial=np.inf))
+        score, row, col = block[row, col], row + rows.start, col + cols.start
+        keep = protocol.probe.person[row] != protocol.reference.person[col]
+        if protocol.symmetric:
+            keep &= col > row
+        request.add(row[keep], col[keep], score[keep], tally)
+    tally.lists["pairs"][:] = [request.largest(tally)]
     return tally
 
 
@@ -114,20 +171,19 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
     protocol = make_protocol(scores, by, **options)
     names, first = np.unique(protocol.people.identity, return_index=True)
     thresholds = 0.0 - rates.threshold.values if turned(scores) else rates.threshold.values
-    found = _swept(scores, errors.ErrorRequest(protocol, thresholds, len(names), asking=True))
+    found = Errors(protocol, thresholds).swept(scores)
     asked = found.asked_scores(protocol, scores.dtype)
     pairs = weigh_genuine(protocol, asked).data.pairs
     identity = protocol.reference.identity[pairs.col]
     below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in thresholds]
     rejected = np.array([np.bincount(lost, pairs.factor[: len(lost)], minlength=len(names)) for lost in below])
     counts = np.array([np.bincount(lost, minlength=len(names)) for lost in below])
-    own = ratio(counts, np.bincount(identity, minlength=len(names)).astype(float))
     dims = (FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL, IDENTITY)
     result = rates[["threshold", "far", "frr"]].drop_attrs()
     for rate, weight in (("frr", rejected), ("far", found.sums["weight"])):
         result[f"{rate}_share"] = (dims, ratio(weight, weight.sum(1, keepdims=True)))
         result[f"{rate}_effective"] = 1 / (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
-    result["frr_identity"] = (dims, own)
+    result["frr_identity"] = (dims, ratio(counts, np.bincount(identity, minlength=len(names)).astype(float)))
     images = np.bincount(protocol.people.identity_code, minlength=len(names))
     result = result.assign_coords({IDENTITY: names, "images": (IDENTITY, images), "scores": _mark(protocol, asked)})
     return result if by is None else result.assign_coords({GROUP: (IDENTITY, protocol.people.group[first])})
@@ -187,8 +243,8 @@ def worst_pairs(
         f"who runs over {', '.join(map(str, who.threshold.dims))}: select one level and model with .sel or .isel",
     )
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
-    scores, options = _chosen(scores, options)
-    protocol = make_protocol(scores, who.attrs["by"] or None, **options)
+    scores, which = with_impostors(scores, options.get("impostors", "all"))
+    protocol = make_protocol(scores, who.attrs["by"] or None, **options | {"impostors": which})
     threshold = 0.0 - float(who.threshold) if turned(scores) else float(who.threshold)
     thresholds = np.empty(0) if kind == "genuine" else np.array([threshold])
     share = who["frr_share" if kind == "genuine" else "far_share"]
@@ -196,24 +252,18 @@ def worst_pairs(
     worst = np.argsort(-np.nan_to_num(share), kind="stable")[:identities]
     wanted = np.zeros(len(share), bool)
     wanted[worst] = np.nan_to_num(share[worst]) > 0
-    request = errors.ErrorRequest(protocol, thresholds, len(wanted), asking=True, wanted=wanted, limit=pairs)
-    found = _swept(scores, request)
+    request = Errors(protocol, thresholds, wanted, pairs)
+    found = request.swept(scores)
     asked = found.asked_scores(protocol, scores.dtype)
     same = _mark(protocol, asked) == str(who["scores"].values)
     require(same, "who was made of other scores: give both the same, who = fk.contributions(scores, ...)")
     if kind == "impostor":
-        row, col, score = errors.largest(found, pairs)
+        row, col, score = request.largest(found)
     else:
-        row, col, score = _rejected_pairs(asked, protocol, threshold, wanted, pairs)
+        first = np.argsort(asked, kind="stable")
+        first = first[(asked[first] <= threshold) & wanted[protocol.probe.identity[protocol.asked[0][first]]]][:pairs]
+        row, col, score = (part[first] for part in (*protocol.asked, asked))
     return _labelled(protocol, share, (row, col, 0.0 - score if turned(scores) else score))
-
-
-def _rejected_pairs(score: np.ndarray, protocol: Protocol, threshold: float, wanted: np.ndarray, limit: int) -> tuple:
-    """Row, column and score of the rejected genuine pairs of the wanted identities."""
-    row, col = protocol.asked
-    first = np.argsort(score, kind="stable")
-    first = first[(score[first] <= threshold) & wanted[protocol.probe.identity[row[first]]]][:limit]
-    return row[first], col[first], score[first]
 
 
 def _labelled(protocol: Protocol, share: np.ndarray, found: tuple) -> xr.Dataset:

@@ -13,9 +13,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, listed, require, warn
-from frkit.engine.protocol import shares
 from frkit.evaluation.evaluate import evaluate
-from frkit.scores.groups import People, checked_scores, is_symmetric, people, turned
+from frkit.scores.groups import People, checked_scores, is_symmetric, people, shares, turned
 
 OWN = "frkit_own"
 

@@ -1,4 +1,4 @@
-"""Scores, checked, and who stands on their two sides: labels, crossed, with one rule for those that vary."""
+"""Scores, checked; who stands on their two sides, under which labels; and the weight p_k of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,9 +6,22 @@ from functools import cached_property
 
 import dask.array as da
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from frkit.base import GENUINE, IDENTITY, MODEL, PAIR, PERSON, PROBE, REFERENCE, UNKNOWN, require, require_one_of
+from frkit.base import (
+    GENUINE,
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PERSON,
+    PROBE,
+    REFERENCE,
+    UNKNOWN,
+    real_numbers,
+    require,
+    require_one_of,
+)
 from frkit.faces.labels import (
     CROSSED,
     attributes_of,
@@ -167,6 +180,19 @@ def group_codes(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.where(labels == UNKNOWN, len(groups), np.searchsorted(groups, labels))
 
 
+def cell_table(n_groups: int, impostors: str) -> np.ndarray:
+    """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
+    require_one_of("impostors", impostors, ("all", "same-group"))
+    require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
+    cells = np.full((n_groups + 1, n_groups + 1), -1, np.int16)
+    cells[np.arange(n_groups), np.arange(n_groups)] = np.arange(n_groups)
+    if impostors == "all":
+        a, b = np.triu_indices(n_groups, 1)
+        cells[a, b] = cells[b, a] = n_groups + np.arange(len(a))
+        cells[-1, :] = cells[:, -1] = n_groups + len(a)
+    return cells
+
+
 def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarray:
     """One label per image; a label that differs between the two sides is an error."""
     labels = labels_of_sides(scores, name)
@@ -212,3 +238,23 @@ def _facing_codes(scores: xr.DataArray, name: str) -> tuple:
         return tuple(sides)
     probe, reference = (da.from_array(side, chunks=(sizes,)) for side, sizes in zip(sides, scores.chunks[-2:]))
     return probe[:, None], reference
+
+
+def shares(weighting, labels: np.ndarray) -> np.ndarray:
+    """p_k of every identity, with mean 1 (section 2.1)."""
+    if isinstance(weighting, str):
+        require_one_of("weighting (or p_k of every identity)", weighting, ("identity", "pair"))
+        return np.ones(len(labels))
+    if isinstance(weighting, xr.DataArray) and weighting.coords:
+        weighting = weighting.to_series()
+    if isinstance(weighting, Mapping | pd.Series):  # labels count, and not their order
+        names = clean_labels(list(weighting.keys()), len(weighting), "weighting", "p_k")[0].tolist()
+        given = dict(zip(names, (p_k for _, p_k in weighting.items()), strict=True))
+        require(len(given) == len(names), "weighting names an identity twice: give one p_k for each")
+        lost = [name for name in labels.tolist() if name not in given]
+        require(not lost, f"weighting has no p_k for identities {lost[:3]}; it must name all {len(labels)}")
+        weighting = [given[name] for name in labels]
+    share = real_numbers("weighting", weighting).astype(float)
+    fits = share.shape == labels.shape and np.all(np.isfinite(share)) and np.all(share > 0)
+    require(fits, f"weighting must hold one positive p_k for each of the {len(labels)} identities, sorted by name")
+    return share / share.mean()
