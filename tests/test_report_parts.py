@@ -1,7 +1,7 @@
 """Parts of the report by themselves: what a sentence, a caption, a file name or an option must say."""
 
 import re
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 import frkit as fk
 from frkit import __main__ as command
-from frkit.reporting import card, page, people, rates, report, writing
+from frkit.reporting import card, fairness, page, people, rates, report, writing
 from frkit.reporting.opening import converted, model_names, open_data, together
 from frkit.reporting.tables import Table
 from frkit.reporting.work import Section, Work
@@ -34,23 +34,33 @@ def work_of(scores, **more):
 
 
 @pytest.mark.parametrize(
-    ("estimates", "p", "words"),
+    ("estimates", "p", "words", "of_thresholds"),
     [
-        ((-0.1, -0.2), (0.04, 0.001), "x is better than y at every level."),
-        ((0.1, 0.2), (0.05, 0.05), "y is better than x at every level."),
-        ((-0.1, -0.2), (0.04, 0.06), "Better of x and y: x at FAR 0.05; open at FAR 0.1."),
-        ((-0.1, 0.2), (0.04, 0.04), "Better of x and y: x at FAR 0.05; y at FAR 0.1."),
-        ((-0.1, -0.2), (0.06, 0.3), "Which of x and y is better remains open."),
+        ((-0.1, -0.2), (0.04, 0.001), "x is better than y at every level.", "x rejects less than y at every level."),
+        ((0.1, 0.2), (0.05, 0.05), "y is better than x at every level.", "y rejects less than x at every level."),
+        ((-0.1, -0.2), (0.04, 0.06), "Better of x and y: x at FAR 0.05; open at FAR 0.1.", "Rejecting less of "),
+        ((-0.1, 0.2), (0.04, 0.04), "Better of x and y: x at FAR 0.05; y at FAR 0.1.", "Rejecting less of "),
+        ((-0.1, -0.2), (0.06, 0.3), "Which of x and y is better remains open.", "Which of x and y rejects less r"),
     ],
 )
-def test_a_winner_is_named_where_it_is_sure(estimates, p, words):
-    level = {"far_level": FAR}
-    parts = {"estimate": estimates, "lower": np.subtract(estimates, 0.1), "upper": np.add(estimates, 0.1), "p": p}
-    found = xr.Dataset({name: ("far_level", list(values)) for name, values in parts.items()}, level)
-    section = Section("", results={"frr, x - y, new people": found})
-    work = SimpleNamespace(along="far_level", about="new people")
-    said = rates._better(work, section, ("x", "y"), "frr")
-    assert said.startswith(words) and "FRR of x − y for new people" in said
+def test_a_winner_is_named_where_it_is_sure(estimates, p, words, of_thresholds):
+    for along, begin in (("far_level", words), ("threshold_level", of_thresholds)):
+        parts = {"estimate": estimates, "lower": np.subtract(estimates, 0.1), "upper": np.add(estimates, 0.1), "p": p}
+        found = xr.Dataset({name: (along, list(values)) for name, values in parts.items()}, {along: FAR})
+        section = Section("", results={"frr, x - y, new people": found})
+        said = rates._better(SimpleNamespace(along=along, about="new people"), section, ("x", "y"))
+        assert said.startswith(begin) and "FRR of x − y for new people" in said
+        assert ("differences of FAR" in said) == (along == "threshold_level")  # who rejects less may accept more
+
+
+def test_what_knows_no_chosen_impostors_is_left_out():
+    faces = two_groups()
+    work = work_of(fk.score_tensor(faces), by="group", options={"impostors": {"group": "same"}})
+    section = Section("")
+    assert fairness._permuted(work, [], section) == []  # its thresholds, and so its p, would be of all impostors
+    assert section.lines == ["Left out, the permutation test: its thresholds are those of all impostor pairs"]
+    with pytest.raises(fk.InputError, match="all impostor pairs"):
+        people.plans(work)
 
 
 # --- how many more people ------------------------------------------------------------------------------------------
@@ -108,11 +118,13 @@ def test_replicates_are_pairs_where_nobody_is_named():
 
 
 def test_the_methods_say_which_impostors_were_counted():
-    scores = fk.score_tensor(two_groups())
-    words = "Impostor pairs are those within a group."
-    for impostors in ("all", "same-group"):
-        said = fk.describe(fk.evaluate(scores, far=FAR, by="group", impostors=impostors))
-        assert (words in said) == (impostors == "same-group")
+    faces = two_groups()
+    faces = faces.assign_coords(eyes=("image", np.where(np.char.endswith(faces.identity.values, "1"), "blue", "brown")))
+    named = {"eyes": "other", "group": "same"}
+    kinds = ("all", None), ("same-group", "within a group"), (MappingProxyType(named), "of other eyes and of same group")
+    for impostors, words in kinds:
+        said = fk.describe(fk.evaluate(fk.score_tensor(faces), far=FAR, by="group", impostors=impostors))
+        assert re.findall("Impostor pairs are those (.*?)\\.", said) == [words] * (words is not None)
 
 
 def test_people_without_a_label_have_a_row_of_their_own():

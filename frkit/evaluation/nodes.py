@@ -196,7 +196,7 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
         known |= {"copies": protocol.diagonal, "varies": varies, "target": target}
     known |= {
         "weighting": "pair" if protocol.pooled else "identity" if shared else "p_k",
-        "impostors": impostors,
+        "impostors": impostors if isinstance(impostors, str) else dict(impostors),
         "by": by if by is None or isinstance(by, str) else list(by),
         "similarity": scores.attrs.get("similarity", "given"),
         "distance": bool(scores.attrs.get("distance")),

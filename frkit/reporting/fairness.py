@@ -137,6 +137,7 @@ def _permuted(work: Work, tested: list[Measure], section: Section) -> list[xr.Da
     every = Measure(DISPARITY, together, IDENTITY_SCALE, 0.0)
     how = {"n": DEALS, "seed": work.seed, "level": work.level, **work.at, **work.given("weighting", "varying")}
     try:
+        work.need_all_impostors()
         found = permutation_test(work.scores, every, by=work.by, **how)
     except InputError as error:
         section.lines.append(f"Left out, the permutation test: {error}")

@@ -58,6 +58,7 @@ def plans(work: Work) -> Section:
     """How many more people would settle what is open."""
     require(work.along == FAR_LEVEL, "a plan is made for a FAR level, and thresholds were given")
     require(PAIR not in work.scores.dims, "a plan is made from all images against all, and this is a list of pairs")
+    work.need_all_impostors()
     section = Section("How many more people")
     known, data = provenance(work.evaluation), work.data
     images = max(2, round(known["images_per_identity"][1]))

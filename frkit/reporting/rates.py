@@ -107,7 +107,7 @@ def models(work: Work) -> Section:
         with unsaid():
             found = compare(work.curve, "frr", models=pair, target=NEW_PEOPLE, level=work.level)
         section.figures[f"FRR of {pair[0]} − {pair[1]}"] = partial(plot.difference, found)
-        section.answers.append(_better(work, section, pair, rates[0] if work.along == FAR_LEVEL else "frr"))
+        section.answers.append(_better(work, section, pair))
     columns = []
     for target, found in of_target.items():
         shown = table(*found)
@@ -119,25 +119,30 @@ def models(work: Work) -> Section:
     return section
 
 
-def _better(work: Work, section: Section, pair: tuple[str, str], rate: str) -> str:
-    """Which of two models rejects fewer genuine pairs, level by level, and how sure that is."""
-    found = section.results[f"{rate}, {pair[0]} - {pair[1]}, {NEW_PEOPLE}"]
+def _better(work: Work, section: Section, pair: tuple[str, str]) -> str:
+    """Which of two models rejects fewer genuine pairs, level by level, and how sure that is.
+
+    At a threshold that is no verdict: the model that rejects less may accept more.
+    """
+    found = section.results[f"frr, {pair[0]} - {pair[1]}, {NEW_PEOPLE}"]
     sure, words = {}, []
     for place in range(found.sizes[work.along]):
         one = found.isel({work.along: place})
         ahead = pair[0] if float(one.estimate) < 0 else pair[1]
         sure.setdefault(ahead if float(one.p) <= SURE else None, []).append(place)
-        p = p_text(float(one.p))
-        words.append(f"{cell_of(one)} {level_words(one)} ({p})")
-    what = f"{rate.upper()} of {pair[0]} − {pair[1]} for {work.about}: {'; '.join(words)}."
+        words.append(f"{cell_of(one)} {level_words(one)} ({p_text(float(one.p))})")
+    what = f"FRR of {pair[0]} − {pair[1]} for {work.about}: {'; '.join(words)}."
+    better, best = "is better", "Better"
+    if work.along != FAR_LEVEL:
+        better, best, what = "rejects less", "Rejecting less", f"{what} Read it with the differences of FAR."
     winners = [name for name in sure if name is not None]
     if len(winners) == 1 and None not in sure:
-        return f"{winners[0]} is better than {pair[pair[0] == winners[0]]} at every level. {what}"
+        return f"{winners[0]} {better} than {pair[pair[0] == winners[0]]} at every level. {what}"
     if not winners:
-        return f"Which of {' and '.join(pair)} is better remains open. {what}"
+        return f"Which of {' and '.join(pair)} {better} remains open. {what}"
     levels = "; ".join(f"{name} {_levels(found, places, work.along)}" for name, places in sure.items() if name)
     rest = f"; open {_levels(found, sure[None], work.along)}" if None in sure else ""
-    return f"Better of {' and '.join(pair)}: {levels}{rest}. {what}"
+    return f"{best} of {' and '.join(pair)}: {levels}{rest}. {what}"
 
 
 def _levels(found: xr.Dataset, places: list[int], along: str) -> str:

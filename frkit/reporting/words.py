@@ -80,8 +80,10 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     if known.get("by"):
         by = known["by"] if isinstance(known["by"], str) else " and ".join(known["by"])
         sentences.append(f"Groups are those of {by} ({', '.join(map(str, data[GROUP].values))}).")
-    if known.get("impostors") == "same-group":
-        sentences.append("Impostor pairs are those within a group.")
+    chosen = known.get("impostors")
+    if chosen not in (None, "all"):
+        kinds = ["within a group"] if isinstance(chosen, str) else [f"of {chosen[name]} {name}" for name in chosen]
+        sentences.append(f"Impostor pairs are those {' and '.join(kinds)}.")
     sentences.append(_intervals(evaluation, known))
     sentences.append(f"Fingerprint of the compared images and draws: {known['fingerprint']}.")
     return Description(" ".join(sentences), bibtex(used))

@@ -119,6 +119,10 @@ class Work:
         many = self.data.sizes[GROUP]
         require(many > 1, f"there is only one group, {self.data[GROUP].values.tolist()}")
 
+    def need_all_impostors(self) -> None:
+        """Refuse what sets its thresholds on all impostor pairs where some of them were chosen."""
+        require(self.options.get("impostors", "all") == "all", "its thresholds are those of all impostor pairs")
+
 
 @contextmanager
 def unsaid() -> Iterator[None]:
