@@ -132,17 +132,18 @@ def _better(work: Work, section: Section, pair: tuple[str, str]) -> str:
         sure.setdefault(ahead if float(one.p) <= SURE else None, []).append(place)
         words.append(f"{cell_of(one)} {level_words(one)} ({p_text(float(one.p))})")
     what = f"FRR of {pair[0]} − {pair[1]} for {work.about}: {'; '.join(words)}."
-    better, best = "is better", "Better"
+    better = "is better"
     if work.along != FAR_LEVEL:
-        better, best, what = "rejects less", "Rejecting less", f"{what} Read it with the differences of FAR."
+        better, what = "rejects less", f"{what} Read it with the differences of FAR."
     winners = [name for name in sure if name is not None]
     if len(winners) == 1 and None not in sure:
         return f"{winners[0]} {better} than {pair[pair[0] == winners[0]]} at every level. {what}"
+    which = f"Which of {' and '.join(pair)} {better}"
     if not winners:
-        return f"Which of {' and '.join(pair)} {better} remains open. {what}"
+        return f"{which} remains open. {what}"
     levels = "; ".join(f"{name} {_levels(found, places, work.along)}" for name, places in sure.items() if name)
     rest = f"; open {_levels(found, sure[None], work.along)}" if None in sure else ""
-    return f"{best} of {' and '.join(pair)}: {levels}{rest}. {what}"
+    return f"{which}: {levels}{rest}. {what}"
 
 
 def _levels(found: xr.Dataset, places: list[int], along: str) -> str:

@@ -6,6 +6,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 
@@ -191,7 +192,7 @@ def report(
         warnings.simplefilter("always")
         scores, faces = _scores_of(data, dict(opening or {}))
         work = Work(scores, faces, by, at, level, seed, quick, options)
-        with _Steps(progress, quick) as steps:
+        with closing(_Steps(progress, quick)) as steps:
             found = _made(work, steps)
     found.made = {"data": source, **({"opening": dict(opening)} if opening else {}), **made}
     _sort_warnings(found, caught)
@@ -281,8 +282,6 @@ class _Steps:
         self.bar.update(self.done - self.bar.n)
         self.bar.refresh()
 
-    def __enter__(self) -> _Steps:
-        return self
-
-    def __exit__(self, *_error) -> None:
+    def close(self) -> None:
+        """No bar is left behind."""
         self.bar.close()
