@@ -27,7 +27,8 @@ from frkit.evaluation.evaluate import prepared
 from frkit.intervals.compare import _contrast, _holm_row
 from frkit.intervals.gamma_satterthwaite import Law, Move
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Part
-from frkit.intervals.joint import Place, Rates, drawn_values, draws, rates_of
+from frkit.intervals.joint import drawn_values, draws
+from frkit.intervals.laws import Place, Rates, rates_of
 from frkit.measures import measure
 from frkit.measures.registry import IDENTITY_SCALE
 

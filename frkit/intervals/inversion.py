@@ -140,7 +140,6 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
     A group of few people may show none of the worst, and then its own noise is too small to tell it from the others.
     """
     data, new = evaluation["empirical"].to_dataset(), target == NEW_PEOPLE
-    others = tuple(name for name in names if not (new and name.startswith("far_")))
     drawn = draws(evaluation, names, target, N_DRAWS).clip(min=1e-300)
     group = np.atleast_2d(evaluation["influence"].group.values)[0]  # that of every model
     held = next(iter(rates_of(evaluation, target).values())).groups
@@ -153,7 +152,7 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
             values = mixed.fillna(values)  # people who are all alike tell nothing of others
             seen = _together(np.log(data[name].clip(min=least)), data[name])
             at = np.log((np.exp(seen) * sizes).sum(GROUP) / sizes.where(seen.notnull()).sum(GROUP))
-        elif name not in others:
+        elif new and name.startswith("far_"):
             values, rate, least = alike_draws(evaluation, name, N_DRAWS)
             seen = _together(np.log(data[name].clip(min=least)), data[name])
             at = np.log(rate).where(rate > 0, seen)

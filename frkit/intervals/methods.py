@@ -19,6 +19,7 @@ from frkit.measures.registry import LOG_SCALE, Measure, rates_read
 
 PAIRS_OF = dict.fromkeys(("frr", "frr_group"), "genuine") | dict.fromkeys(("far", "far_group", "far_cross"), "impostor")
 Ends = tuple[xr.DataArray, xr.DataArray]
+INFINITE = 1e300  # stands for it where quantiles lie between two values
 
 
 # --- ends from replicates: functions of (values, level, scale) -----------------------------------------------
@@ -51,12 +52,7 @@ def pivotal(values: Values, level: float, scale: str) -> Ends:
     return values.estimate - upper, values.estimate - lower
 
 
-FROM_REPLICATES: dict[str, Callable[[Values, float, str], Ends]] = {
-    "recentered": recentered,
-    "naive": naive,
-    "gaussian": gaussian,
-    "pivotal": pivotal,
-}
+FROM_REPLICATES = {method.__name__: method for method in (recentered, naive, gaussian, pivotal)}
 
 
 def interval(values: Values, method: str, level: float, scale: str) -> xr.Dataset:
@@ -93,12 +89,8 @@ def _row_quantiles(row: np.ndarray, at: tuple[float, float]) -> np.ndarray:
     row = row[~np.isnan(row)]
     if row.size == 0:
         return np.full(2, np.nan)
-    below, above = np.quantile(row, at, method="lower"), np.quantile(row, at, method="higher")
-    with np.errstate(invalid="ignore"):
-        between = np.quantile(row, at)
-    between = np.where(np.isposinf(above), above, between)
-    between = np.where(np.isneginf(below), below, between)
-    return np.where(below == above, below, between)
+    found = np.quantile(np.clip(row, -INFINITE, INFINITE), at)
+    return np.where(np.abs(found) > INFINITE / 1e50, np.copysign(np.inf, found), found)
 
 
 # --- methods: functions of (evaluation, measure, level, target) that give the whole interval -------------------

@@ -20,7 +20,8 @@ from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, floor
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
-from frkit.intervals.joint import RATES, rates_of
+from frkit.intervals.joint import RATES
+from frkit.intervals.laws import rates_of
 from frkit.intervals.methods import WITHOUT_REPLICATES
 from frkit.intervals.reading import tails
 from frkit.measures.registry import Measure
