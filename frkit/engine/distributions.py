@@ -18,7 +18,6 @@ from frkit.engine.list_sums import asked_of_list, bin_list
 from frkit.engine.pairs import (
     COLUMN,
     Genuine,
-    Weighted,
     by_curve,
     curves,
     labelled,
@@ -109,11 +108,8 @@ def tally_distributions(
         found = bin_list(scores.values, wanted.protocol, wanted.bins)
     _check_bounds(found.lists["extremes"], bounds)
     impostor = _impostor_summary(found, wanted, rates.totals, n_columns)
-    genuine, centre = (_genuine_summary(kind, n_groups, wanted.bins) for kind in rates.genuine)
-    kinds = {
-        "genuine": {name: np.concatenate([genuine[name], centre[name]]) for name in genuine},
-        "impostor": {name: with_centre(values) for name, values in impostor.items()},
-    }
+    kinds = {"genuine": _genuine_summary(rates.genuine, n_groups, wanted.bins)}
+    kinds["impostor"] = {name: with_centre(values) for name, values in impostor.items()}
     table, error = _auc(kinds)
     pairs = {kind: part["total"].copy() for kind, part in kinds.items()}
     total = pairs["genuine"]
@@ -148,7 +144,7 @@ def _summary(total: np.ndarray, powers: np.ndarray, binned: np.ndarray) -> dict[
     return {"total": total, "mean": mean, "sd": spread, "histogram": binned}
 
 
-def _bins(shown: np.ndarray, genuine: Weighted) -> Bins:
+def _bins(shown: np.ndarray, genuine: Genuine) -> Bins:
     """Bins between the edges that are shown, and within these as fine as the AUC needs.
 
     It asks where impostors stand among genuine pairs, so that fine bins beside each other which hold no genuine pair
@@ -159,8 +155,7 @@ def _bins(shown: np.ndarray, genuine: Weighted) -> Bins:
     edges = np.interp(np.arange(n_fine + 1) / parts, np.arange(len(shown)), shown)  # holds those exactly
     fine = Bins(edges, np.arange(n_fine))
     holds = np.zeros(n_fine, bool)
-    for kind in genuine:
-        holds[fine.of(kind.pairs.score)] = True
+    holds[fine.of(genuine.pairs.score)] = True
     begins = holds | (np.arange(n_fine) % parts == 0)
     begins[1:] |= holds[:-1]
     return Bins(edges, np.cumsum(begins) - 1)
@@ -180,12 +175,12 @@ def _impostor_summary(
 
 def _genuine_summary(genuine: Genuine, n_groups: int, bins: Bins) -> dict[str, np.ndarray]:
     """The same of the genuine pairs."""
-    n_columns, n_kinds = len(genuine.identity_count), n_groups + 1  # the last is "no group"
+    n_columns, n_kinds = genuine.n_columns, n_groups + 1  # the last is "no group"
     powers, binned = np.zeros((n_columns, 3, n_kinds)), np.zeros((n_columns, len(bins.middle), n_kinds))
     place = bins.of(genuine.pairs.score)
 
     def one(column: int) -> None:
-        kernels.binned_genuine(place, genuine.column(column), genuine.pairs, binned[column], powers[column])
+        kernels.binned_genuine(place, *genuine.column(column), binned[column], powers[column])
 
     each(one, n_columns)
     powers[..., -1], binned[..., -1] = powers.sum(-1), binned.sum(-1)

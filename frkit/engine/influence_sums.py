@@ -82,7 +82,7 @@ def _above_thresholds(
         return {ROWS: by_row, COLS: by_col, PEOPLE: by_people}
 
     back, (found, *more) = np.argsort(order), each(added, n_parts)
-    for name in swept.keys() & found.keys():  # exact in any order: see `frkit.engine.protocol.rounded`
+    for name in swept.keys() & found.keys():  # exact in any order: see `frkit.engine.scan.rounded`
         for part in more:
             found[name] += part[name]
         for gap, highest in enumerate(gaps.top):

@@ -9,7 +9,7 @@ import numpy as np
 
 from frkit.base import compiled
 from frkit.engine.kernels import COMPILE, binned_genuine, genuine_weight
-from frkit.engine.pairs import Crossings, Genuine, Impostors, curves, ratio
+from frkit.engine.pairs import Crossings, Genuine, Impostors, curves, ratio, with_centre
 from frkit.engine.pilot import Ladder
 from frkit.engine.sweep import each
 
@@ -114,19 +114,15 @@ def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
 
 
 def rejection_rates(genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """FRR at thresholds (column, level), and by group, (column, level, group); of the columns of the genuine pairs."""
-    thresholds = thresholds[: len(genuine.identity_count)]
-    lost = np.isnan(thresholds)  # a replicate without impostor pairs has no threshold, and so no FRR
-    highest = np.where(lost, -np.inf, thresholds).max(initial=-np.inf)
-    pairs = genuine.pairs.take(slice(np.searchsorted(genuine.pairs.score, highest, side="right")))
+    """FRR at thresholds (column, level), and by group, (column, level, group)."""
     out = np.zeros((*thresholds.shape, len(genuine.totals)))
 
     def one(column: int) -> None:
         order = np.argsort(thresholds[column])
-        rejected_weight(thresholds[column], order, genuine.column(column), pairs, out[column])
+        rejected_weight(thresholds[column], order, *genuine.column(column), out[column])
 
     each(one, len(thresholds))
-    out[lost] = np.nan
+    out[np.isnan(thresholds)] = np.nan  # a replicate without impostor pairs has no threshold, and so no FRR
     totals = genuine.totals
     return ratio(out.sum(2), totals.sum(0)[:, None]), ratio(out, totals.T[:, None])[..., :-1]
 
@@ -135,19 +131,17 @@ def rejection_rates(genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarra
 
 
 def find_crossings(sums, totals, genuine: Genuine, ladder: Ladder, n_groups: int) -> Crossings:
-    """The bin in which FAR and FRR of every group, and of all, cross, in the columns that the genuine pairs have.
+    """The bin in which FAR and FRR of every group, and of all, cross, in the data, replicates and the V-statistic.
 
     sums: (bin, cell, column) impostor weight; totals: (cell, column) all of it.
     """
-    # the V-statistic's genuine pairs have one column, which meets the impostor weight of the data
-    sums, totals = (part[..., : len(genuine.identity_count)] for part in (sums, totals))
     bins, score = ladder.bins_of(genuine.pairs.score), genuine.pairs.score
     bins[~(score > ladder.arrays(score.dtype)[1])] = -1  # the floor
     # place 0 is all that lies below the floor, where impostors were not swept; place b + 1 is bin b
     upto = np.cumsum(curves(_by_place(genuine, bins + np.int64(1), len(sums) + 1), n_groups), axis=1)
-    from_bin = np.cumsum(curves(np.moveaxis(sums, 1, 0), n_groups)[:, ::-1], axis=1)[:, ::-1]
+    from_bin = with_centre(np.cumsum(curves(np.moveaxis(sums, 1, 0), n_groups)[:, ::-1], axis=1)[:, ::-1], 2)
     above = np.concatenate([from_bin, np.zeros_like(from_bin[:, :1])], axis=1)  # the end of each place
-    all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
+    all_pairs = with_centre(curves(totals, n_groups), 1), curves(genuine.totals, n_groups)
     place = _crossed(above, upto, all_pairs).argmax(1)
     # what is accepted and rejected at the lower end of the bin: from there the walk along its pairs starts
     begin = np.maximum(place - 1, 0)[:, None]
@@ -165,10 +159,10 @@ def _crossed(accepted: np.ndarray, rejected: np.ndarray, all_pairs: tuple) -> np
 
 def _by_place(genuine: Genuine, place: np.ndarray, n_places: int) -> np.ndarray:
     """Genuine weight at every place but the last, (group, place, column); place: (pair,), ascending."""
-    weight, no_powers = np.zeros((len(genuine.identity_count), n_places, len(genuine.totals))), np.empty((0, 0))
+    weight, no_powers = np.zeros((genuine.n_columns, n_places, len(genuine.totals))), np.empty((0, 0))
 
     def one(column: int) -> None:
-        binned_genuine(place, genuine.column(column), genuine.pairs, weight[column, :-1], no_powers)
+        binned_genuine(place, *genuine.column(column), weight[column, :-1], no_powers)
 
     each(one, len(weight))
     return np.moveaxis(weight, (2, 1), (0, 1))
@@ -223,15 +217,14 @@ def resolve_crossings(impostors: Impostors, genuine: Genuine, at: Crossings, n_g
     here = np.isin(at.bins, impostors.bin)
     if not here.any():
         return
-    totals = impostors.totals[:, : len(at.bins)]
-    all_pairs = curves(totals, n_groups), curves(genuine.totals, n_groups)
+    all_pairs = with_centre(curves(impostors.totals, n_groups), 1), curves(genuine.totals, n_groups)
     starts, whole = _starts(impostors, genuine, at, n_groups, all_pairs), np.stack(all_pairs).T
     found = np.full((*at.bins.shape, 5), np.nan)
 
     def one(column: int) -> None:
-        weights, pairs = (impostors.column(column), genuine.column(column)), (impostors.pairs, genuine.pairs)
-        own = starts[0][column], starts[1][column]
-        crossings(here[column], *own, *weights, *pairs, whole[column], TOLERANCE, found[column])
+        own, (weights, pairs) = (starts[0][column], starts[1][column]), genuine.column(column)
+        both = impostors.column(column), weights, impostors.pairs, pairs
+        crossings(here[column], *own, *both, whole[column], TOLERANCE, found[column])
 
     each(one, len(at.bins))
     threshold, *rates = np.moveaxis(found, 2, 0)
@@ -259,7 +252,7 @@ def _starts(
     highest[last > first] = impostors.pairs.score[first[last > first]]
     place = np.searchsorted(np.maximum.accumulate(highest), genuine.pairs.score)
     # weights at the upper end of each run, (curve, run, column): impostors above it, genuine pairs up to it
-    above = impostors.above[up][..., : len(at.bins)]
+    above = with_centre(impostors.above[up], 2)
     upto = np.cumsum(_by_place(genuine, place, len(up) + 1)[:, :-1], axis=1)
     accepted, rejected = curves(np.moveaxis(above, 1, 0), n_groups), curves(upto, n_groups)
     crossed = _crossed(accepted, rejected, all_pairs)

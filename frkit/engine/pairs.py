@@ -43,38 +43,39 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Genuine:
-    """Genuine pairs from the lowest score up, with their weights.
+    """Genuine pairs from the lowest score up, with their weights in the data, in replicates, and in the V-statistic.
 
-    image_weight: (column, image) of both sides, within the identity; identity_count: (column, identity), and identity:
-    that of each image of the second side. totals: (group, column) weight of all genuine pairs.
+    pairs: as replicates weigh them; centre: as the V-statistic does, with the counts of the data. image_weight:
+    (column, image) of both sides, within the identity; identity_count: (column, identity), and identity: that of each
+    image of the second side. totals: (group, column) weight of all genuine pairs, last that of the V-statistic.
     """
 
     pairs: Pairs
+    centre: Pairs
     image_weight: tuple[np.ndarray, np.ndarray]
     identity_count: np.ndarray
     identity: np.ndarray
     totals: np.ndarray
 
-    def column(self, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Counts of one column: images on either side, identities, and whose images stand on the second side."""
-        return *(weight[column] for weight in self.image_weight), self.identity_count[column], self.identity
+    @property
+    def n_columns(self) -> int:
+        """The data, replicates, and the V-statistic."""
+        return len(self.identity_count) + 1
+
+    def column(self, column: int) -> tuple[tuple, Pairs]:
+        """Counts of one column: images on either side, identities, and whose images stand on the second side; pairs."""
+        pairs, counts = (self.pairs, column) if column < len(self.identity_count) else (self.centre, 0)
+        return (*(part[counts] for part in self.image_weight), self.identity_count[counts], self.identity), pairs
 
     def weights(self, column: int) -> np.ndarray:
         """Weight of every pair in one column; an image's copies make w (w - 1) ordered pairs."""
-        (row_weight, col_weight, identity_count, identity), pairs = self.column(column), self.pairs
+        (row_weight, col_weight, identity_count, identity), pairs = self.column(column)
         weight = col_weight[pairs.col].astype(float)
         weight *= np.where(pairs.row < 0, weight - 1, row_weight[pairs.row])
         return pairs.factor * weight * identity_count[identity[pairs.col]]
 
 
-class Weighted(NamedTuple):
-    """The same genuine pairs with their weights in the data and every replicate, and in the V-statistic (eq. 19)."""
-
-    data: Genuine
-    centre: Genuine
-
-
-def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | None = None) -> Weighted:
+def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | None = None) -> Genuine:
     """Weighted genuine pairs from the scores of the pairs that were asked for, NaN where the comparison failed.
 
     self_score: of an image with itself, where that is known; it does not hold of scores that were changed since.
@@ -94,12 +95,22 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
     mass = protocol.share**2 * (present if protocol.pooled else 1.0)
     per_pair = _up_to_a_factor(np.divide(mass, present, out=np.zeros(len(present)), where=present > 0))[identity]
     mean, share = _mean_count(protocol, row, col, copy), np.where(copy & protocol.symmetric, 0.5, 1.0)
-    order = np.argsort(score)
-    plain = Pairs(score, row, col, common_group(protocol, row, col), _up_to_a_factor(per_pair * mean) * share)
-    drawn = plain._replace(row=np.where(copy, np.int32(-1), row), factor=per_pair * share)
-    data = _weighted(protocol, drawn.take(order), slice(None), complete)
-    centre = _weighted(protocol, plain.take(order), slice(0, 1), False)
-    return Weighted(data, centre)
+    order, group = np.argsort(score), common_group(protocol, row, col)
+    plain = Pairs(score, row, col, group, _up_to_a_factor(per_pair * mean) * share).take(order)
+    drawn = plain._replace(row=np.where(copy, np.int32(-1), row)[order], factor=(per_pair * share)[order])
+    sides = (protocol.people.probe, protocol.people.reference)[: 1 if protocol.symmetric else 2]
+    weight = [np.ascontiguousarray(protocol.image_count[:, images]) for images in sides]
+    count, identity = protocol.identity_count.astype(float), protocol.reference.identity
+    genuine = Genuine(drawn, plain, (weight[0], weight[-1]), count, identity, np.empty(0))
+    n_groups, totals = len(protocol.groups) + 1, []
+    if complete:  # resampling the images of an identity only moves its weight about
+        _, row, col, group, factor = drawn.take(drawn.row >= 0)
+        shape = n_groups, count.shape[1]
+        mass = np.bincount(group * shape[1] + identity[col], factor, minlength=shape[0] * shape[1])
+        totals = [*(mass.reshape(shape) @ count.T).T]
+    for column in range(len(totals), genuine.n_columns):
+        totals.append(np.bincount(drawn.cell, genuine.weights(column), minlength=n_groups))
+    return replace(genuine, totals=np.stack(totals, 1))
 
 
 def common_group(protocol: Protocol, row: np.ndarray, col: np.ndarray) -> np.ndarray:
@@ -130,25 +141,6 @@ def _up_to_a_factor(weight: np.ndarray) -> np.ndarray:
     positive = weight[weight > 0]
     same = len(positive) > 0 and np.all(np.abs(positive - positive[0]) <= 1e-14 * positive[0])
     return (weight > 0).astype(float) if same else weight
-
-
-def _weighted(protocol: Protocol, pairs: Pairs, columns: slice, complete: bool) -> Genuine:
-    """The pairs with the weights of some columns; complete: every pair of a symmetric tensor is present."""
-    sides = protocol.people.probe, protocol.people.reference
-    count = protocol.image_count[columns]
-    weight = tuple(np.ascontiguousarray(count[:, images]) for images in sides[: 1 if protocol.symmetric else 2])
-    weight = weight * 2 if protocol.symmetric else weight
-    identity_count = protocol.identity_count[columns].astype(float)
-    n_groups = len(protocol.groups) + 1
-    genuine = Genuine(pairs, weight, identity_count, protocol.reference.identity, np.empty(0))
-    if complete:  # resampling the images of an identity only moves its weight about
-        _, row, col, group, factor = pairs.take(pairs.row >= 0)
-        n = identity_count.shape[1]
-        mass = np.bincount(group * n + genuine.identity[col], factor, minlength=n_groups * n)
-        return replace(genuine, totals=mass.reshape(n_groups, n) @ identity_count.T)
-    every = range(len(identity_count))
-    totals = [np.bincount(pairs.cell, genuine.weights(column), minlength=n_groups) for column in every]
-    return replace(genuine, totals=np.stack(totals, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +179,8 @@ class Impostors:
     weight: tuple
 
     def column(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Counts of one column, of the images on either side."""
-        return tuple(weight[column] for weight in self.weight)
+        """Counts of one column, of the images on either side; the V-statistic's are those of the data."""
+        return tuple(weight[column % len(weight)] for weight in self.weight)
 
 
 def portions(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray) -> Iterator[Impostors]:
@@ -227,7 +219,7 @@ def cut_pairs(found, ladder: Ladder, protocol: Protocol, wanted: np.ndarray) -> 
 
 def _sorted_kept(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray, places: tuple) -> Pairs:
     """The kept pairs of these bins, highest score first; places: where those of each bin begin, and end."""
-    (begin, end), kind = places, found.genuine.data.pairs.score.dtype
+    (begin, end), kind = places, found.genuine.pairs.score.dtype
     pairs = Pairs(*(np.empty(end[-1], part) for part in (kind, np.int32, np.int32, np.int32, float)))
     score, row, col, cell, factor = pairs
     # each bin has its place already, so that parts can be filed in any order
@@ -284,9 +276,9 @@ def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
     return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
 
 
-def with_centre(values: np.ndarray) -> np.ndarray:
-    """(column, ...) with a last column for the V-statistic, where that is the data's own."""
-    return np.concatenate([values, values[:1]])
+def with_centre(values: np.ndarray, axis: int = 0) -> np.ndarray:
+    """Values of columns, along an axis, with a last column for the V-statistic, where that is the data's own."""
+    return np.concatenate([values, np.take(values, [0], axis)], axis)
 
 
 def by_curve(name: str, dims: tuple, values: np.ndarray) -> dict:

@@ -14,7 +14,6 @@ from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affor
 from frkit.engine import pilot as planning
 from frkit.engine.influence_sums import INFLUENCE_DIMS, curve, influence_sums
 from frkit.engine.levels_and_eer import (
-    Crossings,
     bins_of_levels,
     find_crossings,
     rejection_rates,
@@ -24,9 +23,10 @@ from frkit.engine.levels_and_eer import (
 from frkit.engine.list_sums import list_ladder, tally_list
 from frkit.engine.pairs import (
     COLUMN,
+    Crossings,
+    Genuine,
     Impostors,
     Pairs,
-    Weighted,
     by_curve,
     labelled,
     portions,
@@ -53,7 +53,7 @@ class Rates(NamedTuple):
 
     table: xr.Dataset
     influence: xr.Dataset | None
-    genuine: Weighted
+    genuine: Genuine
     totals: np.ndarray | None
 
 
@@ -90,7 +90,7 @@ def tally_rates(
         ladder, found = finer, _sweep(scores, protocol, levels, finer, run)
     bins, of_data = found.bins[found.bins >= 0], ladder
     if not ladder.keep[bins].all():  # swept again for the pairs of these bins, and for what lies between the data's own
-        own = np.append(found.level_bins[0], found.crossings[0].bins[0])
+        own = np.append(found.level_bins[0], found.crossings.bins[0])
         of_data = ladder.keeping(bins[np.isin(bins, own) | (bins == ladder.n_bins - 1)])
         gaps = Gaps.between(of_data.keep, protocol)
         request = Request(protocol, ladder.keeping(bins), gaps, asking=False)
@@ -109,10 +109,9 @@ def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Da
     eer = np.append(data.eer_group if len(protocol.groups) else (), data.eer)
     places = np.append(data.eer_threshold_group if len(protocol.groups) else (), data.eer_threshold)
     thresholds = np.append(data.threshold, places)
-    data_pairs = found.genuine.data
-    sums = influence_sums(protocol, ladder, found.by_image, found.kept, data_pairs, thresholds)
+    sums = influence_sums(protocol, ladder, found.by_image, found.kept, found.genuine, thresholds)
     attrs = {"listed": float(sums.pop("listed")), "levels": len(data.threshold)}
-    sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, data_pairs)
+    sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, found.genuine)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
     variables["rate"] = ("point", np.append(data.far, eer))
     complete = protocol.symmetric and not found.failed and np.array_equal(found.totals, protocol.impostor_totals)
@@ -123,7 +122,7 @@ class _Found(NamedTuple):
     """What one sweep brought, and in which bins the levels and the crossings of FAR and FRR lie.
 
     sums: (bin, cell, column) impostor weight. counts: (bin, cell) impostor pairs. failed: comparisons of one identity.
-    level_bins: (column, level). crossings: of data and replicates, and of the V-statistic. bins: all of these.
+    level_bins: (column, level). bins: of levels and crossings.
     by_image: sums of the sweep by gap and image.
     """
 
@@ -131,10 +130,10 @@ class _Found(NamedTuple):
     totals: np.ndarray
     counts: np.ndarray
     kept: list
-    genuine: Weighted
+    genuine: Genuine
     failed: int
     level_bins: np.ndarray
-    crossings: list[Crossings]
+    crossings: Crossings
     bins: np.ndarray
     by_image: dict[str, np.ndarray]
 
@@ -165,9 +164,8 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
         level_bins = np.tile(of_fixed, (protocol.n_columns, 1))
     else:
         level_bins = bins_of_levels(sums, totals, far)
-    kinds = genuine.data, genuine.centre
-    found = [find_crossings(sums, totals, pairs, ladder, len(protocol.groups)) for pairs in kinds]
-    bins = np.unique(np.concatenate([level_bins.ravel(), *(at.bins.ravel() for at in found)]))
+    found = find_crossings(sums, totals, genuine, ladder, len(protocol.groups))
+    bins = np.unique(np.append(level_bins, found.bins))
     count, kept = tally.sums["count"], tally.lists["kept"]
     return _Found(sums, totals, count, kept, genuine, failed, level_bins, found, bins, by_image=tally.sums)
 
@@ -176,25 +174,22 @@ def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.
     """Exact rates of all columns, with the names that they have in an evaluation."""
     n_groups, pairs, shape = len(protocol.groups), found.genuine, found.level_bins.shape
     thresholds = np.tile(fixed, (len(found.totals[0]), 1)) if fixed.size else np.full(shape, np.nan)
-    above, kinds = np.zeros((*shape, protocol.n_cells)), list(zip(pairs, found.crossings, strict=True))
-    eer = [np.full((2, *at.bins.shape), np.nan) for at in found.crossings]
-    accepts = np.zeros((shape[1], protocol.n_cells), int)
+    above, accepts = np.zeros((*shape, protocol.n_cells)), np.zeros((shape[1], protocol.n_cells), int)
+    eer = np.full((2, *found.crossings.bins.shape), np.nan)  # and its threshold
     for impostors in portions(found, ladder, protocol, found.bins[found.bins >= 0]):
         resolve_levels(impostors, far, fixed, found.level_bins, thresholds, above)
-        for (kind, at), out in zip(kinds, eer, strict=True):
-            resolve_crossings(impostors, kind, at, n_groups, out)
+        resolve_crossings(impostors, pairs, found.crossings, n_groups, eer)
         _count_accepts(impostors, found, thresholds[0], accepts)
         del impostors  # before the next ones are made
     far_of_all, far_cell = ratio(above.sum(2), found.totals.sum(0)[:, None]), ratio(above, found.totals.T[:, None])
-    frr = [rejection_rates(kind, thresholds) for kind in pairs]
-    frr, frr_group = (np.concatenate(parts) for parts in zip(*frr, strict=True))
-    eer, eer_threshold = np.concatenate(eer, axis=1)
+    thresholds = with_centre(thresholds)
+    frr, frr_group = rejection_rates(pairs, thresholds)
     level = THRESHOLD_LEVEL if fixed.size else FAR_LEVEL
     line, by_group = (COLUMN, level), (COLUMN, level, GROUP)
-    table = {"threshold": (line, with_centre(thresholds)), "far": (line, with_centre(far_of_all)), "frr": (line, frr)}
+    table = {"threshold": (line, thresholds), "far": (line, with_centre(far_of_all)), "frr": (line, frr)}
     table |= {"far_group": (by_group, with_centre(far_cell[..., :n_groups])), "frr_group": (by_group, frr_group)}
-    table |= by_curve("eer", (COLUMN,), eer) | by_curve("eer_threshold", (COLUMN,), eer_threshold)
-    table |= _errors(level, protocol, pairs.data.pairs, accepts, thresholds[0])
+    table |= by_curve("eer", (COLUMN,), eer[0]) | by_curve("eer_threshold", (COLUMN,), eer[1])
+    table |= _errors(level, protocol, pairs.pairs, accepts, thresholds[0])
     if np.all(protocol.cell_of >= 0):
         cross = far_cell[..., protocol.cell_of[:-1, :-1]]  # the last code is "in no group"
         table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))

@@ -173,7 +173,7 @@ def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Da
     thresholds = 0.0 - rates.threshold.values if turned(scores) else rates.threshold.values
     found = Errors(protocol, thresholds).swept(scores)
     asked = found.asked_scores(protocol, scores.dtype)
-    pairs = weigh_genuine(protocol, asked).data.pairs
+    pairs = weigh_genuine(protocol, asked).pairs
     identity = protocol.reference.identity[pairs.col]
     below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in thresholds]
     rejected = np.array([np.bincount(lost, pairs.factor[: len(lost)], minlength=len(names)) for lost in below])

@@ -1,6 +1,6 @@
 """A threshold that keeps to a FAR level in every group (Conti & Clémençon 2024, Remark 2).
 
-The threshold at a level of the whole population (D.1) is `walk_levels` in `frkit.engine.kernels`.
+The threshold at a level of the whole population (D.1) is `walk_levels` in `frkit.engine.levels_and_eer`.
 """
 
 from __future__ import annotations

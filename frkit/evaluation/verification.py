@@ -110,9 +110,8 @@ def verification(
     parts = []
     for values in (model.values for model in models_of(scores)):
         here = counted & ~np.isnan(values)
-        everyone = _numbers(values[here & genuine], values[here & ~genuine], n_folds, costs)
-        kinds = [(here & (label == name) & genuine, here & (label == name) & ~genuine) for name in groups]
-        of_groups = [_numbers(values[mine], values[others], n_folds, costs) for mine, others in kinds]
+        sets = [here, *(here & (label == name) for name in groups)]
+        everyone, *of_groups = (_numbers(values[own & genuine], values[own & ~genuine], n_folds, costs) for own in sets)
         parts.append(_labelled(everyone, of_groups, groups, turned(scores)))
     return xr.concat(parts, scores[MODEL].variable.to_index_variable()) if MODEL in scores.dims else parts[0]
 
@@ -156,8 +155,7 @@ def _numbers(genuine: np.ndarray, impostor: np.ndarray, n_folds: int, costs: tup
     bits = np.logaddexp(0, -genuine).mean() + np.logaddexp(0, impostor).mean()
     numbers |= {"cllr": bits / (2 * np.log(2)), "min_cllr": least_cllr(genuine, impostor)}
     for name, level in (("zero_fmr", 0.0), ("fmr100", 1 / 100), ("fmr1000", 1 / 1000)):
-        kept = far <= level * (1 + 1e-12)
-        numbers[name] = frr[kept].min()
+        numbers[name] = frr[far <= level * (1 + 1e-12)].min()
     return numbers
 
 

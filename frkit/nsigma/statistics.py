@@ -250,13 +250,14 @@ def _moments(rate: xr.DataArray, chosen: xr.DataArray, name: str, parity: str) -
     # the mean distance of two independent normal numbers is sqrt(2 / pi) times the deviation of their difference
     by_chance = np.sqrt(2 / np.pi * (sd**2 + of_group(sd, chosen) ** 2))
     equal = 1 - abs(rate - of_group(rate, chosen)).mean(SUBSET)
-    floor = (1 - by_chance).where(_others(rate, chosen), 1.0)
+    floor = (1 - by_chance).where(rate[GROUP].astype(str) != chosen, 1.0)
     return {f"{name}_mean": rate.mean(SUBSET), f"{name}_sd": sd, parity: equal, f"{parity}_floor": floor}
 
 
 def _distances(mean: xr.DataArray, sd: xr.DataArray, n: int, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
     """N and Welch's test of (reference, group), batch by batch, from the moments of n subsets."""
-    others, of_mean, of_sd = _others(mean, chosen), of_group(mean, chosen), of_group(sd, chosen)
+    others = mean[GROUP].astype(str) != chosen  # the groups that are not their own reference
+    of_mean, of_sd = of_group(mean, chosen), of_group(sd, chosen)
     if bool((of_sd == 0).any()):
         warn(
             "the EER of the reference group is the same in every subset (σ = 0), so N is infinite, or unknown (NaN) "
@@ -268,11 +269,6 @@ def _distances(mean: xr.DataArray, sd: xr.DataArray, n: int, chosen: xr.DataArra
         t, p = xr.apply_ufunc(stats.ttest_ind_from_stats, *both, kwargs={"equal_var": False}, output_core_dims=[[], []])
     welch = {"welch_t": t.where(others, 0.0), "p_value": p.where(others, 1.0)}
     return welch | {"n_signed": n_signed, "n_absolute": abs(n_signed)}
-
-
-def _others(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
-    """Which groups are not their own reference."""
-    return rate[GROUP].astype(str) != chosen
 
 
 def of_group(rate: xr.DataArray, chosen: xr.DataArray) -> xr.DataArray:
