@@ -114,8 +114,10 @@ def lab(arguments):
 
 
 def app(arguments):
-    """Voila's command line: the last notebook without its code, for this machine alone; errors become text."""
+    """Voila's command line: the controls of the last notebook, without its code and its lesson, for this machine alone;
+    errors become text."""
     shown = ["--strip_sources=True", "--show_tracebacks=False", "--Voila.ip=127.0.0.1"]
+    shown.append("--TagRemovePreprocessor.remove_cell_tags=lesson")
     shown.append("--Voila.tornado_settings={}".format({"headers": APP_HEADERS, **MESSAGES}))
     return ["-m", "voila", "notebooks/08_your_own_data.ipynb", *shown, *arguments]
 

@@ -113,11 +113,10 @@ class OwnData:
 
     def _connect(self) -> None:
         """Each button to what it does."""
-        self.read_button.on_click(lambda _: self.read())
+        acts = {"read": self.read, "run": self.start, "stop": self.stop, "save": self.save}
+        for name, act in acts.items():
+            getattr(self, f"{name}_button").on_click(lambda _, act=act: act())
         self.upload.observe(lambda change: self.read() if change.new else None, names="value")
-        self.run_button.on_click(lambda _: self.start())
-        self.stop_button.on_click(lambda _: self.stop())
-        self.save_button.on_click(lambda _: self.save())
         for control in self.columns.values():
             control.observe(self._map, names="value")
         for control in (self.quick, self.models):

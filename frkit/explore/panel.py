@@ -258,24 +258,19 @@ class LongWork:
         self.stop.disabled, self.bar.layout.visibility = not running, "visible" if running else "hidden"
 
     def run(self) -> None:
-        """What the button started; errors show where their place is."""
+        """Compute, and draw what was found, unless it is stopped; errors show where their place is."""
+        begun, values = time.monotonic(), self.chosen()
         with self.errors:
             try:
-                self.attempt()
+                self.compute(**values)
+                self.pace = (time.monotonic() - begun) / self.seconds(**values)
+                self.studied = {name: values[name] for name in self.asked}
+                self.panel.redraw()
+                self.note()
+            except Stopped:
+                self.note(words="Stopped: the figure is the one before.")
             finally:
                 self.let(running=False)
-
-    def attempt(self) -> None:
-        """Compute, and draw what was found, unless it is stopped."""
-        begun, values = time.monotonic(), self.chosen()
-        try:
-            self.compute(**values)
-            self.pace = (time.monotonic() - begun) / self.seconds(**values)
-            self.studied = {name: values[name] for name in self.asked}
-            self.panel.redraw()
-            self.note()
-        except Stopped:
-            self.note(words="Stopped: the figure is the one before.")
 
     def tell_time(self) -> None:
         """The time since the start, and how much of the guess that is."""

@@ -13,6 +13,7 @@ from frkit.plot.style import (
     BELOW,
     COLOURS,
     DARK,
+    ENDS,
     NAIVE,
     TRUTH,
     TRUTH_WORDS,
@@ -26,32 +27,16 @@ from frkit.plot.style import (
     plain,
 )
 
-SUP_DISTANCE = Result(
-    made_by="studies.sup_distance(studies.consistency(...))",
-    holds=("distance", "typical", "reference", "n_images", "size"),
-    dims=("seed", "size"),
-    attrs=("slope", "words"),
-)
-GROWTH = Result(
-    made_by="studies.consistency(data)",
-    holds=("frr", "truth", "n_images", "size", FAR_LEVEL),
-    dims=("seed", "size", FAR_LEVEL),
-    attrs=("exact", "n_full"),
-)
-BIAS = Result(
-    made_by="studies.bootstrap_bias(mixture)",
-    holds=("lower", "upper", "estimate", "centre", "per_identity", "interval", FAR_LEVEL),
-    dims=("per_identity", "interval", FAR_LEVEL),
-    attrs=("words",),
-)
+DISTANCES = ("distance", "typical", "reference", "n_images", "size")
+SUP_DISTANCE = Result("studies.sup_distance(studies.consistency(...))", DISTANCES, ("seed", "size"), ("slope", "words"))
+CURVES = ("frr", "truth", "n_images", "size", FAR_LEVEL)
+GROWTH = Result("studies.consistency(data)", CURVES, ("seed", "size", FAR_LEVEL), ("exact", "n_full"))
+AT_SIZES = ("per_identity", "interval", FAR_LEVEL)
+BIAS = Result("studies.bootstrap_bias(mixture)", (*ENDS, "centre", *AT_SIZES), AT_SIZES, ("words",))
 CURVE = ("curve_value", "curve_identities", "predicted", "n_identities", "per_identity")
 MEASURED = ("part_images", "part_identities", "part_value")
-PLAN = Result(
-    made_by="studies.sample_size(data, goal, wished, far=...)",
-    holds=(*CURVE, *MEASURED),
-    dims=("per_identity", "part"),
-    attrs=("line", "far", "frr", "scheme", "target", "value"),
-)
+TOLD = ("line", "far", "frr", "scheme", "target", "value")
+PLAN = Result("studies.sample_size(data, goal, far=...)", (*CURVE, *MEASURED), ("per_identity", "part"), TOLD)
 
 
 @takes(result=SUP_DISTANCE)

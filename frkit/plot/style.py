@@ -43,15 +43,11 @@ THEME = {
     "axes.titlelocation": "left",
     "axes.edgecolor": "#444444",
     "axes.linewidth": 0.8,
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
-    "legend.fontsize": SMALL,
-    "legend.title_fontsize": SMALL,
     "legend.framealpha": 0.75,
     "legend.edgecolor": "none",
     "grid.color": "#E5E5E5",
     "grid.linewidth": 0.6,
-}
+} | dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize", "legend.title_fontsize"), SMALL)
 
 
 def set_theme() -> None:

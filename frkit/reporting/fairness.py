@@ -26,12 +26,11 @@ def groups(work: Work) -> Section:
     """Rates of the groups, their contrasts, and the worst group by name."""
     work.need_groups()
     section = Section("Groups")
-    for rate in ("frr_group", "far_group"):
+    for rate in ("frr_group", "far_group", "eer_group"):
         section.results[rate] = band(work.evaluation, rate, target=NEW_PEOPLE, level=work.level)
-    shown = {f"{rate[:3].upper()} of the group": section.results[rate] for rate in ("frr_group", "far_group")}
-    section.tables[f"Rates of the groups at one threshold for all, {work.about}"] = table(shown)
-    section.results["eer_group"] = band(work.evaluation, "eer_group", target=NEW_PEOPLE, level=work.level)
-    section.tables[f"EER of the groups, {work.about}"] = table({"EER of the group": section.results["eer_group"]})
+    frr, far, eer = ({f"{name[:3].upper()} of the group": held} for name, held in section.results.items())
+    section.tables[f"Rates of the groups at one threshold for all, {work.about}"] = table(frr | far)
+    section.tables[f"EER of the groups, {work.about}"] = table(eer)
     for name, one in work.of_models(work.curve):
         with unsaid():
             both = [band(one, rate, target=NEW_PEOPLE, level=work.level) for rate in ("far_group", "frr_group")]

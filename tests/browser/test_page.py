@@ -100,6 +100,7 @@ def test_the_app_evaluates_and_says_what_is_wrong(page, app):
     page.goto(url)
     evaluate = page.get_by_role("button", name="Evaluate")
     evaluate.wait_for()
+    assert evaluate.bounding_box()["y"] < page.viewport_size["height"]  # on the first screen
     assert page.locator("pre:has-text('import frkit')").count() == 0  # no code
     page.get_by_placeholder("path; empty").fill("/nowhere/faces.npz")
     page.get_by_role("button", name="Read").click()
