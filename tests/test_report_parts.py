@@ -1,6 +1,7 @@
 """Parts of the report by themselves: what a sentence, a caption, a file name or an option must say."""
 
 import re
+from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -128,6 +129,23 @@ def test_the_methods_say_which_impostors_were_counted():
     for impostors, words in kinds:
         said = fk.describe(fk.evaluate(fk.score_tensor(faces), far=FAR, by="group", impostors=impostors))
         assert re.findall("Impostor pairs are those (.*?)\\.", said) == [words] * (words is not None)
+
+
+def test_the_call_in_a_notebook_is_python_that_runs_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = xr.DataArray(np.eye(2), {"far_level": FAR, "model": ["a", "b"]})
+    made = {
+        "data": "my.csv", "opening": {"labels": Path("people.csv"), "missing": (-1.0,)}, "far": np.array(FAR),
+        "threshold": rows, "level": np.float64(0.9), "weighting": pd.Series({"ann": 1.0}), "impostors": {"h": "same"},
+    }  # fmt: skip
+    source = writing._call(SimpleNamespace(made=made), tmp_path / "out/report")
+    names = {"fk": SimpleNamespace(report=lambda data, **options: (data, options))}
+    exec(source, names)  # without NumPy, and seen from the folder of the report
+    data, options = names["report"]
+    assert data == "../../my.csv" and options["opening"] == {"labels": "../../people.csv", "missing": [-1.0]}
+    assert options["threshold"] == {"a": [1.0, 0.0], "b": [0.0, 1.0]} and options["weighting"] == {"ann": 1.0}
+    assert (options["far"], options["level"], options["impostors"]) == (FAR, 0.9, {"h": "same"})
+    assert made["opening"]["labels"] == Path("people.csv")  # the report's own are left alone
 
 
 def test_people_without_a_label_have_a_row_of_their_own():

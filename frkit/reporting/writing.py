@@ -4,17 +4,22 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from frkit.base import require, writing
+import numpy as np
+import pandas as pd
+
+from frkit.base import IDENTITY, MODEL, require, writing
 from frkit.reporting import page
 
 if TYPE_CHECKING:
     from frkit.reporting.report import Report
 
 PAGE, EVALUATION, NOTEBOOK = "report.html", "evaluation.nc", "report.ipynb"
+FILES = ("labels", "metadata", "scores")  # options of `open_data` that are paths
 
 
 def write(report: "Report", folder: Path) -> Path:
@@ -111,8 +116,9 @@ def _cell(source: str, code: bool = True) -> dict:
 
 def _call(report: "Report", folder: Path) -> str:
     """The call that makes the report."""
-    made = dict(report.made)
-    data = made.pop("data")
+    made = _plain(report.made)
+    data, opening = made.pop("data"), made.get("opening", {})
+    opening |= {name: _from(folder, opening[name]) for name in FILES if name in opening}
     options = ", ".join(f"{name}={value!r}" for name, value in made.items())
     if data is None:
         source = "# the report was made from data in memory: put them in place of this line\ndata = ..."
@@ -122,6 +128,17 @@ def _call(report: "Report", folder: Path) -> str:
         each = "".join(f"    {name!r}: {_from(folder, path)!r},\n" for name, path in data.items())
         source = f"data = {{\n{each}}}"
     return f"{source}\nreport = fk.report(data, {options})"
+
+
+def _plain(value):
+    """A value as Python writes it, which arrays, and what has labels, are not."""
+    for dim in {MODEL, IDENTITY} & {*getattr(value, "dims", ())}:
+        value = dict(zip(value[dim].values, value.transpose(dim, ...).values))
+    if isinstance(value, Mapping | pd.Series):
+        return {_plain(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_plain, value)]
+    return np.asarray(value).tolist() if hasattr(value, "dtype") else value
 
 
 def _from(folder: Path, path: str) -> str:
