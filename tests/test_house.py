@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1337,
-    "engine": 2175,
+    "engine": 2170,
     "vmf": 804,
     "scores": 900,
     "plot": 784,
@@ -49,7 +49,7 @@ BUDGET = {
     "nsigma": 240,
     "measures": 249,
     "studies": 1039,
-    "top level": 323,
+    "top level": 324,
 }
 MOST_ROOMS = 18
 HEAVY = ["numpy", "pandas", "xarray", "dask", "numba", "scipy", "seaborn", "ipywidgets", "sklearn", "matplotlib"]

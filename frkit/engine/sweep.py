@@ -72,7 +72,7 @@ def sweep(
     while they are in the processor's cache. Strips run side by side, a batch of them at a time: between batches the
     state can be stored, so that memory holds the parts of one batch only.
     """
-    array, protocol = scores.data, request.protocol
+    array, protocol, source = scores.data, request.protocol, source_of(scores.data)
     edges = bounds(array)
     asked = _asked_by_block(protocol.asked, *edges) if request.asking else {}
     strips = _strips(edges, protocol.symmetric, list(asked), everywhere)
@@ -83,8 +83,8 @@ def sweep(
     with progress_bar(len(strips), progress) as bar:
         for begin in range(done, len(strips), BATCH):
             some = strips[begin : begin + BATCH]
-            tasks, parts = _graph(array, [at for strip in some for at in strip]), []
-            mark = uuid.uuid4().hex
+            blocks, parts, mark = [(array.name, *at) for strip in some for at in strip], [], uuid.uuid4().hex
+            tasks = dict(optimize(array.__dask_graph__(), blocks)) if source is None else {array.name: source}
             tasks[f"request-{mark}"] = shared
             for strip in some:
                 places = [(*sides_of(edges, block), asked.get(block)) for block in strip]
@@ -194,14 +194,6 @@ def source_of(array: da.Array) -> ScoreArray | None:
     layers, name = array.dask.layers, f"original-{array.name}"
     source = layers[name][name] if layers.keys() == {array.name, name} else None
     return source if isinstance(source, ScoreArray) else None
-
-
-def _graph(array: da.Array, wanted: list[tuple[int, int]]) -> dict:
-    """The tasks that compute some blocks of a two-dimensional array; block (i, j) has the key (name, i, j)."""
-    source = source_of(array)
-    if source is not None:
-        return {array.name: source}
-    return dict(optimize(array.__dask_graph__(), [(array.name, *at) for at in wanted]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from frkit.intervals.inversion import MOMENTS, inverted
 from frkit.intervals.joint import RATES, drawn_values, ends
 from frkit.intervals.reading import Values, provenance, tails, values_of
 from frkit.measures.registry import LOG_SCALE, Measure, rates_read
+from frkit.resampling import OF_THESE_PEOPLE
 
 PAIRS_OF = dict.fromkeys(("frr", "frr_group"), "genuine") | dict.fromkeys(("far", "far_group", "far_cross"), "impostor")
 Ends = tuple[xr.DataArray, xr.DataArray]
@@ -206,4 +207,4 @@ def target_of(evaluation: xr.DataTree, target: str | None) -> str:
     if target is not None:
         return target
     whole = "influence" not in evaluation.children or evaluation["influence"].attrs["complete"]
-    return THESE_PEOPLE if provenance(evaluation).get("scheme") == "image" and whole else NEW_PEOPLE
+    return THESE_PEOPLE if provenance(evaluation).get("scheme") in OF_THESE_PEOPLE and whole else NEW_PEOPLE
