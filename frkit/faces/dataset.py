@@ -80,7 +80,8 @@ def collected(values, identity, image, model, varying, attributes: dict) -> xr.D
     """The faces Dataset of a checked embedding, which may be on disk."""
     n_images = values.shape[-2]
     identity = complete_labels(identity, n_images, IDENTITY)
-    names = np.arange(n_images).astype(str) if image is None else image_names(image, n_images)
+    # NumPy would take room for twenty-one digits
+    names = np.arange(n_images).astype(f"U{len(str(n_images))}") if image is None else image_names(image, n_images)
     labels, rules = _attributes(attributes, varying, n_images)
     person = None
     for name in sorted(labels, key=lambda name: rules[name] == "split"):  # last: other rules see whole identities

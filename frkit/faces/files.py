@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from math import prod
@@ -47,11 +47,9 @@ def named(path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if hasattr(error, "file"):
-            raise
-        with_name = InputError(f"{path}: {error}")
-        with_name.file = path
-        raise with_name from None
+        if not hasattr(error, "file"):
+            error.file, error.args = path, (f"{path}: {error}",)
+        raise
 
 
 @contextmanager
@@ -84,10 +82,8 @@ def may_hold(path: Path) -> int:
 def check_unpacked(size: int, path: Path) -> None:
     """Refuse a file that unpacks to more than such a file can honestly hold."""
     limit = may_hold(path)
-    require(
-        size <= limit,
-        f"it unpacks to {size / 1e9:.3g} GB, the limit for a file of its size is {limit / 1e9:.3g} GB; unpack it first",
-    )
+    words = f"it unpacks to {size / 1e9:.3g} GB, the limit for a file of its size is {limit / 1e9:.3g} GB"
+    require(size <= limit, f"{words}; unpack it first")
 
 
 def check_in_child(path: Path) -> None:
@@ -134,9 +130,14 @@ def file_kind(path: Path) -> str:
     return kind
 
 
+def opener(path: Path) -> Callable:
+    """What opens the file, plain or .gz."""
+    return gzip.open if path.name.lower().endswith(".gz") else open
+
+
 def _kind_of_content(path: Path) -> str | None:
     """Text under any name, plain or .gz, is a table; nothing else is guessed."""
-    with reading("the file"), (gzip.open if path.name.lower().endswith(".gz") else open)(path, "rb") as file:
+    with reading("the file"), opener(path)(path, "rb") as file:
         head = file.read(4096)
     return "text" if head.strip() and b"\0" not in head else None
 

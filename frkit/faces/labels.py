@@ -263,8 +263,7 @@ def _split(images: pd.DataFrame, pairs: pd.DataFrame) -> np.ndarray:
     """Identities named after their labels, where these vary."""
     parts = images.identity + "|" + images.label
     names = images.identity.mask(images.identity.isin(pairs.identity), parts)
-    taken = names[~images.duplicated()]
-    taken = taken[taken.duplicated()]
+    taken = names[~images.duplicated()][lambda once: once.duplicated()]
     require(
         taken.empty,
         f"splitting makes names that are taken already: {listed(taken)}; rename these identities, "

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, real_numbers, require
-from frkit.faces.files import BLOCK, check_unpacked, file_kind, narrow, need, reading, wide_enough
+from frkit.faces.files import BLOCK, check_unpacked, file_kind, narrow, need, opener, reading, wide_enough
 
 _NEVER = "[\n\r\0]"  # in no cell: a quote was left open, or the file is no text
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
-_PIECE = 25_000  # cells held as text at a time, where they become numbers
+_PIECE = 15_000  # cells held as text at a time, where they become numbers
 _KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
 
 
@@ -61,20 +61,26 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
         require(len(names) > 0, "the file is empty")
         while len(table := _next_piece(rows, names, fewest, form)):
             empty = False
-            yield table.mask(table.isin(MISSING_CELLS), "")
+            yield table
+            del table  # before the next is made: text takes twenty times as much as the numbers in it
     require(not empty, "there is a header but no row" if fields is None else "the file is empty")
 
 
 def open_text(path: Path) -> TextIO:
-    """Open a text file, plain or .gz."""
-    packed = path.name.lower().endswith(".gz")
-    if packed:
-        with reading("the file"), gzip.open(path, "rb") as file:  # to its end, which may be missing
-            size = 0
-            while block := file.read(1 << 20):
-                check_unpacked(size := size + len(block), path)
-    opener = gzip.open if packed else open
-    return opener(path, "rt", encoding="utf-8-sig", newline="")
+    """Open a text file, plain or .gz; the latter is read to its end before, which may be missing."""
+    if opener(path) is gzip.open:
+        _most_lines(path)
+    return opener(path)(path, "rt", encoding="utf-8-sig", newline="")
+
+
+def _most_lines(path: Path) -> int:
+    """How many lines a text has at most, read through."""
+    size, ends = 0, 1
+    with reading("the file"), opener(path)(path, "rb") as file:
+        while block := file.read(1 << 20):
+            check_unpacked(size := size + len(block), path)
+            ends += block.count(b"\n") + block.count(b"\r")
+    return ends
 
 
 def _between_blanks(lines: TextIO) -> Iterator[tuple[int, list[str]]]:
@@ -101,7 +107,7 @@ def _next_piece(rows, names: list[str], fewest: int, form: str) -> pd.DataFrame:
         if not fewest <= len(row) <= len(names):
             raise InputError(f"line {number} has {len(row)} cells; {form}")
         numbers.append(number)
-        cells += row
+        cells += ("" if cell in MISSING_CELLS else cell for cell in row)
         cells += [""] * (len(names) - len(row))
     table = np.array(cells, object).reshape(-1, len(names))
     return pd.DataFrame(table, index=numbers, columns=names, dtype=object)
@@ -172,17 +178,22 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
     """
     if file_kind(path) == "parquet":
         return _read_parquet_table(path, embedding)
-    labels, values = [], None
+    labels, values, n = [], None, 0
     for piece in read_pieces(path):
-        header = list(piece.columns)
-        check_header(header)
-        numbers = [] if embedding is False else embedding_columns(header, embedding)
+        if not labels:
+            check_header(list(piece))
+            numbers = [] if embedding is False else embedding_columns(list(piece), embedding)
         if numbers:
-            values = _longer(values, to_numbers(piece[numbers], blank=False))
+            block = to_numbers(piece[numbers], blank=False)
+            room = np.empty((_most_lines(path), len(numbers)), np.float32) if values is None else values
+            values = wide_enough(room, block)
+            values[n : n + len(block)] = block
+        n += len(piece)
         labels.append(piece.drop(columns=[*numbers, ""], errors="ignore").copy())  # a view would keep all the text
+        del piece
     table = pd.concat(labels)
     columns = {name: table[name].to_numpy() for name in table}
-    return columns | ({} if values is None else {"embedding": values})
+    return columns | ({} if values is None else {"embedding": values[:n]})
 
 
 def _read_parquet_table(path: Path, embedding) -> dict[str, np.ndarray]:
@@ -221,15 +232,6 @@ def _lists(file, name: str) -> tuple[tuple[int, int], Iterator[tuple[slice, np.n
             yield slice(start, start := start + len(part)), real_numbers(repr(name), np.stack(part.tolist()))
 
     return (n, width), blocks()
-
-
-def _longer(values: np.ndarray | None, more: np.ndarray) -> np.ndarray:
-    """The array with rows added in its own memory, which grows; as float32 unless that cannot hold a number."""
-    values = wide_enough(np.empty((0, more.shape[1]), np.float32) if values is None else values, more)
-    require(values.shape[1] == more.shape[1], f"rows differ in length: {values.shape[1]} and {more.shape[1]} numbers")
-    values.resize((len(values) + len(more), more.shape[1]), refcheck=False)
-    values[len(values) - len(more) :] = more
-    return values
 
 
 def embedding_columns(header: list[str], embedding=None) -> list[str]:
