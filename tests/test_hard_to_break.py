@@ -250,6 +250,12 @@ def test_a_mixture_makes_no_group_of_missing_labels(word):
         mix.population_rates([0.5], by="group")
 
 
+@pytest.mark.parametrize("word", [None, np.nan, ("a", "b")])
+def test_a_group_of_a_mixture_has_a_name(word):
+    with pytest.raises(fk.InputError, match="groups must map names of groups"):
+        fk.vmf.mixture(10, 8, kappa=5, groups={word: {}, "a": {}})
+
+
 def test_crossed_labels_do_not_collide():
     first = np.repeat(["a & b", "a"], 20)
     second = np.repeat(["c", "b & c"], 20)

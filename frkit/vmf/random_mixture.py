@@ -140,10 +140,10 @@ def _unit(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
 
 def checked_groups(groups: Mapping | None, known: tuple[str, ...]) -> tuple[dict[str, dict], np.ndarray]:
     """Options by group name, and shares; one group "" for None. Raises InputError for what cannot be."""
-    groups = {"": {}} if groups is None else groups
-    named = isinstance(groups, Mapping) and groups and all(isinstance(own, Mapping) for own in groups.values())
+    items = {"": {}}.items() if groups is None else groups.items() if isinstance(groups, Mapping) else ()
+    named = items and all(isinstance(name, str | int) and isinstance(own, Mapping) for name, own in items)
     require(named, f"groups must map names of groups to options, {{'a': {{'kappa': 9}}, 'b': {{}}}}; got {groups!r}")
-    groups = {str(name): dict(options) for name, options in groups.items()}
+    groups = {str(name): dict(options) for name, options in items}
     for name, options in groups.items():
         unknown = sorted(set(options) - set(known))
         require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(known)}")
