@@ -44,11 +44,9 @@ def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Ar
     real = original.dtype.kind in "fiub"
     kind = f"dtype {original.dtype} ({type(embedding).__name__})"
     require(real, f"embedding must hold real numbers, got {kind}; make it an array with .astype('float32')")
-    require(
-        original.ndim == (2 if model is None else 3),
-        "embedding must have shape (images, features), or (models, images, features) together with model= "
-        f"names, got shape {original.shape} {'without' if model is None else 'with'} model names",
-    )
+    ndim, how = (2, "without") if model is None else (3, "with")
+    words = "embedding must have shape (images, features), or (models, images, features) together with model= names"
+    require(original.ndim == ndim, f"{words}, got shape {original.shape} {how} model names")
     require(original.size > 0, f"embedding is empty: shape {original.shape}; give images and features")
     if isinstance(original, da.Array):
         values = original.map_blocks(as_float32, dtype=np.float32)
@@ -105,10 +103,8 @@ def check_finite(values: np.ndarray | da.Array, original: np.ndarray | da.Array,
         return
     given = loaded(original[index])
     what = f"{given!s}{', too large for float32' if np.isfinite(given) else ''}"
-    raise InputError(
-        f"embedding has bad values in {n_rows} row(s), first at {_place(index, model)}: {what}; "
-        "remove or recompute these images"
-    )
+    words = f"embedding has bad values in {n_rows} row(s), first at {_place(index, model)}: {what}"
+    raise InputError(f"{words}; remove or recompute these images")
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:

@@ -89,11 +89,8 @@ def collected(values, identity, image, model, varying, attributes: dict) -> xr.D
     people, counts = np.unique(identity, return_counts=True)
     when = "" if person is None else " after splitting"
     require(len(people) >= 2, f"at least two identities are needed{when}, got {len(people)}: {listed(people)}")
-    require(
-        counts.max() >= 2,
-        f"no identity has two images{when} ({len(people)} identities, one image each), so no genuine pair; "
-        "check that identity holds people, not image names",
-    )
+    words = f"no identity has two images{when} ({len(people)} identities, one image each), so no genuine pair"
+    require(counts.max() >= 2, f"{words}; check that identity holds people, not image names")
     numbered = {} if image is not None else {NUMBERED: fingerprint(values)[:16]}
     coords = {IMAGE: (IMAGE, names, numbered), IDENTITY: (IMAGE, identity)}
     coords |= {} if model is None else {MODEL: model_names(model, len(values))}

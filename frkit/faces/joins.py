@@ -64,13 +64,11 @@ def joined(metadata, keys: dict[str, tuple], taken=()) -> dict[str, tuple[np.nda
         require(not again, f"columns {listed(again)} stand in the file of the scores or embeddings too: leave one out")
         row_of = pd.Index(frame[column].drop_duplicates())
         places = [row_of.get_indexer(side) for side in keys[kind]]
-        lost = np.concatenate([side[place < 0] for side, place in zip(keys[kind], places)])
+        lost = np.unique(np.concatenate([side[place < 0] for side, place in zip(keys[kind], places)]))
         if len(lost):
             many = len(np.unique(np.concatenate(keys[kind])))
-            warn(
-                f"{metadata}: column {column!r} does not hold {len(np.unique(lost))} of {many} {kind} names "
-                f"({listed(np.unique(lost), 3)}): they are in no group"
-            )
+            words = f"{len(lost)} of {many} {kind} names ({listed(lost, 3)}): they are in no group"
+            warn(f"{metadata}: column {column!r} does not hold {words}")
     first = frame.drop_duplicates(column)
     labels = {name.lower(): np.append(first[name].to_numpy(object), None) for name in attributes}
     return {name: tuple(values[place] for place in places) for name, values in labels.items()}

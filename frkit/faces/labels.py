@@ -123,11 +123,8 @@ def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     """Labels none of which may be missing; a person called "unknown" would be many people."""
     labels, missing = clean_labels(values, n, name, of)
     rows = np.flatnonzero(missing | np.isin(labels, _NOBODY))
-    require(
-        len(rows) == 0,
-        f"{name} is missing or {listed(labels[rows[:1]])} in {len(rows)} {of}(s): {_rows(rows)}; label or remove "
-        f"these {of}s",
-    )
+    words = f"{name} is missing or {listed(labels[rows[:1]])} in {len(rows)} {of}(s): {_rows(rows)}"
+    require(len(rows) == 0, f"{words}; label or remove these {of}s")
     return labels
 
 
@@ -136,11 +133,9 @@ def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
     names = complete_labels(values, n, name)
     again = names[pd.Series(names).duplicated()]
     rows = np.flatnonzero(np.isin(names, again[:1]))
-    require(
-        len(again) == 0,
-        f"{name} names must be distinct: {listed(again[:1])} stands in rows {_rows(rows)} "
-        f"({len(again)} name(s) too many in all); give each image its own, or leave {name}= out",
-    )
+    words = f"{name} names must be distinct: {listed(again[:1])} stands in rows {_rows(rows)}"
+    remedy = f"give each image its own, or leave {name}= out"
+    require(len(again) == 0, f"{words} ({len(again)} name(s) too many in all); {remedy}")
     return names
 
 
@@ -264,9 +259,6 @@ def _split(images: pd.DataFrame, pairs: pd.DataFrame) -> np.ndarray:
     parts = images.identity + "|" + images.label
     names = images.identity.mask(images.identity.isin(pairs.identity), parts)
     taken = names[~images.duplicated()][lambda once: once.duplicated()]
-    require(
-        taken.empty,
-        f"splitting makes names that are taken already: {listed(taken)}; rename these identities, "
-        "or use no '|' in identities and labels",
-    )
+    remedy = "rename these identities, or use no '|' in identities and labels"
+    require(taken.empty, f"splitting makes names that are taken already: {listed(taken)}; {remedy}")
     return names.to_numpy(str)

@@ -246,21 +246,16 @@ def embedding_columns(header: list[str], embedding=None) -> list[str]:
             groups.setdefault(_bare(match[1]), {})[int(match[2])] = name
     wanted = _KNOWN_PREFIXES if embedding is None else (_bare(embedding),)
     found = [prefix for prefix in wanted if prefix in groups]
-    require(
-        len(found) > 0,
-        f"no numbered columns such as {embedding or 'f'}0, {embedding or 'f'}1, ... for the embedding; "
-        f"say embedding='prefix' or embedding=[names]; the columns are {listed(header, 12)}",
-    )
+    such = f"no numbered columns such as {embedding or 'f'}0, {embedding or 'f'}1, ... for the embedding"
+    remedy = f"say embedding='prefix' or embedding=[names]; the columns are {listed(header, 12)}"
+    require(len(found) > 0, f"{such}; {remedy}")
     choices = ", ".join(f"{prefix!r} ({len(groups[prefix])} columns)" for prefix in found)
     require(len(found) == 1, f"several sets of numbered columns: {choices}; say embedding='prefix'")
     names = [name for _, name in sorted(groups[found[0]].items())]
     numbers = groups[found[0]].keys()
     gaps = sorted(set(range(min(*numbers, 1), max(numbers))) - numbers)
-    require(
-        not gaps,
-        f"the embedding's columns must be numbered without gaps from 0 or 1, but {listed(gaps)} is absent "
-        f"before {names[-1]!r}; name the columns with embedding=[...]",
-    )
+    words = f"must be numbered without gaps from 0 or 1, but {listed(gaps)} is absent before {names[-1]!r}"
+    require(not gaps, f"the embedding's columns {words}; name the columns with embedding=[...]")
     return names
 
 

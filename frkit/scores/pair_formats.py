@@ -31,10 +31,8 @@ _JSON_FORMS = (
 
 def read_mapped(path, columns=None) -> dict:
     """Any table, by the caller's mapping."""
-    require(
-        isinstance(columns, Mapping) and "score" in columns,
-        "format 'columns' needs columns={'score': ..., 'genuine': ..., ...}: names of frkit.pairs to columns",
-    )
+    words = "format 'columns' needs columns={'score': ..., 'genuine': ..., ...}: names of frkit.pairs to columns"
+    require(isinstance(columns, Mapping) and "score" in columns, words)
     return mapped(read_frame(Path(path)), columns)
 
 
