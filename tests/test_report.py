@@ -152,7 +152,8 @@ def test_models_that_are_alike_leave_the_question_open():
     found = fk.report(same, far=FAR, quick=True, progress=False)
     assert any("remains open" in line for line in found.sections["models"].answers)
     assert any(line.startswith("Groups, Fairness measures: no attribute was named") for line in found.left_out)
-    assert any("quick=True" in line for line in found.left_out)
+    (line,) = (line for line in found.left_out if "quick=True" in line)
+    assert "auc_spread" in line
 
 
 def test_the_card_counts_by_hand(faces):
@@ -255,6 +256,7 @@ def test_cautions_are_about_the_levels_that_were_asked(faces):
 def test_fixed_thresholds_take_the_place_of_levels(faces):
     found = fk.report(faces, by="group", threshold=[0.3, 0.5], quick=True, progress=False)
     assert {"FAR with 95% intervals", "FRR with 95% intervals"} <= set(found.tables)
+    assert not any("auc_spread" in line for line in found.sections["fairness"].lines)  # quick=True says it
     assert ("good", "0.3") in found.tables["FAR with 95% intervals"].index
     assert "report.html" and "at threshold" in str(found)
 

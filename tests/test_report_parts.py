@@ -88,6 +88,7 @@ def test_a_plan_is_told_in_people(monkeypatch, need, words):
     faces = two_groups().isel(image=slice(2, None))  # one person with three images, the others with five
     work = work_of(fk.score_tensor(faces), faces=faces)
     (said,) = people.plans(work).answers
+    assert said.startswith("No difference of FRR that a plan could be made for is open.")  # of FAR none is asked
     assert said.endswith(f": {words}.")
     assert (asked["per_identity"], asked["seed"], asked["level"]) == ((5,), 3, 0.95)
 
@@ -186,9 +187,9 @@ def test_captions_say_once_whom_a_figure_is_about():
 
 
 def test_a_long_table_says_how_many_rows_are_elsewhere():
-    long = Table({"a": [str(k) for k in range(67)]})
+    long = Table({"a": [str(k) for k in range(157)]})
     assert "7 more rows are in the files" in page._table("long", long)
-    assert "more rows" not in page._table("short", long.head(60))
+    assert "more rows" not in page._table("short", long.head(150))
     assert "<caption>&lt;b&gt;</caption>" in page._table("<b>", long)
 
 

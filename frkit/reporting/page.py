@@ -22,7 +22,7 @@ from frkit.reporting.work import Section
 if TYPE_CHECKING:
     from frkit.reporting.report import Report
 
-MOST_ROWS = 60  # of a table on the page; the files hold all
+MOST_ROWS = 150  # of a table on the page, which holds all measures of three models at three levels; the files hold all
 LINE = 72  # letters of a line in a terminal, or in a notebook beside its list of files
 LONG = (48, 34)  # letters of a label that fit beneath a narrow figure, and beside it
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper

@@ -97,6 +97,6 @@ def _open_questions(work: Work, level: float) -> list[tuple]:
                 found.append((f"To tell whether the groups{of_model(name)} differ", "ratio", name, {"by": work.by}))
     if not found:
         name = work.models[0]
-        words = f"Nothing asked here is open. For an interval of ± 20 % around the FRR{of_model(name)}"
-        found.append((words, "relative_half_width", name, {"size": 0.2}))
+        words = "No difference of FRR that a plan could be made for is open. For an interval of ± 20 % around the FRR"
+        found.append((f"{words}{of_model(name)}", "relative_half_width", name, {"size": 0.2}))
     return found

@@ -214,7 +214,8 @@ def _made(work: Work, steps: _Steps) -> Report:
             left_out.setdefault(str(error), []).append(title)
     steps.next("done", 0)
     if work.quick:
-        left_out["quick=True"] = [title for title, _, _, dear in PARTS.values() if dear] + ["permutation tests"]
+        dear = [title for title, _, _, dear in PARTS.values() if dear]
+        left_out["quick=True"] = [*dear, "permutation tests", "auc_spread"]
     said = describe(evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections])
     sections["methods"] = Section("Methods", lines=[said.paragraph], blocks=[said.bibtex])
     return Report(sections, evaluation, [f"{', '.join(titles)}: {why}" for why, titles in left_out.items()])
