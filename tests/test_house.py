@@ -35,7 +35,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # takes the place of something. The plan is 7,500 in all; intervals without replicates and protection from bad input
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
-    "reporting": 1337,
+    "reporting": 1338,
     "engine": 2170,
     "vmf": 804,
     "scores": 900,
