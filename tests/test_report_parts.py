@@ -73,6 +73,7 @@ def test_what_knows_no_chosen_impostors_is_left_out():
     ("need", "words"),
     [
         (20, "no more people than there are (20 in all, 5 images each)"),
+        (24, "no more people than there are (24 in all, 5 images each)"),
         (24 * 100, "2,376 more people (2,400 in all, 5 images each)"),
         (24 * 100 + 1, "more than 100 times as many people as there are, because what was seen is next to nothing"),
     ],
@@ -189,6 +190,7 @@ def test_captions_say_once_whom_a_figure_is_about():
 def test_a_long_table_says_how_many_rows_are_elsewhere():
     long = Table({"a": [str(k) for k in range(157)]})
     assert "7 more rows are in the files" in page._table("long", long)
+    assert page._table("long", long).count("<td>") == 150
     assert "more rows" not in page._table("short", long.head(150))
     assert "<caption>&lt;b&gt;</caption>" in page._table("<b>", long)
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 import frkit as fk
 from frkit.reporting.tables import Table, cell, number, p_words
-from frkit.reporting.words import bibtex
+from frkit.reporting.words import _escaped, bibtex
 
 ROOT = Path(__file__).resolve().parent.parent
 FAR = [0.05, 0.1]
@@ -38,6 +38,7 @@ def evaluation():
         ((0.0, 0.0, 0.0004), "0.00000 [0.00000, 0.00040]"),
         ((np.nan, np.nan, np.nan), "–"),
         ((0.5, np.nan, np.nan), "0.5 [–, –]"),
+        ((0.5, 0.5, 0.5000015), "0.5000000 [0.5000000, 0.5000015]"),
     ],
 )
 def test_a_cell_has_two_digits_of_its_width(three, words):
@@ -45,8 +46,8 @@ def test_a_cell_has_two_digits_of_its_width(three, words):
 
 
 def test_numbers_that_are_none():
-    assert [number(value) for value in (np.nan, np.inf, -np.inf, 0.0, -0.25, 0.00001)] == [
-        "–", "∞", "−∞", "0", "−0.25", "1.00e-05",
+    assert [number(value) for value in (np.nan, np.inf, -np.inf, 0.0, -0.25, 0.0012, 0.00001)] == [
+        "–", "∞", "−∞", "0", "−0.25", "0.0012", "1.00e-05",
     ]  # fmt: skip
     assert [p_words(p) for p in (0.0005, 0.001, 0.05, np.nan)] == ["< 0.001", "0.001", "0.050", "–"]
 
@@ -180,4 +181,5 @@ def test_entries_are_whole_and_say_what_the_citation_file_says():
     assert every.count("{") == every.count("}") and every.count("@inproceedings") == 5
     assert "Conti, Jean-Rémy and Clémençon, Stéphan" in every and r"Performance \& Fairness" in every
     assert "doi = {10.1109/COMPSAC57700.2023.00176}" in every
+    assert _escaped("a # b & 5 %") == r"a \# b \& 5 \%"
     assert "CITATION.cff" in (ROOT / "pyproject.toml").read_text()  # it goes into the wheel
