@@ -25,7 +25,7 @@ class Canvas(FigureCanvasAgg):
     def get_renderer(self) -> RendererAgg:
         """The renderer that keeps words, always the same one."""
         if not hasattr(self, "renderer"):
-            self.renderer = Renderer(*self.get_width_height(), self.figure.dpi)
+            self.renderer = Renderer(*self.figure.bbox.size, self.figure.dpi)
         return self.renderer
 
     def clear(self, axes: list[Axes]) -> None:
@@ -53,7 +53,7 @@ def _png(part: np.ndarray) -> bytes:
 
 
 class Renderer(RendererAgg):
-    """Draws a text aside, and copies it from there as long as nothing but whole pixels of its place change."""
+    """Draws a text aside, and copies it from there as long as its place moves by whole pairs of pixels."""
 
     def __init__(self, width: int, height: int, dpi: float):
         super().__init__(width, height, dpi)
@@ -61,17 +61,18 @@ class Renderer(RendererAgg):
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None) -> None:
         """Draw a line of text at x and y, pixels from the left and from above."""
-        key = s, hash(prop), angle, gc.get_rgb(), ismath, round(x % 1, 6), round(y % 1, 6)
+        # two pixels, not one: before 3.11 matplotlib rounds to the next even one
+        key = s, hash(prop), angle, gc.get_rgb(), ismath, round(x % 2, 6), round(y % 2, 6)
         if key not in self.kept:
             if len(self.kept) >= MOST:
                 self.kept.clear()
-            half = int(hypot(*self.get_text_width_height_descent(s, prop, ismath)[:2])) + 4
-            aside = RendererAgg(2 * half, 2 * half, self.dpi)
-            aside.draw_text(gc, half + x % 1, half + y % 1, s, prop, angle, ismath, mtext)
+            half = 2 * int(hypot(*self.get_text_width_height_descent(s, prop, ismath)[:2]) / 2) + 4
+            aside = RendererAgg(2 * half, 2 * half + self.height % 1, self.dpi)
+            aside.draw_text(gc, half + x % 2, half + y % 2, s, prop, angle, ismath, mtext)
             drawn = np.asarray(aside.buffer_rgba())[::-1]  # images stand on their feet
             rows, cols = (np.flatnonzero(drawn[..., 3].any(axis)) for axis in (1, 0))
             foot, left = min(rows, default=0), min(cols, default=0)
             image = drawn[foot : max(rows, default=0) + 1, left : max(cols, default=0) + 1].copy()
             self.kept[key] = left - half, foot - half, image
         right, up, image = self.kept[key]
-        self.draw_image(self.new_gc(), x // 1 + right, self.height - y // 1 + up, image)
+        self.draw_image(self.new_gc(), x // 2 * 2 + right, int(self.height) - y // 2 * 2 + up, image)
