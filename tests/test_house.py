@@ -36,9 +36,9 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1338,
-    "engine": 2170,
+    "engine": 2166,
     "vmf": 804,
-    "scores": 898,
+    "scores": 914,
     "plot": 784,
     "faces": 1043,
     "representation": 603,

@@ -10,7 +10,6 @@ from functools import cached_property
 import dask
 import numpy as np
 import xarray as xr
-from threadpoolctl import threadpool_limits
 
 from frkit.base import GROUP, SCORE_BIN, affordable, require
 from frkit.engine import kernels
@@ -37,6 +36,7 @@ from frkit.engine.scan import (
     sort_filed,
 )
 from frkit.engine.sweep import Tally, each, sweep
+from frkit.scores.tensor import one_blas_thread
 
 AUC_BINS = 1000  # at least so many stand behind the AUC
 ROUNDING = 1e-5  # of the range: by so much may a score lie outside
@@ -209,7 +209,7 @@ def score_bounds(scores: xr.DataArray) -> tuple[float, float]:
     """Where scores can lie: known for the cosine; else one look at all of them."""
     if scores.attrs.get("similarity") == "cosine":
         return -1.0, 1.0
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         low, high = (float(value) for value in dask.compute(scores.min(), scores.max()))
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 

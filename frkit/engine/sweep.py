@@ -5,9 +5,9 @@ import operator
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, partial, reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 import dask
@@ -19,13 +19,12 @@ from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.local import get_sync
 from dask.system import CPU_COUNT
-from threadpoolctl import ThreadpoolController
 from tqdm.auto import tqdm
 
 from frkit.base import require
 from frkit.engine.protocol import Protocol
 from frkit.engine.store import Checkpoint, Store
-from frkit.scores.tensor import ScoreArray
+from frkit.scores.tensor import ScoreArray, one_blas_thread
 
 FAN_IN = 8  # partial tallies added at a time
 STRIP = 16  # blocks that share one partial tally: its sums are larger than a block
@@ -209,10 +208,11 @@ class Strip:
     names: list | None
 
     def __call__(self, given, *values):
-        if self.names is None:
-            return self.work(given, (values[0][part] for part in self.nodes))
-        known = dict(zip(self.names, values, strict=True))
-        return self.work(given, (node(known) for node in self.nodes))
+        with one_blas_thread():  # on the workers of a cluster, too
+            if self.names is None:
+                return self.work(given, (values[0][part] for part in self.nodes))
+            known = dict(zip(self.names, values, strict=True))
+            return self.work(given, (node(known) for node in self.nodes))
 
 
 def _strip(tasks: dict, array: da.Array, wanted: list[tuple[int, int]], work: Callable, given: str) -> tuple:
@@ -265,17 +265,6 @@ def progress_bar(n_strips: int, shown: bool) -> Iterator[tqdm]:
 
         with Callback(posttask=note) if shown else nullcontext():
             yield bar
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """The libraries with threads of their own; to find them takes milliseconds."""
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> AbstractContextManager:
-    """A context in which matrix products take one thread each: blocks are the tasks that run side by side."""
-    return _libraries().limit(limits=1, user_api="blas")
 
 
 def each(work: Callable[[int], object], n: int) -> list:

@@ -33,11 +33,12 @@ from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol, make_protocol
 from frkit.engine.rates import plan_rates, tally_rates
 from frkit.engine.store import Checkpoint
-from frkit.engine.sweep import one_blas_thread, parts_of, swept_with
+from frkit.engine.sweep import parts_of, swept_with
 from frkit.evaluation.nodes import caution, provenance, tree
 from frkit.faces.labels import VARYING_RULES, attributes_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, models_of, turned, with_impostors
+from frkit.scores.tensor import one_blas_thread
 
 WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
 MOST_BINS = 100_000  # of a histogram

@@ -1,7 +1,8 @@
 """Lazy score tensors: building one computes nothing, and none is ever whole in memory."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import dask.array as da
 import numpy as np
 import xarray as xr
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
 from frkit.faces.checks import ROWS, check_rows, loaded, row_pieces
@@ -20,7 +21,8 @@ CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in 
 KEPT = 500_000_000  # bytes of rows that are ready, of an embedding on disk
 _PAD = 64  # a tile's columns are padded to multiples of this: then no score depends on the chunking
 _DEPTH = 512  # features summed in one call: longer rows are cut here and not where the BLAS library likes
-_ALONE = threading.Lock()
+_DIRECT = threading.Lock()  # products that are formed outside of a sweep wait for each other
+_SWEEPS = []  # that are under way in this process
 
 
 class Tiling(NamedTuple):
@@ -60,18 +62,43 @@ def _tiling() -> Tiling | None:
         found = _products(np.repeat(probe, n_rows, 0), np.repeat(reference, n_columns, 0), tiling)
         return bool((found == found[0, 0]).all())
 
-    with _ALONE, threadpool_limits(1, user_api="blas"):  # as in a sweep, whoever asks first
-        return next((tiling for tiling in TILINGS if all(same(tiling, *pair) for pair in pairs)), None)
+    return next((tiling for tiling in TILINGS if all(same(tiling, *pair) for pair in pairs)), None)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries with threads of their own; to find them takes milliseconds."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which matrix products take one thread each: blocks are the tasks that run side by side."""
+    with _libraries().limit(limits=1, user_api="blas"):
+        _SWEEPS.append(None)
+        try:
+            yield
+        finally:
+            _SWEEPS.pop()
 
 
 def inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """All inner products of two sets of rows, shape (probe, reference), with the same bits for any split.
 
-    Where the processor's float32 kernel does not grant that, products are formed in float64 and rounded.
+    Where the processor's float32 kernel does not grant that, products are formed in float64 and rounded. Threads that
+    share a product would cut it where no tiling knows of it: it takes one. Threads outside of a sweep would give the
+    library back its threads while others still multiply: they take turns.
     """
+    if _SWEEPS:
+        return _inner_products(probe, reference)
+    with _DIRECT, _libraries().limit(limits=1, user_api="blas"):
+        return _inner_products(probe, reference)
+
+
+def _inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
     tiling = _tiling() if probe.dtype == np.float32 else TILINGS[0]
     if tiling is None:
-        return inner_products(probe.astype(np.float64), reference.astype(np.float64)).astype(np.float32)
+        return _inner_products(probe.astype(np.float64), reference.astype(np.float64)).astype(np.float32)
     return _products(probe, reference, tiling)
 
 
