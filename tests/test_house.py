@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1338,
-    "engine": 2166,
+    "engine": 2167,
     "vmf": 804,
     "scores": 914,
     "plot": 784,

@@ -412,6 +412,15 @@ def test_many_errors_have_the_variance_of_a_threshold_that_moves():
     np.testing.assert_allclose(law.quantiles(ndtr(height), 1), rate + spread * height, rtol=2e-3)
 
 
+@pytest.mark.parametrize("threshold", [[0.5, 0.8], [0.9]])
+def test_an_eer_has_one_interval_however_levels_are_given(threshold):
+    """Twelve people: thresholds among the highest scores cut the curve there, and its slope was that of two places."""
+    scores = fk.score_tensor(fk.vmf.mixture(12, 16, kappa=(60, 120), seed=2).sample(6, seed=0))
+    bands = [fk.band(fk.evaluate(scores, **how), "eer") for how in ({"far": [0.01]}, {"threshold": threshold})]
+    for end in ("estimate", "lower", "upper"):
+        assert float(bands[1][end]) == pytest.approx(float(bands[0][end]), rel=1e-3), end
+
+
 def test_an_eer_gives_way_along_a_curve_that_falls_as_a_power():
     """FRR is q (FAR / e)^-β, q being a quantile of its law at the FAR e: the two cross at another EER."""
     law, eer, beta_ = a_law(0.02), 0.02, 0.6

@@ -9,6 +9,7 @@ import xarray as xr
 from trees import EMPIRICAL, FAR, node, tree, two_models
 
 import frkit as fk
+from frkit.intervals.methods import _row_quantiles
 from frkit.measures import register
 
 METHODS = ["recentered", "naive", "gaussian", "pivotal"]
@@ -146,6 +147,16 @@ def test_infinite_replicates_keep_their_rank():
     assert float(band.upper[0]) == np.inf
     assert np.isfinite(band.lower[0])
     assert np.isfinite(band.upper[1])
+
+
+def test_between_both_infinities_an_end_lies_outwards():
+    """Of 21 replicates the 2.5 % point lies half-way between the first and the second, the 97.5 % point likewise."""
+    row = np.r_[-np.inf, np.full(20, np.inf)]
+    assert _row_quantiles(row, (0.025, 0.975)).tolist() == [-np.inf, np.inf]
+    assert _row_quantiles(-row, (0.025, 0.975)).tolist() == [-np.inf, np.inf]
+    assert _row_quantiles(np.r_[row, np.nan], (0.1, 0.5)).tolist() == [np.inf, np.inf]
+    assert _row_quantiles(np.r_[-np.inf, np.arange(20.0)], (0.025, 0.5)).tolist() == [-np.inf, 9]
+    assert _row_quantiles(np.r_[1e301, np.full(20, 2e301)], (0.5, 0.5)).tolist() == [2e301, 2e301], "a number is none"
 
 
 def test_no_finite_replicate_gives_nan_not_a_number_from_nowhere():

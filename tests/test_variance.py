@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from frkit.intervals.influence import THESE_PEOPLE, Sums
-from frkit.intervals.influence_frr import genuine_part
+from frkit.intervals.influence import THESE_PEOPLE, Sums, genuine_part
 
 
 def variance_of(indicators):

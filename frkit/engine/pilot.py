@@ -179,6 +179,7 @@ def make_plan(pilot: Pilot, n_pairs: int, far: np.ndarray, thresholds: np.ndarra
     scale = CELLS / (high - low)
     far_at_cell = pilot.far_at(low + np.arange(CELLS + 1) / scale)
     alone = np.clip(((thresholds - low) * scale).astype(int), 0, CELLS)
+    alone = alone[far_at_cell[alone] > top]  # the last bin stays whole: the curve is read inside it
     label, wanted = _label_cells(far_at_cell, zones, tail, top, alone)
     new = np.append(True, label[1:] != label[:-1])
     pairs = -np.diff(np.append(far_at_cell[new], 0.0)) * n_pairs

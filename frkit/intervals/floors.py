@@ -16,7 +16,7 @@ from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.inversion import STEPS, STRETCH, ray_of
 from frkit.intervals.methods import quantiles, reads_rates, target_of
-from frkit.intervals.reading import attributes, provenance, values_of, warn_of, with_resolved
+from frkit.intervals.reading import attributes, values_of, warn_of, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.scores.groups import People
@@ -29,8 +29,7 @@ SIZES = {  # measured; see data/interval_coverage.csv. Of replicates no stored s
     # short, because captions print them; the exact test is `permutation_test`
     THESE_PEOPLE: "as a test at 5 % has size 0 to .09",
     NEW_PEOPLE: "as a test at 5 % has size 0 to .08",
-    "image": "as a test not counted (no test for new people)",
-    "identity": "as a test not counted: take permutation_test",
+    "replicates": "as a test not counted: permutation_test is exact, for new people",
     "people": "deals people to groups at random: as a test exact where people could change groups",
     "scores": "deals scores to groups at random: as a test liberal where pairs share people",
 }
@@ -112,7 +111,7 @@ def floor(
         seen, replicates, of, size = ray.seen, ray.noisy.isel({STRETCH: 0}), target, target
     else:
         seen, replicates = values_of(evaluation, chosen).estimate, _of_fair(evaluation, chosen)
-        size = "image" if provenance(evaluation).get("scheme") == "image" else "identity"
+        size = "replicates"
     result = against(seen, replicates, chosen.fair, level)
     result = result.assign(estimate=chosen(evaluation["empirical"].to_dataset()))
     result = with_resolved(result, chosen, evaluation)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frkit.intervals.gamma_satterthwaite import FEWEST_DF, TINY, Law, Move
+from frkit.intervals.gamma_satterthwaite import TINY, skewness_and_noise
 
-HALF_WINDOW = 0.5  # of log FAR, over which the slope of the curve is taken, at least
 UNSEEN = 3.0  # clumps of errors that are supposed beside those that were seen
 FEW = 100  # people of a group; what of their FAR fewer cannot tell is borrowed from all people
+ENOUGH = 30  # people of four images or more, which tell the square of a person's own rate; who show the worst of them
 THESE_PEOPLE, NEW_PEOPLE = "these people", "new people"
 
 
@@ -44,34 +44,6 @@ class Sums:
     def images(self) -> np.ndarray:
         """Number of images of each person, (person,)."""
         return np.bincount(self.person, minlength=len(self.pair_weight))
-
-
-def law_of(far: "Part", frr: "Part", slopes, alpha: float | None, setter: int = 0) -> Law:
-    """The joint law of FARs, then FRRs, at a threshold.
-
-    slopes: function of a half-width in log FAR to the derivatives (rate,) of all rates, and of their log odds, by the
-    log of the FAR that sets the threshold. alpha: that FAR, None for a fixed threshold; setter: which of the FARs.
-    """
-    influence = np.concatenate([far.influence, frr.influence], 1)
-    cross = far.influence.T @ frr.influence
-    covariance = np.block([[far.covariance, cross], [cross.T, frr.covariance]])
-    rate, own, skewness, least, none, noise = (
-        np.concatenate([getattr(far, name), getattr(frr, name)])
-        for name in ("rate", "own", "skewness", "least", "none", "noise")
-    )
-    df = np.maximum(np.divide(2.0, noise, out=np.full(len(rate), np.inf), where=noise > 0), FEWEST_DF)
-    move = None
-    if alpha is not None:
-        deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))
-        together = np.clip(covariance[setter] / deviation / deviation[setter], -1, 1)
-        by_log, odds = slopes(max(HALF_WINDOW, 2 * deviation[setter] / alpha))  # of log FAR
-        move = Move(setter, odds, together)
-        # where one sample's FAR is too high the threshold found is, too, by as much as takes the FAR back to the level:
-        # every rate then errs by its own error less its slope times that of the setting FAR, which errs no more
-        moving = np.eye(len(rate))
-        moving[:, setter] -= by_log / alpha
-        influence, covariance = influence @ moving.T, moving @ covariance @ moving.T
-    return Law(rate, covariance, influence, own, skewness, least, none, df, move)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +118,206 @@ class Part:
         )
 
 
+# --- FAR: a mean over pairs of people ------------------------------------------------------------------------
+
+
+def impostor_part(sums: Sums, masks: np.ndarray, target: str) -> Part:
+    """FAR of every mask: (rate, group, group) which pairs of groups enter it.
+
+    Influences count the noise of single pairs (of people) twice: once is taken off.
+    """
+    entering = masks[:, sums.group]  # (rate, image, partner's group)
+    accepted, compared = (np.einsum("rig,ig->ir", entering, part) for part in (sums.accepted, sums.compared))
+    total = compared.sum(0) / 2  # every pair stands with both of its images
+    rate = ratio(accepted.sum(0) / 2, total)
+    excess = ratio(accepted - rate * compared, total)
+    scaled = ratio(np.triu(np.ones(masks.shape[1:])) * masks, total[:, None, None])
+    single = np.einsum("rgh,gh->r", scaled**2, sums.square)  # Σw² of weights that sum to 1: a typical weight
+
+    def pairs(noise: np.ndarray) -> np.ndarray:
+        return np.einsum("agh,bgh,gh->ab", scaled, scaled, noise)
+
+    if target == THESE_PEOPLE:
+        images = sums.images  # what each adds beyond the mean of its person, made as large as it is over new images
+        mean = by_person(excess, sums) / np.maximum(images, 1)[:, None]
+        influence = (excess - mean[sums.person]) * np.sqrt(ratio(images, images - 1.0))[sums.person, None]
+        share = ratio(*(summed(part, sums.group, masks.shape[1]) for part in (sums.accepted, sums.compared)))
+        least = pairs(share * (1 - share) * sums.square)
+        twice = least * _single_share(sums, (influence[:, 0] ** 2).sum(), least[0, 0], pairs(sums.blocks)[0, 0])
+    else:
+        influence = unbiased(by_person(excess, sums), by_person(compared, sums) > 0)
+        least = twice = pairs(sums.blocks)
+    # an estimate may fall below what single pairs alone make, which is known without noise
+    covariance = influence.T @ influence - twice
+    np.fill_diagonal(covariance, np.maximum(np.diag(covariance), np.diag(least)))
+    clump = ratio(np.diag(covariance if target == THESE_PEOPLE else least), rate)
+    people = ratio(4, (ratio(by_person(compared, sums), total) ** 2).sum(0))
+    skewness, noise = skewness_and_noise(influence)
+    return Part(rate, covariance, influence, skewness, single, single, noise, clump, people)
+
+
+def known_clumps(sums: Sums, masks: np.ndarray, target: str, listed: float) -> np.ndarray:
+    """The weight (rate,) of accepted pairs that come together, from a threshold at which many are accepted.
+
+    Few may be accepted there, too, or none. Over new people a clump is then supposed as heavy as all pairs of two
+    people: where no impostor comes near the genuine scores the images of a person are so alike that two people are
+    accepted or rejected nearly as a whole, and K people are K (K - 1) / 2 trials, however many images they have.
+    listed: how many pairs of the same two people a list holds, typically; 0 where all pairs are there.
+    """
+    part = impostor_part(sums, masks, target)
+    if target == THESE_PEOPLE:
+        return part.clump
+    of_two = listed or _typical_images(sums) ** 2
+    two_people = np.eye(len(part.rate))[0] * part.none[0] * of_two  # of all; groups borrow it
+    grown = part.with_clumps(two_people)
+    return np.where(two_people > 0, np.maximum(grown.least, grown.clump), part.clump)
+
+
+def _single_share(sums: Sums, images: float, independent: float, blocks: float) -> float:
+    """Share of the variance of independent pairs that single pairs still have when people and images stay.
+
+    Of the variance α(1 - α) of one pair, F is of its two people (who agree more or less), A of its two images against
+    the other person, D its own: F + A + D = `independent`. Squares of images' sums are n A + 2 D (n images a person,
+    whose parts against other people are unrelated), those of pairs of people n² F + n A + D: three equations.
+    """
+    n = max(_typical_images(sums), 2.0)
+    of_images = 2 * (blocks - n**2 * independent + (n**2 - 1) * images / 2) / (n * (n - 1) ** 2)
+    return float(np.clip(ratio((images - n * max(of_images, 0)) / 2, independent), 0, 1))
+
+
+def _typical_images(sums: Sums) -> float:
+    """Images of a person, as impostor pairs weigh them: n² pairs of two people weigh n² times a typical pair."""
+    many = sums.images[sums.person]
+    weight = by_person(sums.compared.sum(1), sums)[sums.person] ** 2 / many  # of a person's squared, one image's part
+    return weight.sum() / max((weight / many).sum(), TINY)
+
+
+# --- FRR: a mean over people, and the errors that few do not show --------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Genuine:
+    """Genuine pairs of each person, as they enter each FRR: (person, rate).
+
+    mass: share of the rate's weight. pairs, rejected: numbers of pairs. share: of the pairs that are rejected.
+    """
+
+    mass: np.ndarray
+    pairs: np.ndarray
+    rejected: np.ndarray
+
+    @classmethod
+    def of(cls, sums: Sums, groups: np.ndarray) -> "_Genuine":
+        """From the sums; a pair stands with both of its images."""
+        entering = groups[:, sums.group].T
+        rejected, pairs = (by_person(part[:, None] * entering, sums) / 2 for part in (sums.rejected, sums.genuine))
+        mass = sums.pair_weight[:, None] * pairs
+        return cls(ratio(mass, mass.sum(0)), pairs, rejected)
+
+    @property
+    def share(self) -> np.ndarray:
+        """Share of each person's pairs that is rejected."""
+        return ratio(self.rejected, self.pairs)
+
+    @property
+    def single(self) -> np.ndarray:
+        """Weight of a typical pair, (rate,)."""
+        return _typical(ratio(self.mass, self.pairs))
+
+
+def genuine_part(sums: Sums, groups: np.ndarray, target: str) -> Part:
+    """FRR of every set of groups, (rate, group): a mean over people of the share of each one's rejected pairs."""
+    found = _Genuine.of(sums, groups)
+    rate = (found.share * found.mass).sum(0)
+    if target == THESE_PEOPLE:
+        return _of_images(sums, found, rate)
+    influence = unbiased(found.mass * (found.share - rate), found.mass > 0)
+    # errors come in a few people: an unseen one weighs more than a pair (the root of a person's pairs), and half of
+    # what the skewness explains of the fourth powers is counted as noise, because the worst people may be unseen
+    of_person = np.sqrt(_typical(found.pairs))
+    skewness, noise = skewness_and_noise(influence, explained=0.5)
+    # of fewer than ENOUGH people hardly one is bad: then the unseen error may be all pairs of a person, and so may
+    # UNSEEN clumps beside those that were seen (see `Part.with_clumps`), by which variance and events grow
+    few = np.clip(2 - 2 * (found.mass > 0).sum(0) / ENOUGH, 0, 1)
+    clump = ratio(((found.share * found.mass) ** 2).sum(0), rate)
+    weight = few * ratio(UNSEEN, ratio(rate, clump) + UNSEEN)  # of what was not seen, beside the clumps that were
+    larger = np.maximum(ratio(_typical(found.mass), clump), 1) ** weight
+    influence = influence * np.sqrt(1 + ratio((larger - 1) * clump * rate, (influence**2).sum(0)))
+    none = found.single * of_person ** (1 + few)
+    return Part(rate, influence.T @ influence, influence, larger * skewness, found.single, none, noise)
+
+
+def rejected_shares(sums: Sums, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weight of each person, in the group it belongs to, and the share of its pairs that is rejected.
+
+    groups: as for `genuine_part`, all together first.
+    """
+    found = _Genuine.of(sums, groups)
+    return found.mass[:, :1] * (found.mass[:, 1:] > 0), found.share[:, 0]
+
+
+def _of_images(sums: Sums, found: _Genuine, rate: np.ndarray) -> Part:
+    """FRR of these people over new images of them: variances from counts of pairs, influences from the images."""
+    images = sums.images[sums.person]
+    beyond = ratio(sums.rejected, sums.genuine)[:, None] - found.share[sums.person]
+    # 2 for the two images of a pair; (n - 1) / (n - 2) because the mean of a person holds the image's own pairs
+    projection = 2 * found.mass[sums.person] * beyond * (ratio(images - 1, images - 2) / images)[:, None]
+    influence = projection * np.sqrt(ratio(images, images - 1))[:, None]
+    # two images tell no projection: what rates have in common is then the pairs that each of them rejects
+    influence += (found.mass * found.share)[sums.person] * (np.sqrt(ratio(1, images)) * (images == 2))[:, None]
+    told = [_deviation(sums, *parts) for parts in zip(found.mass.T, found.pairs.T, found.rejected.T, strict=True)]
+    deviation, noise = zip(*told, strict=True)
+    spread = found.mass * np.stack(deviation, 1)
+    if np.median(images) > 3:
+        third = ratio(images**2, (images - 1) * (images - 2))
+        skewness = ratio((third[:, None] * projection**3).sum(0), (influence**2).sum(0))
+        noise = skewness_and_noise(projection)[1]
+    else:  # too few images to see the projections: an event is a person's
+        skewness, noise = skewness_and_noise(found.mass * found.share)[0], np.array(noise)
+    return Part(rate, spread.T @ spread, influence, skewness, found.single, found.single, noise)
+
+
+def _deviation(sums: Sums, mass: np.ndarray, pairs: np.ndarray, rejected: np.ndarray) -> tuple[np.ndarray, float]:
+    """Standard deviation of each person's share of rejected pairs over new images, and the noise of their sum.
+
+    If r of m pairs are rejected, Var r = m θ + M σ - (m + M) θ²: two pairs that share an image (M couples do) are both
+    rejected with probability σ, two apart with θ². Their means over people come from the pairs and couples, without
+    bias. θ² is read from few couples: it is lowered by half the noise of its mean (which makes intervals hold where
+    few errors are expected). Where few people have four images nothing tells θ² from σ, and the middle is taken.
+    """
+    images = sums.images.astype(float)
+    both = by_person(sums.rejected * (sums.rejected - 1.0), sums)  # couples of rejected pairs that share an image
+    sharing = images * (images - 1) * (images - 2)
+    apart, lost_apart = pairs * (pairs - 1) - sharing, rejected * (rejected - 1) - both
+    here = (mass > 0) & (pairs > 0)
+
+    def mean(lost: np.ndarray, of: np.ndarray, among: np.ndarray) -> float:
+        known = among & (of > 0)
+        return np.average(lost[known] / of[known], weights=mass[known]) if known.any() else 0.0
+
+    rate = mean(rejected, pairs, here)
+    told = here & (apart > 0)
+    if np.count_nonzero(told) >= min(ENOUGH, np.count_nonzero(here)):
+        squares = lost_apart[told] / apart[told]
+        effective = squares.sum() ** 2 / max((squares**2).sum(), TINY)
+        squared, theirs = mean(lost_apart, apart, told), mean(rejected, pairs, told)
+        squared = max(squared * (1 - 0.5 / max(effective, 1)), min(squared, theirs**2))
+        # these people may have another rate than all: what is read from them counts as a share of their own
+        shared, squared = (ratio(rate, theirs) * part for part in (mean(both, sharing, told), squared))
+    else:
+        shared = mean(both, sharing, here) if (here & (sharing > 0)).any() else rate**2
+        squared = (shared + rate**2) / 2
+    variance = pairs * rate + sharing * shared - (pairs + sharing) * squared
+    own = np.where(apart > 0, rejected**2 - lost_apart * ratio(pairs**2, apart), rejected + both)
+    own, share = own * ratio(mass, pairs) ** 2, ratio(rejected, pairs) * mass
+    explained = (own @ share) ** 2 / max(share @ share, TINY)
+    noise = (own @ own - explained) / max(own.sum() ** 2, TINY)
+    return np.sqrt(np.maximum(variance, 0)) * ratio(1.0, pairs), noise
+
+
+# --- sums and ratios -----------------------------------------------------------------------------------------
+
+
 def unbiased(values: np.ndarray, here: np.ndarray) -> np.ndarray:
     """Influences of people, whose sum of squares is then free of bias."""
     many = np.maximum(here.sum(0), 2)
@@ -167,3 +339,8 @@ def ratio(over, under) -> np.ndarray:
     """over / under, 0 where nothing is below."""
     over, under = np.broadcast_arrays(np.asarray(over, float), np.asarray(under, float))
     return np.divide(over, under, out=np.zeros(over.shape), where=under > 0)
+
+
+def _typical(values: np.ndarray) -> np.ndarray:
+    """Median of what lies above zero, (rate,)."""
+    return np.array([np.median(part[part > 0]) if np.any(part > 0) else 0.0 for part in values.T])

@@ -13,8 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from frkit.base import MODEL, REPLICATE, InputError
 from frkit.intervals.gamma_satterthwaite import TINY
-from frkit.intervals.influence import NEW_PEOPLE
-from frkit.intervals.influence_frr import rejected_shares
+from frkit.intervals.influence import NEW_PEOPLE, rejected_shares
 from frkit.intervals.laws import Place, rates_of
 from frkit.intervals.reading import Values, tails
 from frkit.measures.registry import Measure, rates_read

@@ -7,16 +7,43 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
-from frkit.intervals.gamma_satterthwaite import Law
-from frkit.intervals.influence import HALF_WINDOW, NEW_PEOPLE, THESE_PEOPLE, Sums, law_of
-from frkit.intervals.influence_far import impostor_part, known_clumps
-from frkit.intervals.influence_frr import genuine_part
+from frkit.intervals.gamma_satterthwaite import FEWEST_DF, TINY, Law, Move
+from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Part, Sums, genuine_part, impostor_part, known_clumps
 from frkit.intervals.reading import provenance
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
+HALF_WINDOW = 0.5  # of log FAR, over which the slope of the curve is taken, at least
 WINDOW_POINTS = 41  # of the curve, for a slope
 WIDEST_WINDOW = 2.0  # of log FAR, for the slope at an EER
 SUMS = ("accepted", "compared", "rejected", "genuine", "identity", "group", "square", "blocks", "pair_weight")
+
+
+def law_of(far: Part, frr: Part, slopes, alpha: float | None, setter: int = 0) -> Law:
+    """The joint law of FARs, then FRRs, at a threshold.
+
+    slopes: function of a half-width in log FAR to the derivatives (rate,) of all rates, and of their log odds, by the
+    log of the FAR that sets the threshold. alpha: that FAR, None for a fixed threshold; setter: which of the FARs.
+    """
+    influence = np.concatenate([far.influence, frr.influence], 1)
+    cross = far.influence.T @ frr.influence
+    covariance = np.block([[far.covariance, cross], [cross.T, frr.covariance]])
+    rate, own, skewness, least, none, noise = (
+        np.concatenate([getattr(far, name), getattr(frr, name)])
+        for name in ("rate", "own", "skewness", "least", "none", "noise")
+    )
+    df = np.maximum(np.divide(2.0, noise, out=np.full(len(rate), np.inf), where=noise > 0), FEWEST_DF)
+    move = None
+    if alpha is not None:
+        deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))
+        together = np.clip(covariance[setter] / deviation / deviation[setter], -1, 1)
+        by_log, odds = slopes(max(HALF_WINDOW, 2 * deviation[setter] / alpha))  # of log FAR
+        move = Move(setter, odds, together)
+        # where one sample's FAR is too high the threshold found is, too, by as much as takes the FAR back to the level:
+        # every rate then errs by its own error less its slope times that of the setting FAR, which errs no more
+        moving = np.eye(len(rate))
+        moving[:, setter] -= by_log / alpha
+        influence, covariance = influence @ moving.T, moving @ covariance @ moving.T
+    return Law(rate, covariance, influence, own, skewness, least, none, df, move)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,6 @@ from frkit.resampling import OF_THESE_PEOPLE
 
 PAIRS_OF = dict.fromkeys(("frr", "frr_group"), "genuine") | dict.fromkeys(("far", "far_group", "far_cross"), "impostor")
 Ends = tuple[xr.DataArray, xr.DataArray]
-INFINITE = 1e300  # stands for it where quantiles lie between two values
 
 
 # --- ends from replicates: functions of (values, level, scale) -----------------------------------------------
@@ -90,8 +89,11 @@ def _row_quantiles(row: np.ndarray, at: tuple[float, float]) -> np.ndarray:
     row = row[~np.isnan(row)]
     if row.size == 0:
         return np.full(2, np.nan)
-    found = np.quantile(np.clip(row, -INFINITE, INFINITE), at)
-    return np.where(np.abs(found) > INFINITE / 1e50, np.copysign(np.inf, found), found)
+    below, above = (np.quantile(row, at, method=side) for side in ("lower", "higher"))
+    # between both infinities the end lies outwards, whatever the weights: nothing is known there
+    infinite = np.where(np.isinf(below) & (np.isfinite(above) | (np.asarray(at) < 0.5)), below, above)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite([below, above]).all(0), np.quantile(row, at), infinite)
 
 
 # --- methods: functions of (evaluation, measure, level, target) that give the whole interval -------------------
