@@ -177,11 +177,10 @@ def initial(rng: np.random.Generator, n_features: int, n_classes: int, mapping: 
 
 def elu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """x above 0, exp(x) - 1 below, written over x; and its derivative."""
-    below = np.minimum(x, 0)
-    np.expm1(below, out=below)
-    np.maximum(x, below, out=x)  # exp(x) - 1 is 0 above 0, and never less than x below
-    below += 1
-    return x, below
+    slope = np.minimum(x, 0)
+    np.exp(slope, out=slope)  # NumPy has vector code of exp for every processor, of expm1 for few
+    np.maximum(x, slope - 1, out=x)  # exp(x) - 1 is 0 above 0, and never less than x below
+    return x, slope
 
 
 def forward(p: dict, x: np.ndarray) -> tuple[np.ndarray, tuple]:
