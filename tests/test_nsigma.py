@@ -165,6 +165,14 @@ def test_further_groups_and_models_leave_the_subsets_alone():
     assert both.reference_eer.dims == ("model",)
 
 
+def test_calls_that_share_their_sweeps_find_what_each_finds_alone():
+    how, kept = {"by": "group", "subsets": 4, "fpr": 0.1}, {}
+    for seed in (0, 1):  # people as before, scores and subsets of their own
+        faces = small_faces().assign(embedding=small_faces(seed=seed).embedding)
+        shared = subset_rates(fk.score_tensor(faces), seed=seed, sweeps=kept, **how)
+        assert shared.identical(subset_rates(fk.score_tensor(faces), seed=seed, **how)) and set(kept) == {"a", "b"}
+
+
 def test_the_same_seed_gives_the_same_and_another_does_not():
     scores = fk.score_tensor(small_faces())
     how = dict(by="group", subsets=6, batches=2, fpr=0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 
 import dask.array as da
@@ -28,7 +29,7 @@ from frkit.base import (
     require_inside,
     require_whole,
 )
-from frkit.evaluation.evaluate import RATES, evaluated
+from frkit.evaluation.evaluate import RATES, evaluated, prepared
 from frkit.faces.labels import attributes_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import check_attributes, checked_scores, labels_of_sides, people
@@ -58,6 +59,7 @@ def subset_rates(
     fpr: float = 0.01,
     threshold: ArrayLike | None = None,
     varying: str = "error",
+    sweeps: dict | None = None,
 ) -> xr.Dataset:
     """Draw subsets of the people of every group, and compute the EER and the TPR of each subset.
 
@@ -69,6 +71,7 @@ def subset_rates(
     Parameters
     ----------
     scores, ..., varying : as in `n_sigma`.
+    sweeps : a dict that one call after the other is given: what sweeps of each group share is kept there.
 
     Returns
     -------
@@ -100,11 +103,13 @@ def subset_rates(
     n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}
     _check_size(subset_size, n_people)
     draws = Resampling("subset", n=subsets * batches, subset_size=subset_size)
-    rates = []
+    rates, sweeps = [], {} if sweeps is None else sweeps
     for group, part in parts.items():
         own = replace(draws, seed=group_seed(seed, group))
         try:
-            rates.append(_rates_of(part, own, fpr, threshold))
+            if group not in sweeps:
+                sweeps[group] = prepared(part, far=[fpr], resampling=own, weighting="pair", wanted=RATES)
+            rates.append(_rates_of(part, sweeps[group], own, threshold))
         except InputError as error:
             raise InputError(f"group {group!r}: {error}") from error
     result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
@@ -118,15 +123,14 @@ def subset_rates(
     return result.assign_attrs(attrs | {"subset_size": subset_size or "as many as the group has"})
 
 
-def _rates_of(part: xr.DataArray, draws: Resampling, fpr: float, threshold) -> xr.Dataset:
+def _rates_of(part: xr.DataArray, sweep: Callable, draws: Resampling, threshold) -> xr.Dataset:
     """EER and TPR of one group's subsets, over ([model,] replicate); with thresholds also the rates there."""
-    how = {"resampling": draws, "weighting": "pair", "wanted": RATES}
-    found = evaluated(part, far=[fpr], **how)
+    found = sweep(part, resampling=draws)
     nodes = (found[node].to_dataset() for node in ("empirical", "replicates"))
     whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
     result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
     if threshold is not None:
-        fixed = evaluated(part, threshold=threshold, **how)["replicates"]
+        fixed = evaluated(part, threshold=threshold, resampling=draws, weighting="pair", wanted=RATES)["replicates"]
         result["fmr"], result["fnmr"] = fixed.far, fixed.frr
     empty = (result.eer.isnull() | result.tpr.isnull()).any([dim for dim in result.eer.dims if dim != REPLICATE])
     lost = np.flatnonzero(empty.values)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require
-from frkit.evaluation.evaluate import evaluate, far_levels
+from frkit.evaluation.evaluate import RATES, evaluate, far_levels, prepared
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import along
 from frkit.vmf import Mixture
@@ -66,11 +69,13 @@ def consistency(
     require(seeds >= 1, f"seeds must be at least 1, got {seeds}")
     exact = hasattr(population, "population_roc")
     sizes = _sizes(sizes, exact)
-    truth = population.population_roc(far).frr if exact else _roc(population, far)
+    truth = population.population_roc(far).frr if exact else _roc(population, partial(evaluate, far=far))
+    first = zip(sizes, _grown(population, sizes, 0, exact), strict=True)  # data sets of a size share its plan
+    sweeps = {size: prepared(score_tensor(part), wanted=RATES, far=far) for size, part in first}
 
     def of_seed(seed: int) -> xr.Dataset:
         parts = dict(zip(sizes, _grown(population, sizes, seed, exact), strict=True))
-        frr = along("size", sizes, lambda size: _roc(parts[size], far).to_dataset(name="frr"))
+        frr = along("size", sizes, lambda size: _roc(parts[size], sweeps[size]).to_dataset(name="frr"))
         return frr.assign(n_images=("size", [parts[size].sizes[IMAGE] for size in sizes]))
 
     found = along("seed", range(seeds), of_seed, progress)
@@ -199,9 +204,9 @@ def rank_within_identity(identity: np.ndarray, order: np.ndarray) -> np.ndarray:
     return pd.Series(order).groupby(identity).rank().to_numpy() - 1
 
 
-def _roc(faces: xr.Dataset, far: np.ndarray) -> xr.DataArray:
+def _roc(faces: xr.Dataset, sweep: Callable[..., xr.DataTree]) -> xr.DataArray:
     """FRR at the FAR levels, without replicates."""
-    return evaluate(score_tensor(faces), far=far)["empirical"].to_dataset().frr
+    return sweep(score_tensor(faces))["empirical"].to_dataset().frr
 
 
 def _bound(curve: xr.DataArray, truth: xr.DataArray) -> xr.DataArray:
