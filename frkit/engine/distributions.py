@@ -13,7 +13,6 @@ import xarray as xr
 
 from frkit.base import GROUP, SCORE_BIN, affordable, require
 from frkit.engine import kernels
-from frkit.engine.list_sums import asked_of_list, bin_list
 from frkit.engine.pairs import (
     COLUMN,
     Genuine,
@@ -31,8 +30,11 @@ from frkit.engine.scan import (
     SCRATCH,
     Request,
     add_sorted,
+    asked_of_list,
     codes_of_patch,
+    counted_pairs,
     patches,
+    slot_sums,
     sort_filed,
 )
 from frkit.engine.sweep import Tally, each, sweep
@@ -41,6 +43,7 @@ from frkit.scores.tensor import one_blas_thread
 AUC_BINS = 1000  # at least so many stand behind the AUC
 ROUNDING = 1e-5  # of the range: by so much may a score lie outside
 MANY_PAIRS = 1_000_000  # from here on single precision serves for what is beside the middles of bins
+LISTED = 8192  # pairs of a list whose weights are written out at once
 LANES = 16  # columns of weights are filled up to a multiple of what the processor adds at once
 
 
@@ -81,10 +84,8 @@ def genuine_alone(scores: xr.DataArray, protocol: Protocol, bar: bool) -> Rates:
         tally = sweep(scores, Request(protocol, None, None), scan_asked, everywhere=False, progress=bar)
     else:
         tally = Tally({}, {"asked": asked_of_list(scores.values, protocol)})
-    score = tally.asked_scores(protocol, scores.dtype)
-    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
-    genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
-    return Rates(xr.Dataset(attrs={"failed": failed}), None, genuine, None)
+    genuine = weigh_genuine(protocol, tally.asked_scores(protocol, scores.dtype), scores.attrs.get("self_score"))
+    return Rates(xr.Dataset(), None, genuine, None)
 
 
 def tally_distributions(
@@ -289,3 +290,21 @@ def _add_patch(patch, rows: slice, cols: slice, wanted: EveryPair, room: tuple, 
             np.matmul(rest[power][:, own], col_weight[own], out=product)
             product *= row_weight
             powers[power] += share.astype(rest.dtype) @ product
+
+
+def bin_list(scores: np.ndarray, protocol: Protocol, bins: Bins) -> Tally:
+    """The sums of the impostor pairs of a list in these bins, as `scan` makes them."""
+    score, row, col, cell = counted_pairs(scores, protocol)
+    middle, bins = bins.middle, bins.of(score)
+    binned = slot_sums(bins * protocol.n_cells + cell, len(middle) * protocol.n_cells, row, col, protocol)
+    powers = np.zeros((2, protocol.n_cells, protocol.n_columns))
+    for begin in range(0, len(score), LISTED):
+        for c in range(protocol.n_cells):
+            own = begin + np.flatnonzero(cell[begin : begin + LISTED] == c)
+            weight = protocol.probe.real_weight[row[own]] * protocol.reference.real_weight[col[own]]
+            factor = protocol.factors(row[own], col[own])
+            for power in (1, 2):
+                rest = score[own].astype(float) ** power - middle[bins[own]] ** power
+                powers[power - 1, c] += (factor * rest) @ weight.astype(float)
+    extremes = [float(score.min(initial=np.inf)), float(score.max(initial=-np.inf))]
+    return Tally({"binned": binned, "powers": powers}, {"extremes": extremes})

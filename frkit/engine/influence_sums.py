@@ -5,11 +5,10 @@ thresholds are known.
 """
 
 import numpy as np
+import pandas as pd
 
-from frkit.base import compiled
-from frkit.engine.kernels import COMPILE, bin_index
-from frkit.engine.list_sums import add_listed, of_pairs_alone
-from frkit.engine.pairs import Genuine, common_group, ratio
+from frkit.engine.kernels import add_above
+from frkit.engine.pairs import Genuine, Pairs, common_group, ratio
 from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol
 from frkit.engine.scan import COLS, FAILED_COLS, FAILED_ROWS, PEOPLE, ROWS, Gaps, rounded, sampled_people
@@ -17,7 +16,6 @@ from frkit.engine.sweep import each
 
 FEW_SUMS = 5_000_000  # up to here both halves of the kept pairs are added up side by side
 FEW_ACCEPTED = 50  # accepted pairs among them, below which single pairs are taken to be nearly independent
-RANKS = 60  # places of the curve inside the last bin
 INFLUENCE_DIMS = {
     "accepted": ("point", "entry", "partner"),
     "compared": ("entry", "partner"),
@@ -33,31 +31,6 @@ INFLUENCE_DIMS = {
     "curve_far": ("place", "far_of"),
     "curve_frr": ("place", "frr_of"),
 }
-
-
-@compiled(**COMPILE)
-def add_above(pairs, ladder, rising, below, images, groups) -> None:
-    """Add each pair of a kept bin to its images and people, as `scan_patch`, under the highest threshold it exceeds.
-
-    rising: thresholds, ascending; below: (bin,) how many of them lie in lower bins. The sums run over the thresholds
-    from the highest down.
-    """
-    (rows, cols, scores), (low, _, scale, bin_of_cell, keep) = pairs, ladder
-    (row_scale, col_scale), (row_sampled, col_sampled), (by_row, by_col, by_people) = images
-    n = rising.shape[0]
-    for u in range(scores.shape[0]):
-        b = np.uintp(bin_index(scores[u], low, scale, bin_of_cell))
-        exceeded = below[b]
-        while exceeded < n and scores[u] > rising[exceeded]:
-            exceeded += 1
-        if exceeded == 0 or not keep[b]:
-            continue
-        r, c, level = np.uintp(rows[u]), np.uintp(cols[u]), np.uintp(n - exceeded)
-        by_row[level, r, np.uintp(groups[1][c])] += col_scale[c]
-        by_col[level, c, np.uintp(groups[0][r])] += row_scale[r]
-        one, other = row_sampled[r], col_sampled[c]
-        if one >= 0 and other >= 0:
-            by_people[level, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
 
 
 def _above_thresholds(
@@ -109,7 +82,7 @@ def influence_sums(
     people, n_groups = protocol.people, len(protocol.cell_of)
     thresholds = np.where(np.isnan(thresholds), np.inf, thresholds)
     if protocol.listed is not None and protocol.listed.one_by_one:
-        return of_pairs_alone(protocol, kept[0], genuine.pairs, thresholds)
+        return _of_pairs_alone(protocol, kept[0], genuine.pairs, thresholds)
     pairs = genuine.pairs.take(genuine.pairs.row >= 0)
     row, col = (part[: protocol.n_genuine] for part in protocol.asked)
     asked_group = common_group(protocol, row, col)
@@ -135,7 +108,7 @@ def influence_sums(
                 accepted[:, place] += above[name] if protocol.whole_run else above[name] * scale[:, None]
         (square, blocks), of_two = _blocks(protocol, above[PEOPLE], scales), 0.0
     else:
-        square, blocks, of_two = add_listed(protocol, kept, where, thresholds, accepted, every)
+        square, blocks, of_two = _add_listed(protocol, kept, where, thresholds, accepted, every)
     group = pairs.cell  # of both sides
     places = [place_of[people.probe[pairs.row] * n_groups + group]]
     places += [place_of[people.reference[pairs.col] * n_groups + group]]
@@ -231,41 +204,84 @@ def _between(probe: np.ndarray, reference: np.ndarray, symmetric: bool) -> np.nd
     return both
 
 
-def curve(
-    protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine
+# --- pairs of a list -----------------------------------------------------------------------------------------
+
+
+def _of_pairs_alone(
+    protocol: Protocol, impostor: tuple, genuine: Pairs, thresholds: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
+    """What `influence_sums` returns where nothing is known of the people: each genuine pair is a person of its own with
+    two images, each impostor pair one of two people that stand in no other pair.
 
-    sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
-    (place, group and last all); the slopes of all rates are read from these.
+    Pairs stand in the order of the list, those that failed without weight, so that entries of several models meet.
     """
-    thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
-    thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
-    accepted = np.cumsum(sums[::-1], axis=0)[::-1]
-    row, col, score = _in_last_bin(kept, ladder, genuine.pairs.score.dtype)
-    inside = np.argsort(-score)
-    if len(inside):
-        row, col = row[inside], col[inside]
-        running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
-        # from the lowest rank up, without the highest score, above which there is nothing
-        ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
-        thresholds = np.append(thresholds, score[inside[ranks]])
-        accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
-    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
-    lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
-    lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
-    far = np.column_stack([np.nan_to_num(ratio(accepted, totals)), accepted.sum(1) / totals.sum()])
-    frr = np.column_stack([np.nan_to_num(ratio(lost, weight.sum(0))), lost.sum(1) / weight.sum()])
-    return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
+    listed, n_groups = protocol.listed, len(protocol.cell_of)
+    n, m = len(listed.impostor), len(listed.genuine)
+    row, col = listed.places(listed.impostor)
+    sides = protocol.probe.group[row].astype(int), protocol.reference.group[col].astype(int)
+    score, genuine_score = np.full(n, np.nan), np.full(m, np.nan)
+    score[np.searchsorted(listed.impostor, impostor[0])] = impostor[2]
+    genuine_score[np.searchsorted(listed.genuine, genuine.row)] = genuine.score
+    counted = ~np.isnan(score)
+    compared = np.zeros((2 * (n + m), n_groups))
+    compared[np.arange(2 * n), np.concatenate(sides[::-1])] = np.tile(counted, 2)
+    exceeds = np.tile(score > thresholds[:, None], 2)
+    rejected = np.tile(genuine_score <= thresholds[:, None], 2)
+    groups = np.sort(sides, axis=0)
+    square = _by_groups(groups, counted, n_groups)
+    accepted = np.stack([_by_groups(groups, above, n_groups) for above in exceeds[:, :n]])
+    rate = np.nan_to_num(ratio(accepted, square))
+    persons = np.arange(2 * n + m)
+    group = common_group(protocol, *listed.places(listed.genuine))
+    return {
+        "accepted": (np.pad(exceeds, ((0, 0), (0, 2 * m)))[:, :, None] * compared).astype(np.float32),
+        "compared": compared,
+        "rejected": np.pad(rejected, ((0, 0), (2 * n, 0))).astype(np.float32),
+        "genuine": np.append(np.zeros(2 * n, int), np.tile(~np.isnan(genuine_score), 2)),
+        "identity": np.append(persons, persons[2 * n :]),
+        "group": np.concatenate([*sides, group, group]),
+        "pair_weight": np.ones(len(persons)),
+        "square": square,
+        "blocks": square * rate * (1 - rate),
+        "cells": protocol.cell_of,
+        "listed": 1.0,
+    }
 
 
-def _in_last_bin(kept: list, ladder: Ladder, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row, column and score of the kept pairs in the last bin, which few are; kind: of scores."""
-    cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
-    edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
-    found = [(np.empty(0, int), np.empty(0, int), np.empty(0, kind))]
-    for row, col, score in kept:
-        high = np.flatnonzero(score >= edge)
-        inside = high[ladder.bins_of(score[high]) == ladder.n_bins - 1]
-        found.append((row[inside], col[inside], score[inside]))
-    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+def _add_listed(protocol: Protocol, kept: list, place: list, thresholds: np.ndarray, accepted, every) -> tuple:
+    """Add the impostor pairs of a list to their images: all of them, and those above each threshold.
+
+    place: entry of each row, and of each column. accepted: (level, entry, group). every: (entry, group). Returns what
+    `_blocks` does, from the pairs one by one, and how many of them typically are of the
+    same two people.
+    """
+    ((row, col, score),) = kept
+    weight = rounded(protocol.factors(row, col))
+    order = np.argsort(-thresholds)
+    first = np.searchsorted(-thresholds[order], -score, side="right")  # of the falling thresholds that it exceeds
+    right = first < len(thresholds)
+    into = np.zeros(accepted.shape)
+    sides = (place[0][row], protocol.reference.group[col]), (place[1][col], protocol.probe.group[row])
+    for entry, other in sides:
+        np.add.at(every, (entry, other), weight)
+        np.add.at(into, (first[right], entry[right], other[right]), weight[right])
+    accepted[order] = np.cumsum(into, axis=0)
+    n_groups, probe, reference = len(protocol.cell_of), protocol.probe, protocol.reference
+    people = np.sort([probe.person[row], reference.person[col]], axis=0)
+    groups = np.sort([probe.group[row], reference.group[col]], axis=0).astype(int)
+    block, first = pd.factorize(pd.MultiIndex.from_arrays([*people, *groups]))
+    whole, blocks = np.bincount(block, weight), []
+    of_block = tuple(first.get_level_values(level) for level in (2, 3))  # groups of the two people
+    total = _by_groups(of_block, whole, n_groups)
+    for threshold in thresholds:
+        found = np.bincount(block, weight * (score > threshold))
+        rate = np.nan_to_num(ratio(_by_groups(of_block, found, n_groups), total))
+        blocks.append(_by_groups(of_block, (found - rate[of_block] * whole) ** 2, n_groups))
+    return _by_groups(groups, weight**2, n_groups), np.stack(blocks), whole @ whole / (weight @ weight)
+
+
+def _by_groups(groups, weight: np.ndarray, n_groups: int) -> np.ndarray:
+    """Weights added up by the groups of two sides, the lower one first: (group, group) without order."""
+    found = np.zeros((n_groups, n_groups))
+    np.add.at(found, tuple(groups), weight)
+    return np.maximum(found, found.T)

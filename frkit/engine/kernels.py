@@ -102,6 +102,31 @@ def scan_patch(scores, origin, codes, ladder, images, count, filing, out) -> tup
 
 
 @compiled(**COMPILE)
+def add_above(pairs, ladder, rising, below, images, groups) -> None:
+    """Add each pair of a kept bin to its images and people, as `scan_patch`, under the highest threshold it exceeds.
+
+    rising: thresholds, ascending; below: (bin,) how many of them lie in lower bins. The sums run over the thresholds
+    from the highest down.
+    """
+    (rows, cols, scores), (low, _, scale, bin_of_cell, keep) = pairs, ladder
+    (row_scale, col_scale), (row_sampled, col_sampled), (by_row, by_col, by_people) = images
+    n = rising.shape[0]
+    for u in range(scores.shape[0]):
+        b = np.uintp(bin_index(scores[u], low, scale, bin_of_cell))
+        exceeded = below[b]
+        while exceeded < n and scores[u] > rising[exceeded]:
+            exceeded += 1
+        if exceeded == 0 or not keep[b]:
+            continue
+        r, c, level = np.uintp(rows[u]), np.uintp(cols[u]), np.uintp(n - exceeded)
+        by_row[level, r, np.uintp(groups[1][c])] += col_scale[c]
+        by_col[level, c, np.uintp(groups[0][r])] += row_scale[r]
+        one, other = row_sampled[r], col_sampled[c]
+        if one >= 0 and other >= 0:
+            by_people[level, np.uintp(min(one, other)), np.uintp(max(one, other))] += 1
+
+
+@compiled(**COMPILE)
 def pick_pairs(pairs, ladder, following, out) -> None:
     """Put the pairs (row, column, score) of some bins where the next pair of their bin goes in `out`.
 

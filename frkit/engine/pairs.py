@@ -47,7 +47,8 @@ class Genuine:
 
     pairs: as replicates weigh them; centre: as the V-statistic does, with the counts of the data. image_weight:
     (column, image) of both sides, within the identity; identity_count: (column, identity), and identity: that of each
-    image of the second side. totals: (group, column) weight of all genuine pairs, last that of the V-statistic.
+    image of the second side. totals: (group, column) weight of all genuine pairs, last that of the V-statistic. failed:
+    how many comparisons did.
     """
 
     pairs: Pairs
@@ -55,6 +56,7 @@ class Genuine:
     image_weight: tuple[np.ndarray, np.ndarray]
     identity_count: np.ndarray
     identity: np.ndarray
+    failed: int
     totals: np.ndarray
 
     @property
@@ -86,7 +88,8 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
     if self_score is not None and np.all(np.abs(score[n:] - self_score) <= ROUNDING * largest):
         score = np.append(score[:n], np.full(len(row) - n, self_score, score.dtype))
     identity, copy, here = protocol.owner, np.arange(len(row)) >= n, ~np.isnan(score)
-    complete = protocol.symmetric and bool(here[:n].all())
+    failed = n - int(here[:n].sum())
+    complete = protocol.symmetric and failed == 0
     present = np.bincount(identity[:n][here[:n]], minlength=len(protocol.share))
     # an identity of which every comparison failed has no rate, so its images with themselves count nothing
     here &= ~copy | (present[identity] > 0)
@@ -101,7 +104,7 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
     sides = (protocol.people.probe, protocol.people.reference)[: 1 if protocol.symmetric else 2]
     weight = [np.ascontiguousarray(protocol.image_count[:, images]) for images in sides]
     count, identity = protocol.identity_count.astype(float), protocol.reference.identity
-    genuine = Genuine(drawn, plain, (weight[0], weight[-1]), count, identity, np.empty(0))
+    genuine = Genuine(drawn, plain, (weight[0], weight[-1]), count, identity, failed, np.empty(0))
     n_groups, totals = len(protocol.groups) + 1, []
     if complete:  # resampling the images of an identity only moves its weight about
         _, row, col, group, factor = drawn.take(drawn.row >= 0)

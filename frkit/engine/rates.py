@@ -12,7 +12,7 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, affordable, require
 from frkit.engine import pilot as planning
-from frkit.engine.influence_sums import INFLUENCE_DIMS, curve, influence_sums
+from frkit.engine.influence_sums import INFLUENCE_DIMS, influence_sums
 from frkit.engine.levels_and_eer import (
     bins_of_levels,
     find_crossings,
@@ -20,7 +20,6 @@ from frkit.engine.levels_and_eer import (
     resolve_crossings,
     resolve_levels,
 )
-from frkit.engine.list_sums import list_ladder, tally_list
 from frkit.engine.pairs import (
     COLUMN,
     Crossings,
@@ -36,10 +35,12 @@ from frkit.engine.pairs import (
 )
 from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol
-from frkit.engine.scan import Gaps, Request, scan_blocks
+from frkit.engine.scan import Gaps, Request, scan_blocks, tally_list
 from frkit.engine.store import Checkpoint
 from frkit.engine.sweep import sweep
 
+PAIRS_PER_BIN, MOST_BINS = 1024, 1024  # of a list
+RANKS = 60  # places of the curve inside the last bin
 RESOLVED = 10  # errors of either kind that a level needs before its band means something
 
 
@@ -60,8 +61,16 @@ class Rates(NamedTuple):
 def plan_rates(scores: xr.DataArray, protocol: Protocol, far, fixed) -> Ladder:
     """The plan of a sweep for these rates, from a look at some of the scores; a list is kept whole."""
     if protocol.listed is not None:
-        return list_ladder(scores.values[protocol.listed.impostor])
+        return _list_plan(scores.values[protocol.listed.impostor])
     return planning.make_plan(planning.take_pilot(scores, protocol), protocol.n_pairs, far, fixed)
+
+
+def _list_plan(score: np.ndarray) -> Ladder:
+    """Equal bins between the lowest and the highest score, all of them kept; one bin where pairs are few."""
+    score = score[~np.isnan(score)]
+    n_bins = min(len(score) // PAIRS_PER_BIN, MOST_BINS)
+    low, high = (float(score.min()), float(score.max())) if n_bins > 1 else (0.0, 1.0)
+    return Ladder.even(low, high, max(n_bins, 1), keep=True)
 
 
 def tally_rates(
@@ -111,18 +120,60 @@ def _influence(protocol: Protocol, found: "_Found", ladder: Ladder, table: xr.Da
     thresholds = np.append(data.threshold, places)
     sums = influence_sums(protocol, ladder, found.by_image, found.kept, found.genuine, thresholds)
     attrs = {"listed": float(sums.pop("listed")), "levels": len(data.threshold)}
-    sums |= curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, found.genuine)
+    sums |= _curve(protocol, ladder, found.sums[:, :, 0], found.totals[:, 0], found.kept, found.genuine)
     variables = {name: (INFLUENCE_DIMS[name], values) for name, values in sums.items()}
     variables["rate"] = ("point", np.append(data.far, eer))
-    complete = protocol.symmetric and not found.failed and np.array_equal(found.totals, protocol.impostor_totals)
+    complete = (
+        protocol.symmetric and not found.genuine.failed and np.array_equal(found.totals, protocol.impostor_totals)
+    )
     return xr.Dataset(variables, attrs=attrs | {"complete": int(complete)})
+
+
+def _curve(
+    protocol: Protocol, ladder: Ladder, sums: np.ndarray, totals: np.ndarray, kept: list, genuine: Genuine
+) -> dict[str, np.ndarray]:
+    """The data's rates along the curve, from the lowest threshold up: at the edge of every bin, and inside the last.
+
+    sums: (bin, cell) impostor weight. totals: (cell,). Returns threshold (place,), far (place, cell and last all), frr
+    (place, group and last all); the slopes of all rates are read from these.
+    """
+    thresholds = ladder.low + np.searchsorted(ladder.bin_of_cell, np.arange(ladder.n_bins)) / ladder.scale
+    thresholds[0] = -np.inf if np.isneginf(ladder.floor) else thresholds[0]
+    accepted = np.cumsum(sums[::-1], axis=0)[::-1]
+    row, col, score = _in_last_bin(kept, ladder, genuine.pairs.score.dtype)
+    inside = np.argsort(-score)
+    if len(inside):
+        row, col = row[inside], col[inside]
+        running = np.cumsum(np.eye(len(totals))[protocol.cells(row, col)] * protocol.factors(row, col)[:, None], axis=0)
+        # from the lowest rank up, without the highest score, above which there is nothing
+        ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
+        thresholds = np.append(thresholds, score[inside[ranks]])
+        accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
+    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
+    lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
+    lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
+    far = np.column_stack([np.nan_to_num(ratio(accepted, totals)), accepted.sum(1) / totals.sum()])
+    frr = np.column_stack([np.nan_to_num(ratio(lost, weight.sum(0))), lost.sum(1) / weight.sum()])
+    return {"curve_threshold": thresholds, "curve_far": far, "curve_frr": frr}
+
+
+def _in_last_bin(kept: list, ladder: Ladder, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, column and score of the kept pairs in the last bin, which few are; kind: of scores."""
+    cell = np.searchsorted(ladder.bin_of_cell, ladder.n_bins - 1) - 1
+    edge = ladder.low + cell / ladder.scale if cell > 0 else -np.inf  # a little below the bin: a quick first choice
+    found = [(np.empty(0, int), np.empty(0, int), np.empty(0, kind))]
+    for row, col, score in kept:
+        high = np.flatnonzero(score >= edge)
+        inside = high[ladder.bins_of(score[high]) == ladder.n_bins - 1]
+        found.append((row[inside], col[inside], score[inside]))
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
 
 class _Found(NamedTuple):
     """What one sweep brought, and in which bins the levels and the crossings of FAR and FRR lie.
 
-    sums: (bin, cell, column) impostor weight. counts: (bin, cell) impostor pairs. failed: comparisons of one identity.
-    level_bins: (column, level). bins: of levels and crossings.
+    sums: (bin, cell, column) impostor weight. counts: (bin, cell) impostor pairs. level_bins: (column, level). bins: of
+    levels and crossings.
     by_image: sums of the sweep by gap and image.
     """
 
@@ -131,7 +182,6 @@ class _Found(NamedTuple):
     counts: np.ndarray
     kept: list
     genuine: Genuine
-    failed: int
     level_bins: np.ndarray
     crossings: Crossings
     bins: np.ndarray
@@ -154,11 +204,9 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
     whole = sums.sum(0) if protocol.listed is not None else protocol.impostor_totals
     totals = whole - tally.sums.get("missing", 0)
     totals = np.where(totals > 1e-12 * whole, totals, 0)  # where all failed, rounding leaves some
-    score = tally.asked_scores(protocol, scores.dtype)
-    failed = int(np.isnan(score[: protocol.n_genuine]).sum())
-    for kind, here in (("genuine", failed < protocol.n_genuine), ("impostor", totals[:, 0].any())):
+    genuine = weigh_genuine(protocol, tally.asked_scores(protocol, scores.dtype), scores.attrs.get("self_score"))
+    for kind, here in (("genuine", genuine.failed < protocol.n_genuine), ("impostor", totals[:, 0].any())):
         require(here, f"all {kind} comparisons failed (NaN or marked as missing): there is nothing to evaluate")
-    genuine = weigh_genuine(protocol, score, scores.attrs.get("self_score"))
     if fixed.size:  # -1 where one lies below the floor
         of_fixed = np.where(fixed < ladder.arrays(scores.dtype)[1], -1, ladder.bins_of(fixed.astype(scores.dtype)))
         level_bins = np.tile(of_fixed, (protocol.n_columns, 1))
@@ -167,7 +215,7 @@ def _sweep(scores: xr.DataArray, protocol: Protocol, levels: tuple, ladder: Ladd
     found = find_crossings(sums, totals, genuine, ladder, len(protocol.groups))
     bins = np.unique(np.append(level_bins, found.bins))
     count, kept = tally.sums["count"], tally.lists["kept"]
-    return _Found(sums, totals, count, kept, genuine, failed, level_bins, found, bins, by_image=tally.sums)
+    return _Found(sums, totals, count, kept, genuine, level_bins, found, bins, by_image=tally.sums)
 
 
 def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.Dataset:
@@ -195,7 +243,7 @@ def _table(protocol: Protocol, found: _Found, ladder: Ladder, far, fixed) -> xr.
         table["far_cross"] = ((*by_group, REFERENCE_GROUP), with_centre(cross))
     coords = {level: fixed if fixed.size else far, GROUP: protocol.groups}
     coords |= {REFERENCE_GROUP: protocol.groups} if "far_cross" in table else {}
-    return labelled(table, coords, failed=found.failed)
+    return labelled(table, coords)
 
 
 def _count_accepts(impostors: Impostors, found: _Found, thresholds: np.ndarray, accepts: np.ndarray) -> None:

@@ -277,3 +277,29 @@ def _add_missing(patch: np.ndarray, rows: slice, cols: slice, request: Request, 
     weight = probe.weight[row].astype(float) * reference.weight[col]
     np.add.at(sums["missing"], cell[other], weight * protocol.factors(row, col)[:, None])
     own.add_failed(row, col)
+
+
+# --- pairs of a list -----------------------------------------------------------------------------------------
+
+
+def counted_pairs(scores: np.ndarray, protocol: Protocol) -> tuple:
+    """Score, row, column and cell of the impostor pairs that enter rates: not failed, and in a cell."""
+    impostor = protocol.listed.impostor
+    score, (row, col) = scores[impostor], protocol.listed.places(impostor)
+    cell = protocol.cells(row, col)
+    counted = (cell >= 0) & ~np.isnan(score)
+    return tuple(part[counted] for part in (score, row, col, cell))
+
+
+def tally_list(scores: np.ndarray, protocol: Protocol, ladder: Ladder) -> Tally:
+    """The impostor pairs of a list, added up by bin and cell, and all of them kept; genuine scores as asked for."""
+    score, row, col, cell = counted_pairs(scores, protocol)
+    slot, n_slots = ladder.bins_of(score) * protocol.n_cells + cell, ladder.n_bins * protocol.n_cells
+    count = np.bincount(slot, minlength=n_slots).reshape(ladder.n_bins, protocol.n_cells)
+    sums = {"weight": slot_sums(slot, n_slots, row, col, protocol), "count": count}
+    return Tally(sums, {"kept": [(row, col, score)], "asked": asked_of_list(scores, protocol)})
+
+
+def asked_of_list(scores: np.ndarray, protocol: Protocol) -> list[tuple]:
+    """The scores of the genuine pairs of a list, with their places, as a sweep lists what it is asked for."""
+    return [(np.arange(protocol.n_genuine), scores[protocol.listed.genuine])]

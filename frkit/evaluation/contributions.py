@@ -22,9 +22,9 @@ from frkit.base import (
     require_one_of,
     require_whole,
 )
-from frkit.engine.list_sums import asked_of_list
 from frkit.engine.pairs import ratio, weigh_genuine
 from frkit.engine.protocol import Protocol, make_protocol
+from frkit.engine.scan import asked_of_list
 from frkit.engine.sweep import Tally, sweep
 from frkit.evaluation.evaluate import evaluate
 from frkit.scores.groups import checked_scores, models_of, turned, with_impostors

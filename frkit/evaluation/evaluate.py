@@ -144,9 +144,7 @@ def evaluate(
     >>> dict(ev["replicates"].frr.sizes)
     {'replicate': 10, 'far_level': 2}
     """
-    options = {"far": far, "threshold": threshold, "by": by, "resampling": resampling, "weighting": weighting}
-    options |= {"impostors": impostors, "varying": varying, "histogram": histogram}
-    return evaluated(scores, **options, progress=progress, checkpoint=checkpoint)
+    return evaluated(**locals())  # every option under its own name
 
 
 def evaluated(
@@ -178,7 +176,7 @@ def evaluated(
         else:
             how = bar, state, wanted == EVERYTHING
             rates = [tally_rates(model, protocol, (levels.far, fixed), plan, *how) for model, fixed, plan in each]
-    failed, tables = [model.table.attrs["failed"] for model in rates], [model.table for model in rates]
+    failed, tables = [model.genuine.failed for model in rates], [model.table for model in rates]
     if levels.labels is not None:
         words = {"axis": "distance threshold (accept below)"} if turned(scores) else {}
         labels = xr.Variable(THRESHOLD_LEVEL, levels.labels, words)
@@ -190,7 +188,7 @@ def evaluated(
         for place, model in enumerate(models):
             more = tally_distributions(model, protocol, rates[place], bins=bins, bounds=bounds, progress=bar)
             tables[place] = tables[place].merge(more).assign_attrs(more.attrs)
-    caution(protocol, resampling, levels.far, tables, names)
+    caution(protocol, resampling, levels.far, tables, names, max(failed))
     made = provenance(scores, protocol, resampling, asked.weighting, asked.impostors, by, failed)
     return tree(tables, [model.influence for model in rates], names, made)
 

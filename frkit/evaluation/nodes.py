@@ -121,9 +121,11 @@ def small_groups(found: xr.Dataset) -> list[str]:
     return messages
 
 
-def caution(protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, models) -> None:
-    """Say what these data and options cannot tell; models: their names, or None for a single table without one."""
-    failed = max(table.attrs["failed"] for table in tables)
+def caution(
+    protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, models, failed: int
+) -> None:
+    """Say what these data and options cannot tell; models: their names, or None for a single table without one; failed:
+    genuine comparisons of the model with most of these."""
     if failed >= protocol.n_genuine / 2:
         warn(
             f"{failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as missing) and are left out: "

@@ -32,7 +32,7 @@ from frkit.base import (
 from frkit.evaluation.evaluate import RATES, evaluated, prepared
 from frkit.faces.labels import attributes_of
 from frkit.resampling import Resampling
-from frkit.scores.groups import check_attributes, checked_scores, labels_of_sides, people
+from frkit.scores.groups import checked_scores, labels_of_sides, people
 from frkit.scores.tensor import selected
 
 BATCH, SUBSET = "batch", "subset"
@@ -164,7 +164,6 @@ def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
     """The scores within each group, by the group's label; pairs across groups and of unknown people are left out."""
     scores = checked_scores(scores)
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
-    check_attributes(scores, by)
     lost = 0 if scores.attrs.get("similarity") in WITHOUT_NAN else int(da.isnan(da.asarray(scores.data)).sum())
     require(
         lost == 0,

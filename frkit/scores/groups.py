@@ -135,7 +135,10 @@ def is_symmetric(scores: xr.DataArray) -> bool:
 
 def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     """Labels of the probes and of the references of a tensor, or of every pair of a list; several are crossed."""
-    check_attributes(scores, by)
+    names = (str(name).removeprefix(f"{PROBE}_").removeprefix(f"{REFERENCE}_") for name in scores.coords)
+    known = sorted({name for name in names if _places(scores, name)} - {PAIR, GENUINE, PROBE, REFERENCE, MODEL})
+    for name in attributes_of(by):
+        require(name in known, f"by={name!r} is no attribute of these scores; known: {', '.join(known)}")
     sides = zip(*(_places(scores, name) for name in attributes_of(by)), strict=True)
     return [crossed([_clean(scores, column) for column in columns]) for columns in sides]
 
@@ -158,14 +161,6 @@ def _clean(scores: xr.DataArray, column: str) -> np.ndarray:
     if column.endswith(f"_{IDENTITY}"):
         return complete_labels(labels, len(labels), column)
     return clean_labels(labels, len(labels), column)[0]
-
-
-def check_attributes(scores: xr.DataArray, by) -> None:
-    """Every attribute in `by` must be known of the scores."""
-    names = (str(name).removeprefix(f"{PROBE}_").removeprefix(f"{REFERENCE}_") for name in scores.coords)
-    known = sorted({name for name in names if _places(scores, name)} - {PAIR, GENUINE, PROBE, REFERENCE, MODEL})
-    for name in attributes_of(by):
-        require(name in known, f"by={name!r} is no attribute of these scores; known: {', '.join(known)}")
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:
