@@ -45,7 +45,7 @@ BUDGET = {
     "intervals": 1310,
     "evaluation": 647,
     "indices": 269,
-    "explore": 744,
+    "explore": 754,
     "nsigma": 241,
     "measures": 249,
     "studies": 1041,

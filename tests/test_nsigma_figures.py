@@ -8,7 +8,7 @@ from published_n_sigma import published
 from test_explore import find, follows, picture
 
 import frkit as fk
-from frkit.explore.fairness import first_subsets
+from frkit.explore.fairness import BEST, first_subsets, with_steps
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +130,9 @@ def test_the_explorer_follows_every_control(result, sizes):
 
 
 def test_what_the_explorer_selects_is_what_the_library_computes(sizes, scores):
-    found = first_subsets(sizes, 30, None, 1.0, subset_size=8)
+    found = first_subsets(sizes, 30, BEST, subset_size=8)
     np.testing.assert_allclose(found.n_signed, sizes.n_signed.sel(subset_size=8))
-    half = first_subsets(sizes, 10, "b", 2.0, subset_size=20)
+    half = with_steps(first_subsets(sizes, 10, "b", subset_size=20), 2.0)
     again = fk.n_sigma(scores.isel(model=0), by="group", subsets=30, subset_size=20, fpr=0.1)
     again = fk.nsigma.summarise(again.isel(subset=slice(0, 10)), reference="b")
     np.testing.assert_allclose(half.n_absolute, again.n_absolute)

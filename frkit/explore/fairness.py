@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import ipywidgets as widgets
@@ -115,14 +116,14 @@ def fairness(
         one = first_replicates(held[key], replicates)  # of which the floor is made, however few they are
         return band(one, metric, level=level), floor(one.drop_nodes("influence", errors="ignore"), metric, level=level)
 
-    def show(axes: list[Axes], attribute, metric, far, level, replicates, models=(), **settings) -> None:
+    def show(ax: Axes, attribute, metric, far, level, replicates, models=(), **settings) -> None:
         key = attribute, *settings.values()
         if key not in held:
-            return say(axes[0], "not evaluated yet: press the button")
+            return say(ax, "not evaluated yet: press the button")
         chosen = within(far) | ({MODEL: list(models)} if models else {})
         bands, floors = (found.sel(chosen) for found in band_and_floor(key, metric, level, replicates))
         zones = decision_zones(bands) if bands.sizes.get(MODEL) == 2 else None
-        plot.fairness(bands, axes[0], floors=floors, zones=zones)
+        plot.fairness(bands, ax, floors=floors, zones=zones)
 
     def compute(attribute, scheme, same, **_chosen) -> None:
         if (attribute, scheme, same) not in held:
@@ -205,13 +206,15 @@ def fairness_indices(
         stays = indices.thinned(scores, by=by, keep={group: share} if share < 1 else {})
         return indices.fairness_indices(stays, by=by, score_map=score_maps[score_map], deals=deals, **how)
 
-    def show(axes: list[Axes], group, share, **how) -> None:
-        found = found_with(group if share < 1 else None, share, **how)
+    def histograms(ax: Axes, group, share, **how) -> None:
+        found = found_with(group if share < 1 else None, share, balance=False, **how)
         weights = ", ".join(f"{float(weight):.3f}" for weight in found.weights)
-        plot.score_histograms(found, axes[0]).set_title(f"weights of the groups: {weights}", loc="left")
-        plot.fairness_indices(found, axes[1])
+        plot.score_histograms(found, ax).set_title(f"weights of the groups: {weights}", loc="left")
 
-    return Panel(controls, show, columns=2, foot=0.95, side=1.1, start=start).box()
+    def values(ax: Axes, group, share, balance, **how) -> None:
+        plot.fairness_indices(found_with(group if share < 1 else None, share, balance=balance, **how), ax)
+
+    return Panel(controls, histograms, values, foot=0.95, side=1.1, start=start).box()
 
 
 @takes(result=SUBSETS._replace(holds=("eer", "tpr", GROUP), dims=(*SUBSETS.dims, "batch")))
@@ -257,19 +260,28 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
         "beside": menu("on the right", options={"EERs of the subsets": "eer", "p against the number of subsets": "p"}),
     }
 
-    def show(axes: list[Axes], count, reference, step, signed, beside, **at) -> None:
-        found = first_subsets(rates, count, None if reference == BEST else reference, step, **at)
-        plot.n_sigma(found, axes[0], signed=signed)
+    found_with = remembered(partial(first_subsets, rates))
+    by_number = remembered(lambda *which, **at: nsigma.by_subsets(found_with(*which, **at)))
+
+    def bars(ax: Axes, count, reference, step, signed, **at) -> None:
+        plot.n_sigma(with_steps(found_with(count, reference, **at), step), ax, signed=signed)
+
+    def subsets(ax: Axes, count, reference, beside, **at) -> None:
         if beside == "p":
-            plot.dependence(nsigma.by_subsets(found), "p_value", axes[1])
+            plot.dependence(by_number(count, reference, **at), "p_value", ax)
         else:
-            plot.eer_distributions(found, axes[1])
+            plot.eer_distributions(found_with(count, reference, **at), ax)
 
-    return Panel(controls, show, columns=2, start=start).box()
+    return Panel(controls, bars, subsets, start=start).box()
 
 
-def first_subsets(rates: xr.Dataset, count: int, reference: str | None, step: float, **at) -> xr.Dataset:
-    """N of the first `count` subsets, with risk levels at multiples of `step`; `at` selects size and model."""
-    risk = {"minimal": 0, "limited": step, "high": 2 * step, "unacceptable": 3 * step}
-    found = nsigma.summarise(rates.sel(at).isel({SUBSET: slice(0, count)}), reference=reference, risk_levels=risk)
+def with_steps(found: xr.Dataset, step: float) -> xr.Dataset:
+    """The same with risk levels at multiples of `step`."""
+    return nsigma.with_risk(found, {"minimal": 0, "limited": step, "high": 2 * step, "unacceptable": 3 * step})
+
+
+def first_subsets(rates: xr.Dataset, count: int, reference: str, **at) -> xr.Dataset:
+    """N of the first `count` subsets; `at` selects size and model."""
+    one = rates.sel(at).isel({SUBSET: slice(0, count)})
+    found = nsigma.summarise(one, reference=None if reference == BEST else reference)
     return found.assign_attrs({SUBSET_SIZE: at[SUBSET_SIZE]} if SUBSET_SIZE in at else {})

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from functools import cache, partial
 from html import escape
+from inspect import signature
 from math import isnan
 from threading import Thread
 
@@ -15,7 +16,6 @@ import matplotlib as mpl
 import numpy as np
 from IPython import get_ipython
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from traitlets import TraitError
 
 from frkit.base import DataWarning, InputError, require
@@ -38,7 +38,6 @@ NAMES = """<script>(() => {
     document.addEventListener('focusin', tell);
 })()</script>"""
 MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}  # the chosen place in a figure
-EDGE = 0.12  # inches between axes and the right edge of a picture
 
 
 def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
@@ -136,13 +135,13 @@ def column(*children: widgets.Widget) -> widgets.VBox:
 
 
 class Panel:
-    """Controls, a figure and its cautions, tied together.
+    """Controls, figures side by side and their cautions, tied together.
 
     Parameters
     ----------
-    controls : the widgets, by the name under which `show` receives their values.
-    show : called with the list of axes and the values; it selects and draws.
-    columns : number of axes side by side.
+    controls : the widgets, by the name under which a figure's function receives their values.
+    shows : a function for each figure, called with Axes and the values of the controls that its arguments name (`**`
+        takes those that no figure names); it selects and draws, and is called again when one of them was moved.
     foot, side : room below and left of the axes in inches, for labels and a legend.
     start : values with which some of the controls begin, by name.
     """
@@ -150,53 +149,48 @@ class Panel:
     def __init__(
         self,
         controls: dict[str, widgets.Widget],
-        show: Callable,
-        columns: int = 1,
+        *shows: Callable,
         foot: float = 0.65,
         side: float = 0.85,
         start: Mapping[str, object] | None = None,
     ):
-        self.controls, self.show = controls, show
+        self.controls, self.shows = controls, shows
         start_at(controls, start or {})
-        width, height = (6.6, 9.6)[columns - 1], 3.5 + foot
         with mpl.rc_context(LOOK):
-            self.figure = Figure(figsize=(width, height))
-            self.canvas, self.axes = Canvas(self.figure), list(np.atleast_1d(self.figure.subplots(1, columns)))
-        # margins wide enough for every label: to find them anew for each picture would double its time
-        ends = {"left": side / width, "right": 1 - EDGE / width, "bottom": foot / height, "top": 1 - 0.65 / height}
-        self.figure.subplots_adjust(**ends, wspace=(side + EDGE) / (width / columns - side - EDGE))
-        size = {"flex": "1 1 26em", "min_width": "0", "max_width": f"{self.figure.bbox.width / columns:.0f}px"}
+            self.canvases = [Canvas((6.6, 4.8)[len(shows) - 1], foot, side) for _ in shows]
+        size = {"flex": "1 1 26em", "min_width": "0", "max_width": f"{self.canvases[0].figure.bbox.width:.0f}px"}
         wrapped = {"flex_flow": "row wrap", "align_items": "flex-start"}  # one below the other on a narrow page
-        self.pictures = widgets.Box([widgets.Image(layout=size) for _ in self.axes], layout=wrapped)
+        self.pictures = widgets.Box([widgets.Image(layout=size) for _ in shows], layout=wrapped)
         self.cautions, self.stale = widgets.HTML(), widgets.HTML()
         for control in controls.values():
             control.observe(self.redraw, names="value")
         self.redraw()
 
     def redraw(self, change: object = None) -> None:
-        """Draw what the controls say, on the same axes, and show it; an error stands where cautions stand."""
-        self.canvas.clear(self.axes)
-        failed = ""
-        with warnings.catch_warnings(record=True) as caught, each_time(), mpl.rc_context(LOOK):
-            warnings.simplefilter("always")
-            try:
-                self.show(self.axes, **self.values())
-            except InputError as error:
-                if change is None:
-                    raise  # nothing has been moved: the caller is told
-                failed = str(error)
-                say(self.axes[0], "no figure for this position: see below")
-            parts = self.canvas.parts(self.axes)
-        messages = dict.fromkeys(str(one.message) for one in caught if one.category is DataWarning)
-        items = "".join(f"<li>{escape(message)}</li>" for message in messages)
-        self.cautions.value = failed and f'<p role="alert"><b>{escape(failed)}</b></p>'
-        self.cautions.value += items and f"<ul>{items}</ul>"
-        for image, part in zip(self.pictures.children, parts, strict=True):
-            image.value = part
-
-    def values(self) -> dict[str, object]:
-        """What the controls say now."""
-        return {name: control.value for name, control in self.controls.items()}
+        """Draw the figures whose controls were moved, or all; an error stands where cautions stand."""
+        named = [signature(show).parameters for show in self.shows]
+        for show, own, canvas, image in zip(self.shows, named, self.canvases, self.pictures.children, strict=True):
+            rest = any(one.kind is one.VAR_KEYWORD for one in own.values())
+            asked = [name for name in self.controls if name in own or rest and not any(name in one for one in named)]
+            values = {name: self.controls[name].value for name in asked}
+            if change is not None and values == canvas.values:
+                continue
+            canvas.ax.clear()
+            canvas.values, canvas.failed = values, ""
+            with warnings.catch_warnings(record=True) as caught, each_time(), mpl.rc_context(LOOK):
+                warnings.simplefilter("always")
+                try:
+                    show(canvas.ax, **values)
+                except InputError as error:
+                    if change is None:
+                        raise  # nothing has been moved: the caller is told
+                    canvas.failed = f'<p role="alert"><b>{escape(str(error))}</b></p>'
+                    say(canvas.ax, "no figure for this position: see below")
+                image.value = canvas.png()
+            canvas.cautions = [f"<li>{escape(str(one.message))}</li>" for one in caught if one.category is DataWarning]
+        failed = "".join(dict.fromkeys(canvas.failed for canvas in self.canvases))
+        items = "".join(dict.fromkeys(item for canvas in self.canvases for item in canvas.cautions))
+        self.cautions.value = failed + (items and f"<ul>{items}</ul>")
 
     def box(
         self, words: str = "", compute: Callable | None = None, seconds: Callable | None = None, **asked: widgets.Widget
@@ -232,7 +226,7 @@ class LongWork:
 
     def chosen(self) -> dict[str, object]:
         """What all controls say, and those that are asked for this work alone."""
-        return self.panel.values() | {name: control.value for name, control in self.asked.items()}
+        return {name: control.value for name, control in (self.panel.controls | self.asked).items()}
 
     def note(self, _change: object = None, words: str = "") -> None:
         """Say how long a run takes, and where the figure is not of these sizes."""

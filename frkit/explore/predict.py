@@ -53,8 +53,7 @@ def predict(
     guess = labelled(widgets.FloatSlider, "your guess", value=(low + high) / 2, **limits)
     shown = labelled(widgets.ToggleButton, "Show what was found", value=False)
 
-    def show(axes: list[Axes], guess: float, shown: bool) -> None:
-        (ax,) = axes
+    def show(ax: Axes, guess: float, shown: bool) -> None:
         if shown:
             draw(ax)
             words = f"you said {guess:.3g}, found was {answer:.3g}"

@@ -75,11 +75,11 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     def made(name, method, level) -> xr.Dataset:
         return band(evaluations[name], "frr", method=method, level=level)
 
-    def show(axes: list[Axes], method, level, far, curves) -> None:
+    def show(ax: Axes, method, level, far, curves) -> None:
         bands = chosen_bands(partial(made, method=method, level=level), curves, far)
         if not bands:
-            return say(axes[0], "choose at least one curve")
-        plot.roc(bands, axes[0])
+            return say(ax, "choose at least one curve")
+        plot.roc(bands, ax)
 
     return Panel(controls, show, start=start).box()
 

@@ -62,13 +62,14 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     if MODEL in result.dims:
         controls["model"] = menu("model", options=result[MODEL].values.tolist())
 
-    def show(axes: list[Axes], size, far, model=None) -> None:
-        one = result if model is None else result.sel({MODEL: model})
-        plot.growth(one, size, axes[0], far=far)
-        plot.consistency(studies.sup_distance(one, far), axes[1])
-        axes[1].axvline(int(one.n_images.sel(size=size)), **MARK)
+    def curves(ax: Axes, size, far, model=None) -> None:
+        plot.growth(result if model is None else result.sel({MODEL: model}), size, ax, far=far)
 
-    return Panel(controls, show, columns=2, start=start).box()
+    def distances(ax: Axes, size, far, model=None) -> None:
+        one = result if model is None else result.sel({MODEL: model})
+        plot.consistency(studies.sup_distance(one, far), ax).axvline(int(one.n_images.sel(size=size)), **MARK)
+
+    return Panel(controls, curves, distances, start=start).box()
 
 
 @takes(study=FANS, mixture=LAW)
@@ -110,11 +111,12 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
         "moved": menu("bootstrap curves", options={"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}),
     }
 
-    def show(axes: list[Axes], per_identity, far, moved) -> None:
-        now = shown["study"]
-        fan = now.sel(per_identity=per_identity)
-        plot.fan(recentered(fan) if moved else fan, axes[0], truth=xr.Dataset({"frr": now.truth})).axvline(far, **MARK)
-        plot.bootstrap_bias(now, far, axes[1]).axvline(sizes.index(per_identity), **MARK)
+    def curves(ax: Axes, per_identity, far, moved) -> None:
+        fan, truth = shown["study"].sel(per_identity=per_identity), xr.Dataset({"frr": shown["study"].truth})
+        plot.fan(recentered(fan) if moved else fan, ax, truth=truth).axvline(far, **MARK)
+
+    def intervals(ax: Axes, per_identity, far) -> None:
+        plot.bootstrap_bias(shown["study"], far, ax).axvline(sizes.index(per_identity), **MARK)
 
     def compute(**_chosen) -> None:
         attrs = shown["study"].attrs
@@ -126,7 +128,7 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
         people, n = len(mixture.concentrations), study.sizes[REPLICATE]
         return sum(0.2 + 5e-9 * (people * size) ** 2 * (1 + n / 200) for size in sizes)  # two cores
 
-    panel = Panel(controls, show, columns=2, foot=1.35, start=start)
+    panel = Panel(controls, curves, intervals, foot=1.35, start=start)
     words = "Draw new data and bootstrap them"
     return panel.box() if mixture is None else panel.box(words, compute, seconds)
 
@@ -184,13 +186,15 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     ends = [float(round(end)) for end in made["concentrations"]]  # on the slider's steps
     asked["kappa"] = labelled(widgets.FloatRangeSlider, "concentrations κ", value=ends, **limits)
 
-    def show(axes: list[Axes], far, level, scheme, beside) -> None:
+    def levels_of(ax: Axes, far, level, scheme) -> None:
+        plot.coverage(shown["study"].sel({"scheme": scheme}), far, ax).axvline(level, **MARK)
+
+    def rest(ax: Axes, far, level, scheme, beside) -> None:
         one = shown["study"].sel({"scheme": scheme})
-        plot.coverage(one, far, axes[0]).axvline(level, **MARK)
         if beside == "laws":
-            plot.error_laws(one, far, axes[1])
+            plot.error_laws(one, far, ax)
         else:
-            plot.coverage_along(one.sel(level=level), ax=axes[1]).axvline(far, **MARK)
+            plot.coverage_along(one.sel(level=level), ax=ax).axvline(far, **MARK)
 
     def compute(n_identities, per_identity, dim, n_datasets, kappa, **_chosen) -> None:
         kept = {f"{name}s": tuple(study[name].values.tolist()) for name in ("scheme", "method", "level")}
@@ -202,7 +206,8 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     def seconds(n_identities, per_identity, n_datasets, **_chosen) -> float:
         return n_datasets * (0.03 + 0.3 * (n_identities * per_identity / 1e4) ** 2)  # two cores
 
-    return Panel(controls, show, columns=2, start=start).box("Run a study of this size", compute, seconds, **asked)
+    panel = Panel(controls, levels_of, rest, start=start)
+    return panel.box("Run a study of this size", compute, seconds, **asked)
 
 
 def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
@@ -245,12 +250,13 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
 
     true_bias = cache(studies.true_bias)
 
-    def show(axes: list[Axes], distance, share) -> None:
-        own = done.get(share, [])
-        plot.trials(true_bias(share), own, axes[0]).axvline(distance, **MARK)
-        if not own:
-            return say(axes[1], "not estimated yet: press the button")
-        plot.comparators(own[-1], axes[1])
+    def estimates(ax: Axes, distance, share) -> None:
+        plot.trials(true_bias(share), done.get(share, []), ax).axvline(distance, **MARK)
+
+    def measures(ax: Axes, share) -> None:
+        if not done.get(share):
+            return say(ax, "not estimated yet: press the button")
+        plot.comparators(done[share][-1], ax)
 
     def compute(share, **chosen) -> None:
         before = done.setdefault(share, [])
@@ -260,4 +266,5 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     def seconds(n_images, hidden, **_chosen) -> float:
         return 1 + n_images * (20 + hidden) / 40_000  # two cores
 
-    return Panel(controls, show, columns=2, start=start).box("Draw people and estimate", compute, seconds, **asked)
+    panel = Panel(controls, estimates, measures, start=start)
+    return panel.box("Draw people and estimate", compute, seconds, **asked)

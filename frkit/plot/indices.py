@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.patches import StepPatch
 
 from frkit.base import GROUP, SCORE_BIN, Result, listed, real_numbers, require, takes
 from frkit.plot.style import COLOURS, SMALL, add_headroom, caption, finish, new_axes, plain, require_dims
@@ -55,8 +56,9 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     for words, colour in PAIRS.items():
         for foot, heights in enumerate(shares[words] / highest, start=1):  # the axis points downwards
             style = {"edges": edges, "baseline": foot, "color": colour}
-            ax.stairs(foot - heights, fill=True, alpha=0.45, linewidth=0, label=words, **style)
-            ax.stairs(foot - heights, linewidth=0.8, **style)
+            # not by `Axes.stairs`, which looks for limits at every corner: they are set below
+            ax.add_artist(StepPatch(foot - heights, fill=True, alpha=0.45, linewidth=0, label=words, **style))
+            ax.add_artist(StepPatch(foot - heights, fill=False, linewidth=0.8, **style))
     many = (found.genuine_pairs + found.impostor_pairs).values.tolist()
     names = [f"{plain(name)}\nn = {f'{n:,.0f}' if n < 1e6 else f'{n:.2e}'}" for name, n in zip(groups, many)]
     ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))
