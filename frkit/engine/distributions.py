@@ -179,11 +179,7 @@ def _genuine_summary(genuine: Genuine, n_groups: int, bins: Bins) -> dict[str, n
     n_columns, n_kinds = genuine.n_columns, n_groups + 1  # the last is "no group"
     powers, binned = np.zeros((n_columns, 3, n_kinds)), np.zeros((n_columns, len(bins.middle), n_kinds))
     place = bins.of(genuine.pairs.score)
-
-    def one(column: int) -> None:
-        kernels.binned_genuine(place, *genuine.column(column), binned[column], powers[column])
-
-    each(one, n_columns)
+    each(lambda k: kernels.binned_genuine(place, *genuine.column(k), binned[k], powers[k]), n_columns)
     powers[..., -1], binned[..., -1] = powers.sum(-1), binned.sum(-1)
     return _summary(powers[:, 0], powers[:, 1:].swapaxes(0, 1), binned)
 

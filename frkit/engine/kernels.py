@@ -26,15 +26,6 @@ def bin_index(score, low, scale, bin_of_cell) -> int:
 
 
 @compiled(**COMPILE)
-def bins_of(scores, low, scale, bin_of_cell) -> np.ndarray:
-    """Bin of every score, as the sweep sees it."""
-    out = np.empty(scores.shape[0], np.int32)
-    for u in range(scores.shape[0]):
-        out[u] = bin_index(scores[u], low, scale, bin_of_cell)
-    return out
-
-
-@compiled(**COMPILE)
 def places_above(scores, begin, floor, above) -> int:
     """Where one row of a patch lies above the floor, from column `begin` on; how many places there are.
 

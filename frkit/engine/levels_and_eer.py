@@ -115,13 +115,8 @@ def rejected_weight(thresholds, order, weight, genuine, rejected) -> None:
 
 def rejection_rates(genuine: Genuine, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """FRR at thresholds (column, level), and by group, (column, level, group)."""
-    out = np.zeros((*thresholds.shape, len(genuine.totals)))
-
-    def one(column: int) -> None:
-        order = np.argsort(thresholds[column])
-        rejected_weight(thresholds[column], order, *genuine.column(column), out[column])
-
-    each(one, len(thresholds))
+    out, order = np.zeros((*thresholds.shape, len(genuine.totals))), np.argsort(thresholds, axis=1)
+    each(lambda k: rejected_weight(thresholds[k], order[k], *genuine.column(k), out[k]), len(thresholds))
     out[np.isnan(thresholds)] = np.nan  # a replicate without impostor pairs has no threshold, and so no FRR
     totals = genuine.totals
     return ratio(out.sum(2), totals.sum(0)[:, None]), ratio(out, totals.T[:, None])[..., :-1]
@@ -160,11 +155,7 @@ def _crossed(accepted: np.ndarray, rejected: np.ndarray, all_pairs: tuple) -> np
 def _by_place(genuine: Genuine, place: np.ndarray, n_places: int) -> np.ndarray:
     """Genuine weight at every place but the last, (group, place, column); place: (pair,), ascending."""
     weight, no_powers = np.zeros((genuine.n_columns, n_places, len(genuine.totals))), np.empty((0, 0))
-
-    def one(column: int) -> None:
-        binned_genuine(place, *genuine.column(column), weight[column, :-1], no_powers)
-
-    each(one, len(weight))
+    each(lambda column: binned_genuine(place, *genuine.column(column), weight[column, :-1], no_powers), len(weight))
     return np.moveaxis(weight, (2, 1), (0, 1))
 
 

@@ -11,7 +11,6 @@ from itertools import islice, product
 import numpy as np
 import xarray as xr
 
-from frkit.engine.kernels import bins_of
 from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import bounds, parts_of, refuse_endless
 
@@ -68,9 +67,10 @@ class Ladder:
         return as_score(self.low), as_score(self.floor), as_score(self.scale), self.bin_of_cell, self.keep
 
     def bins_of(self, scores: np.ndarray) -> np.ndarray:
-        """The bin of each of some scores, in their own precision, as the sweep sees it."""
+        """The bin of each of some scores, in their own precision, as `kernels.bin_index` sees it."""
         low, _, scale, bin_of_cell, _ = self.arrays(scores.dtype)
-        return bins_of(scores, low, scale, bin_of_cell)
+        cell = np.clip((scores - low) * scale, 0, len(bin_of_cell) - 1)
+        return bin_of_cell[cell.astype(np.intp)].astype(np.int32)
 
     def keeping(self, bins: np.ndarray) -> "Ladder":
         """The same bins, of which only these are kept."""

@@ -80,7 +80,7 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, ma
         replicates = table.drop_vars(of_data).isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
         nodes["replicates"] = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
     if influence[0] is not None:
-        together = _together(influence, names)
+        together = influence[0] if names is None else _together(influence, names)
         nodes["influence"] = _in_users_sign(together) if made["distance"] else together
     for message in small_groups(nodes["empirical"]):
         warn(message)
@@ -90,10 +90,8 @@ def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, ma
     return result
 
 
-def _together(influence: list[xr.Dataset], names: xr.DataArray | None) -> xr.Dataset:
+def _together(influence: list[xr.Dataset], names: xr.DataArray) -> xr.Dataset:
     """What images add to the rates of every model; curves of fewer places repeat their last one."""
-    if names is None:
-        return influence[0]
     most = max(one.sizes["place"] for one in influence)
     same = [one.pad(place=(0, most - one.sizes["place"]), mode="edge") for one in influence]
     model = names.rename(MODEL).variable.to_index_variable()
@@ -132,8 +130,8 @@ def caution(
             "the rates are those of the others, which may be the easier ones"
         )
     drawn = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
-    share, few, many = _few_images(protocol)
-    if drawn and share >= FEW_SHARE:
+    share, few, many = _few_images(protocol) if drawn else (0, 0, 0)
+    if share >= FEW_SHARE:
         warn(
             f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images ({few} of {many} "
             f"people): intervals from replicates of the {resampling.scheme} scheme are too narrow then (they cover .46 "

@@ -58,9 +58,16 @@ def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Ar
 
 def check_rows(values: np.ndarray | da.Array, original: np.ndarray | da.Array, model) -> None:
     """Raise where a row cannot be compared: a value is not finite, or it has no length."""
-    if any(_without_length(rows).any() for _, rows in row_pieces(values)):
-        check_finite(values, original, model)
-        _refuse_length(values, model)
+    if not any(_without_length(rows).any() for _, rows in row_pieces(values)):
+        return
+    check_finite(values, original, model)
+    index, n_rows = _first_bad(values, _without_length)
+    norm = np.sqrt(_squares(loaded(values[index])))
+    what = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
+    raise InputError(
+        f"embedding at {_place(index, model)} {what} ({n_rows} such row(s)); an image without a "
+        "direction cannot be compared: remove or recompute it, or rescale the embedding"
+    )
 
 
 def _numbers(embedding) -> np.ndarray:
@@ -115,14 +122,3 @@ def _without_length(rows: np.ndarray) -> np.ndarray:
     """Which rows have a square that float32 cannot hold; those with a value that is not finite are among them."""
     limits, square = np.finfo(np.float32), _squares(rows)
     return ~((square >= limits.tiny) & (square <= limits.max))
-
-
-def _refuse_length(values: np.ndarray | da.Array, model) -> None:
-    """Raise for rows, of which there are some, without a length whose square float32 can hold: nothing is like them."""
-    index, n_rows = _first_bad(values, _without_length)
-    norm = np.sqrt(_squares(loaded(values[index])))
-    what = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
-    raise InputError(
-        f"embedding at {_place(index, model)} {what} ({n_rows} such row(s)); an image without a "
-        "direction cannot be compared: remove or recompute it, or rescale the embedding"
-    )

@@ -1,36 +1,52 @@
-"""From scores to tallies of whole distributions by group: maps to [0, 1], one sweep, and groups dealt at random."""
+"""`fairness_indices`: maps of scores to [0, 1], one sweep for whole distributions by group, and SFI, CFI and DFI with
+their parts, intervals and floors. Formulas: `frkit.measures.sfi_cfi_dfi`; groups dealt at random: `intervals.floors`.
+"""
 
+from __future__ import annotations
+
+import json
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from frkit.base import (
-    GENUINE,
     GROUP,
     IDENTITY,
-    MODEL,
     PAIR,
     PROBE,
-    REFERENCE,
-    REPLICATE,
     SCORE_BIN,
-    UNKNOWN,
     InputError,
     listed,
     require,
+    require_flag,
+    require_inside,
     require_whole,
+    warn,
 )
 from frkit.evaluation.evaluate import DISTRIBUTIONS, evaluated
-from frkit.intervals.floors import DEALT, PeopleDealt, deal, generators, grouped_people
+from frkit.intervals import band, floor
+from frkit.intervals.floors import DEALT, deal_pairs, deal_people
+from frkit.intervals.reading import provenance
+from frkit.measures.registry import Measure
+from frkit.measures.sfi_cfi_dfi import (
+    VARIANTS,
+    Sizes,
+    cfi,
+    compactness,
+    dfi,
+    distribution,
+    group_weights,
+    separation,
+    sfi,
+)
 from frkit.resampling import Resampling
-from frkit.scores.groups import checked_scores, labels_of_sides, people
+from frkit.scores.groups import checked_scores
 
 MISSING = {"genuine": "a person with two images", "impostor": "two people"}
-DEAL = "deal"
 ROUNDING = 1e-5  # by so much may a mapped score lie outside [0, 1]: that is rounding, and is cut off
+PER_BIN = 100  # scores that a group needs for each bin, or sample size decides about DFI
 FEW = 256  # scores that tell whether a map increases
 
 
@@ -209,61 +225,155 @@ def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "
     return scores.copy(data=data).assign_attrs(attrs)
 
 
-# --- deals ---------------------------------------------------------------------------------------------------
+# --- indices -------------------------------------------------------------------------------------------------
 
 
-def deal_people(scores: xr.DataArray, by, varying: str, deals: int, seed: int, **options) -> xr.Dataset:
-    """Tallies of all deals of a tensor, from one sweep: the variables of a node over (replicate, group)."""
-    who = people(scores, by, varying)
-    owner, code = grouped_people(who)
-    dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
-    found = evaluated(who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options)
-    nodes = found["replicates"].to_dataset()
-    tallies = nodes[[name for name in nodes if name.split("_")[0] in ("genuine", "impostor", "images")]]
-    pairs = pd.MultiIndex.from_product([range(deals), who.groups], names=[DEAL, GROUP])
-    by_group = tallies.assign_coords(xr.Coordinates.from_pandas_multiindex(pairs, REPLICATE)).unstack(REPLICATE)
-    return by_group.rename({DEAL: REPLICATE} | {name: f"{name}_group" for name in tallies})
+def fairness_indices(
+    scores: xr.DataArray | xr.Dataset,
+    *,
+    by: str | list[str],
+    score_map: str | Callable = "cosine",
+    bins: int = 100,
+    group_sizes: Sizes | None = None,
+    balance: bool = False,
+    c: float = 1.0,
+    resampling: Resampling | None = None,
+    level: float = 0.95,
+    **options,
+) -> xr.Dataset:
+    """Separation, compactness and distribution fairness index of a matching system, and how sure they are.
 
+    Each compares one property of the groups' score distributions: the distance of their means (SFI), their
+    spread (CFI), their whole shape (DFI). 1 is fair. They do not speak of errors at a threshold.
 
-def deal_pairs(scores: xr.DataArray, by, deals: int, seed: int, bins: int, images: xr.DataArray) -> xr.Dataset:
-    """Tallies of all deals of a pair list: a pair goes with the person of its probe, or, without people, alone.
+    Parameters
+    ----------
+    scores : score tensor, score matrix or pair table; with a `model` dim every model.
+    by : attribute(s) whose groups are compared.
+    score_map : how scores get into [0, 1]: "cosine", (1 + s) / 2, "identity", "euclidean", "chord" or a function of
+        an array; see `indices.unit_scores`.
+    bins : equal bins on [0, 1], at least 2.
+    group_sizes : sizes for the weights, by group or in the groups' order; by default the images of each group (its
+        pairs, where a pair table names no images).
+    balance : give genuine and impostor scores half of the mass of DFI's histograms each; else every pair weighs the
+        same, and of a whole tensor nearly all are impostor pairs.
+    c : the constant of the weights, eq. 1.
+    resampling : how replicates are drawn; with it come intervals and floors.
+    level : nominal coverage of the intervals and place of the floor's limit, in (0, 1).
+    **options : `deals`, `varying`, `progress` of `indices.evaluate`.
 
-    Without people every group keeps its numbers of genuine and of impostor scores. images: of each group, which stay.
+    Returns
+    -------
+    xr.Dataset
+        What `indices.summary` returns: `sfi`, `cfi`, `dfi` over `variant`, with `_lower`, `_upper`, `_floor` and
+        further ends where there are replicates and deals; the groups' parts and weights beside them.
+
+    Raises
+    ------
+    InputError : as `indices.evaluate`; sizes that do not fit the groups.
+
+    Warns
+    -----
+    DataWarning : fewer than 100 scores for each bin in a group, which makes DFI look less fair.
+
+    References
+    ----------
+    Kotwal & Marcel (2022), eq. 1-12.
+
+    Examples
+    --------
+    >>> import warnings, frkit as fk
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     found = fk.fairness_indices(fk.canonical_scores("highly unfair"), by="group", score_map="identity")
+    >>> bool(found.sfi.sel(variant="extremal") < found.sfi.sel(variant="normal") < 0.7)
+    True
     """
-    labels = labels_of_sides(scores, by)
-    keep = (labels[0] == labels[1]) & (labels[0] != UNKNOWN)
-    if PROBE in scores.coords:
-        keep &= scores[PROBE].values != scores[REFERENCE].values
-    scores = scores.isel({PAIR: keep})
-    groups, code = np.unique(labels[0][keep], return_inverse=True)
-    genuine, owner = scores[GENUINE].values.astype(bool), f"{PROBE}_{IDENTITY}"
-    if owner in scores.coords:
-        unit, kind = np.unique(scores[owner].values, return_inverse=True)[1], 0
-    else:
-        unit, kind = np.arange(len(code)), genuine.astype(int)
-    code_of_unit = np.zeros(unit.max() + 1, int)
-    code_of_unit[unit] = code
-    dims = {name: (MODEL, GROUP) for name in ("pairs", "mean", "sd")} | {"histogram": (MODEL, SCORE_BIN, GROUP)}
-    kinds, models = {"genuine": genuine, "impostor": ~genuine}, np.atleast_2d(scores.transpose(..., PAIR).values)
-
-    def tallied(code: np.ndarray) -> xr.Dataset:
-        found = {}
-        for kind, own in kinds.items():
-            each = zip(*(_of_kind(score[own], code[own], len(groups), bins) for score in models), strict=True)
-            found |= {f"{kind}_{name}_group": (dims[name], np.array(values)) for name, values in zip(dims, each)}
-        return xr.Dataset(found)
-
-    each = [tallied(deal(code_of_unit, rng, kind)[unit]) for rng in generators(deals, seed)]
-    tallies = xr.concat(each, REPLICATE).assign_coords({GROUP: groups, SCORE_BIN: (np.arange(bins) + 0.5) / bins})
-    tallies = tallies.assign_coords({MODEL: scores[MODEL]}) if MODEL in scores.dims else tallies.isel({MODEL: 0})
-    return tallies.assign(images_group=images)
+    evaluation = evaluate(scores, by=by, score_map=score_map, bins=bins, resampling=resampling, **options)
+    found = summary(evaluation, group_sizes=group_sizes, balance=balance, c=c, level=level)
+    return found.assign_attrs(score_map=map_name(score_map))
 
 
-def _of_kind(score: np.ndarray, code: np.ndarray, n_groups: int, bins: int) -> tuple[np.ndarray, ...]:
-    """The four tallies of the genuine, or of the impostor, pairs of one model."""
-    many = np.bincount(code, minlength=n_groups)
-    cell = np.minimum((score * bins).astype(int), bins - 1) * n_groups + code
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean, square = (np.bincount(code, score**power, n_groups) / many for power in (1, 2))
-        histogram = np.bincount(cell, minlength=bins * n_groups).reshape(bins, n_groups) / many
-    return many.astype(float), mean, np.sqrt(np.maximum(square - mean**2, 0)), histogram
+def summary(
+    evaluation: xr.DataTree,
+    *,
+    group_sizes: Sizes | None = None,
+    balance: bool = False,
+    c: float = 1.0,
+    level: float = 0.95,
+) -> xr.Dataset:
+    """Read all nine indices and what they are made of from an evaluation: no score is touched again.
+
+    Parameters
+    ----------
+    evaluation : what `indices.evaluate` returned.
+    group_sizes, balance, c, level : as in `fairness_indices`.
+
+    Returns
+    -------
+    xr.Dataset
+        `sfi`, `cfi`, `dfi` over `variant` (normal, extremal, weighted). With replicates also `<index>_lower`,
+        `<index>_upper` and `<index>_includes_fair`. With deals also `<index>_floor` (median) and
+        `<index>_floor_limit` of what these people would print in groups at random, and `<index>_p`, the share of
+        deals that are no fairer than the data. Over group: `z_separation`, `z_compactness`, `weights`, `images`,
+        and for both kinds `<kind>_pairs`, `<kind>_mean`, `<kind>_sd`; over (score_bin, group) `z_distribution` and
+        `<kind>_histogram`, sum 1. In front `model`, where there are several.
+
+    Raises
+    ------
+    InputError : no evaluation of whole distributions by group; sizes that do not fit the groups.
+
+    Warns
+    -----
+    DataWarning : as `fairness_indices`.
+
+    References
+    ----------
+    Kotwal & Marcel (2022), eq. 1-12.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> ev = fk.indices.evaluate(fk.canonical_scores("fair"), by="group", score_map="identity", bins=10)
+    >>> fk.indices.summary(ev).sfi.dims
+    ('variant',)
+    """
+    require_inside("level", level, 0, 1)
+    require_flag("balance", balance)
+    tallies = evaluation["empirical"].to_dataset()
+    options = {"group_sizes": group_sizes, "c": c}
+    parts = {"z_separation": separation(tallies), "z_compactness": compactness(tallies)}
+    parts["z_distribution"] = distribution(tallies, balance=balance)
+    parts |= {"weights": group_weights(tallies, **options), "images": tallies.images_group}
+    for kind in MISSING:
+        parts |= {f"{kind}_{name}": tallies[f"{kind}_{name}_group"] for name in ("mean", "sd", "histogram", "pairs")}
+    dims = [dim for dim in tallies.genuine_pairs_group.dims if dim != GROUP]
+    many = (tallies.genuine_pairs_group + tallies.impostor_pairs_group).min(dims)
+    few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]  # sample size decides their DFI
+    if len(few):
+        warn(
+            f"fewer than {PER_BIN} scores for each of {tallies.sizes[SCORE_BIN]} bins in {listed(few)}: DFI is then "
+            "lower than it should be, also for a fair system; read it beside its floor, or take fewer bins"
+        )
+    found = xr.Dataset(parts)
+    for make, more in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
+        every = [make(variant, **options, **more) for variant in VARIANTS]
+        found = found.merge(_with_ends(evaluation, every, make.__name__, level))
+    known = provenance(evaluation)
+    attrs = {name: known[name] for name in ("scheme", "target", "n", "similarity") if known.get(name) is not None}
+    attrs |= {"by": json.dumps(known["by"]), "bins": tallies.sizes[SCORE_BIN], "balance": int(balance), "c": c}
+    return found.assign_attrs(attrs | {"level": level})
+
+
+def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: float) -> xr.Dataset:
+    """One index over its variants, with interval and floor where the evaluation holds what they need."""
+    rows = []
+    for measure in every:
+        row = {name: measure(evaluation["empirical"].to_dataset())}
+        if "replicates" in evaluation.children:
+            ends = band(evaluation, measure, level=level)
+            row |= {f"{name}_{end}": ends[end] for end in ("lower", "upper", "includes_fair")}
+        if DEALT in evaluation.children:
+            fair = floor(evaluation, measure, level=level)
+            row |= {f"{name}_floor": fair["median"], f"{name}_floor_limit": fair.limit, f"{name}_p": fair.p}
+        rows.append(xr.Dataset(row))
+    return xr.concat(rows, xr.DataArray(list(VARIANTS), dims="variant", name="variant"))

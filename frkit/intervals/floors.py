@@ -9,9 +9,26 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from frkit.base import GROUP, IDENTITY, IMAGE, REPLICATE, UNKNOWN, InputError, require, require_inside
+from frkit.base import (
+    GENUINE,
+    GROUP,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    PAIR,
+    PROBE,
+    REFERENCE,
+    REPLICATE,
+    SCORE_BIN,
+    UNKNOWN,
+    InputError,
+    require,
+    require_inside,
+)
+from frkit.evaluation.evaluate import evaluated
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.inversion import STEPS, STRETCH, ray_of
@@ -19,10 +36,11 @@ from frkit.intervals.methods import quantiles, reads_rates, target_of
 from frkit.intervals.reading import attributes, values_of, warn_of, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
-from frkit.scores.groups import People
+from frkit.scores.groups import People, labels_of_sides, people
 
 RATES = ("far_group", "frr_group", "far_cross", "eer_group", "impostor_sd_group", "genuine_sd_group")
 PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
+DEAL = "deal"
 DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt to groups at random
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # measured; see data/interval_coverage.csv. Of replicates no stored study counts them
@@ -230,3 +248,60 @@ class PeopleDealt:
         images = np.ones((self.n, len(identity)), np.uint16)
         dims = {"identity_count": ((REPLICATE, IDENTITY), counts), "image_count": ((REPLICATE, IMAGE), images)}
         return xr.Dataset(dims, coords={IDENTITY: names})
+
+
+def deal_people(scores: xr.DataArray, by, varying: str, deals: int, seed: int, **options) -> xr.Dataset:
+    """Tallies of all deals of a tensor, from one sweep: the variables of a node over (replicate, group)."""
+    who = people(scores, by, varying)
+    owner, code = grouped_people(who)
+    dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
+    found = evaluated(who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options)
+    nodes = found["replicates"].to_dataset()
+    tallies = nodes[[name for name in nodes if name.split("_")[0] in ("genuine", "impostor", "images")]]
+    pairs = pd.MultiIndex.from_product([range(deals), who.groups], names=[DEAL, GROUP])
+    by_group = tallies.assign_coords(xr.Coordinates.from_pandas_multiindex(pairs, REPLICATE)).unstack(REPLICATE)
+    return by_group.rename({DEAL: REPLICATE} | {name: f"{name}_group" for name in tallies})
+
+
+def deal_pairs(scores: xr.DataArray, by, deals: int, seed: int, bins: int, images: xr.DataArray) -> xr.Dataset:
+    """Tallies of all deals of a pair list: a pair goes with the person of its probe, or, without people, alone.
+
+    Without people every group keeps its numbers of genuine and of impostor scores. images: of each group, which stay.
+    """
+    labels = labels_of_sides(scores, by)
+    keep = (labels[0] == labels[1]) & (labels[0] != UNKNOWN)
+    if PROBE in scores.coords:
+        keep &= scores[PROBE].values != scores[REFERENCE].values
+    scores = scores.isel({PAIR: keep})
+    groups, code = np.unique(labels[0][keep], return_inverse=True)
+    genuine, owner = scores[GENUINE].values.astype(bool), f"{PROBE}_{IDENTITY}"
+    if owner in scores.coords:
+        unit, kind = np.unique(scores[owner].values, return_inverse=True)[1], 0
+    else:
+        unit, kind = np.arange(len(code)), genuine.astype(int)
+    code_of_unit = np.zeros(unit.max() + 1, int)
+    code_of_unit[unit] = code
+    dims = {name: (MODEL, GROUP) for name in ("pairs", "mean", "sd")} | {"histogram": (MODEL, SCORE_BIN, GROUP)}
+    kinds, models = {"genuine": genuine, "impostor": ~genuine}, np.atleast_2d(scores.transpose(..., PAIR).values)
+
+    def tallied(code: np.ndarray) -> xr.Dataset:
+        found = {}
+        for kind, own in kinds.items():
+            each = zip(*(_of_kind(score[own], code[own], len(groups), bins) for score in models), strict=True)
+            found |= {f"{kind}_{name}_group": (dims[name], np.array(values)) for name, values in zip(dims, each)}
+        return xr.Dataset(found)
+
+    each = [tallied(deal(code_of_unit, rng, kind)[unit]) for rng in generators(deals, seed)]
+    tallies = xr.concat(each, REPLICATE).assign_coords({GROUP: groups, SCORE_BIN: (np.arange(bins) + 0.5) / bins})
+    tallies = tallies.assign_coords({MODEL: scores[MODEL]}) if MODEL in scores.dims else tallies.isel({MODEL: 0})
+    return tallies.assign(images_group=images)
+
+
+def _of_kind(score: np.ndarray, code: np.ndarray, n_groups: int, bins: int) -> tuple[np.ndarray, ...]:
+    """The four tallies of the genuine, or of the impostor, pairs of one model."""
+    many = np.bincount(code, minlength=n_groups)
+    cell = np.minimum((score * bins).astype(int), bins - 1) * n_groups + code
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean, square = (np.bincount(code, score**power, n_groups) / many for power in (1, 2))
+        histogram = np.bincount(cell, minlength=bins * n_groups).reshape(bins, n_groups) / many
+    return many.astype(float), mean, np.sqrt(np.maximum(square - mean**2, 0)), histogram

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
@@ -89,17 +89,14 @@ def inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
     share a product would cut it where no tiling knows of it: it takes one. Threads outside of a sweep would give the
     library back its threads while others still multiply: they take turns.
     """
-    if _SWEEPS:
-        return _inner_products(probe, reference)
-    with _DIRECT, _libraries().limit(limits=1, user_api="blas"):
-        return _inner_products(probe, reference)
-
-
-def _inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    tiling = _tiling() if probe.dtype == np.float32 else TILINGS[0]
-    if tiling is None:
-        return _inner_products(probe.astype(np.float64), reference.astype(np.float64)).astype(np.float32)
-    return _products(probe, reference, tiling)
+    with ExitStack() as turn:
+        if not _SWEEPS:
+            turn.enter_context(_DIRECT)
+            turn.enter_context(_libraries().limit(limits=1, user_api="blas"))
+        tiling = _tiling() if probe.dtype == np.float32 else TILINGS[0]
+        if tiling is not None:
+            return _products(probe, reference, tiling)
+        return _products(probe.astype(np.float64), reference.astype(np.float64), TILINGS[0]).astype(np.float32)
 
 
 def _products(probe: np.ndarray, reference: np.ndarray, tiling: Tiling) -> np.ndarray:
