@@ -1,6 +1,7 @@
 """The command `frkit`: a report on files, on the bundled faces, and files turned into another form."""
 
 import argparse
+import re
 import shutil
 import signal
 import sys
@@ -83,13 +84,22 @@ def main(arguments: list[str] | None = None) -> int:
             warnings.simplefilter("ignore", DataWarning)  # the report holds them
             return {"report": _report, "demo": _demo, "convert": _convert}[asked.command](asked)
     except (InputError, OSError) as error:
-        print(f"frkit: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"frkit: {' '.join(_as_typed(str(error), asked).split())}", file=sys.stderr)
         return BAD
     except KeyboardInterrupt:
         print("\nfrkit: stopped; nothing was written", file=sys.stderr)
         return STOPPED
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+def _as_typed(words: str, asked: argparse.Namespace) -> str:
+    """A message in the words of the command line: far=[0.1, 0.2] is --far 0.1 0.2, by='race' is --by 'race'."""
+    names, given = "|".join(vars(asked)), "|".join(name for name, value in vars(asked).items() if value)
+    words = re.sub(rf"^({given})(?= must )", r"--\1", words)
+    words = re.sub(rf"(?<![\w.])({names})=True\b", r"--\1", words)
+    words = re.sub(rf"(?<![\w.])({names})= ?", r"--\1 ", words)
+    return re.sub(r"(--\w+ )\[(.*?)\]", lambda found: found[1] + found[2].replace(",", ""), words)
 
 
 def _reading(asked: argparse.Namespace) -> dict:
@@ -129,8 +139,8 @@ def _written(asked: argparse.Namespace, data, options: dict) -> int:
     found = report(data, **how, progress=True)
     folder = found.save(asked.output)
     width = shutil.get_terminal_size((100, 20)).columns
-    print(found, "-" * min(width, 60), f"{folder / PAGE}: the report; beside it tables, figures, evaluation.nc and a "
-          "notebook", sep="\n")  # fmt: skip
+    print(_as_typed(str(found), asked), "-" * min(width, 60), sep="\n")
+    print(f"{folder / PAGE}: the report; beside it tables, figures, evaluation.nc and a notebook")
     return 0
 
 

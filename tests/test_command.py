@@ -100,6 +100,7 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys
     assert run("report", two[0], *QUICK, "-o", out) == 0
     said = capsys.readouterr().out
     assert "FRR, new people" in said and f"{out / 'report.html'}: the report" in said
+    assert "no attribute was named: --by 'gender'" in said and "auc_spread: --quick" in " ".join(said.split())
     assert run("report", two[0], "--by", "gender", *QUICK, "-o", out) == 0
     assert (out / "tables/groups.csv").exists()
     mine = tmp_path / "mine"
@@ -245,10 +246,10 @@ def test_an_option_that_stands_twice_counts_twice(twice):
 
 def test_bad_options_are_told_in_one_line(two, tmp_path, capsys):
     for arguments, words in (
-        (["--by", "age"], "by='age' is no attribute"),
-        (["--far", "2"], "far must lie in (0, 1)"),
-        (["--level", "7"], "level must lie in"),
-        (["--seed", "-1"], "seed must be a whole number"),
+        (["--by", "age"], "--by 'age' is no attribute"),
+        (["--far", "2"], "frkit: --far must lie in (0, 1)"),
+        (["--level", "7"], "frkit: --level must lie in"),
+        (["--seed", "-1"], "frkit: --seed must be a whole number"),
     ):
         assert run("report", two[0], "--quick", *arguments, "-o", tmp_path / "out") == 2
         assert words in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -226,6 +226,17 @@ def test_labels_of_images_stay_those_of_images(tmp_path):
     assert open_data(tmp_path / "faces.npz").pose.attrs["varying"] == "keep"
 
 
+def test_one_model_keeps_the_name_that_it_was_given(tmp_path):
+    faces = fk.vmf.mixture(8, 8, kappa=9, seed=0).sample(3)
+    np.savez(tmp_path / "f.npz", embedding=faces.embedding.values, identity=faces.identity.values)
+    found = fk.report({"Oak": tmp_path / "f.npz"}, far=[0.2], quick=True, progress=False)
+    assert found.evaluation["empirical"].model.values.tolist() == ["Oak"] and "FRR of Oak at FAR 0.2" in str(found)
+    scores = fk.score_tensor(faces)
+    assert together({"Elm": scores}).model.values.tolist() == ["Elm"]
+    both = fk.score_tensor(fk.stack_models({"A": faces, "B": faces}))
+    assert together({"Elm": both}) is both, "whose models have names"
+
+
 def test_models_are_named_by_their_files_without_endings():
     names = ["x/arc.face.npz", "cos.csv.gz", "y.JSON", "z.pq", "w.nc4", "v.zarr.zip", "u.zarr"]
     assert model_names(names) == ["arc.face", "cos", "y", "z", "w", "v", "u"]

@@ -185,9 +185,9 @@ def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
     """The faces or scores of several models of the same images as one."""
     parts = dict(models)
     require(len(parts) > 0, "there is no model: give at least one")
-    if len(parts) == 1:
-        return next(iter(parts.values()))
     kinds = {kind_of(part) for part in parts.values()}
+    if len(parts) == 1 and MODEL in (alone := next(iter(parts.values()))).dims:
+        return alone  # whose models have names of their own
     require(len(kinds) == 1, f"models must all be of one kind, but there are {' and '.join(sorted(kinds))}")
     if kinds == {"faces"}:
         return stack_models(parts)
