@@ -18,7 +18,12 @@ TESTS = {  # the quick tests of each part
     "engine": ["engine", "engine_all_pairs", "influence", "engine_properties", "evaluate"],
     "measures": ["fairness_measures", "indices"],
     "intervals": [
-        "intervals", "simultaneous", "fairness_intervals", "fairness_figures", "influence", "indices_evaluate",
+        "intervals",
+        "simultaneous",
+        "fairness_intervals",
+        "fairness_figures",
+        "influence",
+        "indices_evaluate",
     ],
     "indices": ["indices", "indices_evaluate"],
     "nsigma": ["nsigma"],

@@ -48,7 +48,7 @@ BUDGET = {
     "explore": 754,
     "nsigma": 241,
     "measures": 249,
-    "studies": 1041,
+    "studies": 1082,
     "top level": 330,
 }
 MOST_ROOMS = 18

@@ -359,8 +359,7 @@ def test_people_who_err_are_those_of_the_distances():
     np.testing.assert_allclose(one.far_share, other.far_share)
     for kind in ("genuine", "impostor"):
         listed = [
-            fk.worst_pairs(scores, who.isel(far_level=0), kind=kind)
-            for scores, who in ((pairs, one), (far, other))
+            fk.worst_pairs(scores, who.isel(far_level=0), kind=kind) for scores, who in ((pairs, one), (far, other))
         ]
         np.testing.assert_array_equal(listed[0].probe, listed[1].probe)
         np.testing.assert_allclose(listed[1].score, 5 - listed[0].score)  # what was read, not minus that

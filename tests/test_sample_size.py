@@ -40,11 +40,17 @@ def plan(pilot):
     return fk.studies.sample_size(pilot, "relative_half_width", 0.15, **QUICK)
 
 
-def replicates_of(faces, by=None):
+def replicates_of(faces, by=None, **how):
     """The draws of a plan, made once more."""
     draws = fk.Resampling("identity", n=400, seed=0)
-    tree = fk.evaluate(fk.score_tensor(faces), far=[FAR], by=by, resampling=draws)
+    tree = fk.evaluate(fk.score_tensor(faces), far=[FAR], by=by, resampling=draws, **how)
     return [tree[name].to_dataset().isel(far_level=0) for name in ("empirical", "replicates")]
+
+
+def half(plan, people):
+    """Half of an interval of so many people, in standard deviations."""
+    even, few = plan.attrs["width"]
+    return even + few / people**2
 
 
 # ---- what is measured
@@ -53,7 +59,7 @@ def replicates_of(faces, by=None):
 def test_the_half_width_of_the_data_themselves_is_met(pilot):
     plan = fk.studies.sample_size(pilot, "half_width", 0.05, **QUICK)
     _, replicates = replicates_of(pilot)
-    assert float(plan.part_value[-1]) == pytest.approx(1.959964 * float(replicates.frr.std(ddof=1)))
+    assert float(plan.part_value[-1]) == pytest.approx(half(plan, 100) * float(replicates.frr.std(ddof=1)))
     np.testing.assert_allclose(plan.part_predicted, plan.part_value, rtol=0.15)
     assert plan.part_images.values.tolist() == [2, 3, 5, 6]
 
@@ -64,8 +70,42 @@ def test_a_difference_is_measured_paired(pair):
     assert plan.attrs["effect"] == pytest.approx(float(rates.frr[1] - rates.frr[0]))
     error = float((replicates.frr.sel(model="B") - replicates.frr.sel(model="A")).std(ddof=1))
     assert plan.attrs["effect_se"] == pytest.approx(error)
-    power = norm.cdf(abs(plan.attrs["effect"]) / error - norm.ppf(0.975))
+    power = norm.cdf(abs(plan.attrs["effect"]) / error - half(plan, 100))
     assert float(plan.part_value[-1]) == pytest.approx(power)
+
+
+def test_intervals_are_as_wide_as_the_kit_makes_them(pair):
+    """Of all people, and of quarters of them, whose intervals are wider than a normal law's."""
+    plan, rng = fk.studies.sample_size(pair, "difference", **QUICK), np.random.default_rng(3)
+    error, names, found = plan.attrs["effect_se"], np.unique(pair.identity), {100: [], 12: []}
+    for people, widths in found.items():
+        for _ in range(1 if people == 100 else 8):
+            some = pair.isel(image=np.isin(pair.identity, rng.permutation(names)[:people]))
+            apart = fk.compare(fk.evaluate(fk.score_tensor(some), far=[FAR]), "frr", models=("A", "B"))
+            widths.append((apart.upper - apart.lower).item() / 2 / (error * np.sqrt(100 / people)))
+    for people, widths in found.items():
+        assert half(plan, people) == pytest.approx(max(np.mean(widths), 1.96), rel=0.2), people
+    assert half(plan, 12) > 1.3 * half(plan, 100)
+
+
+@pytest.mark.parametrize("weighting", ["pair", "by person"])
+def test_weights_are_followed(weighting):
+    """Twice as many images make six times as many genuine pairs; or every third person weighs three times as much."""
+    faces = LAW.draw(60, 1).sample(np.resize([3, 6], 60), seed=2)
+    names = np.unique(faces.identity)
+    given = dict(zip(names, np.resize([1, 1, 3], 60))) if weighting == "by person" else weighting
+    plan = fk.studies.sample_size(faces, "half_width", 0.05, weighting=given, per_identity=(6,), **QUICK)
+    rates, replicates = replicates_of(faces, weighting=given)
+    assert plan.attrs["frr"] == pytest.approx(float(rates.frr))
+    assert float(plan.part_value[-1]) == pytest.approx(half(plan, 60) * float(replicates.frr.std(ddof=1)))
+    share = np.resize([1, 1, 3], 60) if weighting == "by person" else np.resize([6, 30], 60)
+    law, images = plan.law.values, np.resize([3, 6], 60)
+    variance = np.sum((share / share.sum()) ** 2 * (terms(images) @ law))
+    assert float(plan.part_predicted[-1]) == pytest.approx(half(plan, 60) * np.sqrt(variance))
+    effective = 1 if weighting == "pair" else np.mean(share**2) / np.mean(share) ** 2  # new people have 6 images each
+    n = int(plan.n_identities[0])
+    assert float(plan.predicted[0]) == pytest.approx(half(plan, n) * np.sqrt(terms(6) @ law * effective / n))
+    assert ("Genuine pairs weigh alike" if weighting == "pair" else "People weigh") in plan.attrs["answer"]
 
 
 def test_a_ratio_is_measured_by_its_logarithm(groups):
@@ -87,7 +127,9 @@ def test_scores_and_faces_give_the_same_plan(pilot, plan):
 
 def solver(goal="half_width", wished=0.01, power=0.8, frr=0.1):
     contrast = Contrast(goal, None, np.nan, xr.DataArray(frr), frr, True)
-    return Plan(contrast, wished, FAR, 0.95, power, np.full(60, 20))
+    return Plan(
+        contrast, wished, FAR, 0.95, power, np.full(60, 20), np.ones(60), False, np.array([norm.ppf(0.975), 0]), 3
+    )
 
 
 def test_the_law_of_variances_is_found_from_exact_numbers():
@@ -101,7 +143,7 @@ def test_the_law_of_variances_is_found_from_exact_numbers():
 def test_a_test_has_the_power_that_was_asked_for():
     found = solver("difference", wished=0.02, power=0.9)
     needed = found.needed(0.3, 5)
-    assert float(found.value(np.sqrt(0.3 / needed))) == pytest.approx(0.9, abs=1e-3)
+    assert found.value(0.3, needed).item() == pytest.approx(0.9, abs=1e-3)
     assert needed > solver("difference", wished=0.02, power=0.5).needed(0.3, 5)
 
 
@@ -112,7 +154,8 @@ def test_ten_errors_of_either_kind_are_expected():
 
 def test_the_recommendation_is_the_smallest(plan):
     for number, needed in zip(plan.per_identity.values, plan.n_identities.values):
-        at_least, less = 1.959964 * np.sqrt(plan.law.values @ terms(number) / [needed, needed - 1])
+        sizes = np.array([needed, needed - 1])
+        at_least, less = half(plan, sizes) * np.sqrt(plan.law.values @ terms(number) / sizes)
         assert at_least <= 0.15 < less
     np.testing.assert_array_equal(plan.n_images, plan.n_identities * plan.per_identity)
     assert plan.n_identities.values[0] > plan.n_identities.values[1], "more images of a person need fewer people"
@@ -158,6 +201,21 @@ def test_parts_of_real_people_see_the_difference_as_often_as_planned():
         difference = fk.compare(ev, "frr", models=names)
         seen += float(difference.upper[0]) < 0 or float(difference.lower[0]) > 0
     assert seen / 20 == pytest.approx(planned, abs=0.25)
+
+
+@pytest.mark.filterwarnings("ignore:fewer than ten errors")
+@pytest.mark.skipif(not LFW.is_dir(), reason="the LFW embeddings are not here")
+def test_few_people_see_the_difference_as_often_as_planned():
+    """At FAR 1e-2 a normal law recommends 28 people, of whom half of the subsets see it: their intervals are wider."""
+    names = ("facenet", "insightface")
+    faces = fk.stack_models({name: fk.open_faces(LFW / f"lfw158_{name}.npz") for name in names})
+    plan = fk.studies.sample_size(faces, "difference", far=1e-2, per_identity=(10,), progress=False)
+    people, rng, seen = np.unique(faces.identity.values), np.random.default_rng(0), 0
+    for _ in range(30):
+        some = np.isin(faces.identity.values, rng.choice(people, int(plan.n_identities[0]), replace=False))
+        ev = fk.evaluate(fk.score_tensor(faces.isel(image=some)), far=[1e-2])
+        seen += float(fk.compare(ev, "frr", models=names).p[0]) <= 0.05
+    assert seen / 30 == pytest.approx(0.8, abs=0.15)
 
 
 @pytest.mark.parametrize(("name", "goal"), [("band", 0.2), ("models", 0.8), ("groups", 0.8)])

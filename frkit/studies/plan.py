@@ -1,5 +1,7 @@
 """From variances that were measured to a number of people, and what to say of it."""
 
+import warnings
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +9,9 @@ import xarray as xr
 from scipy.optimize import nnls
 from scipy.stats import norm
 
-from frkit.base import GROUP
+from frkit.base import GROUP, DataWarning
+from frkit.intervals.bands import band
+from frkit.intervals.influence import NEW_PEOPLE
 from frkit.resampling import SCHEMES
 
 GOALS = {
@@ -42,9 +46,29 @@ class Contrast(NamedTuple):
     rarest: float
     resolved: bool
 
+    def value(self, rates: xr.Dataset, log: bool = False) -> xr.DataArray:
+        """What is planned for; log: of a ratio its logarithm itself, which is infinite for a group without an error."""
+        frr, weights = rates[self.frr.name].reindex_like(self.weights), self.weights
+        if log and self.goal == "ratio":
+            frr, weights = np.log(frr), np.sign(weights)
+        return (frr * weights).sum(weights.dims, skipna=False)
+
+    @np.errstate(divide="ignore", invalid="ignore")
+    def half_width(self, evaluation: xr.DataTree, level: float) -> float:
+        """Half of the interval that the kit gives it, about new people."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            found = band(evaluation, partial(self.value, log=True), target=NEW_PEOPLE, level=level)
+        return (found.upper - found.lower).item() / 2
+
 
 class Plan(NamedTuple):
-    """A goal to be solved for; counts: images of the people of the data."""
+    """A goal to be solved for.
+
+    counts, mass: images of the people of the data, and the weight that each has for another reason than its images.
+    pooled: whether all genuine pairs weigh the same. width: (2,) half of the kit's interval in standard deviations: a
+    constant, and what is divided by the square of people. fewest: people of the smallest part that was tried.
+    """
 
     contrast: Contrast
     size: float
@@ -52,45 +76,57 @@ class Plan(NamedTuple):
     level: float
     power: float
     counts: np.ndarray
+    mass: np.ndarray
+    pooled: bool
+    width: np.ndarray
+    fewest: int
 
     @property
     def wished(self) -> float:
         """The size on the scale of the contrast."""
         return float(np.log(self.size) if self.contrast.goal == "ratio" else abs(self.size))
 
-    def value(self, sd):
-        """Half-width as the goal counts it, or power, where an estimate has this standard deviation."""
-        z = float(norm.ppf((1 + self.level) / 2))
-        return norm.cdf(self.wished / sd - z) if self.contrast.goal in TESTS else z * sd
+    def value(self, variance, people):
+        """Half-width as the goal counts it, or power, with so many people and this variance a person."""
+        sd, sds = np.sqrt(variance / people), self.width @ [people**0, 1 / people**2]
+        return norm.cdf(self.wished / sd - sds) if self.contrast.goal in TESTS else sds * sd
 
     def needed(self, variance, n, wished: float | None = None) -> np.ndarray:
         """The smallest number of people with n images and this variance a person that reaches the goal."""
-        sds = norm.ppf((1 + self.level) / 2) + (norm.ppf(self.power) if self.contrast.goal in TESTS else 0)
-        by_goal = variance * (sds / (wished or self.wished)) ** 2
+        even, few = self.width + [norm.ppf(self.power) if self.contrast.goal in TESTS else 0, 0]
+        # wished / sd = even + few / people²: in the root of people a polynomial with one root above 0
+        sds = np.atleast_1d(np.sqrt(variance) / (wished or self.wished))
+        roots = [np.roots([1, -even * sd, 0, 0, 0, -few * sd]) for sd in sds]
+        by_goal = [root[np.isreal(root)].real.max() ** 2 for root in roots]
         by_accepts, by_rejects = np.sqrt(2 * ERRORS / self.far) / n, ERRORS / (n * (n - 1) / 2 * self.contrast.rarest)
-        return np.ceil(np.maximum.reduce([by_goal, by_accepts, by_rejects])).astype(int)
+        return np.ceil(np.maximum.reduce(np.broadcast_arrays(by_goal, by_accepts, by_rejects, self.fewest))).astype(int)
+
+    def shares(self, n: np.ndarray) -> np.ndarray:
+        """What one person's, the images' and the pairs' variance weigh, a person, if each had so many images."""
+        weight = self.mass * (n * (n - 1) if self.pooled else 1)
+        return (weight / weight.sum()) ** 2 @ terms(n) * len(n)
 
     def result(self, measured: dict[int, float], per_identity: tuple, observed: bool) -> xr.Dataset:
         """Everything as `sample_size` returns it, from the variances that were measured with so many images."""
         people, goal = len(self.counts), self.contrast.goal
-        design = np.array([terms(np.minimum(self.counts, most)).mean(0) for most in measured])
+        design = np.array([self.shares(np.minimum(self.counts, most)) for most in measured])
         variances = np.array(list(measured.values())) * people
         law = nnls(design / variances[:, None], np.ones(len(variances)))[0]  # equal relative errors
         numbers = np.array(per_identity)
-        one_person = terms(numbers) @ law
+        one_person = np.array([self.shares(np.full(people, n)) for n in numbers]) @ law
         needed = self.needed(one_person, numbers)
         curve = np.unique(np.geomspace(min(needed.min(), people) / 2, max(needed.max(), people) * 2, 60).round())
         plan = xr.Dataset(
             {
                 "n_identities": ("per_identity", needed),
                 "n_images": ("per_identity", needed * numbers),
-                "predicted": ("per_identity", self.value(np.sqrt(one_person / needed))),
-                "curve_value": (("per_identity", "curve"), self.value(np.sqrt(one_person[:, None] / curve))),
+                "predicted": ("per_identity", self.value(one_person, needed)),
+                "curve_value": (("per_identity", "curve"), self.value(one_person[:, None], curve)),
                 "curve_identities": ("curve", curve.astype(int)),
                 "part_images": ("part", list(measured)),
                 "part_identities": ("part", np.full(len(variances), people)),
-                "part_value": ("part", self.value(np.sqrt(variances / people))),
-                "part_predicted": ("part", self.value(np.sqrt(design @ law / people))),
+                "part_value": ("part", self.value(variances, people)),
+                "part_predicted": ("part", self.value(design @ law, people)),
                 "law": ("term", law),
             },
             {"per_identity": numbers, "term": list(TERMS)},
@@ -99,7 +135,7 @@ class Plan(NamedTuple):
         plan.attrs = {"goal": goal, "size": self.size, "far": self.far, "level": self.level}
         plan.attrs |= {"value": value, "line": line, "effect": self.contrast.effect, "scheme": SCHEME}
         plan.attrs |= {"effect_se": float(np.sqrt(variances[-1] / people)), "target": SCHEMES[SCHEME].target}
-        plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0])}
+        plan.attrs |= {"frr": float(self.contrast.frr.values.flat[0]), "width": self.width.tolist()}
         plan.attrs["answer"] = " ".join([self.answer(plan), *self.cautions(plan, observed)])
         return plan
 
@@ -121,11 +157,15 @@ class Plan(NamedTuple):
             log = " in its logarithm" if self.contrast.goal == "ratio" else ""
             words.append(f"The effect is the one observed, with a standard error of {error:.2g}{log}.")
             if (left := self.wished - error) > 0:
-                more = self.needed(plan.law.values @ terms(n), n, left)
+                more = self.needed(plan.law.values @ self.shares(np.full(people, n)), n, left)[0]
                 words.append(f"Were it one smaller, {more:,} people would be needed.")
         if self.contrast.goal == "ratio":
             first, last = self.contrast.frr[GROUP].values
             words.append(f"The groups are those with the highest and the lowest FRR here, {first} and {last}.")
+        if k == self.fewest:
+            words.append("Fewer people were not tried.")
+        if self.pooled or np.ptp(self.mass) > 0:
+            words.append(f"{'Genuine pairs weigh alike' if self.pooled else 'People weigh'} as in these data.")
         if k > FAR_OUT * people:
             words.append(f"That is {k / people:.1f} times as many people as there are here.")
         if (most := plan.per_identity.values.max()) > self.counts.max():

@@ -1,9 +1,13 @@
 """How many people, with how many images each, until a band is narrow enough or an effect is seen."""
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
+from scipy.optimize import nnls
+from scipy.stats import norm
 from tqdm.auto import tqdm
 
 from frkit.base import (
@@ -23,11 +27,13 @@ from frkit.base import (
 )
 from frkit.evaluation.evaluate import RATES, evaluated
 from frkit.resampling import Resampling
+from frkit.scores.groups import shares
 from frkit.scores.tensor import score_tensor
 from frkit.studies.consistency import rank_within_identity
 from frkit.studies.plan import GOALS, REPLICATES, SCHEME, TESTS, Contrast, Plan
 
-FEWER_IMAGES, DRAWS = (2, 3, 5, 10, 20), 4  # images kept of each person, and how often they are drawn
+FEWER_IMAGES, DRAWS = (2, 3, 5, 10, 20), 4  # images kept of each person, and how often these, or people, are drawn
+FEWEST = 10  # people of a part
 
 
 def sample_size(
@@ -40,6 +46,7 @@ def sample_size(
     per_identity: tuple[int, ...] = (3, 5, 10),
     level: float = 0.95,
     power: float = 0.8,
+    weighting: ArrayLike | Mapping[str, float] | None = None,
     seed: int = 0,
     progress: bool = True,
 ) -> xr.Dataset:
@@ -51,8 +58,10 @@ def sample_size(
 
         variance = (a + b / n + c / (n (n - 1))) / K
 
-    whose a, b and c (not negative) are fitted to what was measured, and which is solved for K. Half a band is z sd; an
-    effect is seen with the probability Phi(|effect| / sd - z), z the normal quantile of the level, two-sided.
+    whose a, b and c (not negative) are fitted to what was measured, and which is solved for K. The kit's interval of
+    few people is wider than a normal one: it is read on all people and on halves, quarters, ... of them, down to ten,
+    and half of it is h = (u + v / K²) sd with u and v fitted to these, none of them below a normal law's. Half a band
+    is h; an effect is seen with the probability Phi((|effect| - h) / sd).
 
     Parameters
     ----------
@@ -71,6 +80,8 @@ def sample_size(
         Numbers n of images per person to plan for, each at least 2.
     level, power : float
         Nominal coverage of bands (1 - size of tests); probability with which an effect is to be seen. In (0, 1).
+    weighting : as in `evaluate`
+        "pair", or a weight for each person; the people to come are supposed to weigh as these do.
     seed : int
         Of the people and images that are drawn.
     progress : bool
@@ -113,20 +124,37 @@ def sample_size(
         require_inside(name, value, 0, 1)
     require_whole("per_identity", min(per_identity, default=0), 2)
     identity = _labels(data, IDENTITY)
-    counts = np.unique(identity, return_counts=True)[1]
+    who, code, counts = np.unique(identity, return_inverse=True, return_counts=True)
     require(counts.max() > 1, "no person of these data has two images: there is no FRR to plan for")
+    pooled, mass = (
+        isinstance(weighting, str) and weighting == "pair",
+        shares("identity" if weighting is None else weighting, who),
+    )
+    how = {"far": [far], "by": by, "weighting": "pair" if pooled else dict(zip(who.tolist(), mass, strict=True))}
     draws = Resampling(SCHEME, n=REPLICATES, seed=seed)
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     parts = [counts.max()] + [n for n in FEWER_IMAGES if n < counts.max() for _ in range(DRAWS)]
     contrast, variances = None, {}
     for most in tqdm(parts, desc="parts of the data", disable=not progress, leave=False):
         images = np.flatnonzero(rank_within_identity(identity, rng.permutation(identity.size)) < most)
-        rates, replicates = _evaluated(data, images, far, by, draws)
-        contrast = contrast or _contrast(goal, rates, data, by)  # the first part is the whole
-        value = (replicates[contrast.frr.name] * contrast.weights).sum(contrast.weights.dims, skipna=False)
+        tree = _evaluated(data, images, wanted=RATES, resampling=draws, **how)
+        contrast = contrast or _contrast(goal, tree["empirical"].to_dataset(), data, by)  # the first part is the whole
+        value = contrast.value(tree["replicates"].to_dataset().isel({FAR_LEVEL: 0}))
         variances.setdefault(int(most), []).append(float(value.var(REPLICATE, ddof=1)))
     measured = {most: np.mean(variances[most]) for most in sorted(variances)}
-    plan = Plan(contrast, contrast.effect if size is None else size, far, level, power, counts[counts > 1])
+    several, halves = np.flatnonzero(counts > 1), {}
+    sizes = [len(several) >> halved for halved in range(1, 12) for _ in range(DRAWS)]
+    for people in [len(several), *(size for size in sizes if size >= FEWEST)]:
+        images = np.flatnonzero(np.isin(code, rng.permutation(several)[:people]))
+        half = contrast.half_width(_evaluated(data, images, **how), level)
+        if np.isfinite(half):  # a small part may lack a group
+            halves.setdefault(people, []).append(half)
+    people = np.array(list(halves))
+    sds = [np.mean(half) for half in halves.values()] / np.sqrt(measured[counts.max()] * len(several) / people)
+    sds = np.maximum(sds, norm.ppf((1 + level) / 2))  # parts without the worst people look surer than they are
+    width = nnls(np.stack([people**0, 1 / people**2], 1) / sds[:, None], np.ones(len(sds)))[0]  # equal relative errors
+    wished = contrast.effect if size is None else size
+    plan = Plan(contrast, wished, far, level, power, counts[several], mass[several], pooled, width, people.min())
     return plan.result(measured, per_identity, observed=size is None)
 
 
@@ -141,19 +169,17 @@ def _labels(data, name: str) -> np.ndarray:
     return labels[0]
 
 
-def _evaluated(data, images: np.ndarray, far: float, by: str | None, draws: Resampling) -> list[xr.Dataset]:
-    """Rates of some of the images at the level, and their replicates."""
+def _evaluated(data, images: np.ndarray, **how) -> xr.DataTree:
+    """An evaluation of some of the images."""
     part = data.isel({side: images for side in (IMAGE, PROBE, REFERENCE) if side in data.dims})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # parts hold few errors; the answer speaks of the whole
-        scores = score_tensor(part) if IMAGE in data.dims else part
-        tree = evaluated(scores, wanted=RATES, far=[far], by=by, resampling=draws)
-    return [tree[name].to_dataset().isel({FAR_LEVEL: 0}) for name in ("empirical", "replicates")]
+        return evaluated(score_tensor(part) if IMAGE in data.dims else part, **how)
 
 
 def _contrast(goal: str, rates: xr.Dataset, data, by: str | None) -> Contrast:
     """Weights of the rates, and the effect that the data show."""
-    models = rates.sizes.get(MODEL, 1)
+    rates, models = rates.isel({FAR_LEVEL: 0}, drop=True), rates.sizes.get(MODEL, 1)
     if goal == "difference":
         require(models == 2, f"goal 'difference' takes two models, these data hold {models}")
     else:
