@@ -144,7 +144,7 @@ class Resampling:
         n = np.size(identity)
         identity = complete_labels(identity, n, IDENTITY)
         given = {IMAGE: image, "strata": strata, PERSON: person}
-        image, strata, person = (v if v is None else clean_labels(v, n, name)[0] for name, v in given.items())
+        image, strata, person = (v if v is None else clean_labels(v, n, name) for name, v in given.items())
         names, first, code = np.unique(identity, return_index=True, return_inverse=True)
         affordable(2 * self.n * (n + len(names)), f"{self.n:,} replicates of {n:,} images; take fewer replicates")
         image = np.char.zfill(np.arange(n).astype(str), 12) if image is None else image

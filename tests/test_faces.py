@@ -151,9 +151,8 @@ MISSING = {
 
 @pytest.mark.parametrize("kind", MISSING)
 def test_missing_labels_become_unknown(kind):
-    labels, missing = clean_labels(MISSING[kind], 2, "x")
+    labels = clean_labels(MISSING[kind], 2, "x")
     assert labels.tolist() == [UNKNOWN, "b"]
-    assert missing.tolist() == [True, False]
     assert labels.dtype.kind == "U"
 
 
@@ -169,7 +168,7 @@ def test_missing_labels_become_unknown(kind):
     ],
 )
 def test_labels_of_other_kinds_become_text(values, expected):
-    assert clean_labels(values, 3, "x")[0].tolist() == expected
+    assert clean_labels(values, 3, "x").tolist() == expected
 
 
 AGE = ["20", "30", "20", "20", "30"]

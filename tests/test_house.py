@@ -36,9 +36,9 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1338,
-    "engine": 2149,
-    "vmf": 804,
-    "scores": 911,
+    "engine": 2146,
+    "vmf": 803,
+    "scores": 904,
     "plot": 784,
     "faces": 1042,
     "representation": 602,

@@ -1,7 +1,7 @@
 """Who is compared with whom, and how often in every replicate: labels and options as codes, cells and weights."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -75,11 +75,6 @@ class Protocol:
     n_genuine: int = 0
     diagonal: bool = False
     listed: Listed | None = None
-
-    def for_blocks(self) -> "Protocol":
-        """What a task needs that visits blocks: arrays of both sides, no labels."""
-        labels = dict.fromkeys(("people", "image_count", "identity_count", "share", "asked", "owner", "listed"))
-        return replace(self, **labels)
 
     @property
     def groups(self) -> np.ndarray:
@@ -155,9 +150,8 @@ class Protocol:
                 (gather @ side.weight[:, columns].astype(float)).reshape(n_groups, n_people, -1)
                 for gather, side in zip(gathers, (self.probe, self.reference), strict=False)
             ]
-            probe, reference = of_people[0], of_people[-1]
-            known = [(part.any(2), [group.sum(0) for group in part]) for part in of_people]
-            (of_probe, probe_sum), (of_reference, reference_sum) = known[0], known[-1]
+            known = [(part, part.any(2), part.sum(1)) for part in of_people]
+            (probe, of_probe, probe_sum), (reference, of_reference, reference_sum) = known[0], known[-1]
             for g, h in np.argwhere(self.cell_of >= 0):
                 both = np.flatnonzero(of_probe[g] & of_reference[h])
                 # all pairs of the two groups but those of one person with itself, which are no impostors

@@ -24,6 +24,7 @@ from tqdm.auto import tqdm
 from frkit.base import require
 from frkit.engine.protocol import Protocol
 from frkit.engine.store import Checkpoint, Store
+from frkit.faces.dataset import fingerprint
 from frkit.scores.tensor import ScoreArray, one_blas_thread
 
 FAN_IN = 8  # partial tallies added at a time
@@ -31,6 +32,7 @@ STRIP = 16  # blocks that share one partial tally: its sums are larger than a bl
 FEW_BLOCKS, STRIPS, MOST_SIDE = 2_048, 300, 16  # beyond so many, about so many squares, of so many blocks a side
 HELD_PAIRS = 5_000_000  # kept pairs in memory, 60 MB; further ones wait in a file
 BATCH = 32  # strips between two states that can be stored, whose kept pairs are held in memory
+LABELS = ("people", "image_count", "identity_count", "share", "asked", "owner", "listed")  # of no use to blocks
 SCAN = "scan-"  # with this begin the names of tasks that scan a strip
 
 
@@ -75,7 +77,7 @@ def sweep(
     edges = bounds(array)
     asked = _asked_by_block(protocol.asked, *edges) if request.asking else {}
     strips = _strips(edges, protocol.symmetric, list(asked), everywhere)
-    shared = replace(request, protocol=protocol.for_blocks())
+    shared = replace(request, protocol=replace(protocol, **dict.fromkeys(LABELS)))
     store = None if checkpoint is None else Store(checkpoint)
     done, sums, lists = (0, {}, {}) if store is None else store.load()
     n_kept = 0
@@ -169,7 +171,7 @@ def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, pl
         some = [sides_of(edges, (k, k)) for k in places]
         codes += [*edges, *parts_of(model.data, some)]
         if source is not None:
-            digest.update(source.token().encode())
+            digest.update(fingerprint(source.embedding).encode())
     for part in codes:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

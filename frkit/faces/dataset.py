@@ -117,7 +117,7 @@ def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
     require(isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}")
     extra = [name for name in rules if name not in attributes]
     require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(attributes) or 'none'}")
-    labels = {name: clean_labels(values, n_images, name)[0] for name, values in attributes.items()}
+    labels = {name: clean_labels(values, n_images, name) for name, values in attributes.items()}
     return labels, dict.fromkeys(attributes, "error") | dict(rules)
 
 

@@ -55,7 +55,7 @@ def joined(metadata, keys: dict[str, tuple], taken=()) -> dict[str, tuple[np.nda
     """
     with named(metadata):
         table = read_frame(Path(metadata))
-        texts = {name: clean_labels(table[name].to_numpy(), len(table), name)[0] for name in table if name}
+        texts = {name: clean_labels(table[name].to_numpy(), len(table), name) for name in table if name}
         kind, column = _matching(texts, keys)
         frame = pd.DataFrame(texts, index=table.index)
         frame = frame[frame[column] != UNKNOWN].drop_duplicates()

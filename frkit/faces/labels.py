@@ -34,13 +34,13 @@ RESERVED = frozenset(
 )
 
 
-def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarray, np.ndarray]:
-    """Turn labels of any kind into text, and say which are missing.
+def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
+    """Turn labels of any kind into text, "unknown" where one is missing.
 
     Text is stripped, letters with accents get one form (NFC; names of files on a Mac hold another), bytes are decoded
     as UTF-8, and whole floats lose their ".0" (a column of ages with one gap arrives as floats). None, NaN, NaT,
-    pd.NA, masked entries, blank text, and the words "nan", "NaN",
-    "NaT" and "<NA>" that NumPy and pandas write for them are missing.
+    pd.NA, masked entries, blank text, and the words "nan", "NaN", "NaT" and "<NA>" that NumPy and pandas write for them
+    are missing.
 
     Parameters
     ----------
@@ -55,9 +55,8 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarr
 
     Returns
     -------
-    labels : np.ndarray of str, shape (n,)
-        Clean text, in a new array; "unknown" where missing.
-    missing : np.ndarray of bool, shape (n,)
+    np.ndarray of str, shape (n,)
+        Clean text, in a new array.
 
     Raises
     ------
@@ -66,9 +65,8 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarr
 
     Examples
     --------
-    >>> labels, missing = clean_labels(["male", None, " female "], 3, "gender")
-    >>> labels.tolist(), missing.tolist()
-    (['male', 'unknown', 'female'], [False, True, False])
+    >>> clean_labels(["male", None, " female "], 3, "gender").tolist()
+    ['male', 'unknown', 'female']
     """
     array = one_each(values, n, name, of)
     if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
@@ -79,7 +77,7 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> tuple[np.ndarr
         array = np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
     text = _one_form(np.strings.strip(array.astype(str, copy=False)))
     missing = np.isin(text, _MISSING_WORDS) | np.ma.getmask(values)
-    return np.where(missing, UNKNOWN, text) if missing.any() else text, missing
+    return np.where(missing, UNKNOWN, text) if missing.any() else text
 
 
 def _one_form(text: np.ndarray) -> np.ndarray:
@@ -121,8 +119,8 @@ def _word(value, name: str, row: int) -> str:
 
 def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     """Labels none of which may be missing; a person called "unknown" would be many people."""
-    labels, missing = clean_labels(values, n, name, of)
-    rows = np.flatnonzero(missing | np.isin(labels, _NOBODY))
+    labels = clean_labels(values, n, name, of)
+    rows = np.flatnonzero(np.isin(labels, _NOBODY))
     words = f"{name} is missing or {listed(labels[rows[:1]])} in {len(rows)} {of}(s): {_rows(rows)}"
     require(len(rows) == 0, f"{words}; label or remove these {of}s")
     return labels

@@ -235,7 +235,7 @@ def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.D
     chosen = _chosen(columns, n_images, more[0])
     if more[1] is not None:
         given = {IMAGE: image, IDENTITY: who}
-        keys = {kind: (clean_labels(names, len(names), kind)[0],) for kind, names in given.items() if names is not None}
+        keys = {kind: (clean_labels(names, len(names), kind),) for kind, names in given.items() if names is not None}
         chosen |= {name: labels for name, (labels,) in joined(more[1], keys, chosen).items()}
     mapping = varying is None or isinstance(varying, (str, Mapping))
     require(mapping, f"varying must be a rule or a mapping to rules, got {varying!r}")
@@ -244,7 +244,7 @@ def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.D
     ds = collected(checked_embedding(values, model, copy=False), who, image, model, varying, chosen)
     if person is None:
         return ds
-    person = clean_labels(person, n_images, PERSON)[0]  # who each image shows, put back after an earlier split
+    person = clean_labels(person, n_images, PERSON)  # who each image shows, put back after an earlier split
     resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
     return ds.assign_coords({PERSON: (IMAGE, person)})
 

@@ -68,7 +68,7 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
     name = CROSSED.join(names)
     identity = complete_labels(faces[IDENTITY].values, faces.sizes[IMAGE], IDENTITY)
     person = faces[PERSON].values.astype(str) if PERSON in faces.coords else identity
-    label = crossed([clean_labels(faces[one].values, len(identity), one)[0] for one in names])
+    label = crossed([clean_labels(faces[one].values, len(identity), one) for one in names])
     label, _, _ = resolve_varying(label, identity, varying, name, person)
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)

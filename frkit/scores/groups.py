@@ -139,8 +139,10 @@ def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     known = sorted({name for name in names if _places(scores, name)} - {PAIR, GENUINE, PROBE, REFERENCE, MODEL})
     for name in attributes_of(by):
         require(name in known, f"by={name!r} is no attribute of these scores; known: {', '.join(known)}")
-    sides = zip(*(_places(scores, name) for name in attributes_of(by)), strict=True)
-    return [crossed([_clean(scores, column) for column in columns]) for columns in sides]
+    columns = [_places(scores, name) for name in attributes_of(by)]
+    readers = {c: complete_labels if c.endswith(f"_{IDENTITY}") else clean_labels for both in columns for c in both}
+    labels = {c: read(scores[c].values, scores[c].size, c) for c, read in readers.items()}
+    return [crossed([labels[c] for c in side]) for side in zip(*columns, strict=True)]
 
 
 def of_people(scores: xr.DataArray, by) -> bool:
@@ -153,14 +155,6 @@ def _places(scores: xr.DataArray, name: str) -> list[str]:
     both = [f"{side}_{name}" for side in (PROBE, REFERENCE)]
     there = [column for column in (*both, name) if column in scores.coords and scores[column].ndim == 1]
     return both if {*both} <= {*there} else there[:1] * 2 if PAIR in scores.dims else []
-
-
-def _clean(scores: xr.DataArray, column: str) -> np.ndarray:
-    """The labels in one coordinate; identities must be complete."""
-    labels = scores[column].values
-    if column.endswith(f"_{IDENTITY}"):
-        return complete_labels(labels, len(labels), column)
-    return clean_labels(labels, len(labels), column)[0]
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:
@@ -243,7 +237,7 @@ def shares(weighting, labels: np.ndarray) -> np.ndarray:
     if isinstance(weighting, xr.DataArray) and weighting.coords:
         weighting = weighting.to_series()
     if isinstance(weighting, Mapping | pd.Series):  # labels count, and not their order
-        names = clean_labels(list(weighting.keys()), len(weighting), "weighting", "p_k")[0].tolist()
+        names = clean_labels(list(weighting.keys()), len(weighting), "weighting", "p_k").tolist()
         given = dict(zip(names, (p_k for _, p_k in weighting.items()), strict=True))
         require(len(given) == len(names), "weighting names an identity twice: give one p_k for each")
         lost = [name for name in labels.tolist() if name not in given]

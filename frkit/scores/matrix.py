@@ -113,7 +113,7 @@ def score_matrix(
         require(two, f"attributes[{name!r}] must be (labels of probes, labels of references), one of them may be None")
         for side, given, n in zip(labels, both, values.shape, strict=True):
             if given is not None:
-                side[name] = clean_labels(given, n, name)[0]
+                side[name] = clean_labels(given, n, name)
         _fill_other_side(labels, name)
     lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=block_size(chunks))
     lazy = da.map_blocks(without_failed, lazy, marks_of(missing), require_flag("distance", distance), dtype=float)

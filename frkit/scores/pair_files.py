@@ -120,14 +120,13 @@ def _without_words(attributes: dict, unknown) -> dict:
     """Labels that say no group become missing, and are counted."""
     out, unknown = {}, list(unknown)
     for name, labels in attributes.items():
-        two = labels if isinstance(labels, tuple) else (labels,)
-        says_none = [None if side is None else np.isin(np.asarray(side, object).astype(str), unknown) for side in two]
-        many = int(np.any([none for none in says_none if none is not None], axis=0).sum())
-        if many:
+        two = isinstance(labels, tuple)
+        sides = [None if side is None else np.array(side, object) for side in (labels if two else (labels,))]
+        known = [side for side in sides if side is not None]
+        says_none = [np.isin(side.astype(str), unknown) for side in known]
+        if many := int(np.any(says_none, axis=0).sum()):
             warn(f"{many} pairs have no clear {name} ({listed(unknown)}): they count in global rates and in no group")
-        clean = [
-            side if side is None else np.where(none, None, np.asarray(side, object))
-            for side, none in zip(two, says_none, strict=True)
-        ]
-        out[name] = tuple(clean) if isinstance(labels, tuple) else clean[0]
+        for side, none in zip(known, says_none, strict=True):
+            side[none] = None
+        out[name] = tuple(sides) if two else sides[0]
     return out

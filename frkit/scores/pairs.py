@@ -226,7 +226,7 @@ def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
     for name, values in attributes.items():
         two = isinstance(values, tuple) and len(values) == 2 and any(np.ndim(side) == 1 for side in values)
         given = values if two else (values,)
-        clean = [None if side is None else clean_labels(side, n, name, PAIR)[0] for side in given]
+        clean = [None if side is None else clean_labels(side, n, name, PAIR) for side in given]
         both = zip((f"{side}_{name}" for side in (PROBE, REFERENCE)), clean if two else _split(clean[0]))
         out |= {name: labels for name, labels in both if labels is not None}
     return out
@@ -239,7 +239,7 @@ def _of_trials(trial: Mapping, taken: dict, n: int) -> dict[str, np.ndarray]:
     names = {GENUINE, PAIR, *(name.removeprefix(f"{side}_") for side in (PROBE, REFERENCE) for name in taken)}
     again = [name for name in trial if name in names]
     require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
-    return {name: clean_labels(labels, n, name, PAIR)[0] for name, labels in trial.items()}
+    return {name: clean_labels(labels, n, name, PAIR) for name, labels in trial.items()}
 
 
 def _split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

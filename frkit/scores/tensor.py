@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
 from frkit.faces.checks import ROWS, check_rows, loaded, row_pieces
-from frkit.faces.dataset import NUMBERED, fingerprint
+from frkit.faces.dataset import NUMBERED
 from frkit.faces.labels import clean_labels, complete_labels, image_names
 
 CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
@@ -184,10 +184,6 @@ class ScoreArray:
         found = [self._piece(front, k)[max(start - k * ROWS, 0) : max(stop - k * ROWS, 0)] for k in numbers]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def token(self) -> str:
-        """What the values of the embedding leave of themselves, for stores of half-finished work."""
-        return fingerprint(self.embedding)
-
     def __getstate__(self) -> dict:
         return {"embedding": self.embedding, "similarity": self.similarity}
 
@@ -201,12 +197,10 @@ class ScoreArray:
     def __getitem__(self, key: tuple) -> np.ndarray:
         *model, probe, reference = key
         encoders = np.arange(self.embedding.shape[0])[model[0]] if model else None
-        if np.ndim(encoders) == 0:
-            front = () if encoders is None else (int(encoders),)
-            return self._block(self._part(front, probe), self._part(front, reference))
-        return np.stack([self[one, probe, reference] for one in encoders.tolist()])
-
-    def _block(self, probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        if np.ndim(encoders) > 0:
+            return np.stack([self[one, probe, reference] for one in encoders.tolist()])
+        front = () if encoders is None else (int(encoders),)
+        probe, reference = self._part(front, probe), self._part(front, reference)
         if isinstance(self.similarity, str):
             return SIMILARITIES[self.similarity][0](probe, reference)
         scores = np.asarray(self.similarity(probe, reference), np.float32)
@@ -281,7 +275,7 @@ def score_tensor(
         attrs["self_score"] = SIMILARITIES[similarity][1]
     names = image_names(faces[IMAGE].values, source.shape[-1])
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE}
-    labels = {name: clean_labels(values, len(names), name)[0] for name, values in labels.items()}
+    labels = {name: clean_labels(values, len(names), name) for name, values in labels.items()}
     labels[IDENTITY] = complete_labels(labels[IDENTITY], len(names), IDENTITY)
     return labelled_tensor(source, chunks, names, names, labels, labels, attrs, faces.get(MODEL))
 

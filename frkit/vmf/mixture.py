@@ -50,8 +50,7 @@ class Mixture:
         length = np.linalg.norm(directions, axis=1)
         self.concentrations = np.array(concentrations, np.float64)
         groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
-        cleaned = {k: clean_labels(of, len(length), f"groups[{k!r}]", "identity") for k, of in groups.items()}
-        self.groups = {name: labels for name, (labels, _) in cleaned.items()}
+        self.groups = {k: clean_labels(of, len(length), f"groups[{k!r}]", "identity") for k, of in groups.items()}
         right = self.concentrations.shape == length.shape
         require(right, f"concentrations must have shape ({len(length)},), got {self.concentrations.shape}")
         for name, sizes in (("lengths of mean_directions", length), ("concentrations", self.concentrations)):
