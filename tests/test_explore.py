@@ -297,8 +297,6 @@ def test_a_guess_is_drawn_into_the_figure_that_answers():
     (ax,) = drawn
     assert ax.get_title(loc="left") == "you said 2, found was 7"
     assert [line.get_ydata()[0] for line in ax.lines if line.get_label() == "your guess"] == [2.0]
-    with pytest.raises(fk.InputError, match="along"):
-        fk.explore.predict("?", drawn.append, low=0, high=1, answer=1, along="z")
 
 
 def test_a_guess_joins_the_legend_and_repeats_none_of_it():

@@ -226,6 +226,13 @@ def test_labels_of_images_stay_those_of_images(tmp_path):
     assert open_data(tmp_path / "faces.npz").pose.attrs["varying"] == "keep"
 
 
+def test_a_contrast_of_several_groups_allows_for_their_number():
+    p = {"p": ("contrast", [0.01, 0.02]), "p_holm": ("contrast", [0.02, 0.04])}
+    contrasts = xr.Dataset(p, {"a": ("contrast", ["x", "y"]), "b": ("contrast", ["y", "z"])})
+    assert [fairness._p_of(contrasts, *pair) for pair in ("xy", "zy")] == [0.02, 0.04]
+    assert fairness._p_of(contrasts.isel(contrast=0), "x", "y") == 0.01, "the only one"
+
+
 def test_one_model_keeps_the_name_that_it_was_given(tmp_path):
     faces = fk.vmf.mixture(8, 8, kappa=9, seed=0).sample(3)
     np.savez(tmp_path / "f.npz", embedding=faces.embedding.values, identity=faces.identity.values)

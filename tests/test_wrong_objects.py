@@ -91,7 +91,7 @@ def results():
 RIGHT = {
     "explore.predict": {
         "question": ("=", "How high?"), "draw": ("=", lambda ax: ax.plot([0, 1])), "low": ("=", 0), "high": ("=", 9),
-        "answer": ("=", 7), "along": ("=", "y"),
+        "answer": ("=", 7),
     },  # fmt: skip
     "plot.bootstrap_bias": {"study": "bias", "far": ("=", 0.1)},
     "plot.comparators": {"one": "trial"},

@@ -7,7 +7,7 @@ import ipywidgets as widgets
 import numpy as np
 from matplotlib.axes import Axes
 
-from frkit.base import require, require_inside, require_one_of
+from frkit.base import require, require_inside
 from frkit.explore.panel import Panel, labelled
 from frkit.plot.style import plain
 
@@ -15,7 +15,7 @@ GUESSED = {"color": "#333333", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
 
 
 def predict(
-    question: str, draw: Callable[[Axes], object], *, low: float, high: float, answer: float, along: str = "y", **start
+    question: str, draw: Callable[[Axes], object], *, low: float, high: float, answer: float, **start
 ) -> widgets.VBox:
     """Ask for a guess, and draw it into the figure that answers the question once the button is pressed.
 
@@ -23,9 +23,8 @@ def predict(
     ----------
     question : what is asked, in one sentence.
     draw : called with matplotlib Axes when the button is pressed; draws the result.
-    low, high : ends of the slider, low < high, in the units of the axis on which the guess is marked.
+    low, high : ends of the slider, low < high, in the units of the vertical axis, on which the guess is marked.
     answer : the value that was found, told in words beside the guess.
-    along : "y" where the guess is a height, "x" where it is a place.
     start : values to begin with: guess, shown (True: the figure at once).
 
     Returns
@@ -34,7 +33,7 @@ def predict(
 
     Raises
     ------
-    InputError : another axis than x and y, low that is not below high, a question without words.
+    InputError : low that is not below high, a question without words.
 
     Examples
     --------
@@ -45,7 +44,6 @@ def predict(
     """
     require(isinstance(question, str), f"question must be words, got {question!r}")
     require(callable(draw), f"draw must be a function of matplotlib Axes, got {draw!r}")
-    require_one_of("along", along, ("x", "y"))
     for name, value in (("low", low), ("high", high), ("answer", answer)):
         require_inside(name, value, -np.inf, np.inf)
     require(low < high, f"low must be below high, got {low} and {high}")
@@ -60,8 +58,8 @@ def predict(
             ax.set_title(plain(words), loc="left", fontweight="bold")
         else:
             ax.set_title("move the slider, then press the button", loc="left")
-            ax.set(**{f"{along}lim": (low, high), "xticks" if along == "y" else "yticks": []})
-        (ax.axhline if along == "y" else ax.axvline)(guess, label="your guess", **GUESSED)
+            ax.set(ylim=(low, high), xticks=[])
+        ax.axhline(guess, label="your guess", **GUESSED)
         if shown and ax.get_legend():
             named = dict(zip(*reversed(ax.get_legend_handles_labels())))  # an entry that stands there twice once
             ax.legend(named.values(), named.keys(), framealpha=0.75)

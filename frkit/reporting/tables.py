@@ -250,7 +250,7 @@ def _of_band(result: xr.Dataset) -> pd.DataFrame:
     attrs, estimate = result.attrs, result.estimate
     ends = [result[name] for name in ("lower", "upper") if name in result]
     cells = {VALUE: [cell(*three) for three in _pairs(estimate, *ends)]}
-    kind = None if "contrast" in attrs else P_OF.get(attrs.get("method"))
+    kind = P_OF.get(attrs.get("method"))
     p_head = f"p ({kind})" if kind else "p"
     for name, head, words in (("limit", LIMIT, number), ("p", p_head, p_words), ("p_holm", "p (Holm)", p_words)):
         if name in result:
