@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+import yaml
 
 import frkit as fk
 from frkit.reporting.tables import Table, cell, number, p_words
-from frkit.reporting.words import _escaped, bibtex
+from frkit.reporting.words import bibtex
 
 ROOT = Path(__file__).resolve().parent.parent
 FAR = [0.05, 0.1]
@@ -181,5 +182,12 @@ def test_entries_are_whole_and_say_what_the_citation_file_says():
     assert every.count("{") == every.count("}") and every.count("@inproceedings") == 5
     assert "Conti, Jean-Rémy and Clémençon, Stéphan" in every and r"Performance \& Fairness" in every
     assert "doi = {10.1109/COMPSAC57700.2023.00176}" in every
-    assert _escaped("a # b & 5 %") == r"a \# b \& 5 \%"
-    assert "CITATION.cff" in (ROOT / "pyproject.toml").read_text()  # it goes into the wheel
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert f"version = {{{citation['version']}}}" in every and citation["version"] == fk.__version__
+    for entry, one in zip(every.split("\n\n"), [citation, *citation["references"]]):
+        told = [
+            one["title"].replace("&", r"\&"),
+            *(str(one[name]) for name in ("year", "doi", "isbn", "url") if name in one),
+        ]
+        told += [who.get("name") or f"{who['family-names']}, {who['given-names']}" for who in one["authors"]]
+        assert all(words in entry for words in told), entry

@@ -1,26 +1,17 @@
 """A methods paragraph from an evaluation's provenance, and the references of the methods that were used."""
 
-import re
-import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from pathlib import Path
 
 import xarray as xr
-import yaml
 
 from frkit.base import GROUP, REPLICATE, listed, require
-from frkit.faces.opening import shipped
 from frkit.intervals import provenance
 
-CITATION = "CITATION.cff"
-CITES = {  # first author and year of a reference -> what uses it
-    ("Conti", 2024): "rates",
-    ("Conti", 2022): "disparities",
-    ("Kotwal", 2022): "indices",
-    ("DeAlcala", 2023): "n_sigma",
-    ("Li", 2021): "rlb",
-}
-USES = tuple(dict.fromkeys(CITES.values()))
+REFERENCES = Path(__file__).with_name("references.bib")  # what CITATION.cff says, as BibTeX
+CITES = {"conti2024": "rates", "conti2022": "disparities", "kotwal2022": "indices", "dealcala2023": "n_sigma"}
+CITES |= {"li2021": "rlb"}
+USES = tuple(CITES.values())
 WEIGHTING = {
     "identity": "FAR is the mean over pairs of people of the share of their image pairs that are accepted, FRR the "
     "mean over people of the share of their genuine pairs that are rejected (all people weigh the same)",
@@ -138,42 +129,8 @@ def _intervals(evaluation: xr.DataTree, known: dict) -> str:
     return text.strip() or "No intervals were made."
 
 
-# --- references --------------------------------------------------------------------------------------------------
-
-
-@cache
-def _citation() -> dict:
-    """CITATION.cff, wherever it is."""
-    found = shipped(CITATION)
-    require(found is not None, f"{CITATION} is absent: install frkit again")
-    return yaml.safe_load(found.read_text(encoding="utf-8"))
-
-
 def bibtex(used: Iterable[str]) -> str:
     """BibTeX entries of the kit and of the methods that were used."""
-    cff = _citation()
-    by_key = {(one["authors"][0].get("family-names", ""), one.get("year")): one for one in cff["references"]}
-    wanted = [one for key, one in by_key.items() if CITES.get(key) in set(used)]
-    return "\n\n".join([_entry(cff, "software"), *(_entry(one, "inproceedings") for one in wanted)])
-
-
-def _entry(one: dict, kind: str) -> str:
-    """One entry."""
-    names = [who.get("name") or f"{who['family-names']}, {who['given-names']}" for who in one["authors"]]
-    authors = " and ".join(f"{{{name}}}" if kind == "software" else name for name in names)
-    first = unicodedata.normalize("NFKD", one["authors"][0].get("family-names", "")).encode("ascii", "ignore").decode()
-    fields = {
-        "author": authors,
-        "title": f"{{{one['title']}}}",
-        "booktitle": one.get("collection-title"),
-        "publisher": (one.get("publisher") or {}).get("name"),
-        **{name: one.get(name) for name in ("year", "version", "doi", "isbn", "url")},
-    }
-    lines = [f"  {name} = {{{_escaped(str(value))}}}" for name, value in fields.items() if value]
-    name = "frkit" if kind == "software" else f"{re.sub(r'[^a-z]', '', first.lower())}{one['year']}"
-    return f"@{kind}{{{name},\n" + ",\n".join(lines) + "\n}"
-
-
-def _escaped(text: str) -> str:
-    """What BibTeX must not read as a command; braces are meant."""
-    return text if text.startswith("http") else re.sub(r"(?<!\\)([&%#])", r"\\\1", text)
+    kept = ["frkit", *(key for key, what in CITES.items() if what in set(used))]
+    entries = REFERENCES.read_text("utf-8").strip().split("\n\n")
+    return "\n\n".join(entry for entry in entries if entry.partition("{")[2].partition(",")[0] in kept)
