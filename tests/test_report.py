@@ -140,6 +140,9 @@ def test_sentences_say_which_model_is_better_and_which_group_is_worst(found):
     sfi = found.results["indices", "indices"].sel(model="bad", variant="normal")
     assert f"Score distributions of bad: SFI {float(sfi.sfi):.4g} (p " in answers
     worst = found.results["people", "contributions"].sel(model="bad", **AT)
+    share = np.sort(worst.frr_share.values)[::-1]
+    half = next(n for n in range(1, share.size + 1) if share[:n].sum() >= 0.5)
+    assert f"Half of the FRR of bad at FAR 0.05 comes from {half} of {share.size} people" in answers
     table = found.tables["False rejections of bad at FAR 0.05"]
     assert table["own FRR"].tolist() == [number(float(worst.frr_identity.sel(identity=who))) for who in table.index]
     assert f"most from {worst.identity.values[int(np.argmax(worst.frr_share.values))]}" in answers
@@ -258,7 +261,10 @@ def test_fixed_thresholds_take_the_place_of_levels(faces):
     assert {"FAR with 95% intervals", "FRR with 95% intervals"} <= set(found.tables)
     assert not any("auc_spread" in line for line in found.sections["fairness"].lines)  # quick=True says it
     assert ("good", "0.3") in found.tables["FAR with 95% intervals"].index
-    assert "report.html" and "at threshold" in str(found)
+    resolved = found.results["errors", "frr, new people"].resolved
+    for name in ("good", "bad"):  # of what is resolved the highest threshold
+        highest = float(resolved.threshold_level[resolved.sel(model=name)].max())
+        assert f"FRR of {name} at threshold {highest:g}: " in str(found)
 
 
 def test_cautions_stand_once_and_none_is_given_outside(faces):

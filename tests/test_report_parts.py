@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 import frkit as fk
 from frkit import __main__ as command
-from frkit.reporting import card, fairness, page, people, rates, report, writing
+from frkit.reporting import card, fairness, page, people, rates, report, work, writing
 from frkit.reporting.opening import converted, model_names, open_data, together
 from frkit.reporting.tables import Table
 from frkit.reporting.work import Section, Work
@@ -231,6 +231,13 @@ def test_a_contrast_of_several_groups_allows_for_their_number():
     contrasts = xr.Dataset(p, {"a": ("contrast", ["x", "y"]), "b": ("contrast", ["y", "z"])})
     assert [fairness._p_of(contrasts, *pair) for pair in ("xy", "zy")] == [0.02, 0.04]
     assert fairness._p_of(contrasts.isel(contrast=0), "x", "y") == 0.01, "the only one"
+
+
+@pytest.mark.parametrize(("along", "strict"), [("far_level", 0), ("threshold_level", 2)])
+def test_sentences_are_about_the_strictest_level_that_says_something(along, strict):
+    for resolved, place in (([1, 1, 1], strict), ([0, 0, 0], 2 - strict), ([0, 1, 0], 1)):
+        one = xr.Dataset({"resolved": (along, np.array(resolved, bool))}, {along: [0.1, 0.2, 0.3]})
+        assert work.strictest(one) == {along: place}
 
 
 def test_one_model_keeps_the_name_that_it_was_given(tmp_path):

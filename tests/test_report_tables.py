@@ -185,9 +185,7 @@ def test_entries_are_whole_and_say_what_the_citation_file_says():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert f"version = {{{citation['version']}}}" in every and citation["version"] == fk.__version__
     for entry, one in zip(every.split("\n\n"), [citation, *citation["references"]]):
-        told = [
-            one["title"].replace("&", r"\&"),
-            *(str(one[name]) for name in ("year", "doi", "isbn", "url") if name in one),
-        ]
+        told = [one["title"].replace("&", r"\&")]
+        told += [str(one[name]) for name in ("year", "doi", "isbn", "url") if name in one]
         told += [who.get("name") or f"{who['family-names']}, {who['given-names']}" for who in one["authors"]]
         assert all(words in entry for words in told), entry
