@@ -1,6 +1,5 @@
 """The sweep: every block of a lazy array of scores is visited once, by whatever scheduler is active, and tallied."""
 
-import hashlib
 import operator
 import uuid
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 from dask.array.optimization import optimize
-from dask.base import get_scheduler
+from dask.base import get_scheduler, tokenize
 from dask.callbacks import Callback
 from dask.local import get_sync
 from dask.system import CPU_COUNT
@@ -160,21 +159,13 @@ def swept_with(scores: list[xr.DataArray], protocol: Protocol, levels: tuple, pl
 
     Scores are known by some of their blocks and by the plan, which a pilot made; an unchanged tensor by its embeddings.
     """
-    digest = hashlib.sha256(protocol.fingerprint.encode())
-    codes = [protocol.cell_of, np.array(protocol.pooled), np.array(protocol.symmetric), *levels[:2]]
-    for ladder in plans:
-        codes += [np.array([ladder.low, ladder.floor, ladder.scale]), ladder.bin_of_cell, ladder.keep]
-    for model in scores:
-        source, edges = source_of(model.data), bounds(model.data)
-        digest.update(f"{model.dtype} {model.shape}".encode())
-        places = np.linspace(0, min(model.data.numblocks) - 1, 8).astype(int).tolist()
-        some = [sides_of(edges, (k, k)) for k in places]
-        codes += [*edges, *parts_of(model.data, some)]
-        if source is not None:
-            digest.update(fingerprint(source.embedding).encode())
-    for part in codes:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()
+    known = [protocol.fingerprint, protocol.cell_of, protocol.pooled, protocol.symmetric, *levels[:2]]
+    known += [(ladder.low, ladder.floor, ladder.scale, ladder.bin_of_cell, ladder.keep) for ladder in plans]
+    for array in (model.data for model in scores):
+        source, places = source_of(array), np.linspace(0, min(array.numblocks) - 1, 8).astype(int).tolist()
+        some = parts_of(array, [sides_of(bounds(array), (k, k)) for k in places])
+        known += [array.dtype.str, array.chunks, some, source and fingerprint(source.embedding)]
+    return tokenize(known)
 
 
 # --- blocks as tasks ------------------------------------------------------------------------------------------

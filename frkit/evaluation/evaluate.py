@@ -13,12 +13,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import (
-    GENUINE,
-    IDENTITY,
     MODEL,
-    PERSON,
     PROBE,
-    REFERENCE,
     THRESHOLD_LEVEL,
     listed,
     real_numbers,
@@ -35,7 +31,7 @@ from frkit.engine.rates import plan_rates, tally_rates
 from frkit.engine.store import Checkpoint
 from frkit.engine.sweep import parts_of, swept_with
 from frkit.evaluation.nodes import caution, provenance, tree
-from frkit.faces.labels import VARYING_RULES, attributes_of
+from frkit.faces.labels import VARYING_RULES
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, models_of, turned, with_impostors
 from frkit.scores.tensor import one_blas_thread
@@ -221,22 +217,18 @@ class Levels(NamedTuple):
 class Kept(NamedTuple):
     """What evaluations of one kind share: labels of the scores, the codes and draws for them, a plan for each model."""
 
-    labels: dict
+    labels: xr.Dataset
     protocol: Protocol
     plans: list[Ladder | None]
 
 
 def _known(scores: xr.DataArray, levels: Levels, options: tuple, kept: Kept | None = None) -> Kept:
     """Codes, draws and plans: those that are kept, as far as they fit these scores."""
-    by, *_, resampling = options
-    names = [IDENTITY, PERSON, *(() if by is None else attributes_of(by))]
-    wanted = [PROBE, REFERENCE, GENUINE, *names, *(f"{side}_{name}" for side in (PROBE, REFERENCE) for name in names)]
-    labels = {name: scores[name].values for name in wanted if name in scores.coords}
-    labels |= {name: scores.attrs.get(name) for name in ("symmetric", "self_score")}
-    labels |= {"dims": scores.dims[-2:], "seed": None if resampling is None else resampling.seed}
-    models = models_of(scores)
-    same = kept is not None and labels.keys() == kept.labels.keys()
-    same = same and all(np.array_equal(kept.labels[name], value) for name, value in labels.items())
+    *_, resampling = options
+    labels, models = scores.coords.to_dataset().drop_vars(MODEL, errors="ignore"), models_of(scores)
+    labels.attrs = {name: scores.attrs.get(name) for name in ("symmetric", "self_score")}
+    labels.attrs["seed"] = None if resampling is None else resampling.seed
+    same = kept is not None and labels.identical(kept.labels)
     protocol = kept.protocol if same else make_protocol(models[0], *options)
     if kept is None and protocol.symmetric:
         _check_transpose(scores)
