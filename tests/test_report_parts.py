@@ -87,11 +87,11 @@ def test_a_plan_is_told_in_people(monkeypatch, need, words):
 
     monkeypatch.setattr(people, "sample_size", planned)
     faces = two_groups().isel(image=slice(2, None))  # one person with three images, the others with five
-    work = work_of(fk.score_tensor(faces), faces=faces)
+    work = work_of(fk.score_tensor(faces), faces=faces, options={"weighting": "pair"})
     (said,) = people.plans(work).answers
     assert said.startswith("No difference of FRR that a plan could be made for is open.")  # of FAR none is asked
     assert said.endswith(f": {words}.")
-    assert (asked["per_identity"], asked["seed"], asked["level"]) == ((5,), 3, 0.95)
+    assert (asked["per_identity"], asked["seed"], asked["level"], asked["weighting"]) == ((5,), 3, 0.95, "pair")
 
 
 # --- words and cautions --------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def plans(work: Work) -> Section:
     for words, goal, part, options in _open_questions(work, level)[:MOST_PLANS]:
         one = source.sel({MODEL: part}) if part else source
         how = dict(far=level, per_identity=(images,), level=work.level, seed=work.seed, progress=False)
-        plan = sample_size(one, goal, **how, **options)
+        plan = sample_size(one, goal, **how, **options, **work.given("weighting"))
         section.results[words] = plan
         section.figures[words] = partial(plot.sample_size, plan)
         need, have = int(plan.n_identities.values[0]), known["n_identities"]
