@@ -21,12 +21,12 @@ MOST = 200  # texts that are kept
 
 
 class Canvas(FigureCanvasAgg):
-    """A figure of one Axes, whose size and place stay, with room for labels and a legend below and left of it.
+    """A figure of one Axes, whose size and place stay, with room for labels and a legend left of it and below.
 
     `values` are those of the controls when it was drawn, `cautions` and `failed` what was said then.
     """
 
-    def __init__(self, width: float, foot: float, side: float):
+    def __init__(self, width: float, side: float, foot: float):
         height = 3.5 + foot
         super().__init__(Figure(figsize=(width, height)))
         self.ax, self.values, self.cautions, self.failed = self.figure.subplots(), {}, [], ""

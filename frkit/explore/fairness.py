@@ -214,7 +214,7 @@ def fairness_indices(
     def values(ax: Axes, group, share, balance, **how) -> None:
         plot.fairness_indices(found_with(group if share < 1 else None, share, balance=balance, **how), ax)
 
-    return Panel(controls, histograms, values, foot=0.95, side=1.1, start=start).box()
+    return Panel(controls, histograms, values, room=(1.1, 0.95), start=start).box()
 
 
 @takes(result=SUBSETS._replace(holds=("eer", "tpr", GROUP), dims=(*SUBSETS.dims, "batch")))

@@ -142,22 +142,17 @@ class Panel:
     controls : the widgets, by the name under which a figure's function receives their values.
     shows : a function for each figure, called with Axes and the values of the controls that its arguments name (`**`
         takes those that no figure names); it selects and draws, and is called again when one of them was moved.
-    foot, side : room below and left of the axes in inches, for labels and a legend.
+    room : left of the axes and below them in inches, for labels and a legend.
     start : values with which some of the controls begin, by name.
     """
 
     def __init__(
-        self,
-        controls: dict[str, widgets.Widget],
-        *shows: Callable,
-        foot: float = 0.65,
-        side: float = 0.85,
-        start: Mapping[str, object] | None = None,
+        self, controls: dict, *shows: Callable, room: tuple[float, float] = (0.85, 0.65), start: Mapping | None = None
     ):
         self.controls, self.shows = controls, shows
         start_at(controls, start or {})
         with mpl.rc_context(LOOK):
-            self.canvases = [Canvas((6.6, 4.8)[len(shows) - 1], foot, side) for _ in shows]
+            self.canvases = [Canvas((6.6, 4.8)[len(shows) - 1], *room) for _ in shows]
         size = {"flex": "1 1 26em", "min_width": "0", "max_width": f"{self.canvases[0].figure.bbox.width:.0f}px"}
         wrapped = {"flex_flow": "row wrap", "align_items": "flex-start"}  # one below the other on a narrow page
         self.pictures = widgets.Box([widgets.Image(layout=size) for _ in shows], layout=wrapped)

@@ -128,9 +128,8 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
         people, n = len(mixture.concentrations), study.sizes[REPLICATE]
         return sum(0.2 + 5e-9 * (people * size) ** 2 * (1 + n / 200) for size in sizes)  # two cores
 
-    panel = Panel(controls, curves, intervals, foot=1.35, start=start)
-    words = "Draw new data and bootstrap them"
-    return panel.box() if mixture is None else panel.box(words, compute, seconds)
+    panel = Panel(controls, curves, intervals, room=(0.85, 1.35), start=start)
+    return panel.box() if mixture is None else panel.box("Draw new data and bootstrap them", compute, seconds)
 
 
 def recentered(fan: xr.Dataset) -> xr.Dataset:
@@ -206,8 +205,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     def seconds(n_identities, per_identity, n_datasets, **_chosen) -> float:
         return n_datasets * (0.03 + 0.3 * (n_identities * per_identity / 1e4) ** 2)  # two cores
 
-    panel = Panel(controls, levels_of, rest, start=start)
-    return panel.box("Run a study of this size", compute, seconds, **asked)
+    return Panel(controls, levels_of, rest, start=start).box("Run a study of this size", compute, seconds, **asked)
 
 
 def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
@@ -266,5 +264,4 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     def seconds(n_images, hidden, **_chosen) -> float:
         return 1 + n_images * (20 + hidden) / 40_000  # two cores
 
-    panel = Panel(controls, estimates, measures, start=start)
-    return panel.box("Draw people and estimate", compute, seconds, **asked)
+    return Panel(controls, estimates, measures, start=start).box("Draw people and estimate", compute, seconds, **asked)
