@@ -39,12 +39,11 @@ def test_histograms_stand_in_one_row_for_each_group(found, ax):
         assert baseline == foot
 
 
-def test_nine_points_with_intervals_floors_and_printed_values(found, ax):
-    fk.plot.fairness_indices(found, ax, printed={"cfi": (0.9, 0.8, 0.7)})
+def test_nine_points_with_intervals_and_floors(found, ax):
+    fk.plot.fairness_indices(found, ax)
     lines = {line.get_label(): line for line in ax.lines}
     for index in ("sfi", "cfi", "dfi"):
         np.testing.assert_array_equal(lines[index.upper()].get_ydata(), found[index])
-    np.testing.assert_array_equal(lines["printed in the paper"].get_ydata(), [0.9, 0.8, 0.7])
     tops = [bar.get_y() for bar in ax.patches]
     np.testing.assert_allclose(tops[:3], found.sfi_floor_limit)
     ends = [part.get_segments() for part in ax.collections if len(part.get_segments()) == 3]

@@ -114,7 +114,7 @@ def calls(folder: Path) -> dict[str, tuple]:
         "plot.fan": (fk.plot.fan, dict(replicates=fk.fan(evaluation), truth=None)),
         "plot.difference": (fk.plot.difference, dict(comparison=fk.compare(evaluation, evaluation, "frr"))),
         "plot.n_sigma": (fk.plot.n_sigma, dict(result=n, signed=False)),
-        "plot.fairness_indices": (fk.plot.fairness_indices, dict(found=indices, printed=None)),
+        "plot.fairness_indices": (fk.plot.fairness_indices, dict(found=indices)),
     }  # fmt: skip
 
 

@@ -1,13 +1,11 @@
 """Figures of the fairness indices: score distributions by group, and the nine values."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
 
-from frkit.base import GROUP, SCORE_BIN, Result, listed, real_numbers, require, takes
+from frkit.base import GROUP, SCORE_BIN, Result, takes
 from frkit.plot.style import COLOURS, SMALL, add_headroom, caption, finish, new_axes, plain, require_dims
 
 PAIRS = {"genuine pairs": "#009E73", "impostor pairs": "#D55E00"}
@@ -15,7 +13,6 @@ INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[3]}
 VARIANT = "variant"
 MADE_BY = "frkit.fairness_indices(scores, by=...)"
 HISTOGRAMS = ("genuine_histogram", "impostor_histogram", "genuine_pairs", "impostor_pairs", GROUP, SCORE_BIN)
-PRINTED = Result("{'sfi': (normal, extremal, weighted), ...}", kind=dict)
 ROW = 0.88  # height of the highest histogram, as a share of its row
 
 
@@ -66,9 +63,9 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     return finish(ax, "score in [0, 1]", "", grid="x", ncols=2, loc="upper left")
 
 
-@takes(found=Result(MADE_BY, (*INDICES, VARIANT), (VARIANT,)), printed=PRINTED)
-def fairness_indices(found: xr.Dataset, ax: Axes | None = None, *, printed: Mapping[str, tuple] | None = None) -> Axes:
-    """Draw the nine indices with their intervals, their floors, and printed values beside them.
+@takes(found=Result(MADE_BY, (*INDICES, VARIANT), (VARIANT,)))
+def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw the nine indices with their intervals and their floors.
 
     A cap of the colour of the index is the point that 5 % of the deals of people to random groups fall below; the
     shade from there to 1 is where no unfairness is shown.
@@ -77,7 +74,6 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None, *, printed: Mapp
     ----------
     found : what `fairness_indices` returned, of one model.
     ax : matplotlib Axes; a new figure when left out.
-    printed : mapping of "sfi", "cfi", "dfi" to values for normal, extremal, weighted, drawn as diamonds.
 
     Returns
     -------
@@ -101,8 +97,6 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None, *, printed: Mapp
     require_dims("found", found.sfi, (VARIANT,))
     ax, variants = new_axes(ax), found[VARIANT].values.astype(str)
     places = np.arange(len(variants)) + (len(variants) + 0.6) * np.arange(len(INDICES))[:, None]
-    strange = {*(printed or {})} - {*INDICES}
-    require(not strange, f"printed may name {', '.join(INDICES)}; it names {listed(strange)}")
     for x, (name, colour) in zip(places, INDICES.items(), strict=True):
         if f"{name}_floor_limit" in found:
             limit = found[f"{name}_floor_limit"].values
@@ -113,11 +107,6 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None, *, printed: Mapp
             ends = found[f"{name}_lower"], found[f"{name}_upper"]
             ax.vlines(x, *ends, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
         ax.plot(x, found[name], "o", color=colour, markersize=6, label=name.upper(), zorder=4)
-        if printed and name in printed:
-            values = real_numbers(f"printed[{name!r}]", printed[name])
-            require(values.shape == x.shape, f"printed[{name!r}] must be a value for each of {', '.join(variants)}")
-            style = {"color": "black", "markerfacecolor": "none", "label": "printed in the paper"}
-            ax.plot(x + 0.22, values, "D", zorder=5, **style)
     ax.set_xticks(places.ravel(), [*variants] * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
     add_headroom(ax, 0.3)
