@@ -202,7 +202,6 @@ def wrong(name, argument):
 # what is meant for something else and can be drawn for what it is: bands of rates by group, say, are curves, too
 TAKEN = {
     "explore.predict.answer": ["number", "negative"],
-    "explore.predict.along": ["text"],
     "explore.predict.draw": ["function", "type"],
     "explore.predict.high": ["number"],
     "explore.predict.low": ["number", "negative"],
