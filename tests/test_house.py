@@ -36,7 +36,7 @@ COMPUTING = set(STOREY_OF) - {"base", "faces", "measures", "plot"}
 # come on top (about 1,300). A room that shrinks takes its number with it.
 BUDGET = {
     "reporting": 1311,
-    "engine": 2138,
+    "engine": 2137,
     "vmf": 803,
     "scores": 904,
     "plot": 776,

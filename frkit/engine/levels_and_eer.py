@@ -8,7 +8,7 @@ that score to the rates at it, where these are equal.
 import numpy as np
 
 from frkit.base import compiled
-from frkit.engine.kernels import COMPILE, binned_genuine, genuine_weight
+from frkit.engine.kernels import COMPILE, genuine_weight
 from frkit.engine.pairs import Crossings, Genuine, Impostors, curves, ratio, with_centre
 from frkit.engine.pilot import Ladder
 from frkit.engine.sweep import each
@@ -154,8 +154,8 @@ def _crossed(accepted: np.ndarray, rejected: np.ndarray, all_pairs: tuple) -> np
 
 def _by_place(genuine: Genuine, place: np.ndarray, n_places: int) -> np.ndarray:
     """Genuine weight at every place but the last, (group, place, column); place: (pair,), ascending."""
-    weight, no_powers = np.zeros((genuine.n_columns, n_places, len(genuine.totals))), np.empty((0, 0))
-    each(lambda column: binned_genuine(place, *genuine.column(column), weight[column, :-1], no_powers), len(weight))
+    weight = np.zeros((genuine.n_columns, n_places, len(genuine.totals)))
+    each(lambda column: genuine.at_places(column, place, weight[column, :-1]), len(weight))
     return np.moveaxis(weight, (2, 1), (0, 1))
 
 

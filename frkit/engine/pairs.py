@@ -69,12 +69,10 @@ class Genuine:
         pairs, counts = (self.pairs, column) if column < len(self.identity_count) else (self.centre, 0)
         return (*(part[counts] for part in self.image_weight), self.identity_count[counts], self.identity), pairs
 
-    def weights(self, column: int) -> np.ndarray:
-        """Weight of every pair in one column; an image's copies make w (w - 1) ordered pairs."""
-        (row_weight, col_weight, identity_count, identity), pairs = self.column(column)
-        weight = col_weight[pairs.col].astype(float)
-        weight *= np.where(pairs.row < 0, weight - 1, row_weight[pairs.row])
-        return pairs.factor * weight * identity_count[identity[pairs.col]]
+    def at_places(self, column: int, place: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Add the weight of the pairs in one column to their places, (place, group); place: (pair,), ascending."""
+        kernels.binned_genuine(place, *self.column(column), weight, np.empty((0, 0)))
+        return weight
 
 
 def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | None = None) -> Genuine:
@@ -112,7 +110,7 @@ def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | Non
         mass = np.bincount(group * shape[1] + identity[col], factor, minlength=shape[0] * shape[1])
         totals = [*(mass.reshape(shape) @ count.T).T]
     for column in range(len(totals), genuine.n_columns):
-        totals.append(np.bincount(drawn.cell, genuine.weights(column), minlength=n_groups))
+        totals.append(genuine.at_places(column, np.zeros(len(score), int), np.zeros((1, n_groups)))[0])
     return replace(genuine, totals=np.stack(totals, 1))
 
 

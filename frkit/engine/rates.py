@@ -149,7 +149,8 @@ def _curve(
         ranks = np.unique(np.geomspace(1, len(inside), RANKS).astype(int))[:0:-1] - 1
         thresholds = np.append(thresholds, score[inside[ranks]])
         accepted = np.append(accepted, running[ranks - 1], axis=0)  # the pairs above the one at this rank
-    weight = np.eye(len(genuine.totals))[genuine.pairs.cell] * genuine.weights(0)[:, None]
+    n_pairs = len(genuine.pairs.score)
+    weight = genuine.at_places(0, np.arange(n_pairs), np.zeros((n_pairs, len(genuine.totals))))
     lost = np.append(np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0), axis=0)
     lost = lost[np.searchsorted(genuine.pairs.score, thresholds, side="right")]
     far = np.column_stack([np.nan_to_num(ratio(accepted, totals)), accepted.sum(1) / totals.sum()])
