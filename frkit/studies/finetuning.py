@@ -31,7 +31,6 @@ class Training:
     people : people in a batch, two images of each, at least 2.
     margin : of squared distances between unit vectors, in (0, 4).
     rate : step size of Adam, above 0.
-    width : dimensions that the layer gives out, at most as many as go in; None for as many.
 
     Raises
     ------
@@ -48,14 +47,12 @@ class Training:
     people: int = 64
     margin: float = 0.3
     rate: float = 0.003
-    width: int | None = None
 
     def __post_init__(self) -> None:
         require_whole("steps", self.steps, 1)
         require_whole("people", self.people, 2)
         require_inside("margin", self.margin, 0, 4)
         require_inside("rate", self.rate, 0, np.inf)
-        require_whole("width", 1 if self.width is None else self.width, 1)
 
 
 def finetuning(
@@ -208,7 +205,7 @@ def triplet_loss(layer: np.ndarray, triplets: list[np.ndarray], margin: float) -
 def train_layer(people: People, drawn: np.ndarray, rng: np.random.Generator, how: Training) -> tuple:
     """Train a layer, at first the identity, on people as often as they were drawn: (layer, loss of every step)."""
     x = people.x
-    parameters = {"layer": np.eye(x.shape[1], how.width or x.shape[1])}
+    parameters = {"layer": np.eye(x.shape[1])}
     adam, losses = Adam(parameters, how.rate), np.empty(how.steps)
     layer = parameters["layer"]
     for step in range(how.steps):
