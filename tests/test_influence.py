@@ -27,6 +27,7 @@ from frkit.evaluation.evaluate import prepared
 from frkit.intervals.compare import _contrast, _holm_row
 from frkit.intervals.gamma_satterthwaite import Law, Move
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE, Part
+from frkit.intervals.inversion import Spread, ray_of
 from frkit.intervals.joint import drawn_values, draws
 from frkit.intervals.laws import Place, Rates, rates_of
 from frkit.measures import measure
@@ -524,6 +525,21 @@ def test_a_group_without_an_error_has_an_interval():
     assert float(difference.upper[0]) > 0.8 * float(rates.upper[0, 0])  # the whole rate of the first may be higher
     gini = fk.band(ev, "frr_gini")
     assert 0 <= float(gini.lower[0]) < float(gini.estimate[0]) == float(gini.upper[0]) == 1  # it holds the estimate
+    for target in TARGETS:  # draws that would be counted as no error reach what was seen: the end lies nearer to fair
+        ray, end = ray_of(ev, measure("frr_max_min"), target), fk.band(ev, "frr_max_min", target=target).lower[0]
+        reached = [(part >= ray.seen - 1e-9).mean("replicate")[0] for part in (ray.counted, ray.noisy)]
+        assert bool((reached[0] >= reached[1]).all()) and bool((reached[0] > reached[1]).any())
+        assert float(end) <= float(ray.truth[0][reached[0].values >= 0.025][0])
+        ps = [float(call(ev, "frr_max_min", target=target).p[0]) for call in (fk.band, fk.floor)]
+        assert ps[0] == ps[1] == pytest.approx((1 + 1000 * float(reached[0][0])) / 1001)
+
+
+def test_less_than_one_error_counts_as_none_where_none_was_seen():
+    """None counts as half of one: .7 of an error is none then, 1.2 is one, and .4 stays, which is rarer still."""
+    seen, none = xr.DataArray(np.log([0.5, 4.0]), dims="group"), xr.DataArray([True, False], dims="group")
+    noisy = xr.DataArray(np.log([[0.4, 0.7, 1.2], [0.4, 0.7, 1.2]]), dims=("group", "replicate"))
+    counted = np.exp(Spread(seen, noisy, none=none).counted(noisy))
+    np.testing.assert_allclose(counted.transpose("group", "replicate"), [[0.4, 0.5, 1.2], [0.4, 0.7, 1.2]])
 
 
 # --- contrasts of groups -----------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def floor(
         size = evaluation[DEALT].attrs["dealt"]
     elif "influence" in children and reads_rates(evaluation["empirical"].to_dataset(), chosen):
         ray = ray_of(evaluation, chosen, target, STEPS[:1])
-        seen, replicates, of, size = ray.seen, ray.noisy.isel({STRETCH: 0}), target, target
+        seen, replicates, of, size = ray.seen, ray.counted.isel({STRETCH: 0}), target, target
     else:
         seen, replicates = values_of(evaluation, chosen).estimate, _of_fair(evaluation, chosen)
         size = "replicates"

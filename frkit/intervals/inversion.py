@@ -30,13 +30,15 @@ MOST_GROWN = 2.0  # factor by which the noise of a log rate is supposed to grow 
 class Ray(NamedTuple):
     """A measure along the ray: as it was seen, of each supposed truth, and of draws of the data such a truth gives.
 
-    drawn: of draws of the rates as they were seen, where the ray leaves out truths (of a measure that grows with the
-    rates, and where nothing was seen), NaN elsewhere.
+    counted: the draws, of which less than one error counts as none where none was seen. drawn: of draws of the rates
+    as they were seen, where the ray leaves out truths (of a measure that grows with the rates, and where nothing was
+    seen), NaN elsewhere.
     """
 
     seen: xr.DataArray
     truth: xr.DataArray
     noisy: xr.DataArray
+    counted: xr.DataArray
     drawn: xr.DataArray
 
     @property
@@ -49,7 +51,7 @@ class Spread(NamedTuple):
     """Values of all groups, rates as logarithms: as seen, with their errors over `replicate`.
 
     at: the logarithms of the rates to which the errors belong. drawn: the values over `replicate`, rates from their
-    joint law. sizes: of the groups. None where values are no rates.
+    joint law. sizes: of the groups. None where values are no rates. none: where no error was seen.
     """
 
     seen: xr.DataArray
@@ -57,6 +59,13 @@ class Spread(NamedTuple):
     at: xr.DataArray | None = None
     drawn: xr.DataArray | None = None
     sizes: xr.DataArray | float = 1.0
+    none: xr.DataArray | bool = False
+
+    def counted(self, noisy: xr.DataArray) -> xr.DataArray:
+        """Draws as errors are counted: none is seen as half of one, and so are draws between half of one and one."""
+        if not np.any(self.none):
+            return noisy
+        return noisy.where(~self.none | (noisy >= self.seen + np.log(2)), np.minimum(noisy, self.seen))
 
     @property
     def away(self) -> xr.DataArray:
@@ -79,8 +88,8 @@ class Spread(NamedTuple):
 def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
     """Estimate and ends of a disparity measure, and the p-value of fairness."""
     ray = ray_of(evaluation, chosen, target)
-    distance, n = ray.side * (ray.noisy - ray.seen), ray.noisy.sizes[REPLICATE]
-    as_far, as_near = (distance >= -TIE).mean(REPLICATE), (distance <= TIE).mean(REPLICATE)
+    far, near = (ray.side * (drawn - ray.seen) for drawn in (ray.counted, ray.noisy))
+    as_far, as_near, n = (far >= -TIE).mean(REPLICATE), (near <= TIE).mean(REPLICATE), far.sizes[REPLICATE]
     tail, back = tails(level)[0], {STRETCH: slice(None, None, -1)}
     near, off = _reach(as_far, ray.truth, tail), _reach(as_near[back], ray.truth[back], tail)
     # groups that are more alike than noise lets any be leave no λ: the other end is then what fair ones still show
@@ -115,14 +124,17 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
     stretches, every = _stretches(spreads.values(), steps), {}
     for name, spread in spreads.items():
         truth, errors = spread.supposed(stretches)
-        every[name] = spread.seen, truth, truth + errors, spread.drawn, spread.drawn - (np.log(2) if names else 0)
-    seen, truth, noisy, drawn, half = (
+        noisy, half = truth + errors, spread.drawn - (np.log(2) if names else 0)
+        every[name] = spread.seen, truth, noisy, spread.drawn, half, spread.counted(noisy)
+    some = any(np.any(spread.none) for spread in spreads.values())
+    seen, truth, noisy, drawn, half, *counted = (
         chosen(data.assign({name: back(parts[place]).clip(max=1) for name, parts in every.items()}))
-        for place in range(5)
+        for place in range(5 + some)
     )
     truth = truth.where((steps > 0) | truth.isnull(), chosen.fair)  # but for rounding it is fair
     grows = (np.abs(drawn - half) > ROUNDING * np.abs(drawn).clip(min=1)).any(REPLICATE)
-    return Ray(seen, truth, noisy, drawn.where(grows | (np.abs(seen - chosen.fair) <= TIE)))
+    told = grows | (np.abs(seen - chosen.fair) <= TIE)
+    return Ray(seen, truth, noisy, *(counted or [noisy]), drawn.where(told))
 
 
 def _kept(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> dict[str, Spread]:
@@ -160,7 +172,7 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
             seen = np.log(data[name].where(data[name] > 0, values.mean(REPLICATE)))
             seen = at = _together(seen, data[name])
         errors = np.log(values) - np.log(values.mean(REPLICATE))
-        spreads[name] = Spread(seen, errors, at, np.log(drawn[name]), sizes)
+        spreads[name] = Spread(seen, errors, at, np.log(drawn[name]), sizes, data[name] == 0)
     return spreads
 
 
