@@ -1,5 +1,7 @@
 """How many people, with how many images each, until a band is narrow enough or an effect is seen."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 
