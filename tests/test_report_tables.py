@@ -40,6 +40,7 @@ def evaluation():
         ((np.nan, np.nan, np.nan), "–"),
         ((0.5, np.nan, np.nan), "0.5 [–, –]"),
         ((0.5, 0.5, 0.5000015), "0.5000000 [0.5000000, 0.5000015]"),
+        ((0.5, 0.5, 0.5), "0.5 [0.5, 0.5]"),
     ],
 )
 def test_a_cell_has_two_digits_of_its_width(three, words):
