@@ -149,7 +149,7 @@ def test_a_test_has_the_power_that_was_asked_for():
 
 def test_ten_errors_of_either_kind_are_expected():
     assert solver(wished=10).needed(0.3, 2) == int(np.ceil(10 / 0.1))  # rejects
-    assert solver(wished=10, frr=0.9).needed(0.3, 10) == int(np.ceil(np.sqrt(2 * 10 / FAR) / 10))  # accepts
+    assert solver(wished=10, frr=0.9).needed(0.3, 5) == int(np.ceil(np.sqrt(2 * 10 / FAR) / 5))  # accepts
 
 
 def test_the_recommendation_is_the_smallest(plan):
