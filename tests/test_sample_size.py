@@ -128,7 +128,7 @@ def test_scores_and_faces_give_the_same_plan(pilot, plan):
 def solver(goal="half_width", wished=0.01, power=0.8, frr=0.1):
     contrast = Contrast(goal, None, np.nan, xr.DataArray(frr), frr, True)
     return Plan(
-        contrast, wished, FAR, 0.95, power, np.full(60, 20), np.ones(60), False, np.array([norm.ppf(0.975), 0]), 3
+        contrast, wished, FAR, 0.95, power, np.full(60, 20), np.ones(60), False, np.array([norm.ppf(0.975), 0]), 2
     )
 
 
