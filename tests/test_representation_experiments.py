@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from threadpoolctl import threadpool_limits
 
 import frkit as fk
 from frkit import studies as ex
@@ -220,3 +221,12 @@ def test_gender_in_real_embeddings_and_in_spurious_ones():
     by_people, by_images = (probe(cases["Z_S"], "gender", by=by) for by in ("identity", "image"))
     assert by_people.accuracy < by_people.majority
     assert by_images.accuracy > by_people.accuracy + 0.08
+
+
+def test_a_digit_network_does_not_depend_on_threads():
+    codes = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            encode = ex.digit_encoder(ex.coloured_digits("moderate", 0.2, part="train"))
+            codes.append(encode(ex.coloured_digits("moderate", 0.5)).embedding.values)
+    np.testing.assert_array_equal(*codes)

@@ -8,6 +8,7 @@ import xarray as xr
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
+from threadpoolctl import threadpool_limits
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, require
 from frkit.representation import Critic, dataset_bias, distance_correlation, representation_bias
@@ -56,6 +57,10 @@ def coloured_digits(case: str, sigma: float, *, part: str = "test", copies: int 
     return xr.Dataset({"embedding": ((IMAGE, FEATURE), values), "drawn": ((IMAGE, "rgb"), drawn)}, coords)
 
 
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # more of them sum in another order
+
+
+@ONE_THREAD
 def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0) -> Callable[[xr.Dataset], xr.Dataset]:
     """A small network trained to read coloured digits; its hidden layer is the representation.
 
@@ -71,6 +76,7 @@ def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0) -> Call
     network = MLPClassifier((width,), max_iter=60, random_state=seed)
     fit(network, digits["embedding"].values, digits["digit"].values)
 
+    @ONE_THREAD
     def encode(others: xr.Dataset) -> xr.Dataset:
         values = others["embedding"].values
         hidden = np.maximum(values @ network.coefs_[0] + network.intercepts_[0], 0).astype(np.float32)
