@@ -298,3 +298,10 @@ def test_the_figure_draws_the_plan(plan):
     assert ax.get_ylabel() == "half the width of the band of FRR,\nas a share of FRR"
     with pytest.raises(InputError, match="plan must be what"):
         fk.plot.sample_size(xr.Dataset())
+
+
+@pytest.mark.parametrize("goal", ["half_width", "relative_half_width"])
+def test_two_people_tell_no_variance(goal):
+    faces = fk.vmf.mixture(2, 32, kappa=(10, 20), seed=0).sample(3, seed=0)
+    with pytest.raises(fk.InputError, match="2 people are too few .* take data of more people"):
+        fk.studies.sample_size(faces, goal, 0.2, far=0.1, progress=False)

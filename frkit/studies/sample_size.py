@@ -144,6 +144,8 @@ def sample_size(
         value = contrast.value(tree["replicates"].to_dataset().isel({FAR_LEVEL: 0}))
         variances.setdefault(int(most), []).append(float(value.var(REPLICATE, ddof=1)))
     measured = {most: np.mean(variances[most]) for most in sorted(variances)}
+    told = all(0 < variance < np.inf for variance in measured.values())
+    require(told, f"{who.size} people are too few to tell how much their FRR varies: take data of more people")
     several, halves = np.flatnonzero(counts > 1), {}
     sizes = [len(several) >> halved for halved in range(1, 12) for _ in range(DRAWS)]
     for people in [len(several), *(size for size in sizes if size >= FEWEST)]:
