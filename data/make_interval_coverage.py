@@ -40,7 +40,8 @@ import frkit as fk
 HERE = Path(__file__).parent
 THESE, NEW = "these people", "new people"
 SCHEME = {THESE: "image", NEW: "identity"}
-SEED, LEVEL, REPLICATES, BATCH = 20301122, 0.95, 200, 25
+SEEDS = dict.fromkeys(("rates", "eer", "models"), 20301122) | {"disparity": 20311123}  # no law was made with them
+LEVEL, REPLICATES, BATCH = 0.95, 200, 25
 WITH_REPLICATES = 25  # data sets of the populations that are also read by a method of the bootstrap
 FAR, FAR_OF_GROUPS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2)
 DISPARITIES = ("max_min", "max_geomean", "gini", "max_difference")
@@ -190,7 +191,7 @@ def exact(population, far: tuple, by: str | None = None) -> xr.Dataset:
 def many_people(shares: tuple, dim: int) -> fk.vmf.Mixture:
     """2,000 people of groups that differ, of which data sets draw theirs."""
     groups = {name: UNFAIR[name] | {"share": share} for name, share in zip(UNFAIR, shares, strict=False)}
-    return fk.vmf.mixture(2000, dim, seed=SEED, groups=groups)
+    return fk.vmf.mixture(2000, dim, seed=SEEDS["disparity"], groups=groups)
 
 
 def grouped(cell: Cell, seed: int, people: int) -> dict:
@@ -285,9 +286,9 @@ KINDS: dict[str, tuple[Callable, list[Cell]]] = {
 def batch(cell: Cell, number: int) -> pd.DataFrame:
     """The data sets of one batch; data set d depends on the population and d alone, its same people on the batch."""
     parts, name = [], zlib.crc32(cell.name.encode())
-    people = int(np.random.SeedSequence([SEED, name, 1, number]).generate_state(1)[0])
+    people = int(np.random.SeedSequence([SEEDS[cell.kind], name, 1, number]).generate_state(1)[0])
     for data_set in range(number * BATCH, (number + 1) * BATCH):
-        seed = int(np.random.SeedSequence([SEED, name, 0, data_set]).generate_state(1)[0])
+        seed = int(np.random.SeedSequence([SEEDS[cell.kind], name, 0, data_set]).generate_state(1)[0])
         rows = pd.concat(KINDS[cell.kind][0](cell, seed, people, data_set < WITH_REPLICATES))
         parts.append(rows.assign(data_set=data_set))
     return pd.concat(parts)
@@ -391,7 +392,8 @@ def main() -> None:
     versions = f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
     with open(HERE / "interval_coverage.csv", "w", encoding="utf-8") as file:
         file.write("# python data/make_interval_coverage.py --store FOLDER, then with --table\n")
-        file.write(f"# {versions}; seed {SEED}\n")
+        seeds = ", ".join(f"{kind} {seed}" for kind, seed in SEEDS.items())
+        file.write(f"# {versions}; seeds: {seeds}\n")
         found.to_csv(file, index=False, float_format="%.4g")
     default = found[found.method.isin(["influence", "inverted"]) & found.coverage.notna()]
     beyond = (default.coverage - np.clip(default.coverage, *GOAL)).abs() > 2 * default.mc_error

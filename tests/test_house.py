@@ -42,7 +42,7 @@ BUDGET = {
     "plot": 776,
     "faces": 1042,
     "representation": 602,
-    "intervals": 1363,
+    "intervals": 1368,
     "evaluation": 641,
     "indices": 225,
     "explore": 745,

@@ -534,12 +534,30 @@ def test_a_group_without_an_error_has_an_interval():
         assert ps[0] == ps[1] == pytest.approx((1 + 1000 * float(reached[0][0])) / 1001)
 
 
-def test_less_than_one_error_counts_as_none_where_none_was_seen():
-    """None counts as half of one: .7 of an error is none then, 1.2 is one, and .4 stays, which is rarer still."""
-    seen, none = xr.DataArray(np.log([0.5, 4.0]), dims="group"), xr.DataArray([True, False], dims="group")
-    noisy = xr.DataArray(np.log([[0.4, 0.7, 1.2], [0.4, 0.7, 1.2]]), dims=("group", "replicate"))
-    counted = np.exp(Spread(seen, noisy, none=none).counted(noisy))
-    np.testing.assert_allclose(counted.transpose("group", "replicate"), [[0.4, 0.5, 1.2], [0.4, 0.7, 1.2]])
+def test_less_than_one_error_counts_as_fewer_than_were_seen():
+    """Where less than one was seen .4 and .7 of one are none, at most half of that; 1.2 is one. Elsewhere all stay."""
+    seen, one = (xr.DataArray(np.log(values), dims="group") for values in ([0.5, 0.8, 4.0], [1.0, 1.0, 1.0]))
+    noisy = xr.DataArray(np.log([[0.2, 0.4, 0.7, 1.2]] * 3), dims=("group", "replicate"))
+    counted = np.exp(Spread(seen, noisy, one=one).counted(noisy)).transpose("group", "replicate")
+    np.testing.assert_allclose(counted[:2], [[0.2, 0.25, 0.25, 1.2], [0.2, 0.4, 0.4, 1.2]])
+    np.testing.assert_allclose(counted[2], [0.2, 0.4, 0.7, 1.2])
+
+
+def test_one_accepted_pair_where_pairs_come_together_is_less_than_one_error():
+    """Draws of less than one error count as no more than was seen: the end lies nearer to the fair value."""
+    rng, far = np.random.default_rng(0), 0.005
+    who = np.repeat(np.arange(120), 3)
+    person, second = rng.normal(size=120)[who] / 2, who >= 90
+    score = rng.normal(size=(360, 360)) + person[:, None] + person + 3 * (who[:, None] == who)
+    score = np.maximum(score, score.T) - 1.2 * (second[:, None] & second)
+    faces = fk.faces(np.ones((360, 2)), who, image=np.arange(360), gender=np.where(second, "m", "f"))
+    ev = fk.evaluate(looked_up(score.astype(np.float32), faces), far=[far], by="gender")
+    accepted = ev["empirical"].far_group[0] * 90 * 87 / 2
+    assert float(accepted[1]) == pytest.approx(1)
+    ray, band = ray_of(ev, measure("far_max_min"), THESE_PEOPLE), fk.band(ev, "far_max_min", target=THESE_PEOPLE)
+    reached = [(part >= ray.seen - 1e-9).mean("replicate")[0] for part in (ray.counted, ray.noisy)]
+    assert bool((reached[0] >= reached[1]).all()) and bool((reached[0] > reached[1]).any())
+    assert 1 < float(band.lower[0]) < 7  # 7.4 where such draws are compared with what was seen
 
 
 # --- contrasts of groups -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import xarray as xr
 from trees import EMPIRICAL, FAR, node, tree, two_models
 
 import frkit as fk
-from frkit.intervals.methods import _row_quantiles
+from frkit.intervals.bands import _row_quantiles
 from frkit.measures import register
 
 METHODS = ["recentered", "naive", "gaussian", "pivotal"]

@@ -25,19 +25,19 @@ from frkit.engine.pairs import (
 )
 from frkit.engine.protocol import Protocol, Side
 from frkit.engine.rates import Rates
-from frkit.engine.scan import (
+from frkit.engine.scan import Request, asked_of_list, counted_pairs
+from frkit.engine.sweep import (
     PATCH,
     SCRATCH,
-    Request,
+    Tally,
     add_sorted,
-    asked_of_list,
     codes_of_patch,
-    counted_pairs,
+    each,
     patches,
     slot_sums,
     sort_filed,
+    sweep,
 )
-from frkit.engine.sweep import Tally, each, sweep
 from frkit.scores.tensor import one_blas_thread
 
 AUC_BINS = 1000  # at least so many stand behind the AUC

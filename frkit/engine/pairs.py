@@ -13,8 +13,7 @@ from frkit.base import GROUP, REFERENCE_GROUP
 from frkit.engine import kernels
 from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol
-from frkit.engine.scan import slot_sums
-from frkit.engine.sweep import each
+from frkit.engine.sweep import each, slot_sums
 
 RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
 PIECE = 1 << 18  # pairs whose weights one thread adds up at a time

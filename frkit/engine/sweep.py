@@ -1,6 +1,7 @@
 """The sweep: every block of a lazy array of scores is visited once, by whatever scheduler is active, and tallied."""
 
 import operator
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from dask.system import CPU_COUNT
 from tqdm.auto import tqdm
 
 from frkit.base import require
+from frkit.engine import kernels
 from frkit.engine.protocol import Protocol
 from frkit.engine.store import Checkpoint, Store
 from frkit.faces.dataset import fingerprint
@@ -33,6 +35,9 @@ HELD_PAIRS = 5_000_000  # kept pairs in memory, 60 MB; further ones wait in a fi
 BATCH = 32  # strips between two states that can be stored, whose kept pairs are held in memory
 LABELS = ("people", "image_count", "identity_count", "share", "asked", "owner", "listed")  # of no use to blocks
 SCAN = "scan-"  # with this begin the names of tasks that scan a strip
+PATCH = 512  # rows and columns that are scanned at once
+CHUNK = 20_000  # listed pairs whose weights in all columns are held at once
+WHOLE = slice(None)
 
 
 class Tally(NamedTuple):
@@ -269,3 +274,75 @@ def each(work: Callable[[int], object], n: int) -> list:
     with ThreadPoolExecutor(n_threads) as pool:
         parts = pool.map(lambda part: [work(k) for k in part.tolist()], some)
         return [found for part in parts for found in part]
+
+
+# --- what every scan of a block begins and ends with -------------------------------------------------------------
+
+
+class _Scratch(threading.local):
+    """Work space of each thread, for one patch."""
+
+    def __init__(self) -> None:
+        size = PATCH * PATCH + 1
+        self.rows, self.cols, self.by_row, self.by_col = np.empty((4, size), np.uint16)
+        self.slots, self.above = np.empty(size, np.int32), np.empty(PATCH + 1, np.uint16)
+        self.kept, self.score = np.empty((2, size), np.int32), np.empty(size)
+
+
+SCRATCH = _Scratch()
+
+
+def patches(block: np.ndarray, rows: slice, cols: slice, symmetric: bool) -> Iterator[tuple[np.ndarray, slice, slice]]:
+    """The patches of a block that hold pairs, with their rows and columns in the whole tensor, as the block's."""
+    for r in range(0, block.shape[0], PATCH):
+        for c in range(0, block.shape[1], PATCH):
+            patch = np.ascontiguousarray(block[r : r + PATCH, c : c + PATCH])
+            top, left = rows.start + r, cols.start + c
+            if not symmetric or left + PATCH > top:
+                yield patch, slice(top, top + patch.shape[0]), slice(left, left + patch.shape[1])
+
+
+def codes_of_patch(protocol: Protocol, rows: slice, cols: slice) -> tuple:
+    """What the kernels need to know of a patch: where each row's pairs begin (right of the diagonal in a symmetric
+    tensor), persons and groups of both sides, and the cells of groups."""
+    probe, reference = protocol.probe, protocol.reference
+    first = np.zeros(rows.stop - rows.start, np.int64)
+    if protocol.symmetric and cols.start < rows.stop:
+        # a patch that the diagonal may cross: of each row only what lies right of it
+        first = np.clip(np.arange(rows.start, rows.stop) + 1 - cols.start, 0, cols.stop - cols.start)
+    persons, groups = (probe.person[rows], reference.person[cols]), (probe.group[rows], reference.group[cols])
+    return first, persons, groups, protocol.cell_of
+
+
+def sort_filed(filed: int, n_slots: int) -> tuple[np.ndarray, tuple]:
+    """Where each slot's pairs begin among the pairs filed in this thread's work space, and their rows and columns."""
+    start = np.empty(n_slots + 1, np.int64)
+    pairs = SCRATCH.rows[:filed], SCRATCH.cols[:filed], SCRATCH.slots[:filed]
+    kernels.sort_by_slot(*pairs, start, SCRATCH.by_row, SCRATCH.by_col)
+    return start, (SCRATCH.by_row, SCRATCH.by_col)
+
+
+def add_sorted(protocol: Protocol, start, pairs: tuple, sums: np.ndarray, sides=(WHOLE, WHOLE)) -> None:
+    """Add the weight of sorted pairs (rows, columns within these parts of the sides) to their slots, (slot, column)."""
+    probe, reference, (rows, cols) = protocol.probe, protocol.reference, sides
+    if protocol.whole_run:
+        weights = probe.weight[rows], reference.weight[cols], protocol.whole_run
+        kernels.add_whole(start, *pairs, *weights, sums)
+    else:
+        weights = probe.weight[rows], reference.weight[cols], probe.scale[rows], reference.scale[cols]
+        kernels.add_scaled(start, *pairs, *weights, sums)
+
+
+def slot_sums(slot: np.ndarray, n_slots: int, row: np.ndarray, col: np.ndarray, protocol: Protocol) -> np.ndarray:
+    """Weight of the pairs in each slot, (slot, column), added up as in the sweep over blocks."""
+    sums = np.zeros((n_slots, protocol.n_columns))
+    if protocol.between is None:
+        start, pairs = np.empty(n_slots + 1, np.int64), np.empty((2, len(slot)), np.int32)
+        kernels.sort_by_slot(row, col, slot, start, *pairs)
+        add_sorted(protocol, start, tuple(pairs), sums)
+        return sums
+    for begin in range(0, len(slot), CHUNK):  # of a list whose pairs have weights of their own
+        part = slice(begin, begin + CHUNK)
+        weight = protocol.probe.weight[row[part]].astype(float) * protocol.reference.weight[col[part]]
+        np.add.at(sums, slot[part], weight * protocol.factors(row[part], col[part])[:, None])
+    return sums

@@ -1,9 +1,8 @@
 """Replicates -> intervals: bands, normalised uncertainty, fans of replicates and paired comparison."""
 
-from frkit.intervals.bands import band, fan, uncertainty
+from frkit.intervals.bands import METHODS, band, fan, uncertainty
 from frkit.intervals.compare import compare, decision_zones
 from frkit.intervals.floors import floor
-from frkit.intervals.methods import METHODS
 from frkit.intervals.permutation import permutation_test
 from frkit.intervals.reading import provenance
 

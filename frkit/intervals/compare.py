@@ -6,8 +6,16 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import GROUP, MODEL, REPLICATE, InputError, listed, require
-from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.methods import WITHOUT_REPLICATES, choose, interval, logarithm, reads_rates, target_of, values_by
+from frkit.intervals.bands import (
+    WITHOUT_REPLICATES,
+    AnyMeasure,
+    choose,
+    interval,
+    logarithm,
+    reads_rates,
+    target_of,
+    values_by,
+)
 from frkit.intervals.reading import Values, attributes, provenance, warn_of, with_resolved
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure
 from frkit.measures.registry import measure as find_measure

@@ -29,10 +29,9 @@ from frkit.base import (
     require_inside,
 )
 from frkit.evaluation.evaluate import evaluated
-from frkit.intervals.bands import AnyMeasure
+from frkit.intervals.bands import AnyMeasure, quantiles, reads_rates, target_of
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.inversion import STEPS, STRETCH, ray_of
-from frkit.intervals.methods import quantiles, reads_rates, target_of
 from frkit.intervals.reading import attributes, values_of, warn_of, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure

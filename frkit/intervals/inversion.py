@@ -14,7 +14,8 @@ import xarray as xr
 
 from frkit.base import GROUP, REPLICATE, require
 from frkit.intervals.influence import NEW_PEOPLE
-from frkit.intervals.joint import alike_draws, draws, mixed_draws, rates_of
+from frkit.intervals.joint import draws, known, mixed_draws
+from frkit.intervals.laws import rates_of
 from frkit.intervals.reading import kept_with, tails, values_of
 from frkit.measures.registry import Measure, rates_read
 
@@ -30,9 +31,9 @@ MOST_GROWN = 2.0  # factor by which the noise of a log rate is supposed to grow 
 class Ray(NamedTuple):
     """A measure along the ray: as it was seen, of each supposed truth, and of draws of the data such a truth gives.
 
-    counted: the draws, of which less than one error counts as none where none was seen. drawn: of draws of the rates
-    as they were seen, where the ray leaves out truths (of a measure that grows with the rates, and where nothing was
-    seen), NaN elsewhere.
+    counted: the draws, of which less than one error counts as fewer than were seen, where less than one was seen.
+    drawn: of draws of the rates as they were seen, where the ray leaves out truths (of a measure that grows with the
+    rates, and where nothing was seen), NaN elsewhere.
     """
 
     seen: xr.DataArray
@@ -51,7 +52,8 @@ class Spread(NamedTuple):
     """Values of all groups, rates as logarithms: as seen, with their errors over `replicate`.
 
     at: the logarithms of the rates to which the errors belong. drawn: the values over `replicate`, rates from their
-    joint law. sizes: of the groups. None where values are no rates. none: where no error was seen.
+    joint law. sizes: of the groups. None where values are no rates. one: what one error counts as, all that come
+    together with it (other pairs of the same two people); and twice what none does where none was seen.
     """
 
     seen: xr.DataArray
@@ -59,13 +61,18 @@ class Spread(NamedTuple):
     at: xr.DataArray | None = None
     drawn: xr.DataArray | None = None
     sizes: xr.DataArray | float = 1.0
-    none: xr.DataArray | bool = False
+    one: xr.DataArray | float = -np.inf
+
+    @property
+    def few(self) -> xr.DataArray:
+        """Where less than one error was seen."""
+        return self.seen < self.one
 
     def counted(self, noisy: xr.DataArray) -> xr.DataArray:
-        """Draws as errors are counted: none is seen as half of one, and so are draws between half of one and one."""
-        if not np.any(self.none):
+        """Draws as errors are counted: less than one is no error, which is no more than was seen where that is few."""
+        if not self.few.any():
             return noisy
-        return noisy.where(~self.none | (noisy >= self.seen + np.log(2)), np.minimum(noisy, self.seen))
+        return noisy.where(~self.few | (noisy >= self.one), np.minimum(noisy, self.seen - np.log(2)))
 
     @property
     def away(self) -> xr.DataArray:
@@ -126,7 +133,7 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
         truth, errors = spread.supposed(stretches)
         noisy, half = truth + errors, spread.drawn - (np.log(2) if names else 0)
         every[name] = spread.seen, truth, noisy, spread.drawn, half, spread.counted(noisy)
-    some = any(np.any(spread.none) for spread in spreads.values())
+    some = any(spread.few.any() for spread in spreads.values())
     seen, truth, noisy, drawn, half, *counted = (
         chosen(data.assign({name: back(parts[place]).clip(max=1) for name, parts in every.items()}))
         for place in range(5 + some)
@@ -154,25 +161,29 @@ def _of_rates(evaluation: xr.DataTree, names: tuple[str, ...], target: str) -> d
     data, new = evaluation["empirical"].to_dataset(), target == NEW_PEOPLE
     drawn = draws(evaluation, names, target, N_DRAWS).clip(min=1e-300)
     group = np.atleast_2d(evaluation["influence"].group.values)[0]  # that of every model
-    held = next(iter(rates_of(evaluation, target).values())).groups
+    laws_seen = rates_of(evaluation, target)
+    held = next(iter(laws_seen.values())).groups
     images = xr.DataArray(np.bincount(group, minlength=held.max() + 1)[held], dims=GROUP)
     spreads = {}
     for name in names:
         sizes, values = images if name.endswith(f"_{GROUP}") else 1.0, drawn[name]
         if name == "frr_group" and new:
             mixed, least = mixed_draws(evaluation, N_DRAWS)
-            values = mixed.fillna(values)  # people who are all alike tell nothing of others
+            values, one = mixed.fillna(values), 2 * least  # people who are all alike tell nothing of others
             seen = _together(np.log(data[name].clip(min=least)), data[name])
             at = np.log((np.exp(seen) * sizes).sum(GROUP) / sizes.where(seen.notnull()).sum(GROUP))
         elif new and name.startswith("far_"):
-            values, rate, least = alike_draws(evaluation, name, N_DRAWS)
-            seen = _together(np.log(data[name].clip(min=least)), data[name])
+            laws = rates_of(evaluation, target, alike=True)
+            values, (rate, one) = draws(evaluation, (name,), target, N_DRAWS, laws=laws)[name], known(laws, data[name])
+            seen = _together(np.log(data[name].clip(min=one / 4)), data[name])
             at = np.log(rate).where(rate > 0, seen)
         else:
+            _, one = known(laws_seen, data[name])
             seen = np.log(data[name].where(data[name] > 0, values.mean(REPLICATE)))
             seen = at = _together(seen, data[name])
         errors = np.log(values) - np.log(values.mean(REPLICATE))
-        spreads[name] = Spread(seen, errors, at, np.log(drawn[name]), sizes, data[name] == 0)
+        one = np.maximum(np.log(one), (seen + np.log(2)).where(data[name] == 0, -np.inf))
+        spreads[name] = Spread(seen, errors, at, np.log(drawn[name]), sizes, one)
     return spreads
 
 

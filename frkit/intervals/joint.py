@@ -81,15 +81,15 @@ def draws(
     return drawn.assign_coords({REPLICATE: np.arange(drawn.sizes[REPLICATE])})
 
 
-def alike_draws(evaluation: xr.DataTree, name: str, n: int) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
-    """FARs of groups over new people as if small groups were like all, see `Part.borrowed`: draws, the rates that these
-    belong to, and what no accepted pair counts as."""
-    data, laws = evaluation["empirical"].to_dataset()[name], rates_of(evaluation, NEW_PEOPLE, alike=True)
-    places = [rates.places(name) for rates in laws.values()]
+def known(laws: dict, data: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """The rates that the draws of a variable belong to, and what one error counts as in them.
+
+    laws: what `rates_of` returned; with `alike` they are FARs as if small groups were like all, see `Part.borrowed`.
+    """
+    places = [rates.places(data.name) for rates in laws.values()]
     places = np.stack(places) if MODEL in data.dims else places[0]
-    known = [[one.law.rate[one.entry], one.least] for one in places.flat]
-    rate, least = (data.copy(data=np.reshape(part, data.shape)) for part in zip(*known, strict=True))
-    return draws(evaluation, (name,), NEW_PEOPLE, n, laws=laws)[name], rate, least
+    every = [[one.law.rate[one.entry], 4 * one.least] for one in places.flat]
+    return tuple(data.copy(data=np.reshape(part, data.shape)) for part in zip(*every, strict=True))
 
 
 def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataArray]:

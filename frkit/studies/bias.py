@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from frkit.base import require
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals import fan
-from frkit.intervals.methods import interval
+from frkit.intervals.bands import interval
 from frkit.intervals.reading import Values
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor

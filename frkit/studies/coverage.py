@@ -18,11 +18,10 @@ from frkit.base import FAR_LEVEL, DataWarning, InputError, require
 from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, floor
-from frkit.intervals.bands import AnyMeasure
+from frkit.intervals.bands import WITHOUT_REPLICATES, AnyMeasure
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.joint import RATES
 from frkit.intervals.laws import rates_of
-from frkit.intervals.methods import WITHOUT_REPLICATES
 from frkit.intervals.reading import tails
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
