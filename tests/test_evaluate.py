@@ -154,6 +154,7 @@ def test_provenance_says_what_was_done(scores):
     assert told["impostors"] == "all" and told["n_images"] == 24 and told["n_identities"] == 6
     assert list(told["images_per_identity"]) == [4, 4, 4]
     assert {"numpy", "xarray", "dask"} <= set(told["versions"])
+    assert told["versions"]["frkit"] == fk.__version__  # known where the package is on the path but not installed
 
 
 @quiet

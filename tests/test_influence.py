@@ -6,7 +6,7 @@ import xarray as xr
 from engine_cases import FAR, THRESHOLD, as_twin, groups_of, looked_up, people, table
 from scipy.optimize import brentq
 from scipy.special import ndtr
-from scipy.stats import beta, gamma
+from scipy.stats import beta, gamma, poisson
 from test_engine import rectangle
 from test_pairs import a_list
 from twin_influence import (
@@ -538,26 +538,43 @@ def test_less_than_one_error_counts_as_fewer_than_were_seen():
     """Where less than one was seen .4 and .7 of one are none, at most half of that; 1.2 is one. Elsewhere all stay."""
     seen, one = (xr.DataArray(np.log(values), dims="group") for values in ([0.5, 0.8, 4.0], [1.0, 1.0, 1.0]))
     noisy = xr.DataArray(np.log([[0.2, 0.4, 0.7, 1.2]] * 3), dims=("group", "replicate"))
-    counted = np.exp(Spread(seen, noisy, one=one).counted(noisy)).transpose("group", "replicate")
+    truth = noisy.max("replicate") + 1  # a count of which shows none in .04 of all cases
+    counted = np.exp(Spread(seen, noisy, one=one).counted(truth, noisy)).transpose("group", "replicate")
     np.testing.assert_allclose(counted[:2], [[0.2, 0.25, 0.25, 1.2], [0.2, 0.4, 0.4, 1.2]])
     np.testing.assert_allclose(counted[2], [0.2, 0.4, 0.7, 1.2])
 
 
-def test_one_accepted_pair_where_pairs_come_together_is_less_than_one_error():
+@pytest.mark.parametrize("supposed", [0.02, 0.3, 0.7, 1.5, 4.0])
+def test_no_error_is_as_frequent_as_in_a_count(supposed):
+    """Draws that all show an error are none, lowest first, as often as Poisson's count; others stay."""
+    one, rng = xr.DataArray(np.log([1.0, 1.0]), dims="group"), np.random.default_rng(1)
+    noisy = xr.DataArray(np.log(rng.uniform(2, 3, (2, 200))), dims=("group", "replicate"))
+    spread = Spread(xr.DataArray(np.log([0.5, 4.0]), dims="group"), noisy, one=one)
+    counted = np.exp(spread.counted(np.log(supposed) + 0 * one, noisy)).transpose("group", "replicate").values
+    none = counted[0] <= 0.5
+    assert none.sum() == round(200 * float(poisson.pmf(0, supposed)))
+    kept = np.exp(noisy.values)
+    assert none.all() or kept[0, none].max(initial=0) < kept[0, ~none].min()
+    np.testing.assert_allclose(counted[0, ~none], kept[0, ~none])
+    np.testing.assert_allclose(counted[1], kept[1])  # of a group with four errors nothing is counted anew
+
+
+@pytest.mark.parametrize(("apart", "pairs", "end"), [(1.2, 1, 5.8), (2.0, 0, 5.0)])
+def test_one_accepted_pair_where_pairs_come_together_is_less_than_one_error(apart, pairs, end):
     """Draws of less than one error count as no more than was seen: the end lies nearer to the fair value."""
     rng, far = np.random.default_rng(0), 0.005
     who = np.repeat(np.arange(120), 3)
     person, second = rng.normal(size=120)[who] / 2, who >= 90
     score = rng.normal(size=(360, 360)) + person[:, None] + person + 3 * (who[:, None] == who)
-    score = np.maximum(score, score.T) - 1.2 * (second[:, None] & second)
+    score = np.maximum(score, score.T) - apart * (second[:, None] & second)
     faces = fk.faces(np.ones((360, 2)), who, image=np.arange(360), gender=np.where(second, "m", "f"))
     ev = fk.evaluate(looked_up(score.astype(np.float32), faces), far=[far], by="gender")
     accepted = ev["empirical"].far_group[0] * 90 * 87 / 2
-    assert float(accepted[1]) == pytest.approx(1)
+    assert float(accepted[1]) == pytest.approx(pairs)
     ray, band = ray_of(ev, measure("far_max_min"), THESE_PEOPLE), fk.band(ev, "far_max_min", target=THESE_PEOPLE)
     reached = [(part >= ray.seen - 1e-9).mean("replicate")[0] for part in (ray.counted, ray.noisy)]
     assert bool((reached[0] >= reached[1]).all()) and bool((reached[0] > reached[1]).any())
-    assert 1 < float(band.lower[0]) < 7  # 7.4 where such draws are compared with what was seen
+    assert 1 < float(band.lower[0]) < end  # 6.6 and 10.4 where none is as frequent as in draws of a law without a gap
 
 
 # --- contrasts of groups -----------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ MOST_GROWN = 2.0  # factor by which the noise of a log rate is supposed to grow 
 class Ray(NamedTuple):
     """A measure along the ray: as it was seen, of each supposed truth, and of draws of the data such a truth gives.
 
-    counted: the draws, of which less than one error counts as fewer than were seen, where less than one was seen.
+    counted: the draws, of which less than one error counts as fewer than were seen, where less than one was seen, and
+    none is as frequent as in a count.
     drawn: of draws of the rates as they were seen, where the ray leaves out truths (of a measure that grows with the
     rates, and where nothing was seen), NaN elsewhere.
     """
@@ -68,11 +69,18 @@ class Spread(NamedTuple):
         """Where less than one error was seen."""
         return self.seen < self.one
 
-    def counted(self, noisy: xr.DataArray) -> xr.DataArray:
-        """Draws as errors are counted: less than one is no error, which is no more than was seen where that is few."""
+    def counted(self, truth: xr.DataArray, noisy: xr.DataArray) -> xr.DataArray:
+        """Draws as errors are counted: less than one is no error, which is no more than was seen where that is few.
+
+        A law without a gap between none and one shows none too rarely: a count, Poisson's, does so with probability
+        exp(-m), where m is supposed. At least that share of the draws, the lowest, are none.
+        """
         if not self.few.any():
             return noisy
-        return noisy.where(~self.few | (noisy >= self.one), np.minimum(noisy, self.seen - np.log(2)))
+        rank = self.errors.transpose(..., REPLICATE).argsort(-1).argsort(-1)
+        none = np.exp(-np.exp(truth - self.one)) * rank.sizes[REPLICATE]
+        some = (noisy >= self.one) & (rank + 0.5 > none)
+        return noisy.where(~self.few | some, np.minimum(noisy, self.seen - np.log(2)))
 
     @property
     def away(self) -> xr.DataArray:
@@ -132,7 +140,7 @@ def ray_of(evaluation: xr.DataTree, chosen: Measure, target: str, steps: xr.Data
     for name, spread in spreads.items():
         truth, errors = spread.supposed(stretches)
         noisy, half = truth + errors, spread.drawn - (np.log(2) if names else 0)
-        every[name] = spread.seen, truth, noisy, spread.drawn, half, spread.counted(noisy)
+        every[name] = spread.seen, truth, noisy, spread.drawn, half, spread.counted(truth, noisy)
     some = any(spread.few.any() for spread in spreads.values())
     seen, truth, noisy, drawn, half, *counted = (
         chosen(data.assign({name: back(parts[place]).clip(max=1) for name, parts in every.items()}))
