@@ -103,27 +103,28 @@ class Spread(NamedTuple):
 def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
     """Estimate and ends of a disparity measure, and the p-value of fairness."""
     ray = ray_of(evaluation, chosen, target)
-    far, near = (ray.side * (drawn - ray.seen) for drawn in (ray.counted, ray.noisy))
+    side = ray.side
+    far, near = (side * (drawn - ray.seen) for drawn in (ray.counted, ray.noisy))
     as_far, as_near, n = (far >= -TIE).mean(REPLICATE), (near <= TIE).mean(REPLICATE), far.sizes[REPLICATE]
     tail, back = tails(level)[0], {STRETCH: slice(None, None, -1)}
     near, off = _reach(as_far, ray.truth, tail), _reach(as_near[back], ray.truth[back], tail)
     # groups that are more alike than noise lets any be leave no λ: the other end is then what fair ones still show
-    of_fair = ray.noisy.isel({STRETCH: 0}).quantile(1 - tail if ray.side > 0 else tail, REPLICATE, skipna=False)
+    of_fair = ray.noisy.isel({STRETCH: 0}).quantile(1 - tail if side > 0 else tail, REPLICATE, skipna=False)
     told = (as_near >= tail).any(STRETCH) & (np.abs(ray.seen - chosen.fair) > TIE)
     off = off.where(told, of_fair.drop_vars("quantile"))
     data = evaluation["empirical"].to_dataset()
     estimate = chosen(data)
     # the rate of all groups together stays along the ray, so that no supposed rate of one passes what all errors in it
     # give: how far a measure that grows with the rates may reach is told by their own law
-    drawn = ray.drawn.quantile(1 - tail if ray.side > 0 else tail, REPLICATE, skipna=False).drop_vars("quantile")
+    drawn = ray.drawn.quantile(1 - tail if side > 0 else tail, REPLICATE, skipna=False).drop_vars("quantile")
     finite = estimate.where(np.isfinite(estimate), ray.seen)
     for held in (ray.seen, finite, drawn.fillna(ray.seen)):  # what is seen: with half an error for none, and without
-        off = ray.side * np.maximum(ray.side * off, ray.side * held)
+        off = side * np.maximum(side * off, side * held)
     # a group without an error may have a rate as near to 0 as one likes: the measure may be what it is where one group
     # alone has errors, a ratio infinite
     alone = {name: xr.zeros_like(data[name]) + (data[GROUP] == data[GROUP][0]) for name in rates_read(chosen, data)}
     off = off.where(np.isfinite(estimate), chosen(data.assign(alone)))
-    lower, upper = (near, off) if ray.side > 0 else (off, near)
+    lower, upper = (near, off) if side > 0 else (off, near)
     p = (1 + n * as_far.isel({STRETCH: 0})) / (1 + n)
     return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper, "p": p}).where(ray.seen.notnull())
 

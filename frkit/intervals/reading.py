@@ -207,9 +207,9 @@ def _scheme_cautions(attrs: dict) -> list[str]:
 
 def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> list[str]:
     """Levels, groups and models with too few errors to say much."""
-    messages = []
+    messages, of_groups = [], [name for name in rates_read(chosen, data) if name in ERRORS_OF]
     if chosen.fair is not None:
-        for name in set(rates_read(chosen, data)) & set(ERRORS_OF):
+        for name in of_groups:
             where = _where(data[name] == 0)
             if where:
                 messages.append(
@@ -219,7 +219,6 @@ def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> li
                 )
     where = _where(~result.resolved) if "resolved" in result else ""
     if where:
-        of_groups = set(rates_read(chosen, data)) & set(ERRORS_OF)
         where += ", in some group" if of_groups and GROUP not in result.estimate.dims else ""
         messages.append(
             f"fewer than ten errors {where}: marked as not resolved and drawn grey; take more pairs, or other levels"
