@@ -72,12 +72,16 @@ def kernel_environment():
     return {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
 
 
-def execute(notebook, folder, timeout=900):
-    """Run all cells in a fresh kernel whose working folder is `folder`; the first error is raised."""
-    client = NotebookClient(
-        notebook, timeout=timeout, resources={"metadata": {"path": str(folder)}}, coalesce_streams=True
-    )
-    return client.execute(env=kernel_environment())
+def execute(notebook, folder, timeout=900, kernel=None):
+    """Run all cells in a kernel, a fresh one whose working folder is `folder` unless a manager of one that runs is
+    given; the first error is raised."""
+    path = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, km=kernel, timeout=timeout, resources=path, coalesce_streams=True)
+    try:
+        return client.execute(env=kernel_environment())
+    finally:
+        if kernel is not None:
+            client.kc.stop_channels()
 
 
 def with_few_colours(picture, colours):

@@ -11,6 +11,7 @@ import nbformat
 import numpy as np
 import pytest
 import run_notebooks
+from jupyter_client.manager import KernelManager
 from matplotlib import pyplot as plt
 from PIL import Image
 
@@ -52,24 +53,38 @@ def answers(notebook):
 
 
 WATCH = """\
-import sys; sys.path.insert(0, {folder!r})
+import sys; sys.path.insert(0, {tests!r})
 import figure_checks; figure_checks.watch(get_ipython())"""
+BEGIN = """\
+%reset -f
+import os, figure_checks; os.chdir({folder!r}); figure_checks.FOUND.clear()"""
 
 
-def watched(path):
+@pytest.fixture(scope="module")
+def kernel():
+    """One for all notebooks, so that libraries are loaded once; none sees a name of another."""
+    manager = KernelManager()
+    manager.start_kernel(env=run_notebooks.kernel_environment())
+    cell = nbformat.v4.new_code_cell(WATCH.format(tests=str(Path(__file__).parent)))
+    run_notebooks.execute(nbformat.v4.new_notebook(cells=[cell]), ".", kernel=manager)
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
+def watched(path, folder):
     """The cells with fast parameters, and behind them the answers to the exercises; the last one prints what is wrong
     with their figures: words that lie over other words, a legend over the data."""
     notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
     notebook.cells += [nbformat.v4.new_code_cell(code) for code in answers(notebook)]
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(WATCH.format(folder=str(Path(__file__).parent))))
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(BEGIN.format(folder=str(folder))))
     notebook.cells.append(nbformat.v4.new_code_cell("print(*figure_checks.FOUND, sep='\\n')"))
     return notebook
 
 
 @each_notebook
-def test_runs_with_fast_parameters(path, tmp_path):
+def test_runs_with_fast_parameters(path, tmp_path, kernel):
     """In a folder that is not the notebooks', as on Colab; what Chromium runs in this session is not run twice."""
-    executed = run_notebooks.execute(watched(path), tmp_path, timeout=300)
+    executed = run_notebooks.execute(watched(path, tmp_path), tmp_path, timeout=300, kernel=kernel)
     errors = [o for cell in code_cells(executed) for o in cell.outputs if o.output_type == "error"]
     assert errors == []
     assert any(has_picture(cell) for cell in code_cells(executed))
