@@ -54,9 +54,7 @@ def test_inverted_intervals_hold_at_equality(study):
     assert fair.called.max() < 0.1  # the size of the floor, too
     assert (fair.called * fair.data_sets).sum() / fair.data_sets.sum() < 0.08
     contrasts = study[study.population.fillna("").str.startswith("fair") & (study.method == "contrast")]
-    # ten people of a group among them. One place of 24, a group of 30 of 300 people, is .11 (twice .067 before)
-    assert (contrasts.called - 2 * contrasts.mc_error).max() < 0.1
-    assert (contrasts.called > 0.1).sum() <= 1
+    assert contrasts.called.max() < 0.1  # ten people of a group among them
     assert (contrasts.called * contrasts.data_sets).sum() / contrasts.data_sets.sum() < 0.05
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from frkit import __version__
+import frkit
 from frkit.base import (
     FAR_LEVEL,
     GROUP,
@@ -180,7 +180,7 @@ def _few_images(protocol: Protocol) -> tuple[float, int, int]:
 @cache
 def versions() -> dict[str, str]:
     """Versions of the libraries on which the numbers depend."""
-    return {"frkit": __version__} | {name: version(name) for name in ("numpy", "scipy", "xarray", "dask", "numba")}
+    return {"frkit": frkit.__version__} | {one: version(one) for one in ("numpy", "scipy", "xarray", "dask", "numba")}
 
 
 def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]) -> dict:

@@ -251,8 +251,8 @@ def band(
     - inverted: a disparity cannot fall below its fair value. Group rates are supposed λ times as far from each other
       as they were seen, and those λ are accepted at which the measure that was seen is no rarity. It never passes the
       fair value, and gives `p`, the p-value of fairness. A ratio has no upper end (inf) where a group has no error: its
-      rate may be as near to 0 as one likes. Its lower end can lie too high there for these people: of unfair data sets
-      in which one group had no error it held in 17 of 36, for new people in 57 of 58.
+      rate may be as near to 0 as one likes. Of unfair data sets in which one group had no error max/min held in 95 of
+      103 for these people and 67 of 71 for new ones; where none of its pairs was accepted, in 6 of 11 and 4 of 4.
     - With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images): recentered, the
       paper's, gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at the mean
       and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the log scale for

@@ -77,9 +77,8 @@ class Spread(NamedTuple):
         """
         if not self.few.any():
             return noisy
-        rank = self.errors.transpose(..., REPLICATE).argsort(-1).argsort(-1)
-        none = np.exp(-np.exp(truth - self.one)) * rank.sizes[REPLICATE]
-        some = (noisy >= self.one) & (rank + 0.5 > none)
+        place = (self.errors.transpose(..., REPLICATE).argsort(-1).argsort(-1) + 0.5) / self.errors.sizes[REPLICATE]
+        some = (noisy >= self.one) & (place > np.exp(-np.exp(truth - self.one)))
         return noisy.where(~self.few | some, np.minimum(noisy, self.seen - np.log(2)))
 
     @property
@@ -103,10 +102,9 @@ class Spread(NamedTuple):
 def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
     """Estimate and ends of a disparity measure, and the p-value of fairness."""
     ray = ray_of(evaluation, chosen, target)
-    side = ray.side
+    side, tail, back = ray.side, tails(level)[0], {STRETCH: slice(None, None, -1)}
     far, near = (side * (drawn - ray.seen) for drawn in (ray.counted, ray.noisy))
     as_far, as_near, n = (far >= -TIE).mean(REPLICATE), (near <= TIE).mean(REPLICATE), far.sizes[REPLICATE]
-    tail, back = tails(level)[0], {STRETCH: slice(None, None, -1)}
     near, off = _reach(as_far, ray.truth, tail), _reach(as_near[back], ray.truth[back], tail)
     # groups that are more alike than noise lets any be leave no λ: the other end is then what fair ones still show
     of_fair = ray.noisy.isel({STRETCH: 0}).quantile(1 - tail if side > 0 else tail, REPLICATE, skipna=False)

@@ -83,7 +83,9 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
     for name in ("empirical", "vstatistic"):
         require(name in children, f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned")
     chosen(evaluation["empirical"].to_dataset())  # says what it lacks
-    require("replicates" in children, "this evaluation has no replicates: call evaluate(..., resampling=...)")
+    require(
+        "replicates" in children, "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))"
+    )
     known = provenance(evaluation)
     require(
         known.get("varies", True),
