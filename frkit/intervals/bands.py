@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtri
 
-from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, InputError, require, require_inside, require_one_of
+from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, require, require_inside, require_one_of
 from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
 from frkit.intervals.inversion import MOMENTS, inverted
 from frkit.intervals.joint import RATES, drawn_values, ends
@@ -25,7 +25,7 @@ from frkit.intervals.reading import (
     with_fair,
     with_resolved,
 )
-from frkit.measures.registry import LOG_SCALE, Measure, rates_read
+from frkit.measures.registry import LOG_SCALE, Measure, can_be_had, rates_read
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_THESE_PEOPLE
 
@@ -209,11 +209,7 @@ def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tupl
 
 def reads_rates(data: xr.Dataset, chosen: Measure) -> bool:
     """Whether a measure can be had from rates alone."""
-    try:
-        chosen(data[[name for name in RATES if name in data]])
-    except (KeyError, AttributeError, InputError):
-        return False
-    return True
+    return can_be_had(chosen, data[[name for name in RATES if name in data]])
 
 
 def target_of(evaluation: xr.DataTree, target: str | None) -> str:

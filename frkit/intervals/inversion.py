@@ -115,8 +115,8 @@ def inverted(evaluation: xr.DataTree, chosen: Measure, level: float, target: str
     # the rate of all groups together stays along the ray, so that no supposed rate of one passes what all errors in it
     # give: how far a measure that grows with the rates may reach is told by their own law
     drawn = ray.drawn.quantile(1 - tail if side > 0 else tail, REPLICATE, skipna=False).drop_vars("quantile")
-    finite = estimate.where(np.isfinite(estimate), ray.seen)
-    for held in (ray.seen, finite, drawn.fillna(ray.seen)):  # what is seen: with half an error for none, and without
+    # what is seen is held: with half an error for none, and without
+    for held in (ray.seen, estimate.where(np.isfinite(estimate), ray.seen), drawn.fillna(ray.seen)):
         off = side * np.maximum(side * off, side * held)
     # a group without an error may have a rate as near to 0 as one likes: the measure may be what it is where one group
     # alone has errors, a ratio infinite

@@ -6,6 +6,7 @@ Disparities of group rates are the rows of two tables in `frkit.measures.dispari
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import xarray as xr
 
@@ -184,15 +185,25 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
     return values
 
 
+_READ: WeakKeyDictionary[Measure, dict] = WeakKeyDictionary()  # what measures were found to read of which tables
+
+
+def can_be_had(chosen: Measure, tallies: xr.Dataset) -> bool:
+    """Whether a table holds what a measure reads."""
+    try:
+        chosen(tallies)
+    except (KeyError, AttributeError, InputError):
+        return False
+    return True
+
+
 def rates_read(chosen: Measure, tallies: xr.Dataset, names: tuple[str, ...] = GROUP_RATES) -> tuple[str, ...]:
-    """The rates of groups (or other variables) without which a measure cannot be had."""
-    needed = []
-    for name in (name for name in names if name in tallies):
-        try:
-            chosen(tallies.drop_vars(name))
-        except (KeyError, AttributeError, InputError):
-            needed.append(name)
-    return tuple(needed)
+    """The rates of groups (or other variables) without which a measure cannot be had; found once for such a table."""
+    known, table = _READ.setdefault(chosen, {}), (names, *tallies.variables, *tallies.sizes.items())
+    if table not in known:
+        needed = (name for name in names if name in tallies and not can_be_had(chosen, tallies.drop_vars(name)))
+        known[table] = tuple(needed)
+    return known[table]
 
 
 enter(*(Measure(name, partial(variable, name=name), label=label) for name, label in _VARIABLES.items()))
