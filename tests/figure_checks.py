@@ -75,16 +75,18 @@ def faults(figure):
     return found
 
 
+def look():
+    """Note what is wrong with the open figures."""
+    for number in plt.get_fignums():
+        figure = plt.figure(number)
+        FOUND.extend(f"{figure.get_suptitle()[:40]}: {fault}" for fault in faults(figure))
+
+
 def watch(shell):
-    """Look at every figure of every cell from now on, before it is shown and closed."""
-
-    def look():
-        for number in plt.get_fignums():
-            figure = plt.figure(number)
-            FOUND.extend(f"{figure.get_suptitle()[:40]}: {fault}" for fault in faults(figure))
-
+    """Look at every figure of every cell from now on, before it is shown and closed; what was found is forgotten."""
+    FOUND.clear()
     shown = list(shell.events.callbacks["post_execute"])
     for callback in shown:
         shell.events.unregister("post_execute", callback)
-    for callback in [look, *shown]:
+    for callback in [look, *(one for one in shown if one is not look)]:
         shell.events.register("post_execute", callback)

@@ -53,42 +53,49 @@ def answers(notebook):
 
 
 WATCH = """\
-import sys; sys.path.insert(0, {tests!r})
-import figure_checks; figure_checks.watch(get_ipython())"""
-BEGIN = """\
 %reset -f
-import os, figure_checks; os.chdir({folder!r}); figure_checks.FOUND.clear()"""
+import sys; sys.path.insert(0, {folder!r})
+import figure_checks; figure_checks.watch(get_ipython())"""
 
 
 @pytest.fixture(scope="module")
-def kernel():
-    """One for all notebooks, so that libraries are loaded once; none sees a name of another."""
+def kernel(tmp_path_factory):
+    """One for all notebooks, so that libraries are loaded once; none sees a name of another. Its folder is not the
+    notebooks', as on Colab."""
     manager = KernelManager()
-    manager.start_kernel(env=run_notebooks.kernel_environment())
-    cell = nbformat.v4.new_code_cell(WATCH.format(tests=str(Path(__file__).parent)))
-    run_notebooks.execute(nbformat.v4.new_notebook(cells=[cell]), ".", kernel=manager)
+    manager.start_kernel(env=run_notebooks.kernel_environment(), cwd=str(tmp_path_factory.mktemp("elsewhere")))
     yield manager
     manager.shutdown_kernel(now=True)
 
 
-def watched(path, folder):
+def watched(path):
     """The cells with fast parameters, and behind them the answers to the exercises; the last one prints what is wrong
     with their figures: words that lie over other words, a legend over the data."""
     notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
     notebook.cells += [nbformat.v4.new_code_cell(code) for code in answers(notebook)]
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(BEGIN.format(folder=str(folder))))
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(WATCH.format(folder=str(Path(__file__).parent))))
     notebook.cells.append(nbformat.v4.new_code_cell("print(*figure_checks.FOUND, sep='\\n')"))
     return notebook
 
 
 @each_notebook
-def test_runs_with_fast_parameters(path, tmp_path, kernel):
-    """In a folder that is not the notebooks', as on Colab; what Chromium runs in this session is not run twice."""
-    executed = run_notebooks.execute(watched(path, tmp_path), tmp_path, timeout=300, kernel=kernel)
+def test_runs_with_fast_parameters(path, kernel):
+    """What Chromium runs in this session is not run twice."""
+    executed = run_notebooks.execute(watched(path), ".", timeout=300, kernel=kernel)
     errors = [o for cell in code_cells(executed) for o in cell.outputs if o.output_type == "error"]
     assert errors == []
     assert any(has_picture(cell) for cell in code_cells(executed))
     assert executed.cells[-1].outputs[0].text.split("\n") == ["", ""]
+
+
+def test_what_spoils_a_figure_is_told_in_its_own_notebook_alone(kernel):
+    spoilt = "import matplotlib.pyplot as plt; kept = 1; plt.figtext(0.5, 0.5, 'one'); plt.figtext(0.5, 0.5, 'other');"
+    for source, told in ((spoilt, ": 'one' over 'other'\n"), ("'kept' in globals()", "\n")) * 2:
+        sources = [WATCH.format(folder=str(Path(__file__).parent)), source, "print(*figure_checks.FOUND, sep='\\n')"]
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in sources])
+        executed = run_notebooks.execute(notebook, ".", timeout=60, kernel=kernel)
+        assert executed.cells[-1].outputs[0].text == told
+    assert executed.cells[1].outputs[0].data["text/plain"] == "False"
 
 
 @each_notebook
