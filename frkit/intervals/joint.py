@@ -110,8 +110,8 @@ def mixed_draws(evaluation: xr.DataTree, n: int) -> tuple[xr.DataArray, xr.DataA
         alike = np.ptp(shares[people], axis=0)[:, None] == 0
         values = np.where(alike, np.nan, np.maximum(np.stack(drawn, -1), least))
         found.append(np.concatenate([values, least[None]])[..., rates.groups])
-    whole = np.moveaxis(found, 1, 0).reshape(n + 1, *data.shape)
-    whole = xr.DataArray(whole, {dim: data[dim] for dim in data.dims}, (REPLICATE, *data.dims))
+    whole = np.ascontiguousarray(np.moveaxis(found, 1, -1)).reshape(*data.shape, n + 1)  # quicker: draws side by side
+    whole = xr.DataArray(whole, {dim: data[dim] for dim in data.dims}, (*data.dims, REPLICATE))
     return whole.isel({REPLICATE: slice(n)}), whole.isel({REPLICATE: n})
 
 
