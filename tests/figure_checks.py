@@ -85,6 +85,7 @@ def look():
 def watch(shell):
     """Look at every figure of every cell from now on, before it is shown and closed; what was found is forgotten."""
     FOUND.clear()
+    shell.run_line_magic("config", "InlineBackend.print_figure_kwargs = {}")  # not drawn once more to be cut
     shown = list(shell.events.callbacks["post_execute"])
     for callback in shown:
         shell.events.unregister("post_execute", callback)
