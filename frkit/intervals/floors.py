@@ -42,7 +42,7 @@ PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
 DEAL = "deal"
 DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt to groups at random
 TIE = 1e-12  # a floor this close to the estimate reaches it
-SIZES = {  # measured; see data/interval_coverage.csv. Of replicates no stored study counts them
+SIZES = {  # the largest of three counts, the last of which is data/interval_coverage.csv. Of replicates none is stored
     # short, because captions print them; the exact test is `permutation_test`
     THESE_PEOPLE: "as a test at 5 % has size 0 to .09",
     NEW_PEOPLE: "as a test at 5 % has size 0 to .08",
