@@ -16,7 +16,7 @@ IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 GROUP_RATES = ("far_group", "frr_group", "far_cross", "eer_group")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a user's function need not be hashable
 class Measure:
     """A number read off the tallies of one evaluation node, with what an interval must know about it.
 
