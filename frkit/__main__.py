@@ -121,7 +121,7 @@ def _report(asked: argparse.Namespace) -> int:
 
 def _demo(asked: argparse.Namespace) -> int:
     """The bundled faces to a folder."""
-    from frkit.faces.opening import demo_faces
+    from frkit.data.opening import demo_faces
 
     asked.by = asked.by or ["gender"]
     return _written(asked, demo_faces(), {})

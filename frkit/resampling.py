@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, affordable, require, require_one_of, require_whole
-from frkit.faces.labels import clean_labels, complete_labels
+from frkit.data.labels import clean_labels, complete_labels
 
 
 def _with_replacement(rng: np.random.Generator, strata: list[np.ndarray], size: int | None) -> np.ndarray:

@@ -20,7 +20,7 @@ import xarray as xr
 
 import frkit as fk
 from frkit.__main__ import main, parser
-from frkit.faces import opening
+from frkit.data import opening
 
 ROOT = Path(__file__).resolve().parent.parent
 LEVELS = ["--far", "0.05", "0.1"]

@@ -125,9 +125,9 @@ def test_demo_data_come_with_the_wheel(tmp_path):
 
 
 def test_a_demo_that_was_lost_says_so(monkeypatch):
-    from frkit.faces import opening
+    from frkit.data import opening
 
-    monkeypatch.setattr(opening, "__file__", "/nowhere/frkit/faces/opening.py")
+    monkeypatch.setattr(opening, "__file__", "/nowhere/frkit/data/opening.py")
     with pytest.raises(fk.InputError, match="demo_faces.npz did not come with this installation"):
         fk.demo_faces()
 

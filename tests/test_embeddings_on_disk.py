@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import frkit as fk
-from frkit.faces import checks, files, matlab
+from frkit.data import checks, files, matlab
 from frkit.scores import tensor
 
 N = 600

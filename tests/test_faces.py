@@ -6,8 +6,8 @@ import pytest
 import xarray as xr
 
 from frkit.base import UNKNOWN, InputError
-from frkit.faces.dataset import faces, stack_models
-from frkit.faces.labels import clean_labels
+from frkit.data.dataset import faces, stack_models
+from frkit.data.labels import clean_labels
 
 IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
 
@@ -130,7 +130,7 @@ def test_bad_labels_are_refused_with_their_rows(case):
 
 @pytest.mark.parametrize("name", ["image", "identity", "model", "feature", "embedding", "far_level", "score"])
 def test_reserved_names_cannot_be_attributes(name):
-    from frkit.faces.labels import RESERVED
+    from frkit.data.labels import RESERVED
 
     assert name in RESERVED
 

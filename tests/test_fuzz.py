@@ -19,7 +19,7 @@ import xarray as xr
 
 import frkit as fk
 from frkit.base import InputError
-from frkit.faces import files, trial
+from frkit.data import files, trial
 
 MUTATIONS = int(os.environ.get("FRKIT_FUZZ", 0))
 SLOW = 2.0  # seconds of work for one file, on top of those that the whole file takes

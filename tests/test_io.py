@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frkit.base import DataWarning, InputError
-from frkit.faces.dataset import faces, stack_models
-from frkit.faces.opening import open_faces
+from frkit.data.dataset import faces, stack_models
+from frkit.data.opening import open_faces
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 IDENTITY = ["anna", "anna", "bo", "bo", "çy"]

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 from frkit.base import InputError
-from frkit.faces.opening import open_faces
+from frkit.data.opening import open_faces
 
 IDENTITY = ["anna", "anna", "bo", "bo", "çy"]
 

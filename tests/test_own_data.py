@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import frkit as fk
-from frkit.faces.joins import identities_from
+from frkit.data.joins import identities_from
 
 NAMES = ["ann_1.jpg", "ann_2.jpg", "bo_1.jpg", "bo_2.jpg", "cy_x_1.jpg"]
 WHO = ["ann", "ann", "bo", "bo", "cy_x"]

@@ -55,16 +55,16 @@ def test_every_name_leads_to_what_the_stub_says(name):
 @pytest.mark.parametrize(
     "lines",
     [
-        "import frkit as fk; fk.faces; import frkit.faces.labels",
-        "import frkit.faces.labels; import frkit as fk",
-        "from frkit.faces import faces, labels; import frkit as fk",
-        "from frkit import faces, plot; import frkit as fk; import frkit.faces.files",
+        "import frkit as fk; fk.faces; import frkit.data.labels",
+        "import frkit.data.labels; import frkit as fk",
+        "from frkit.data import faces, labels; import frkit as fk",
+        "from frkit import faces, plot; import frkit as fk; import frkit.data.files",
     ],
 )
 def test_faces_is_the_function_whatever_is_loaded_first(lines):
     """The room has the same name, and the import system binds rooms to the package."""
-    check = "import sys; assert fk.faces.__module__ == 'frkit.faces.dataset' and callable(fk.faces)"
-    code = f"{lines}; {check}; assert sys.modules['frkit.faces'].__path__"
+    check = "import sys; assert fk.faces.__module__ == 'frkit.data.dataset' and callable(fk.faces)"
+    code = f"{lines}; {check}; assert sys.modules['frkit.data'].__path__"
     subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=ROOT, check=True)
 
 

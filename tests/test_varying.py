@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frkit.base import UNKNOWN, InputError
-from frkit.faces.dataset import faces
-from frkit.faces.labels import resolve_varying
+from frkit.data.dataset import faces
+from frkit.data.labels import resolve_varying
 
 IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
 

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import GENUINE, IDENTITY, PAIR, PROBE, REFERENCE, UNKNOWN, InputError, listed, require, warn
-from frkit.faces.labels import CROSSED, attributes_of, resolve_varying
+from frkit.data.labels import CROSSED, attributes_of, resolve_varying
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import People, group_codes, groups_among, labels_of_sides, of_people
 

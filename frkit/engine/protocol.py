@@ -10,7 +10,7 @@ from scipy import sparse
 
 from frkit.base import IDENTITY, PAIR, require
 from frkit.engine.listed import Listed, draw_pairs, people_of_list, weights_of_list
-from frkit.faces.labels import CROSSED, attributes_of
+from frkit.data.labels import CROSSED, attributes_of
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 from frkit.scores.groups import People, cell_table, group_codes, is_symmetric, people, shares
 

@@ -25,7 +25,7 @@ from frkit.base import require
 from frkit.engine import kernels
 from frkit.engine.protocol import Protocol
 from frkit.engine.store import Checkpoint, Store
-from frkit.faces.dataset import fingerprint
+from frkit.data.dataset import fingerprint
 from frkit.scores.tensor import ScoreArray, one_blas_thread
 
 FAN_IN = 8  # partial tallies added at a time

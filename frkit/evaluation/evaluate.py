@@ -31,7 +31,7 @@ from frkit.engine.rates import plan_rates, tally_rates
 from frkit.engine.store import Checkpoint
 from frkit.engine.sweep import parts_of, swept_with
 from frkit.evaluation.nodes import caution, provenance, tree
-from frkit.faces.labels import VARYING_RULES
+from frkit.data.labels import VARYING_RULES
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, models_of, turned, with_impostors
 from frkit.scores.tensor import one_blas_thread

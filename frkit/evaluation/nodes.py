@@ -25,8 +25,8 @@ from frkit.base import (
 )
 from frkit.engine.pairs import COLUMN
 from frkit.engine.protocol import Protocol
-from frkit.faces.files import check_in_child, named, reading
-from frkit.faces.opening import demo_file
+from frkit.data.files import check_in_child, named, reading
+from frkit.data.opening import demo_file
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 
 LONG_NAMES = {

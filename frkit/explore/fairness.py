@@ -26,7 +26,7 @@ from frkit.base import (
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.panel import Panel, far_range, menu, number, remembered, say, several, slider, tick
 from frkit.explore.roc import LEVEL, TREE, within
-from frkit.faces.labels import VARYING_RULES
+from frkit.data.labels import VARYING_RULES
 from frkit.intervals import band, decision_zones, floor, provenance
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS

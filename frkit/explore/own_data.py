@@ -14,8 +14,8 @@ import numpy as np
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PROBE, InputError, require
 from frkit.explore.panel import Stopped, end, labelled, start_at
-from frkit.faces.files import file_kind, named
-from frkit.faces.opening import demo_faces
+from frkit.data.files import file_kind, named
+from frkit.data.opening import demo_faces
 from frkit.reporting import page
 from frkit.reporting.opening import ENDINGS, guess, kind_of, open_data, preview
 from frkit.reporting.report import Report, report

@@ -30,7 +30,7 @@ from frkit.base import (
     require_whole,
 )
 from frkit.evaluation.evaluate import RATES, evaluated, prepared
-from frkit.faces.labels import attributes_of
+from frkit.data.labels import attributes_of
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, labels_of_sides, people
 from frkit.scores.tensor import selected

@@ -7,7 +7,7 @@ import xarray as xr
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, GROUP, MODEL, InputError, require
-from frkit.faces.labels import attributes_of
+from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
 from frkit.intervals import band, compare, floor, permutation_test
 from frkit.intervals.influence import NEW_PEOPLE

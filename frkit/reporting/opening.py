@@ -9,11 +9,11 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PAIR, PROBE, REFERENCE, listed, require, require_path, writing
-from frkit.faces.dataset import stack_models
-from frkit.faces.files import KINDS, file_kind, named
-from frkit.faces.joins import is_pattern
-from frkit.faces.opening import IDENTITY_NAMES, open_faces
-from frkit.faces.tables import read_frame, read_pieces
+from frkit.data.dataset import stack_models
+from frkit.data.files import KINDS, file_kind, named
+from frkit.data.joins import is_pattern
+from frkit.data.opening import IDENTITY_NAMES, open_faces
+from frkit.data.tables import read_frame, read_pieces
 from frkit.scores.matrix import open_scores
 from frkit.scores.pair_files import open_pairs
 

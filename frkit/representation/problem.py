@@ -8,8 +8,8 @@ import xarray as xr
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, UNKNOWN, listed, require, require_whole, warn
-from frkit.faces.checks import as_float32, check_faces, check_finite
-from frkit.faces.labels import CROSSED, clean_labels, complete_labels, crossed, resolve_varying
+from frkit.data.checks import as_float32, check_faces, check_finite
+from frkit.data.labels import CROSSED, clean_labels, complete_labels, crossed, resolve_varying
 
 UNITS = ("identity", "image")
 FEWEST_FOLDS = 3  # training, validation and test

@@ -22,7 +22,7 @@ from frkit.base import (
     require,
     require_one_of,
 )
-from frkit.faces.labels import (
+from frkit.data.labels import (
     CROSSED,
     attributes_of,
     clean_labels,

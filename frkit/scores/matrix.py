@@ -23,11 +23,11 @@ from frkit.base import (
     require_path,
     warn,
 )
-from frkit.faces.files import OnDisk, beside, file_kind, named, read_npy
-from frkit.faces.joins import identities_from, joined
-from frkit.faces.labels import check_names, clean_labels, complete_labels, image_names, resolve_varying
-from frkit.faces.opening import IDENTITY_NAMES, read_columns, take_column
-from frkit.faces.tables import read_pieces, to_numbers
+from frkit.data.files import OnDisk, beside, file_kind, named, read_npy
+from frkit.data.joins import identities_from, joined
+from frkit.data.labels import check_names, clean_labels, complete_labels, image_names, resolve_varying
+from frkit.data.opening import IDENTITY_NAMES, read_columns, take_column
+from frkit.data.tables import read_pieces, to_numbers
 from frkit.scores.pairs import FAILED, below, marks_of, warn_of_failed, without_failed
 from frkit.scores.tensor import block_size, labelled_tensor
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import IDENTITY, PROBE, REFERENCE, InputError, listed, require
-from frkit.faces.files import named, read_npy
-from frkit.faces.tables import MISSING_CELLS, read_text, to_numbers
+from frkit.data.files import named, read_npy
+from frkit.data.tables import MISSING_CELLS, read_text, to_numbers
 
 SIDES = (PROBE, REFERENCE)
 NAMES = (PROBE, REFERENCE, f"{PROBE}_{IDENTITY}", f"{REFERENCE}_{IDENTITY}")

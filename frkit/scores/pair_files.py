@@ -11,8 +11,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import IDENTITY, IMAGE, PROBE, listed, require, warn
-from frkit.faces.files import named
-from frkit.faces.joins import identities_from, joined
+from frkit.data.files import named
+from frkit.data.joins import identities_from, joined
 from frkit.scores.pair_columns import SIDES, refuse
 from frkit.scores.pair_formats import PAIR_FORMATS
 from frkit.scores.pairs import pairs

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import IDENTITY, PROBE, REFERENCE, InputError, listed, require
-from frkit.faces.files import named, not_read, reading
-from frkit.faces.tables import open_text, read_frame, read_text
+from frkit.data.files import named, not_read, reading
+from frkit.data.tables import open_text, read_frame, read_text
 from frkit.scores.pair_columns import NAMES, SIDES, mapped, read_scores, refuse, score_lines, scores_in
 
 BLOCK = 300  # pairs of one kind in a row, in RFW's protocol

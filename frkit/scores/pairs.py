@@ -25,7 +25,7 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.faces.labels import check_names, clean_labels, complete_labels, model_names, one_each
+from frkit.data.labels import check_names, clean_labels, complete_labels, model_names, one_each
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
 BETWEEN = " x "  # in a label that names both sides, such as "Asian x White"

@@ -13,9 +13,9 @@ import xarray as xr
 from threadpoolctl import ThreadpoolController
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
-from frkit.faces.checks import ROWS, check_rows, loaded, row_pieces
-from frkit.faces.dataset import NUMBERED
-from frkit.faces.labels import clean_labels, complete_labels, image_names
+from frkit.data.checks import ROWS, check_rows, loaded, row_pieces
+from frkit.data.dataset import NUMBERED
+from frkit.data.labels import clean_labels, complete_labels, image_names
 
 CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
 KEPT = 500_000_000  # bytes of rows that are ready, of an embedding on disk

@@ -9,7 +9,7 @@ from scipy.special import entr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, require
-from frkit.faces.dataset import faces, stack_models
+from frkit.data.dataset import faces, stack_models
 from frkit.representation import Critic, representation_bias
 from frkit.studies.along import along
 

@@ -9,8 +9,8 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require, require_inside, require_whole
-from frkit.faces.dataset import stack_models
-from frkit.faces.labels import resolve_varying
+from frkit.data.dataset import stack_models
+from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
 from frkit.nsigma.subsets import BATCH, subset_rates
 from frkit.representation.mine import Adam

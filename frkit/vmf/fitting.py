@@ -7,7 +7,7 @@ import xarray as xr
 from scipy.optimize import elementwise
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, warn
-from frkit.faces.checks import check_rows
+from frkit.data.checks import check_rows
 from frkit.vmf.densities import bessel_ratios, log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from frkit.base import UNKNOWN, require
-from frkit.faces.labels import clean_labels
+from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling, score_moments
 from frkit.vmf.densities import RadialInverse
 

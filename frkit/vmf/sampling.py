@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from frkit.base import require
-from frkit.faces.dataset import faces, stack_models
+from frkit.data.dataset import faces, stack_models
 from frkit.vmf.densities import RadialInverse
 
 BLOCK = 8192

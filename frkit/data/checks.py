@@ -14,7 +14,7 @@ ROWS = 4096  # of an embedding that are looked at at a time
 def check_faces(faces, name: str = "faces") -> None:
     """Refuse what is no Dataset with embeddings and identities of images; there may be several models."""
     good = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
-    require(good, f"{name} must be a faces Dataset; make it with frkit.faces or frkit.open_faces")
+    require(good, f"{name} must be a faces Dataset; make it with frkit.data or frkit.open_faces")
     dims = faces["embedding"].dims
     fits = set(dims) - {MODEL} == {IMAGE, FEATURE}
     require(fits, f"the embedding of {name} must have dims (image, feature) or (model, image, feature), got {dims}")

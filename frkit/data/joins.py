@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, listed, require, warn
-from frkit.faces.files import named, not_read
-from frkit.faces.labels import RESERVED, clean_labels
-from frkit.faces.tables import read_frame
+from frkit.data.files import named, not_read
+from frkit.data.labels import RESERVED, clean_labels
+from frkit.data.tables import read_frame
 
 _WHO = ("identity", "name", "person", "subject", "speaker", "id")  # fields of a pattern that say who it is
 MANY = 20  # rows from which a column without two equal labels holds names

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.io import loadmat, matlab, whosmat
 
 from frkit.base import require
-from frkit.faces.files import BLOCK, check_in_child, narrow, need, not_read, reading
+from frkit.data.files import BLOCK, check_in_child, narrow, need, not_read, reading
 
 _WHY = "a MATLAB string array, struct, object or complex array; save strings as cellstr(...) and fields as variables"
 

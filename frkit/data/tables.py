@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, real_numbers, require
-from frkit.faces.files import BLOCK, check_unpacked, file_kind, narrow, need, opener, reading, wide_enough
+from frkit.data.files import BLOCK, check_unpacked, file_kind, narrow, need, opener, reading, wide_enough
 
 _NEVER = "[\n\r\0]"  # in no cell: a quote was left open, or the file is no text
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})

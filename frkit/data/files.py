@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import FEATURE, IMAGE, MODEL, InputError, listed, require, warn
-from frkit.faces.checks import ROWS
+from frkit.data.checks import ROWS
 
 PICKLED = (
     "can only be read by unpickling, which may run any code, so frkit refuses; "

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_path
-from frkit.faces.checks import ROWS, checked_embedding
-from frkit.faces.dataset import collected
-from frkit.faces.files import (
+from frkit.data.checks import ROWS, checked_embedding
+from frkit.data.dataset import collected
+from frkit.data.files import (
     OnDisk,
     beside,
     file_kind,
@@ -21,9 +21,9 @@ from frkit.faces.files import (
     read_npz,
     reading,
 )
-from frkit.faces.joins import identities_from, is_pattern, joined
-from frkit.faces.labels import clean_labels, resolve_varying
-from frkit.faces.tables import open_text, read_table
+from frkit.data.joins import identities_from, is_pattern, joined
+from frkit.data.labels import clean_labels, resolve_varying
+from frkit.data.tables import open_text, read_table
 
 _EMBEDDING_NAMES = ("embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x")
 IDENTITY_NAMES = (
@@ -186,7 +186,7 @@ def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
     if kind in ("netcdf", "zarr"):
         return read_dataset(path, kind)
     if kind == "mat":
-        from frkit.faces.matlab import read_mat
+        from frkit.data.matlab import read_mat
 
         return read_mat(path)
     if kind == "lines":

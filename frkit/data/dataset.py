@@ -10,8 +10,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_one_of
-from frkit.faces.checks import check_faces, checked_embedding, row_pieces
-from frkit.faces.labels import (
+from frkit.data.checks import check_faces, checked_embedding, row_pieces
+from frkit.data.labels import (
     VARYING_RULES,
     check_names,
     clean_labels,
