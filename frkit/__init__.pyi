@@ -18,7 +18,6 @@ from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluate import far_levels as far_levels
 from .evaluation.nodes import demo_evaluation as demo_evaluation
 from .evaluation.nodes import open_evaluation as open_evaluation
-from .evaluation.thresholds import threshold_for_all_groups as threshold_for_all_groups
 from .evaluation.verification import verification as verification
 from .data import faces as faces
 from .data import stack_models as stack_models

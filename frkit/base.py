@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import wraps
 from inspect import signature
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -164,40 +164,13 @@ def listed(items, limit: int = 5) -> str:
 
 
 def compiled(**options) -> Callable:
-    """Numba's `njit`, with its cache on disk; without it where nothing can be written.
-
-    The cache lies beside the source or, where that cannot be written, in the user's own folder for caches; the
-    environment variable NUMBA_CACHE_DIR names another place.
-    """
+    """Numba's `njit`, with its cache on disk where a folder for it can be written."""
     from numba import njit
 
     def decorate(function: Callable) -> Callable:
         try:
-            made = njit(cache=True, **options)(function)
+            return njit(cache=True, **options)(function)
         except RuntimeError:  # Numba finds no folder that it can write to
-            made = njit(**options)(function)
-        _tell_of_compiling(made.stats.cache_path is not None)
-        return made
+            return njit(**options)(function)
 
     return decorate
-
-
-@cache
-def _tell_of_compiling(kept: bool) -> None:
-    """Let the first compilation of this process be told: it takes some seconds, which would pass in silence."""
-    from numba.core import event
-
-    what = "this takes some seconds, once for this version and processor"
-    if not kept:
-        what = "every process must, because no folder for Numba's cache can be written; NUMBA_CACHE_DIR can name one"
-
-    class Teller(event.Listener):
-        def on_start(self, event):
-            if event.data["dispatcher"].py_func.__module__.startswith("frkit."):
-                self.on_start = self.on_end
-                print(f"frkit: compiling; {what}", file=sys.stderr, flush=True)
-
-        def on_end(self, event):
-            """Nothing: of every event but the first start."""
-
-    event.register("numba:compile", Teller())

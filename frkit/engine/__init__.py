@@ -1,6 +1,6 @@
-"""The one place that touches scores: plan, sweep, resolution. It knows arrays, no labels.
+"""Every evaluation is a weighted list of pairs: from scores to pairs, and from pairs to rates.
 
-Where formulas stand: the threshold at a FAR level (D.1) in `levels_and_eer.walk_levels`, and the EER there; genuine
-pairs, and the weights of the V-statistic (eq. 19), in `pairs.weigh_genuine`; weights of identities (section 2.1) in
-`frkit.scores.groups.shares`; AUC, moments and histograms in `distributions`; what each image adds in `influence_sums`.
+protocol: who is compared with whom. sweep: from a tensor to pairs. pairs: filed by score, with
+weights. rates: thresholds, FAR, FRR, EER and AUC. people: what each image adds to the rates.
+distributions: moments and histograms.
 """

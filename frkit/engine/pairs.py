@@ -1,292 +1,312 @@
-"""Scored pairs, sorted: genuine pairs with their weights, in the data, in replicates and in the V-statistic (eq. 19);
-the kept impostor pairs with what lies above them; and how weights become the columns of a table.
-"""
+"""A weighted list of impostor pairs, filed by score, and the genuine pairs with their weights."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
+import dask
 import numpy as np
-import xarray as xr
+from dask.base import get_scheduler
+from dask.local import get_sync
+from dask.system import CPU_COUNT
 
-from frkit.base import GROUP, REFERENCE_GROUP
+from frkit.base import affordable, require
 from frkit.engine import kernels
-from frkit.engine.pilot import Ladder
 from frkit.engine.protocol import Protocol
-from frkit.engine.sweep import each, slot_sums
+from frkit.engine.sweep import Swept
 
-RUN, LONGEST = 512, 2048  # kept pairs whose weights are added up for all columns at once: per cell, and at most
-PIECE = 1 << 18  # pairs whose weights one thread adds up at a time
-PORTION = 4_000_000  # kept pairs that are sorted and walked at once, 24 bytes each
-COLUMN = "column"  # the data, replicates, and last the V-statistic
-ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be from the exact one
+SUMS = 64_000_000  # bytes that the sums of all chunks may take
+FEWEST, MOST = 100, 2048  # chunks
+SAMPLED = 200_000  # scores from which the ends of chunks are chosen
+PIECE = 250_000  # pairs that are handled at once
+BLOCK = 16  # columns whose genuine weights are held at once
+ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be off
 
 
-class Pairs(NamedTuple):
-    """Pairs sorted by score, as the compiled walks take them; weights of the two images are multiplied by the factor.
-
-    cell: of impostor pairs the cell, of genuine pairs the group, the last one being "no group". A row of -1 marks
-    copies of the one image `col`.
-    """
-
-    score: np.ndarray
-    row: np.ndarray
-    col: np.ndarray
-    cell: np.ndarray
-    factor: np.ndarray
-
-    def take(self, places) -> "Pairs":
-        """Some of the pairs: a slice, a mask, or an order."""
-        return Pairs(*(np.ascontiguousarray(part[places]) for part in self))
+def each(work, n: int) -> list:
+    """The work for 0 .. n - 1 on the threads of the active scheduler."""
+    n_threads = dask.config.get("num_workers", None) or CPU_COUNT
+    if get_scheduler() is get_sync or n_threads == 1:
+        return [work(k) for k in range(n)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(work, range(n)))
 
 
 @dataclass(frozen=True, eq=False)
-class Genuine:
-    """Genuine pairs from the lowest score up, with their weights in the data, in replicates, and in the V-statistic.
+class ImpostorPairs:
+    """Impostor pairs in chunks of rising scores, and by cell within a chunk.
 
-    pairs: as replicates weigh them; centre: as the V-statistic does, with the counts of the data. image_weight:
-    (column, image) of both sides, within the identity; identity_count: (column, identity), and identity: that of each
-    image of the second side. totals: (group, column) weight of all genuine pairs, last that of the V-statistic. failed:
-    how many comparisons did.
+    Attributes
+    ----------
+    row, col : (pair,) entries. score : (pair,).
+    upper : (chunk,) the highest score that belongs to each chunk; the last is infinite.
+    start : (chunk * cell + 1,) where the pairs of each chunk and cell begin.
+    stands_for : (chunk,) how many pairs each of its pairs stands for: 1 where all were kept.
+    listed_factor : (pair,) weights that a list gives its pairs, or None.
     """
 
-    pairs: Pairs
-    centre: Pairs
-    image_weight: tuple[np.ndarray, np.ndarray]
-    identity_count: np.ndarray
-    identity: np.ndarray
-    failed: int
-    totals: np.ndarray
+    protocol: Protocol
+    row: np.ndarray
+    col: np.ndarray
+    score: np.ndarray
+    upper: np.ndarray
+    start: np.ndarray
+    stands_for: np.ndarray
+    listed_factor: np.ndarray | None = None
 
     @property
-    def n_columns(self) -> int:
-        """The data, replicates, and the V-statistic."""
-        return len(self.identity_count) + 1
+    def n_chunks(self) -> int:
+        """Number of chunks."""
+        return len(self.upper)
 
-    def column(self, column: int) -> tuple[tuple, Pairs]:
-        """Counts of one column: images on either side, identities, and whose images stand on the second side; pairs."""
-        pairs, counts = (self.pairs, column) if column < len(self.identity_count) else (self.centre, 0)
-        return (*(part[counts] for part in self.image_weight), self.identity_count[counts], self.identity), pairs
+    def of_chunks(self, first: int, last: int) -> slice:
+        """The pairs of the chunks from `first` up to, without, `last`."""
+        n_cells = self.protocol.n_cells
+        return slice(int(self.start[first * n_cells]), int(self.start[last * n_cells]))
 
-    def at_places(self, column: int, place: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Add the weight of the pairs in one column to their places, (place, group); place: (pair,), ascending."""
-        kernels.binned_genuine(place, *self.column(column), weight, np.empty((0, 0)))
+    def chunk_of(self, score) -> np.ndarray:
+        """The chunk to which scores belong."""
+        return np.searchsorted(self.upper, score, side="left")
+
+    def counts(self) -> np.ndarray:
+        """Number of pairs, (chunk, cell); a kept pair counts for all that it stands for."""
+        many = np.diff(self.start).reshape(self.n_chunks, -1)
+        return many * self.stands_for[:, None]
+
+    def factor(self, part: slice) -> np.ndarray:
+        """Weight in the data of some pairs, without what they stand for."""
+        if self.listed_factor is not None:
+            return self.listed_factor[part]
+        return self.protocol.scale[self.row[part]] * self.protocol.scale[self.col[part]]
+
+    def weight(self, part: slice, columns) -> np.ndarray:
+        """Weight of some pairs of one chunk, without what they stand for, in some columns."""
+        counts = self.protocol.weight
+        product = counts[self.row[part]][:, columns].astype(float)
+        product *= counts[self.col[part]][:, columns]
+        return product * self.factor(part)[:, None]
+
+    def sums(self, value: np.ndarray | None = None) -> np.ndarray:
+        """Weight of the pairs, times a value of each, (chunk, cell, column)."""
+        n_cells, counts = self.protocol.n_cells, self.protocol.weight
+        sums = np.zeros((len(self.start) - 1, counts.shape[1]))
+        plain = value is None and self.protocol.equal_scale
+        if plain and counts.shape[1] == 2:  # the data alone, in which each pair counts once
+            sums += np.diff(self.start)[:, None]
+        else:
+            run = 65_535 // max(int(counts.max()), 1) ** 2
+            ends = self.start[:: n_cells]
+            pieces = np.searchsorted(ends, np.arange(0, ends[-1], PIECE))
+            pieces = np.unique(np.append(pieces, self.n_chunks)) * n_cells
+
+            def add(number: int) -> None:
+                slots = slice(int(pieces[number]), int(pieces[number + 1]))
+                start = self.start[slots.start : slots.stop + 1]
+                part = slice(int(start[0]), int(start[-1]))
+                pairs = start - start[0], self.row[part], self.col[part]
+                if plain:
+                    kernels.add_counts(*pairs, counts, run, sums[slots])
+                else:
+                    factor = self.factor(part) * (1.0 if value is None else value[part])
+                    kernels.add_weights(*pairs, factor, counts, sums[slots])
+
+            each(add, len(pieces) - 1)
+        sums = sums.reshape(self.n_chunks, n_cells, -1)
+        return sums * self.stands_for[:, None, None] if np.any(self.stands_for > 1) else sums
+
+
+def file_pairs(swept: Swept, protocol: Protocol, edges: np.ndarray) -> ImpostorPairs:
+    """Impostor pairs in chunks whose ends hold the cuts of the sweep and further edges.
+
+    edges: scores at which a chunk must begin (those of a histogram's bins).
+    """
+    n_pairs = sum(map(len, swept.score))
+    dtype = swept.score[0].dtype if swept.score else np.dtype(np.float32)
+    cuts = np.unique(swept.cuts[np.isfinite(swept.cuts)]).astype(dtype)
+    begins = np.asarray(edges, dtype)
+    begins = np.where(begins < edges, np.nextafter(begins, dtype.type(np.inf)), begins)
+    below = np.nextafter(begins, dtype.type(-np.inf))
+    upper = _ends_of_chunks(swept.score, n_pairs, protocol, np.append(cuts, below))
+    n_cells = protocol.n_cells
+    guess, low, scale = _guesses(upper)
+    slots = []
+    for row, col, score in zip(swept.row, swept.col, swept.score, strict=True):
+        chunk = np.empty(len(score), np.int32)
+        kernels.chunks(score, upper, guess, low, scale, chunk)
+        slots.append(chunk * np.int32(n_cells) + protocol.cells(row, col))
+    many = sum((np.bincount(slot, minlength=len(upper) * n_cells) for slot in slots))
+    start = np.append(0, np.cumsum(many)).astype(np.int64)
+    filed = (np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32), np.empty(n_pairs, dtype))
+    following = start[:-1].copy()
+    for slot in slots:  # parts are let go as soon as they are filed
+        part = swept.row.pop(0), swept.col.pop(0), swept.score.pop(0)
+        kernels.file_pairs(slot, following, part, filed)
+    lower = np.append(dtype.type(-np.inf), upper[:-1])
+    level = (swept.cuts.astype(dtype)[None] > lower[:, None]).sum(1)
+    return ImpostorPairs(protocol, *filed, upper, start, 2.0**level)
+
+
+def list_pairs(score: np.ndarray, protocol: Protocol, edges: np.ndarray) -> ImpostorPairs:
+    """The impostor pairs of a list, filed in the same way; failed comparisons are left out."""
+    listed = protocol.pairs
+    value = score[listed.impostor]
+    here = ~np.isnan(value) & (protocol.cells(listed.row, listed.col) >= 0)
+    row, col, value = listed.row[here], listed.col[here], value[here]
+    swept = Swept([row], [col], [value], np.array([-np.inf]), (), np.empty(0), ())
+    filed = file_pairs(swept, protocol, edges)
+    if listed.factor is None:
+        return filed
+    chunk = filed.chunk_of(value)
+    slot = chunk * protocol.n_cells + protocol.cells(row, col)
+    factor = listed.factor[here][np.argsort(slot, kind="stable")]
+    return ImpostorPairs(
+        protocol, filed.row, filed.col, filed.score, filed.upper, filed.start,
+        filed.stands_for, factor,
+    )  # fmt: skip
+
+
+def _ends_of_chunks(scores: list, n_pairs: int, protocol: Protocol, fixed: np.ndarray):
+    """Ends of chunks with about equally many pairs, and those that are given."""
+    bytes_of_chunk = 8 * protocol.n_cells * protocol.n_columns
+    affordable(
+        FEWEST * bytes_of_chunk,
+        f"{protocol.n_columns:,} columns (the data and replicates) of {protocol.n_cells:,} pairs "
+        "of groups; take fewer groups or replicates",
+    )
+    n_chunks = int(np.clip(SUMS // bytes_of_chunk, FEWEST, MOST))
+    n_chunks = max(min(n_chunks, n_pairs), 1)
+    step = max(1, n_pairs // SAMPLED)
+    sample = np.sort(np.concatenate([part[::step] for part in scores]))
+    ends = sample[np.linspace(0, len(sample), n_chunks + 1).astype(int)[1:-1]]
+    ends = np.unique(np.append(ends, fixed)).astype(fixed.dtype)
+    return np.append(ends, fixed.dtype.type(np.inf))
+
+
+def _guesses(upper: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """A chunk near each of many even bins of scores, and these bins."""
+    ends = upper[:-1].astype(float)
+    low, high = (ends[0], ends[-1]) if len(ends) else (0.0, 1.0)
+    n_bins = 1 << 16
+    scale = n_bins / max(high - low, 1e-30)
+    bins = low + (np.arange(n_bins) + 0.5) / scale
+    return np.searchsorted(ends, bins).astype(np.int32), low, scale
+
+
+# --- genuine pairs -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class GenuinePairs:
+    """Genuine pairs by group (of both sides), and within a group by rising score.
+
+    Attributes
+    ----------
+    row, col : (pair,) entries. score, group : (pair,); the last group is "in no group".
+    factor : (pair,) weight in the data. copy : whether the pair is an image with itself.
+    mean_count : (pair,) mean of the product of both counts when images are drawn.
+    start : (group + 1,) where each group begins. n_failed : comparisons that failed.
+    """
+
+    protocol: Protocol
+    row: np.ndarray
+    col: np.ndarray
+    score: np.ndarray
+    group: np.ndarray
+    factor: np.ndarray
+    copy: np.ndarray
+    mean_count: np.ndarray
+    start: np.ndarray
+    n_failed: int
+
+    @property
+    def n_groups(self) -> int:
+        """Groups, and "in no group"."""
+        return len(self.start) - 1
+
+    def weights(self, columns, pairs=slice(None)) -> np.ndarray:
+        """Weight of pairs in some columns, (column, pair).
+
+        In a replicate an identity counts c_k times, and its pair w_i w_j; the copies of an image
+        make w_i (w_i - 1) / 2 pairs with score s_ii. In the V-statistic all count in the mean.
+        """
+        row, col, copy = self.row[pairs], self.col[pairs], self.copy[pairs]
+        left = self.protocol.weight[row][:, columns].T.astype(float)
+        right = self.protocol.image_count[col][:, columns].T - copy.astype(float)
+        weight = left * right * self.factor[pairs]
+        last = np.arange(self.protocol.n_columns)[columns] == self.protocol.n_columns - 1
+        weight[last] = self.factor[pairs] * self.mean_count[pairs]
         return weight
 
+    def rejected(self, thresholds: np.ndarray, n_columns: int | None = None) -> np.ndarray:
+        """Weight of pairs at or below thresholds, (column, threshold, group).
 
-def weigh_genuine(protocol: Protocol, score: np.ndarray, self_score: float | None = None) -> Genuine:
-    """Weighted genuine pairs from the scores of the pairs that were asked for, NaN where the comparison failed.
+        thresholds: (column, threshold), or the same for all columns, (threshold,). n_columns: how
+        many columns, all by default.
+        """
+        n_columns = n_columns or self.protocol.n_columns
+        n_thresholds = thresholds.shape[-1]
+        out = np.empty((n_columns, n_thresholds, self.n_groups))
+        for first in range(0, n_columns, BLOCK):
+            columns = slice(first, min(first + BLOCK, n_columns))
+            weights = self.weights(columns)
+            rows = thresholds[None] if thresholds.ndim == 1 else thresholds[columns]
+            for g in range(self.n_groups):
+                own = slice(self.start[g], self.start[g + 1])
+                running = np.zeros((len(weights), own.stop - own.start + 1))
+                np.cumsum(weights[:, own], axis=1, out=running[:, 1:])
+                below = np.searchsorted(self.score[own], rows, side="right")
+                below = np.broadcast_to(below, (len(weights), n_thresholds))
+                out[columns, :, g] = np.take_along_axis(running, below, axis=1)
+        return np.where(np.isnan(thresholds)[..., None], np.nan, out)
 
-    self_score: of an image with itself, where that is known; it does not hold of scores that were changed since.
+
+def genuine_pairs(protocol: Protocol, score: np.ndarray, self_score: float | None) -> GenuinePairs:
+    """Genuine pairs from the scores of the protocol's pairs, NaN where the comparison failed.
+
+    self_score: of an image with itself, where it is known; computed ones differ in the last bits.
     """
-    n, (row, col) = protocol.n_genuine, protocol.asked
+    n, (row, col) = protocol.n_genuine, protocol.genuine
     largest = np.fmax.reduce(np.abs(score), initial=0)
-    # the exact self-score in place of computed ones, whose last bits differ between images; not of scores changed since
     if self_score is not None and np.all(np.abs(score[n:] - self_score) <= ROUNDING * largest):
         score = np.append(score[:n], np.full(len(row) - n, self_score, score.dtype))
-    identity, copy, here = protocol.owner, np.arange(len(row)) >= n, ~np.isnan(score)
-    failed = n - int(here[:n].sum())
-    complete = protocol.symmetric and failed == 0
-    present = np.bincount(identity[:n][here[:n]], minlength=len(protocol.share))
-    # an identity of which every comparison failed has no rate, so its images with themselves count nothing
-    here &= ~copy | (present[identity] > 0)
-    score, row, col, identity, copy = (part[here] for part in (score, row, col, identity, copy))
-    # FRR weighs an identity by p_k squared (section 2.1), which its pairs share; pooled, each pair has as much
+    copy = np.arange(len(row)) >= n
+    here = ~np.isnan(score)
+    n_failed = n - int(here[:n].sum())
+    require(
+        n_failed < n,
+        "all genuine comparisons failed (NaN or marked as missing): there is nothing to evaluate",
+    )
+    present = np.bincount(protocol.owner[:n][here[:n]], minlength=len(protocol.share))
+    # an identity of which all comparisons failed has no rate: its images with themselves go, too
+    here &= ~copy | (present[protocol.owner] > 0)
+    # FRR weighs an identity by p_k squared (section 2.1), which its pairs share; or all alike
     mass = protocol.share**2 * (present if protocol.pooled else 1.0)
-    per_pair = _up_to_a_factor(np.divide(mass, present, out=np.zeros(len(present)), where=present > 0))[identity]
-    mean, share = _mean_count(protocol, row, col, copy), np.where(copy & protocol.symmetric, 0.5, 1.0)
-    order, group = np.argsort(score), common_group(protocol, row, col)
-    plain = Pairs(score, row, col, group, _up_to_a_factor(per_pair * mean) * share).take(order)
-    drawn = plain._replace(row=np.where(copy, np.int32(-1), row)[order], factor=(per_pair * share)[order])
-    sides = (protocol.people.probe, protocol.people.reference)[: 1 if protocol.symmetric else 2]
-    weight = [np.ascontiguousarray(protocol.image_count[:, images]) for images in sides]
-    count, identity = protocol.identity_count.astype(float), protocol.reference.identity
-    genuine = Genuine(drawn, plain, (weight[0], weight[-1]), count, identity, failed, np.empty(0))
-    n_groups, totals = len(protocol.groups) + 1, []
-    if complete:  # resampling the images of an identity only moves its weight about
-        _, row, col, group, factor = drawn.take(drawn.row >= 0)
-        shape = n_groups, count.shape[1]
-        mass = np.bincount(group * shape[1] + identity[col], factor, minlength=shape[0] * shape[1])
-        totals = [*(mass.reshape(shape) @ count.T).T]
-    for column in range(len(totals), genuine.n_columns):
-        totals.append(genuine.at_places(column, np.zeros(len(score), int), np.zeros((1, n_groups)))[0])
-    return replace(genuine, totals=np.stack(totals, 1))
+    per_pair = np.divide(mass, present, out=np.zeros(len(present)), where=present > 0)
+    factor = per_pair[protocol.owner]
+    if np.ptp(factor[here]) <= 1e-14 * factor[here][0]:
+        factor = np.ones(len(factor))  # rates do not change, and sums are exact
+    factor = factor * np.where(copy & protocol.symmetric, 0.5, 1.0)
+    group = common_group(protocol, row, col)
+    order = np.flatnonzero(here)
+    order = order[np.lexsort((score[order], group[order]))]
+    group = group[order]
+    start = np.searchsorted(group, np.arange(len(protocol.groups) + 2))
+    return GenuinePairs(
+        protocol, row[order], col[order], score[order], group, factor[order], copy[order],
+        _mean_count(protocol, row, col, copy)[order], start, n_failed,
+    )  # fmt: skip
 
 
 def common_group(protocol: Protocol, row: np.ndarray, col: np.ndarray) -> np.ndarray:
     """The group of both sides; none where they differ."""
-    mine, theirs = protocol.probe.group[row], protocol.reference.group[col]
-    return np.where(mine == theirs, theirs, len(protocol.groups)).astype(np.int64)
+    probe, reference = protocol.group[row], protocol.group[col]
+    return np.where(probe == reference, probe, len(protocol.groups))
 
 
-def curves(weight: np.ndarray, n_groups: int, axis: int = 0) -> np.ndarray:
-    """Weights of cells (or of groups) along an axis as those of curves: each group's own, and last all together.
-
-    The first cells are those of pairs within each group.
-    """
-    return np.concatenate([np.take(weight, range(n_groups), axis), weight.sum(axis, keepdims=True)], axis)
-
-
-def _mean_count(protocol: Protocol, row: np.ndarray, col: np.ndarray, copy: np.ndarray) -> np.ndarray:
-    """E[w_i w_j] over the draws of images: 1 - 1/n where both come from one urn of n, and E[w_i (w_i - 1)] as well."""
+def _mean_count(protocol: Protocol, row, col, copy: np.ndarray) -> np.ndarray:
+    """E[w_i w_j] over draws of images, and E[w_i (w_i - 1)]: 1 - 1/n within an urn of n images."""
     if not protocol.diagonal:
         return np.ones(len(row))
-    urn = np.unique(protocol.people.urn, return_inverse=True)[1]
-    mine, theirs = urn[protocol.people.probe[row]], urn[protocol.people.reference[col]]
-    return np.where(copy | (mine == theirs), 1 - 1 / np.bincount(urn)[mine].astype(float), 1.0)
-
-
-def _up_to_a_factor(weight: np.ndarray) -> np.ndarray:
-    """Ones where all weights above zero are equal: rates do not change, and sums become exact."""
-    positive = weight[weight > 0]
-    same = len(positive) > 0 and np.all(np.abs(positive - positive[0]) <= 1e-14 * positive[0])
-    return (weight > 0).astype(float) if same else weight
-
-
-@dataclass(frozen=True, eq=False)
-class Crossings:
-    """Where FAR and FRR cross: bins (column, curve), -1 below the floor, -2 where a rate has no pairs.
-
-    A curve is a group, and last all pairs together. accepted, rejected: (column, curve) impostor weight above
-    and genuine weight below the lower end of the bin: weights, which are whole numbers where all n_k are equal,
-    so that the rates do not depend on where the bins happen to lie.
-    """
-
-    bins: np.ndarray
-    accepted: np.ndarray
-    rejected: np.ndarray
-    genuine_bins: np.ndarray
-
-
-# --- impostor pairs -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Impostors:
-    """The kept impostor pairs from the highest score down, cut into runs, and the weight above each run.
-
-    first, last: (run,) where each run stands. bin: (run,) its bin.
-    above: (run, cell, column) impostor weight strictly above the run. totals: (cell, column).
-    weight: (column, image) of both sides.
-    """
-
-    pairs: Pairs
-    first: np.ndarray
-    last: np.ndarray
-    bin: np.ndarray
-    above: np.ndarray
-    totals: np.ndarray
-    weight: tuple
-
-    def column(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Counts of one column, of the images on either side; the V-statistic's are those of the data."""
-        return tuple(weight[column % len(weight)] for weight in self.weight)
-
-
-def portions(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray) -> Iterator[Impostors]:
-    """The kept pairs of these bins, some bins at a time: memory holds a few million pairs, however many there are."""
-    bins = np.sort(bins)[::-1]
-    number = np.cumsum(found.counts[bins].sum(1)) // PORTION
-    for some in np.split(bins, np.flatnonzero(np.diff(number)) + 1):
-        yield cut_pairs(found, ladder, protocol, some)
-
-
-def cut_pairs(found, ladder: Ladder, protocol: Protocol, wanted: np.ndarray) -> Impostors:
-    """Sort the kept pairs of these bins, cut each bin into runs, and add up what lies above each run.
-
-    found: what the sweep brought, `frkit.engine.rates._Found`. wanted: bins, from the highest down.
-    """
-    # where the pairs of each bin begin and end
-    end = np.cumsum(found.counts.sum(1)[wanted])
-    begin = np.append(0, end[:-1])
-    n_pairs = int(end[-1])
-    pairs = _sorted_kept(found, ladder, protocol, wanted, (begin, end))
-    score = pairs.score
-    run = min(RUN * protocol.n_cells, LONGEST)
-    n_runs = np.maximum(1, -(-(end - begin) // run))
-    of_run = np.repeat(np.arange(len(wanted)), n_runs)
-    step = np.arange(len(of_run)) - np.repeat(np.cumsum(n_runs) - n_runs, n_runs)
-    first = begin[of_run] + run * step
-    if n_pairs:
-        # equal scores stay in one run, because a threshold takes all of them or none
-        tied = n_pairs - np.searchsorted(score[::-1], score[np.minimum(first, n_pairs - 1)], side="right")
-        first = np.where(step > 0, np.maximum(tied, begin[of_run]), first)
-    last = np.where(np.append(step[1:], 0) > 0, np.append(first[1:], 0), end[of_run])
-    above = _weight_above(pairs, last - first, wanted[of_run], found.sums, protocol)
-    weight = protocol.probe.by_column, protocol.reference.by_column
-    return Impostors(pairs, first, last, wanted[of_run], above, found.totals, weight)
-
-
-def _sorted_kept(found, ladder: Ladder, protocol: Protocol, bins: np.ndarray, places: tuple) -> Pairs:
-    """The kept pairs of these bins, highest score first; places: where those of each bin begin, and end."""
-    (begin, end), kind = places, found.genuine.pairs.score.dtype
-    pairs = Pairs(*(np.empty(end[-1], part) for part in (kind, np.int32, np.int32, np.int32, float)))
-    score, row, col, cell, factor = pairs
-    # each bin has its place already, so that parts can be filed in any order
-    following = np.full(ladder.n_bins, -1)
-    following[bins] = begin
-    for part in found.kept:
-        kernels.pick_pairs(tuple(part), ladder.arrays(kind), following, (row, col, score))
-
-    def sort(number: int) -> None:
-        own = slice(begin[number], end[number])
-        order = np.argsort(-score[own])
-        for part in (row, col, score):
-            part[own] = part[own][order]
-        cell[own], factor[own] = protocol.cells(row[own], col[own]), protocol.factors(row[own], col[own])
-
-    each(sort, len(bins))
-    return pairs
-
-
-def _weight_above(pairs: Pairs, lengths, bins, sums: np.ndarray, protocol: Protocol) -> np.ndarray:
-    """Weight above each run, (run, cell, column), from that of the bins, as swept, and of the runs within a bin.
-
-    lengths, bins: of the runs, from the highest down; together they hold all pairs. sums: (bin, cell, column).
-    """
-    weight, ends = np.empty((len(lengths), *sums.shape[1:])), np.cumsum(lengths)
-    cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], PIECE)), len(lengths)))
-
-    def add(piece: int) -> None:
-        runs = slice(*cuts[piece : piece + 2])
-        own = slice(ends[runs.start] - lengths[runs.start], ends[runs.stop - 1])
-        slot = np.repeat(np.arange(runs.stop - runs.start), lengths[runs]) * protocol.n_cells + pairs.cell[own]
-        n_slots = (runs.stop - runs.start) * protocol.n_cells
-        weight[runs] = slot_sums(slot, n_slots, pairs.row[own], pairs.col[own], protocol).reshape(weight[runs].shape)
-
-    each(add, len(cuts) - 1)
-    above_bin, added = np.zeros(sums.shape[1:]), len(sums)
-    for run, b in enumerate(bins):
-        if run == 0 or b < bins[run - 1]:
-            # begin anew with every bin: what the sweep added up does not depend on how the bins above were cut
-            while added > b + 1:
-                added -= 1
-                above_bin += sums[added]
-            above = above_bin.copy()
-        weight[run], above = above, above + weight[run]
-    return weight
-
-
-# --- tables of columns ---------------------------------------------------------------------------------------
-
-
-def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """weight / total, NaN where there is nothing to divide by."""
-    weight, total = np.broadcast_arrays(weight, total)
-    return np.divide(weight, total, out=np.full(weight.shape, np.nan), where=total > 0)
-
-
-def with_centre(values: np.ndarray, axis: int = 0) -> np.ndarray:
-    """Values of columns, along an axis, with a last column for the V-statistic, where that is the data's own."""
-    return np.concatenate([values, np.take(values, [0], axis)], axis)
-
-
-def by_curve(name: str, dims: tuple, values: np.ndarray) -> dict:
-    """Values (..., curve) as two variables: that of all pairs, and those of the groups."""
-    return {name: (dims, values[..., -1]), f"{name}_group": ((*dims, GROUP), values[..., :-1])}
-
-
-def labelled(table: dict, coords: dict, **attrs) -> xr.Dataset:
-    """The variables of a table; without groups, none of groups."""
-    whole = xr.Dataset(table, coords, attrs)
-    return whole if len(coords[GROUP]) else whole.drop_dims([GROUP, REFERENCE_GROUP], errors="ignore")
+    urn = np.unique(protocol.images.urn, return_inverse=True)[1]
+    probe, reference = urn[protocol.image[row]], urn[protocol.image[col]]
+    n_images = np.bincount(urn)[probe]
+    return np.where(copy | (probe == reference), 1 - 1 / n_images, 1.0)

@@ -1,10 +1,8 @@
-"""Who drives the number: each identity's share of the errors, and the pairs behind the worst of them."""
+"""Who drives the number: each identity's share of the errors, and the pairs behind the worst."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
@@ -22,14 +20,15 @@ from frkit.base import (
     require_one_of,
     require_whole,
 )
-from frkit.engine.pairs import ratio, weigh_genuine
+from frkit.engine.people import errors_of_entries
 from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.scan import asked_of_list
-from frkit.engine.sweep import Tally, sweep
-from frkit.evaluation.evaluate import evaluate
-from frkit.scores.groups import checked_scores, models_of, turned, with_impostors
+from frkit.engine.rates import Tally, needs_of, ratio, tally_pairs
+from frkit.evaluation.evaluate import asked_levels
+from frkit.evaluation.tables import rates_table
+from frkit.scores.groups import checked_scores, models_of, turned
 
 KINDS = ("genuine", "impostor")
+OPTIONS = ("weighting", "impostors", "varying")
 
 
 def contributions(
@@ -49,7 +48,7 @@ def contributions(
     Parameters
     ----------
     scores : xr.DataArray or xr.Dataset
-        From `score_tensor`, `score_matrix` or `open_scores`, swept twice, block by block; or a list of pairs from
+        From `score_tensor`, `score_matrix` or `open_scores`, swept block by block; or a list of pairs from
         `pairs` or `open_pairs` that names identities.
     far, threshold : sequence of float, optional
         FAR levels in (0, 1), or fixed thresholds, as in `evaluate`.
@@ -82,121 +81,64 @@ def contributions(
     >>> float(who.frr_share.sum().round(6))
     1.0
     """
+    unknown = sorted(set(options) - set(OPTIONS))
+    require(not unknown, f"contributions takes {', '.join(OPTIONS)} besides by=; got {unknown}")
     scores = checked_scores(scores)
-    require(f"{PROBE}_{IDENTITY}" in scores.coords, "these pairs carry no identities, so nobody can be named")
-    scores, which = with_impostors(scores, options.get("impostors", "all"))
-    how = options | {"impostors": which}
-    rates = evaluate(scores, far=far, threshold=threshold, by=by, **how)["empirical"].to_dataset()
-    parts = [_of_one(*both, by, how) for both in zip(models_of(scores), models_of(rates), strict=True)]
-    result = xr.concat(parts, scores[MODEL].variable.astype(str)) if MODEL in scores.dims else parts[0]
-    attrs = {"by": "" if by is None else by}
-    attrs |= {key: options[key] for key in ("impostors", "varying") if key in options}
-    return result.assign_attrs(attrs)
+    named = f"{PROBE}_{IDENTITY}" in scores.coords
+    require(named, "these pairs carry no identities, so nobody can be named")
+    levels = asked_levels(far, threshold, scores)
+    models = models_of(scores)
+    protocol = make_protocol(models[0], by=by, **options)
+    parts = []
+    for model, fixed in zip(models, levels.fixed, strict=True):
+        needs = needs_of(protocol, levels.far, fixed, "all")
+        tally = tally_pairs(model, protocol, needs, np.empty(0), False)
+        parts.append(_shares(tally, levels.far, fixed, by is not None))
+    result = parts[0]
+    if MODEL in scores.dims:
+        result = xr.concat(parts, scores[MODEL].variable.astype(str))
+    if levels.labels is not None:
+        result = result.assign_coords({THRESHOLD_LEVEL: levels.labels})
+    if turned(scores):
+        result["threshold"] = 0.0 - result.threshold
+    attrs = {key: options[key] for key in ("impostors", "varying") if key in options}
+    return result.assign_attrs(attrs, by="" if by is None else by)
 
 
-@dataclass(frozen=True, eq=False)
-class Errors:
-    """What a sweep for the pairs that go wrong is to bring back.
-
-    thresholds: (level,) ascending or not. wanted: (identity,) of whom accepted pairs are listed, at most `limit` of
-    them, or None to add up instead. asking: for the scores of genuine pairs.
-    """
-
-    protocol: Protocol
-    thresholds: np.ndarray
-    wanted: np.ndarray | None = None
-    limit: int = 0
-    asking: bool = True
-
-    def swept(self, scores: xr.DataArray) -> Tally:
-        """The errors among all pairs of a tensor, block by block, or among those of a list.
-
-        "weight" (level, identity) of accepted pairs, half to each side, or listed "pairs"; "asked" genuine scores.
-        """
-        if self.protocol.listed is None:
-            return sweep(scores, self, _scan)
-        places, tally = self.protocol.listed, self.none()
-        self.add(*places.places(places.impostor), scores.values[places.impostor], tally)
-        tally.lists["asked"] += asked_of_list(scores.values, self.protocol)
-        return tally
-
-    def none(self) -> Tally:
-        """The tally of nothing."""
-        last = max(int(side.identity.max()) for side in (self.protocol.probe, self.protocol.reference))
-        weight = np.zeros((len(self.thresholds), last + 1))
-        no_pairs = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
-        return Tally({"weight": weight}, {"pairs": [no_pairs], "asked": []})
-
-    def add(self, row: np.ndarray, col: np.ndarray, score: np.ndarray, tally: Tally) -> None:
-        """Add the errors among some impostor pairs to a tally, or list those with a wanted identity on either side."""
-        protocol = self.protocol
-        keep = (score > np.min(self.thresholds, initial=np.inf)) & (protocol.cells(row, col) >= 0)
-        row, col, score = row[keep], col[keep], score[keep]
-        sides = protocol.probe.identity[row], protocol.reference.identity[col]
-        if self.wanted is not None:
-            chosen = self.wanted[sides[0]] | self.wanted[sides[1]]
-            tally.lists["pairs"].append((row[chosen], col[chosen], score[chosen]))
-            return
-        half = 0.5 * protocol.factors(row, col)
-        for weight, threshold in zip(tally.sums["weight"], self.thresholds, strict=True):
-            above = score > threshold
-            for identity in sides:
-                weight += np.bincount(identity[above], half[above], minlength=len(weight))
-
-    def largest(self, tally: Tally) -> tuple:
-        """Row, column and score of the listed pairs with the largest scores; of equal ones in the order of images."""
-        row, col, score = (np.concatenate(part) for part in zip(*tally.lists["pairs"], strict=True))
-        first = np.lexsort((col, row, -score))[: self.limit]
-        return row[first], col[first], score[first]
-
-
-def _scan(places: list[tuple], request: Errors, scores: Iterable[np.ndarray]) -> Tally:
-    """The errors in some blocks."""
-    protocol, tally = request.protocol, request.none()
-    for block, (rows, cols, genuine) in zip(scores, places, strict=True):
-        if genuine is not None:
-            tally.lists["asked"].append((genuine[0], block[genuine[1], genuine[2]]))
-        row, col = np.nonzero(block > np.min(request.thresholds, initial=np.inf))
-        score, row, col = block[row, col], row + rows.start, col + cols.start
-        keep = protocol.probe.person[row] != protocol.reference.person[col]
-        if protocol.symmetric:
-            keep &= col > row
-        request.add(row[keep], col[keep], score[keep], tally)
-    tally.lists["pairs"][:] = [request.largest(tally)]
-    return tally
-
-
-def _of_one(scores: xr.DataArray, rates: xr.Dataset, by, options: dict) -> xr.Dataset:
-    """The contributions within one model."""
-    protocol = make_protocol(scores, by, **options)
-    names, first = np.unique(protocol.people.identity, return_index=True)
-    thresholds = 0.0 - rates.threshold.values if turned(scores) else rates.threshold.values
-    found = Errors(protocol, thresholds).swept(scores)
-    asked = found.asked_scores(protocol, scores.dtype)
-    pairs = weigh_genuine(protocol, asked).pairs
-    identity = protocol.reference.identity[pairs.col]
-    below = [identity[: np.searchsorted(pairs.score, t, side="right")] for t in thresholds]
-    rejected = np.array([np.bincount(lost, pairs.factor[: len(lost)], minlength=len(names)) for lost in below])
-    counts = np.array([np.bincount(lost, minlength=len(names)) for lost in below])
+def _shares(tally: Tally, far: np.ndarray, fixed: np.ndarray, grouped: bool) -> xr.Dataset:
+    """Share of every identity in the errors of one model."""
+    protocol = tally.impostors.protocol
+    rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
+    rates = rates.drop_vars([GROUP, "reference_group"], errors="ignore")
+    accepted, rejected, genuine = errors_of_entries(tally, rates.threshold.values)
+    names, first = np.unique(protocol.images.identity, return_index=True)
+    n_identities = len(names)
+    accepted, rejected = (
+        np.stack([np.bincount(protocol.identity, row, n_identities) for row in part])
+        for part in (accepted, rejected)
+    )
+    genuine = np.bincount(protocol.identity, genuine, n_identities)
     dims = (FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL, IDENTITY)
-    result = rates[["threshold", "far", "frr"]].drop_attrs()
-    for rate, weight in (("frr", rejected), ("far", found.sums["weight"])):
-        result[f"{rate}_share"] = (dims, ratio(weight, weight.sum(1, keepdims=True)))
-        result[f"{rate}_effective"] = 1 / (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
-    result["frr_identity"] = (dims, ratio(counts, np.bincount(identity, minlength=len(names)).astype(float)))
-    images = np.bincount(protocol.people.identity_code, minlength=len(names))
-    result = result.assign_coords({IDENTITY: names, "images": (IDENTITY, images), "scores": _mark(protocol, asked)})
-    return result if by is None else result.assign_coords({GROUP: (IDENTITY, protocol.people.group[first])})
-
-
-def _mark(protocol: Protocol, asked: np.ndarray) -> str:
-    """By what the same scores of the same people are known again: labels, and scores of genuine pairs."""
-    labels = "\n".join([*protocol.people.names, *protocol.people.identity])
-    return hashlib.sha256(labels.encode() + asked.tobytes()).hexdigest()[:32]
+    result = rates
+    for rate, weight in (("frr", rejected), ("far", accepted)):
+        result[f"{rate}_share"] = dims, ratio(weight, weight.sum(1, keepdims=True))
+        squared = (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
+        result[f"{rate}_effective"] = 1 / squared
+    result["frr_identity"] = dims, ratio(rejected, genuine)
+    images = np.bincount(protocol.images.identity_code, minlength=n_identities)
+    coords = {IDENTITY: names, "images": (IDENTITY, images)}
+    if grouped:
+        coords[GROUP] = IDENTITY, protocol.images.group[first]
+    return result.assign_coords(coords)
 
 
 def worst_pairs(
-    scores: xr.DataArray, who: xr.Dataset, *, kind: str = "genuine", identities: int = 5, pairs: int = 20
+    scores: xr.DataArray,
+    who: xr.Dataset,
+    *,
+    kind: str = "genuine",
+    identities: int = 5,
+    pairs: int = 20,
 ) -> xr.Dataset:
     """List the pairs behind the identities with the largest share of the errors; wrong labels show up here.
 
@@ -233,50 +175,62 @@ def worst_pairs(
     3
     """
     require_one_of("kind", kind, KINDS)
-    identities, pairs = require_whole("identities", identities, 1), require_whole("pairs", pairs, 1)
-    made = isinstance(who, xr.Dataset) and {"threshold", "scores"} <= {*who.variables}
+    identities = require_whole("identities", identities, 1)
+    pairs = require_whole("pairs", pairs, 1)
+    made = isinstance(who, xr.Dataset) and {"threshold", "frr_share"} <= {*who.variables}
     require(made, "who must be what fk.contributions returned, at one level")
     scores = checked_scores(scores)
     require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
+    over = ", ".join(map(str, who.threshold.dims))
     require(
         who.threshold.ndim == 0,
-        f"who runs over {', '.join(map(str, who.threshold.dims))}: select one level and model with .sel or .isel",
+        f"who runs over {over}: select one level and model with .sel or .isel",
     )
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
-    scores, which = with_impostors(scores, options.get("impostors", "all"))
-    protocol = make_protocol(scores, who.attrs["by"] or None, **options | {"impostors": which})
-    threshold = 0.0 - float(who.threshold) if turned(scores) else float(who.threshold)
-    thresholds = np.empty(0) if kind == "genuine" else np.array([threshold])
+    protocol = make_protocol(scores, by=who.attrs["by"] or None, **options)
+    names = np.unique(protocol.images.identity)
+    require(
+        bool(np.isin(names, who[IDENTITY].values).all()),
+        "who was made of other scores: give both the same, who = fk.contributions(scores, ...)",
+    )
+    threshold = float(who.threshold)
+    threshold = 0.0 - threshold if turned(scores) else threshold
+    needs = needs_of(protocol, np.empty(0), np.array([threshold]), "all")
+    tally = tally_pairs(scores, protocol, needs, np.empty(0), False)
     share = who["frr_share" if kind == "genuine" else "far_share"]
-    share = share.reindex({IDENTITY: np.unique(protocol.people.identity)}).values  # of whom is left, in any order
-    worst = np.argsort(-np.nan_to_num(share), kind="stable")[:identities]
-    wanted = np.zeros(len(share), bool)
-    wanted[worst] = np.nan_to_num(share[worst]) > 0
-    request = Errors(protocol, thresholds, wanted, pairs)
-    found = request.swept(scores)
-    asked = found.asked_scores(protocol, scores.dtype)
-    same = _mark(protocol, asked) == str(who["scores"].values)
-    require(same, "who was made of other scores: give both the same, who = fk.contributions(scores, ...)")
-    if kind == "impostor":
-        row, col, score = request.largest(found)
-    else:
-        first = np.argsort(asked, kind="stable")
-        first = first[(asked[first] <= threshold) & wanted[protocol.probe.identity[protocol.asked[0][first]]]][:pairs]
-        row, col, score = (part[first] for part in (*protocol.asked, asked))
-    return _labelled(protocol, share, (row, col, 0.0 - score if turned(scores) else score))
+    share = np.nan_to_num(share.reindex({IDENTITY: names}).values)
+    worst = np.argsort(-share, kind="stable")[:identities]
+    wanted = np.zeros(len(names), bool)
+    wanted[worst] = share[worst] > 0
+    row, col, score = _errors(tally, threshold, kind)
+    chosen = wanted[protocol.identity[row]] | wanted[protocol.identity[col]]
+    row, col, score = row[chosen], col[chosen], score[chosen]
+    sign = 1 if kind == "genuine" else -1  # the least alike, or the most alike, first
+    first = np.lexsort((col, row, sign * score))[:pairs]
+    shown = 0.0 - score[first] if turned(scores) else score[first]
+    return _labelled(protocol, share, row[first], col[first], shown)
 
 
-def _labelled(protocol: Protocol, share: np.ndarray, found: tuple) -> xr.Dataset:
-    """The pairs with names."""
-    row, col, score = found
-    mine, other = protocol.probe.identity[row], protocol.reference.identity[col]
-    names = np.unique(protocol.people.identity)
+def _errors(tally: Tally, threshold: float, kind: str) -> tuple:
+    """Entries and scores of the rejected genuine pairs, or of the accepted impostor pairs."""
+    pairs = tally.genuine if kind == "genuine" else tally.impostors
+    wrong = pairs.score <= threshold if kind == "genuine" else pairs.score > threshold
+    if kind == "genuine":
+        wrong &= ~pairs.copy
+    return pairs.row[wrong], pairs.col[wrong], pairs.score[wrong]
+
+
+def _labelled(protocol: Protocol, share: np.ndarray, row, col, score) -> xr.Dataset:
+    """Pairs of entries with names."""
+    names = np.unique(protocol.images.identity)
+    probe, reference = protocol.identity[row], protocol.identity[col]
     columns = {
-        "probe": protocol.people.names[protocol.people.probe[row]],
-        "reference": protocol.people.names[protocol.people.reference[col]],
-        "probe_identity": names[mine],
-        "reference_identity": names[other],
+        "probe": protocol.images.names[protocol.image[row]],
+        "reference": protocol.images.names[protocol.image[col]],
+        "probe_identity": names[probe],
+        "reference_identity": names[reference],
         "score": score,
-        "share": np.maximum(share[mine], share[other]),
+        "share": np.maximum(share[probe], share[reference]),
     }
-    return xr.Dataset({name: (PAIR, values) for name, values in columns.items()}, {PAIR: np.arange(len(row))})
+    found = {name: (PAIR, values) for name, values in columns.items()}
+    return xr.Dataset(found, {PAIR: np.arange(len(row))})

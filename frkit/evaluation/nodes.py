@@ -23,7 +23,6 @@ from frkit.base import (
     require_path,
     warn,
 )
-from frkit.engine.pairs import COLUMN
 from frkit.engine.protocol import Protocol
 from frkit.data.files import check_in_child, named, reading
 from frkit.data.opening import demo_file
@@ -46,8 +45,9 @@ OF_DISTANCES = {
     "threshold": "distance threshold; accept means distance < threshold",
     "eer_threshold": "largest observed distance at which FRR >= FAR",
 }
+COLUMN = "column"  # the data, replicates, and last the V-statistic
 LABELLED = (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
-THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group", "curve_threshold")
+THRESHOLDS = ("threshold", "eer_threshold", "eer_threshold_group")
 FEW_IMAGES = 5  # images per identity below which the image scheme covers too little
 FEW_SHARE = 0.1  # of FRR's weight with such identities, from which that is said
 SMALL_GROUPS = (
@@ -56,47 +56,65 @@ SMALL_GROUPS = (
 )
 
 
-def tree(tables: list[xr.Dataset], influence: list[xr.Dataset | None], names, made: dict) -> xr.DataTree:
-    """The table of every model as one tree, with a warning where groups are too small for a rate.
+def tree(tables: list[xr.Dataset], people: list[xr.Dataset], names, facts: dict) -> xr.DataTree:
+    """The tables of all models as one tree, with a warning where groups are too small.
 
-    influence: what images add to each model's rates, where images are known. names: of the models, or None for a single
-    table without one.
-    made: the provenance.
+    people: what entries add to the rates of each model, or none. names: of the models, or None
+    for a single table without one. facts: the provenance.
     """
     table = tables[0]
     if names is not None:
-        table = xr.concat(tables, dim=names.rename(MODEL).variable.to_index_variable())
-    table = _in_users_sign(table) if made["distance"] else table
-    words = LONG_NAMES | OF_DISTANCES if made["distance"] else LONG_NAMES
+        model = names.rename(MODEL).variable.to_index_variable()
+        table = xr.concat(tables, dim=model)
+    table = _in_users_sign(table) if facts["distance"] else table
+    words = LONG_NAMES | OF_DISTANCES if facts["distance"] else LONG_NAMES
     for name in table.data_vars:
         end = next((end for end in WHOSE if name.endswith(end)), "")
-        own = words.get(name, words.get(name.removesuffix(end)))
-        table[name].attrs = {"long_name": own + WHOSE.get(end, "")} if own else {}
+        meaning = words.get(name, words.get(name.removesuffix(end)))
+        table[name].attrs = {"long_name": meaning + WHOSE.get(end, "")} if meaning else {}
         if name.startswith("auc"):
-            table[name].attrs["error_bound"] = max(one.attrs["auc_error"] for one in tables)
+            table[name].attrs["error_bound"] = max(part.attrs["auc_error"] for part in tables)
     table = table.drop_attrs(deep=False)
     of_data = [name for name in table.data_vars if COLUMN not in table[name].dims]
-    nodes = {"empirical": table.isel({COLUMN: 0}), "vstatistic": table.drop_vars(of_data).isel({COLUMN: -1})}
-    if "scheme" in made:
-        replicates = table.drop_vars(of_data).isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
-        nodes["replicates"] = replicates.assign_coords({REPLICATE: np.arange(replicates.sizes[REPLICATE])})
-    if influence[0] is not None:
-        together = influence[0] if names is None else _together(influence, names)
-        nodes["influence"] = _in_users_sign(together) if made["distance"] else together
+    centre = table.drop_vars(of_data)
+    nodes = {"empirical": table.isel({COLUMN: 0}), "vstatistic": centre.isel({COLUMN: -1})}
+    if "scheme" in facts:
+        replicates = centre.isel({COLUMN: slice(1, -1)}).rename({COLUMN: REPLICATE})
+        numbers = np.arange(replicates.sizes[REPLICATE])
+        nodes["replicates"] = replicates.assign_coords({REPLICATE: numbers})
+    if people:
+        nodes["people"] = people[0] if names is None else _together(people, model)
+        nodes["people"].attrs = _about_people(table, facts)
     for message in small_groups(nodes["empirical"]):
         warn(message)
-    labels = {dim: table[dim].values.tolist() for dim in LABELLED if dim in table.coords}  # influences have none
+    labels = {dim: table[dim].values.tolist() for dim in LABELLED if dim in table.coords}
     result = xr.DataTree.from_dict(nodes)
-    result.attrs["provenance"] = json.dumps(made | labels)
+    result.attrs["provenance"] = json.dumps(facts | labels)
+    if any(facts["thinned"]):
+        result.attrs["thinned"] = json.dumps(facts["thinned"])
     return result
 
 
-def _together(influence: list[xr.Dataset], names: xr.DataArray) -> xr.Dataset:
-    """What images add to the rates of every model; curves of fewer places repeat their last one."""
-    most = max(one.sizes["place"] for one in influence)
-    same = [one.pad(place=(0, most - one.sizes["place"]), mode="edge") for one in influence]
-    model = names.rename(MODEL).variable.to_index_variable()
-    return xr.concat(same, dim=model, data_vars="all", combine_attrs="override")
+def _together(people: list[xr.Dataset], model) -> xr.Dataset:
+    """What entries add to the rates of every model; curves of fewer places repeat the last one."""
+    most = max(part.sizes["place"] for part in people)
+    even = [part.pad(place=(0, most - part.sizes["place"]), mode="edge") for part in people]
+    codes = ["person", "image", "group", "genuine_pairs", "people_pairs", "impostor_pairs", "cells"]
+    alike = [part.drop_vars(codes) for part in even]
+    return xr.concat(alike, dim=model, data_vars="all").merge(people[0][codes])
+
+
+def _about_people(table: xr.Dataset, facts: dict) -> dict:
+    """What a reader of the node `people` must know of its points."""
+    given = THRESHOLD_LEVEL in table.dims
+    return {
+        "levels": table.sizes[THRESHOLD_LEVEL if given else FAR_LEVEL],
+        "groups": table.sizes.get(GROUP, 0),
+        "auc": int("auc" in table),
+        "complete": int(facts["complete"]),
+        "level_of": "threshold" if given else "far",
+        "far_of": facts["far_of"],
+    }
 
 
 def _in_users_sign(table: xr.Dataset) -> xr.Dataset:
@@ -145,8 +163,8 @@ def caution(
             f"the {resampling.scheme} scheme is centred on the estimate itself, and identities with one genuine pair "
             "cannot vary; scheme 'identity' says more here"
         )
-    n_impostors = len(protocol.probe.person) * len(protocol.reference.person) / 2
-    smallest = 1 / max(n_impostors if protocol.listed is None else len(protocol.listed.impostor), 1)
+    n_impostors = protocol.n_probes * (len(protocol.person) - protocol.offset) / 2
+    smallest = 1 / max(n_impostors if protocol.pairs is None else len(protocol.pairs.impostor), 1)
     names = [""] if models is None else [f" (model {name!r})" for name in models.values.tolist()]
     for name, table in zip(names, tables, strict=True):
         data = table.isel({COLUMN: 0}, missing_dims="ignore")
@@ -167,12 +185,12 @@ def caution(
 
 def _few_images(protocol: Protocol) -> tuple[float, int, int]:
     """Share of FRR's weight that lies with people of few images, how many these are, and of how many."""
-    if protocol.listed is not None and protocol.listed.facts.get("n_images", "") is None:
+    if protocol.pairs is not None and "n_images" in protocol.pairs.facts:
         return 0.0, 0, 0  # nobody's images are known
     owner = protocol.owner[: protocol.n_genuine]
     pairs = np.bincount(owner, minlength=len(protocol.share))
     weight = protocol.share**2 * (pairs if protocol.pooled else pairs > 0)
-    images = np.bincount(protocol.people.identity_code, minlength=len(pairs))
+    images = np.bincount(protocol.images.identity_code, minlength=len(pairs))
     few = (images < FEW_IMAGES) & (pairs > 0)
     return float(weight[few].sum() / weight.sum()), int(few.sum()), int(np.count_nonzero(pairs))
 
@@ -185,16 +203,13 @@ def versions() -> dict[str, str]:
 
 def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]) -> dict:
     """What made these numbers, as JSON can hold it."""
-    images = np.bincount(protocol.people.identity_code)
+    images = np.bincount(protocol.images.identity_code)
     shared = weighting is None or isinstance(weighting, str)
     known = {}
     if resampling is not None:
         known = {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
-        people, moved = protocol.identity_count[1:], np.any(protocol.image_count[1:] != 1, axis=1)
-        several = np.count_nonzero(people, axis=1) > 1  # one person alone has none, and the replicate no threshold
-        varies = bool(np.any((moved | np.any(people != people[:, :1], axis=1)) & (several | (people.shape[1] < 2))))
-        target = resampling.target(len(np.unique(protocol.people.person)))
-        known |= {"copies": protocol.diagonal, "varies": varies, "target": target}
+        target = resampling.target(len(np.unique(protocol.person)))
+        known |= {"copies": protocol.diagonal, "varies": _varies(protocol), "target": target}
     known |= {
         "weighting": "pair" if protocol.pooled else "identity" if shared else "p_k",
         "impostors": impostors if isinstance(impostors, str) else dict(impostors),
@@ -206,12 +221,19 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
         "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
         "failed_genuine_comparisons": failed,
         "versions": versions(),
-        "fingerprint": protocol.fingerprint,
         "labels": _digests(scores),
         "images": scores.attrs.get("images"),
     }
-    facts = {} if protocol.listed is None else protocol.listed.facts
+    facts = {} if protocol.pairs is None else protocol.pairs.facts
     return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}
+
+
+def _varies(protocol: Protocol) -> bool:
+    """Whether some replicate that contains impostors differs from the data."""
+    people, images = protocol.identity_count[1:-1], protocol.image_count[:, 1:-1]
+    moved = np.any(images != 1, axis=0) | np.any(people != people[:, :1], axis=1)
+    several = (np.count_nonzero(people, axis=1) > 1) | (people.shape[1] < 2)
+    return bool(np.any(moved & several))
 
 
 def _digests(scores: xr.DataArray) -> dict[str, str]:

@@ -25,7 +25,7 @@ from frkit.base import (
     require_whole,
     warn,
 )
-from frkit.evaluation.evaluate import DISTRIBUTIONS, evaluated
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.intervals import band, floor
 from frkit.intervals.floors import DEALT, deal_pairs, deal_people
 from frkit.intervals.reading import provenance
@@ -107,8 +107,8 @@ def evaluate(
     require_whole("deals", deals, 0)
     require(deals != 1, "deals must be 0 (no floor) or at least 2, got 1")
     mapped = unit_scores(scores, score_map)
-    how = dict(weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress, wanted=DISTRIBUTIONS)
-    found = evaluated(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
+    how = dict(weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress, rates=False)
+    found = evaluate_parts(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
     tallies = found["empirical"].to_dataset()
     names = tallies[GROUP].values
     require(len(names) > 1, f"fairness between groups needs two groups or more, got {listed(names)} only")

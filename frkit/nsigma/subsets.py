@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import replace
 
 import dask.array as da
@@ -29,11 +28,10 @@ from frkit.base import (
     require_inside,
     require_whole,
 )
-from frkit.evaluation.evaluate import RATES, evaluated, prepared
 from frkit.data.labels import attributes_of
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, labels_of_sides, people
-from frkit.scores.tensor import selected
 
 BATCH, SUBSET = "batch", "subset"
 WITHOUT_NAN = ("cosine", "euclidean")  # similarities that embeddings always have
@@ -59,7 +57,6 @@ def subset_rates(
     fpr: float = 0.01,
     threshold: ArrayLike | None = None,
     varying: str = "error",
-    sweeps: dict | None = None,
 ) -> xr.Dataset:
     """Draw subsets of the people of every group, and compute the EER and the TPR of each subset.
 
@@ -71,7 +68,6 @@ def subset_rates(
     Parameters
     ----------
     scores, ..., varying : as in `n_sigma`.
-    sweeps : a dict that one call after the other is given: what sweeps of each group share is kept there.
 
     Returns
     -------
@@ -103,13 +99,11 @@ def subset_rates(
     n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}
     _check_size(subset_size, n_people)
     draws = Resampling("subset", n=subsets * batches, subset_size=subset_size)
-    rates, sweeps = [], {} if sweeps is None else sweeps
+    rates = []
     for group, part in parts.items():
         own = replace(draws, seed=group_seed(seed, group))
         try:
-            if group not in sweeps:
-                sweeps[group] = prepared(part, far=[fpr], resampling=own, weighting="pair", wanted=RATES)
-            rates.append(_rates_of(part, sweeps[group], own, threshold))
+            rates.append(_rates_of(part, fpr, own, threshold))
         except InputError as error:
             raise InputError(f"group {group!r}: {error}") from error
     result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
@@ -123,14 +117,15 @@ def subset_rates(
     return result.assign_attrs(attrs | {"subset_size": subset_size or "as many as the group has"})
 
 
-def _rates_of(part: xr.DataArray, sweep: Callable, draws: Resampling, threshold) -> xr.Dataset:
+def _rates_of(part: xr.DataArray, fpr: float, draws: Resampling, threshold) -> xr.Dataset:
     """EER and TPR of one group's subsets, over ([model,] replicate); with thresholds also the rates there."""
-    found = sweep(part, resampling=draws)
+    how = {"resampling": draws, "weighting": "pair", "people": False}
+    found = evaluate_parts(part, far=[fpr], **how)
     nodes = (found[node].to_dataset() for node in ("empirical", "replicates"))
     whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
     result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
     if threshold is not None:
-        fixed = evaluated(part, threshold=threshold, resampling=draws, weighting="pair", wanted=RATES)["replicates"]
+        fixed = evaluate_parts(part, threshold=threshold, **how)["replicates"]
         result["fmr"], result["fnmr"] = fixed.far, fixed.frr
     empty = (result.eer.isnull() | result.tpr.isnull()).any([dim for dim in result.eer.dims if dim != REPLICATE])
     lost = np.flatnonzero(empty.values)
@@ -189,4 +184,4 @@ def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
         for dim, at in own.items():
             require(len(at) > 0, f"group {str(group)!r} has no {dim} of its own: it makes no pairs")
     require(len(places) >= 2, f"N-Sigma compares groups, but {by!r} has only one: {listed(places)}")
-    return {str(group): selected(scores, own) for group, own in places.items()}
+    return {str(group): scores.isel(own) for group, own in places.items()}

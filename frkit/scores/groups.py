@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import dask.array as da
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -31,7 +30,7 @@ from frkit.data.labels import (
     image_names,
     resolve_varying,
 )
-from frkit.scores.tensor import CHUNK
+from frkit.scores.tensor import block_side
 
 
 def checked_scores(scores) -> xr.DataArray:
@@ -54,7 +53,10 @@ def checked_scores(scores) -> xr.DataArray:
         require(not np.isinf(scores.values).any(), "some scores are infinite; mark failed comparisons as NaN")
         return scores
     scores = scores.transpose(..., PROBE, REFERENCE)
-    return scores.chunk({PROBE: CHUNK, REFERENCE: CHUNK}) if scores.chunks is None else scores
+    if scores.chunks is not None:
+        return scores
+    side = block_side(max(scores.sizes[PROBE], scores.sizes[REFERENCE]))
+    return scores.chunk({PROBE: side, REFERENCE: side})
 
 
 def turned(scores: xr.DataArray) -> bool:
@@ -169,19 +171,6 @@ def group_codes(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.where(labels == UNKNOWN, len(groups), np.searchsorted(groups, labels))
 
 
-def cell_table(n_groups: int, impostors: str) -> np.ndarray:
-    """Cell of each pair of groups: within groups first, then across, then pairs with somebody in no group."""
-    require_one_of("impostors", impostors, ("all", "same-group"))
-    require(impostors == "all" or n_groups > 0, "impostors='same-group' needs groups: name an attribute with by=")
-    cells = np.full((n_groups + 1, n_groups + 1), -1, np.int16)
-    cells[np.arange(n_groups), np.arange(n_groups)] = np.arange(n_groups)
-    if impostors == "all":
-        a, b = np.triu_indices(n_groups, 1)
-        cells[a, b] = cells[b, a] = n_groups + np.arange(len(a))
-        cells[-1, :] = cells[:, -1] = n_groups + len(a)
-    return cells
-
-
 def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarray:
     """One label per image; a label that differs between the two sides is an error."""
     labels = labels_of_sides(scores, name)
@@ -195,38 +184,6 @@ def _on_images(scores: xr.DataArray, name: str, index: list, n: int) -> np.ndarr
         f"image name has {out[index[1]][np.argmax(differs)]!r}; give different images different names",
     )
     return out
-
-
-def with_impostors(scores: xr.DataArray, impostors) -> tuple[xr.DataArray, str]:
-    """The scores with chosen impostor pairs only, and what remains to be asked: "all", or a word as it was given.
-
-    impostors: a word, or a mapping of attribute to "same" or "other", all of which must hold; where a label is unknown
-    neither does. The pairs left out are dropped from a list, and NaN in a tensor, which stays lazy.
-    """
-    if not isinstance(impostors, Mapping):
-        return scores, impostors
-    require(len(impostors) > 0, "impostors is an empty mapping: say impostors='all'")
-    kept = True
-    for name, kind in impostors.items():
-        require_one_of(f"impostors[{name!r}]", kind, ("same", "other"))
-        probe, reference = _facing_codes(scores, name)
-        wanted = probe == reference if kind == "same" else probe != reference
-        kept = kept & wanted & (probe >= 0) & (reference >= 0)
-    if PAIR in scores.dims:
-        return scores.isel({PAIR: np.flatnonzero(scores[GENUINE].values | kept)}), "all"
-    probe, reference = _facing_codes(scores, IDENTITY)
-    return scores.copy(data=da.where((probe == reference) | kept, scores.data, scores.dtype.type(np.nan))), "all"
-
-
-def _facing_codes(scores: xr.DataArray, name: str) -> tuple:
-    """Codes of the labels on both sides, -1 where unknown, so shaped that to compare them compares every pair."""
-    labels = labels_of_sides(scores, name)
-    names, codes = np.unique(np.concatenate(labels), return_inverse=True)
-    sides = np.split(np.where(names[codes] == UNKNOWN, -1, codes), [len(labels[0])])
-    if PAIR in scores.dims:
-        return tuple(sides)
-    probe, reference = (da.from_array(side, chunks=(sizes,)) for side, sizes in zip(sides, scores.chunks[-2:]))
-    return probe[:, None], reference
 
 
 def shares(weighting, labels: np.ndarray) -> np.ndarray:

@@ -115,7 +115,7 @@ def score_matrix(
             if given is not None:
                 side[name] = clean_labels(given, n, name)
         _fill_other_side(labels, name)
-    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=block_size(chunks))
+    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=block_size(chunks, max(values.shape)))
     lazy = da.map_blocks(without_failed, lazy, marks_of(missing), require_flag("distance", distance), dtype=float)
     lazy = _settle_failed(lazy, names, labels, failed, counted=isinstance(values, np.ndarray))
     attrs = {"similarity": "given", "symmetric": 0, "long_name": "similarity score", "distance": int(distance)}

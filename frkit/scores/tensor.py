@@ -1,125 +1,50 @@
 """Lazy score tensors: building one computes nothing, and none is ever whole in memory."""
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
 
 import dask.array as da
 import numpy as np
 import xarray as xr
-from threadpoolctl import ThreadpoolController
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PROBE, REFERENCE, require, require_flag, require_whole
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    PROBE,
+    REFERENCE,
+    require,
+    require_flag,
+    require_whole,
+)
 from frkit.data.checks import ROWS, check_rows, loaded, row_pieces
 from frkit.data.dataset import NUMBERED
 from frkit.data.labels import clean_labels, complete_labels, image_names
 
-CHUNK = 512  # images along each side of a block: 1 MB of scores, which stay in the second-level cache
+TILE = 512  # rows and columns of a product; tiles lie on a grid of the whole tensor
+MOST_BLOCKS = 96  # along a side, unless chunks are given
 KEPT = 500_000_000  # bytes of rows that are ready, of an embedding on disk
-_PAD = 64  # a tile's columns are padded to multiples of this: then no score depends on the chunking
-_DEPTH = 512  # features summed in one call: longer rows are cut here and not where the BLAS library likes
-_DIRECT = threading.Lock()  # products that are formed outside of a sweep wait for each other
-_SWEEPS = []  # that are under way in this process
 
 
-class Tiling(NamedTuple):
-    """How a product is cut into tiles, none of whose scores is summed in another order than the rest.
-
-    height, width: rows and columns of a tile at most. multiple: what its rows are padded to. margin: empty columns
-    before and behind its own.
-    """
-
-    height: int
-    width: int
-    multiple: int
-    margin: int
+def block_side(n: int) -> int:
+    """Images along each side of a block: some tiles, so that there are no more than 4,600 blocks."""
+    side = TILE
+    while n > MOST_BLOCKS * side:
+        side *= 2
+    return side
 
 
-# Kernels for AVX2 without AVX512 sum in another order: rows beyond a multiple of 12, the 8 columns at either edge, and
-# columns beyond some 300.
-TILINGS = Tiling(512, 512, _PAD, 0), Tiling(516, 256, 12, 8)
-
-
-def _padded(rows: np.ndarray, multiple: int, margin: int = 0) -> np.ndarray:
-    short = -len(rows) % multiple
-    if not short and not margin:
-        return rows
-    out = np.zeros((len(rows) + short + 2 * margin, rows.shape[1]), rows.dtype)
-    out[margin : margin + len(rows)] = rows
-    return out
-
-
-@cache
-def _tiling() -> Tiling | None:
-    """The first tiling by which float32 products of equal rows are equal wherever they stand; None where none is."""
-    pairs = np.random.default_rng(0).normal(size=(4, 2, 1, 515)).astype(np.float32)
-
-    def same(tiling: Tiling, probe: np.ndarray, reference: np.ndarray) -> bool:
-        n_rows, n_columns = tiling.height + tiling.multiple + 1, tiling.width + _PAD + 1
-        found = _products(np.repeat(probe, n_rows, 0), np.repeat(reference, n_columns, 0), tiling)
-        return bool((found == found[0, 0]).all())
-
-    return next((tiling for tiling in TILINGS if all(same(tiling, *pair) for pair in pairs)), None)
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """The libraries with threads of their own; to find them takes milliseconds."""
-    return ThreadpoolController()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """A context in which matrix products take one thread each: blocks are the tasks that run side by side."""
-    with _libraries().limit(limits=1, user_api="blas"):
-        _SWEEPS.append(None)
-        try:
-            yield
-        finally:
-            _SWEEPS.pop()
-
-
-def inner_products(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """All inner products of two sets of rows, shape (probe, reference), with the same bits for any split.
-
-    Where the processor's float32 kernel does not grant that, products are formed in float64 and rounded. Threads that
-    share a product would cut it where no tiling knows of it: it takes one. Threads outside of a sweep would give the
-    library back its threads while others still multiply: they take turns.
-    """
-    with ExitStack() as turn:
-        if not _SWEEPS:
-            turn.enter_context(_DIRECT)
-            turn.enter_context(_libraries().limit(limits=1, user_api="blas"))
-        tiling = _tiling() if probe.dtype == np.float32 else TILINGS[0]
-        if tiling is not None:
-            return _products(probe, reference, tiling)
-        return _products(probe.astype(np.float64), reference.astype(np.float64), TILINGS[0]).astype(np.float32)
-
-
-def _products(probe: np.ndarray, reference: np.ndarray, tiling: Tiling) -> np.ndarray:
-    height, width, multiple, margin = tiling
-    rows = _padded(probe, multiple)
-    out = np.empty((len(rows), len(reference) + -len(reference) % _PAD), rows.dtype)
-    for j in range(0, len(reference), width):
-        columns = _padded(reference[j : j + width], _PAD, margin)
-        for i in range(0, len(rows), height):
-            place = out[i : i + height, j : j + width]
-            tile = np.empty((len(place), len(columns)), rows.dtype) if margin else place
-            np.matmul(rows[i : i + height, :_DEPTH], columns[:, :_DEPTH].T, out=tile)
-            for k in range(_DEPTH, rows.shape[1], _DEPTH):
-                tile += rows[i : i + height, k : k + _DEPTH] @ columns[:, k : k + _DEPTH].T
-            if margin:
-                place[:] = tile[:, margin:-margin]
-    return out[: len(probe), : len(reference)]
+def cosines(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Inner products of two sets of rows of unit length."""
+    return probe @ reference.T
 
 
 def minus_distances(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Minus the Euclidean distances of two sets of float64 rows, in float32."""
     squares = (probe**2).sum(1)[:, None] + (reference**2).sum(1)[None, :]
-    squares -= 2 * inner_products(probe, reference)
+    squares -= 2 * (probe @ reference.T)
     return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
 
 
@@ -133,7 +58,7 @@ def _unit_rows(embedding: np.ndarray) -> np.ndarray:
 
 
 # name -> (scores of two sets of rows that are ready, score of an image with itself)
-SIMILARITIES = {"cosine": (inner_products, 1.0), "euclidean": (minus_distances, 0.0)}
+SIMILARITIES = {"cosine": (cosines, 1.0), "euclidean": (minus_distances, 0.0)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,16 +98,14 @@ class ScoreArray:
             return rows.astype(np.float64) - self._mean[front]  # distances stay, cancellation shrinks
         return _unit_rows(rows) if self.similarity == "cosine" else np.asarray(rows)
 
-    def _part(self, front: tuple[int, ...], part) -> np.ndarray:
+    def _part(self, front: tuple[int, ...], start: int, stop: int) -> np.ndarray:
         """Some rows of one encoder, ready to be compared."""
         if isinstance(self.embedding, np.ndarray):
-            return self.rows[front][part]
-        if not isinstance(part, slice) or part.step not in (None, 1):
-            return self._ready(loaded(self.embedding[(*front, part)]), front)
-        start, stop, _ = part.indices(self.embedding.shape[-2])
+            return self.rows[front][start:stop]
         numbers = range(start // ROWS, max(start, stop - 1) // ROWS + 1)
-        found = [self._piece(front, k)[max(start - k * ROWS, 0) : max(stop - k * ROWS, 0)] for k in numbers]
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        pieces = [self._piece(front, k) for k in numbers]
+        rows = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
+        return rows[start - numbers[0] * ROWS : stop - numbers[0] * ROWS]
 
     def __getstate__(self) -> dict:
         return {"embedding": self.embedding, "similarity": self.similarity}
@@ -194,21 +117,40 @@ class ScoreArray:
 
     dtype = np.dtype(np.float32)
 
-    def __getitem__(self, key: tuple) -> np.ndarray:
-        *model, probe, reference = key
-        encoders = np.arange(self.embedding.shape[0])[model[0]] if model else None
-        if np.ndim(encoders) > 0:
-            return np.stack([self[one, probe, reference] for one in encoders.tolist()])
-        front = () if encoders is None else (int(encoders),)
-        probe, reference = self._part(front, probe), self._part(front, reference)
+    def block(self, key: tuple[slice, ...]) -> np.ndarray:
+        """A block whose rows and columns begin on the grid of tiles."""
+        *model, rows, cols = key
+        if model:
+            encoders = range(*model[0].indices(len(self.embedding)))
+            return np.stack([self._of_encoder((encoder,), rows, cols) for encoder in encoders])
+        return self._of_encoder((), rows, cols)
+
+    def _of_encoder(self, front: tuple[int, ...], rows: slice, cols: slice) -> np.ndarray:
+        """A block of one encoder's scores, tile by tile: no score depends on the blocks."""
+        scores = np.empty((rows.stop - rows.start, cols.stop - cols.start), np.float32)
+        for i in range(0, len(scores), TILE):
+            for j in range(0, scores.shape[1], TILE):
+                tile = scores[i : i + TILE, j : j + TILE]
+                tile[:] = self._tile(front, rows.start + i, cols.start + j)
+        return scores
+
+    def _tile(self, front: tuple[int, ...], i: int, j: int) -> np.ndarray:
+        """The scores of one tile of the grid."""
+        n = self.shape[-1]
+        probe = self._part(front, i, min(i + TILE, n))
+        reference = self._part(front, j, min(j + TILE, n))
         if isinstance(self.similarity, str):
             return SIMILARITIES[self.similarity][0](probe, reference)
         scores = np.asarray(self.similarity(probe, reference), np.float32)
-        require(not np.isnan(scores).any(), "similarity returned NaN; it must return a number for every pair of rows")
+        require(
+            not np.isnan(scores).any(),
+            "similarity returned NaN; it must return a number for every pair of rows",
+        )
         require(
             scores.shape == (len(probe), len(reference)),
-            f"similarity must return one score for every pair: shape {(len(probe), len(reference))} was "
-            f"expected for rows of shapes {probe.shape} and {reference.shape}, got {scores.shape}",
+            "similarity must return one score for every pair: shape "
+            f"{(len(probe), len(reference))} was expected for rows of shapes {probe.shape} and "
+            f"{reference.shape}, got {scores.shape}",
         )
         return scores
 
@@ -230,9 +172,8 @@ def score_tensor(
         "euclidean" is minus the distance. A callable takes two float32 arrays of rows, (a, feature) and
         (b, feature), and returns (a, b) scores; larger means more alike.
     chunks : int or "auto"
-        Images along each side of a block (auto: 512). No result depends on it, to the last bit where all identities
-        have equally many images or weigh by them; elsewhere sums of unequal weights may differ in the last bits
-        (rates by 1e-15).
+        Images along each side of a block, rounded up to a multiple of 512 (auto: 512, more for
+        large tensors). No result depends on it.
     symmetric : bool
         False for a callable whose score depends on which image is the probe.
 
@@ -280,9 +221,11 @@ def score_tensor(
     return labelled_tensor(source, chunks, names, names, labels, labels, attrs, faces.get(MODEL))
 
 
-def block_size(chunks: int | str) -> int:
-    """Images along each side of a block."""
-    return CHUNK if isinstance(chunks, str) and chunks == "auto" else require_whole("chunks (or 'auto')", chunks, 1)
+def block_size(chunks: int | str, n: int) -> int:
+    """Images along each side of a block, where n is the longer side of the tensor."""
+    if isinstance(chunks, str) and chunks == "auto":
+        return block_side(n)
+    return -(-require_whole("chunks (or 'auto')", chunks, 1) // TILE) * TILE
 
 
 def labelled_tensor(
@@ -290,7 +233,7 @@ def labelled_tensor(
 ) -> xr.DataArray:
     """Label a lazy array; one side's labels become `probe_...`, the other's `reference_...`."""
     n_dims = len(source.shape)
-    sizes = (1,) * (n_dims - 2) + (block_size(chunks),) * 2
+    sizes = (1,) * (n_dims - 2) + (block_size(chunks, max(source.shape[-2:])),) * 2
     lazy = source.rechunk(sizes) if isinstance(source, da.Array) else _lazy(source, sizes)
     coords = {PROBE: probe, REFERENCE: reference}
     coords |= {f"{PROBE}_{name}": (PROBE, values) for name, values in probe_labels.items()}
@@ -301,39 +244,13 @@ def labelled_tensor(
     return xr.DataArray(lazy, dims=dims, coords=coords, name="score", attrs=attrs)
 
 
-@dataclass(frozen=True, eq=False)
-class _Selection:
-    """Some rows and columns of an array of scores."""
-
-    source: ScoreArray
-    probe: np.ndarray
-    reference: np.ndarray
-    dtype = ScoreArray.dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """([model,] probe, reference)."""
-        return (*self.source.shape[:-2], len(self.probe), len(self.reference))
-
-    def __getitem__(self, key: tuple) -> np.ndarray:
-        *model, probe, reference = key
-        return self.source[(*model, self.probe[probe], self.reference[reference])]
-
-
-def selected(scores: xr.DataArray, places: dict[str, np.ndarray]) -> xr.DataArray:
-    """`scores.isel(places)` of pairs, or of probes and references.
-
-    Of a tensor as it was made and held in memory, no score of another image is computed on the way.
-    """
-    found = scores.isel(places)
-    name = getattr(scores.data, "name", None)
-    source = next(iter(scores.data.dask.layers.get(f"original-{name}", {}).values()), None) if name else None
-    if isinstance(source, ScoreArray) and isinstance(source.embedding, np.ndarray):
-        return found.copy(data=_lazy(_Selection(source, places[PROBE], places[REFERENCE]), scores.data.chunksize))
-    return found
-
-
-def _lazy(source, sizes: tuple[int, ...]) -> da.Array:
-    """A lazy array in blocks of these sizes of what computes a part when it is asked for it."""
+def _lazy(source: ScoreArray, sizes: tuple[int, ...]) -> da.Array:
+    """A lazy array in blocks of these sizes, each computed as a whole when it is asked for."""
     meta = np.empty((0,) * len(source.shape), source.dtype)
-    return da.from_array(source, chunks=sizes, asarray=False, fancy=True, name=False, meta=meta)
+    how = {"asarray": False, "fancy": False, "name": False, "meta": meta, "getitem": _block}
+    return da.from_array(source, chunks=sizes, **how)
+
+
+def _block(source: ScoreArray, key: tuple[slice, ...], *_) -> np.ndarray:
+    """One block of the scores; dask joins no further slices to a function that it does not know."""
+    return source.block(key)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent import futures
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import dask
 import numpy as np
@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from frkit.base import DataWarning, require
-from frkit.evaluation.evaluate import EVERYTHING, RATES, prepared
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.store import HEADER, Record, Store, holds_influence, recorded
+from frkit.studies.store import HEADER, Record, Store, holds_people, recorded
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,19 +65,17 @@ class Study:
         strata, how = {"image": None}, {"n": self.replicates, "seed": self.seeds(number)[2]}
         return [Resampling(scheme, strata=strata.get(scheme, self.by), **how) for scheme in self.schemes]
 
-    @cached_property
-    def evaluators(self) -> dict[str, Callable[..., xr.DataTree]]:
-        """One for each scheme, always prepared with the first data set: so the bits depend on nothing else."""
+    @property
+    def evaluate(self) -> Callable[..., xr.DataTree]:
+        """What evaluates a data set with given draws."""
         if self.far is None:
-            return dict.fromkeys(self.schemes, partial(evaluate_indices, by=self.by))
-        first = self.scores(0)
-        kind = {"far": self.far, "by": self.by, "wanted": EVERYTHING if self.influence else RATES}
-        return {draw.scheme: prepared(first, resampling=draw, **kind) for draw in self.draws(0)}
+            return partial(evaluate_indices, by=self.by)
+        return partial(evaluate_parts, far=self.far, by=self.by, people=self.influence)
 
     def data_set(self, number: int) -> Record:
         """Draw one data set and evaluate it by every scheme."""
         scores, draws = self.scores(number), self.draws(number)
-        return recorded({draw.scheme: self.evaluators[draw.scheme](scores, resampling=draw) for draw in draws})
+        return recorded({draw.scheme: self.evaluate(scores, resampling=draw) for draw in draws})
 
     def parameters(self) -> dict:
         """All that the data sets depend on, as JSON can hold it."""
@@ -107,13 +105,11 @@ def collect(study: Study, n_datasets: int, store: Store | None, progress: bool) 
         made = [json.loads(node["attrs"].get("provenance", "{}")) for node in nodes]
         same = all(known.get("seed", seed) == seed for known in made)
         require(same, f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again")
-    kept = {number: record for number, record in kept.items() if holds_influence(record) or not study.influence}
+    kept = {number: record for number, record in kept.items() if holds_people(record) or not study.influence}
     missing = [number for number in range(n_datasets) if number not in kept]
     bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
     with bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
-        if missing:
-            study.evaluators  # noqa: B018, made before threads ask for them
         with closing(_side_by_side(study, missing)) as finished:
             for number, record in finished:
                 kept[number] = record if store is None else store.write(number, record)

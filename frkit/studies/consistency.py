@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require
-from frkit.evaluation.evaluate import RATES, evaluate, far_levels, prepared
+from frkit.evaluation.evaluate import evaluate_parts, far_levels
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import along
 from frkit.vmf import Mixture
@@ -69,13 +69,12 @@ def consistency(
     require(seeds >= 1, f"seeds must be at least 1, got {seeds}")
     exact = hasattr(population, "population_roc")
     sizes = _sizes(sizes, exact)
-    truth = population.population_roc(far).frr if exact else _roc(population, partial(evaluate, far=far))
-    first = zip(sizes, _grown(population, sizes, 0, exact), strict=True)  # data sets of a size share its plan
-    sweeps = {size: prepared(score_tensor(part), wanted=RATES, far=far) for size, part in first}
+    sweep = partial(evaluate_parts, far=far, people=False)
+    truth = population.population_roc(far).frr if exact else _roc(population, sweep)
 
     def of_seed(seed: int) -> xr.Dataset:
         parts = dict(zip(sizes, _grown(population, sizes, seed, exact), strict=True))
-        frr = along("size", sizes, lambda size: _roc(parts[size], sweeps[size]).to_dataset(name="frr"))
+        frr = along("size", sizes, lambda size: _roc(parts[size], sweep).to_dataset(name="frr"))
         return frr.assign(n_images=("size", [parts[size].sizes[IMAGE] for size in sizes]))
 
     found = along("seed", range(seeds), of_seed, progress)

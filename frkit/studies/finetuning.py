@@ -116,7 +116,7 @@ def finetuning(
     held_out = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
     x = unit_rows(held_out["embedding"].transpose(IMAGE, FEATURE).values)
     kinds = {ALL: np.concatenate(list(train.values())), **train}
-    subset = dict(by=by, subsets=subsets, subset_size=subset_size, fpr=fpr, sweeps={})
+    subset = dict(by=by, subsets=subsets, subset_size=subset_size, fpr=fpr)
     rates, losses = [], []
     for child in tqdm(batches, desc="batches of models", disable=not progress, leave=False):
         seeds = child.spawn(len(kinds))

@@ -13,7 +13,7 @@ import xarray as xr
 
 from frkit.base import InputError, listed, require, writing
 
-DATA_SET, INFLUENCE = "data_set", "influence"
+DATA_SET, PEOPLE = "data_set", "people"
 PARAMETERS = "study.json"
 HEADER = "header"
 KEPT = "free some space or give another store: what is finished is kept there, and the same call goes on from it"
@@ -35,7 +35,7 @@ def recorded(evaluations: dict[str, xr.DataTree]) -> Record:
 
 def stacked(records: list[Record]) -> dict[str, xr.DataTree]:
     """All data sets as one evaluation by scheme: every variable with `data_set` in front, but for influences."""
-    kept = {path: node for path, node in _header(records[0]).items() if not path.endswith(INFLUENCE)}
+    kept = {path: node for path, node in _header(records[0]).items() if not path.endswith(PEOPLE)}
     return _trees(kept, lambda key, dims: ((DATA_SET, *dims), np.stack([record[key] for record in records])))
 
 
@@ -44,9 +44,9 @@ def opened(record: Record) -> dict[str, xr.DataTree]:
     return _trees(_header(record), lambda key, dims: (dims, record[key]))
 
 
-def holds_influence(record: Record) -> bool:
+def holds_people(record: Record) -> bool:
     """Whether a record says what each image adds to the rates."""
-    return any(path.endswith(INFLUENCE) for path in _header(record))
+    return any(path.endswith(PEOPLE) for path in _header(record))
 
 
 def _header(record: Record) -> dict:
@@ -67,7 +67,7 @@ class Finished(dict):
     """The record in a file. What images add, nearly all of it, stays there until it is asked for."""
 
     def __init__(self, record: Record, path: Path):
-        super().__init__({key: values for key, values in record.items() if f"/{INFLUENCE}/" not in key})
+        super().__init__({key: values for key, values in record.items() if f"/{PEOPLE}/" not in key})
         self.path = path
 
     def __missing__(self, key: str) -> np.ndarray:
