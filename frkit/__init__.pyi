@@ -30,7 +30,7 @@ from .intervals import band as band
 from .intervals import compare as compare
 from .intervals import decision_zones as decision_zones
 from .intervals import fan as fan
-from .intervals import floor as floor
+from .intervals import fair_floor as fair_floor
 from .intervals import permutation_test as permutation_test
 from .intervals import uncertainty as uncertainty
 from .nsigma import n_sigma as n_sigma

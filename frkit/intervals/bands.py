@@ -1,24 +1,32 @@
-"""Bands, normalised uncertainty and the fan of replicates of one evaluation, and the methods by which they are made.
+"""Bands, normalised uncertainty and the fan of replicates of one evaluation.
 
-A method goes from the estimate, the centre and the replicates of a measure to the ends of an interval. A new one is a
-function of (values, level, scale) in `FROM_REPLICATES`, or one of (evaluation, measure, level, target) in `INTERVALS`;
-`choose` says which is taken. Formulas in Conti & Clémençon (2024), section 3.2.
+The default rests on effective numbers of comparisons (`frkit.intervals.effective`). The methods of
+Conti & Clémençon (2024), section 3.2, go from replicates to the ends of an interval: functions of
+(values, level, scale) in `FROM_REPLICATES`.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
-from scipy.special import ndtri
+from scipy import stats
+from scipy.special import expit, logit, ndtri
 
-from frkit.base import FAR_LEVEL, REPLICATE, THRESHOLD_LEVEL, require, require_inside, require_one_of
-from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
-from frkit.intervals.inversion import MOMENTS, inverted
-from frkit.intervals.joint import RATES, drawn_values, ends
+from frkit.base import (
+    FAR_LEVEL,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    InputError,
+    require,
+    require_inside,
+    require_one_of,
+)
+from frkit.intervals.contributions import NEW_PEOPLE
+from frkit.intervals.effective import RATES, added_to, effective_rates, jeffreys
+from frkit.intervals.equality import disparity, lines_of
 from frkit.intervals.reading import (
     Values,
     attributes,
-    provenance,
     tails,
     values_of,
     warn_of,
@@ -27,9 +35,8 @@ from frkit.intervals.reading import (
 )
 from frkit.measures.registry import LOG_SCALE, Measure, can_be_had, rates_read
 from frkit.measures.registry import measure as find_measure
-from frkit.resampling import OF_THESE_PEOPLE
 
-PAIRS_OF = dict.fromkeys(("frr", "frr_group"), "genuine") | dict.fromkeys(("far", "far_group", "far_cross"), "impostor")
+EFFECTIVE = "effective"
 Ends = tuple[xr.DataArray, xr.DataArray]
 AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure
 
@@ -108,83 +115,137 @@ def _row_quantiles(row: np.ndarray, at: tuple[float, float]) -> np.ndarray:
         return np.where(np.isfinite([below, above]).all(0), np.quantile(row, at), infinite)
 
 
-# --- methods: functions of (evaluation, measure, level, target) that give the whole interval -------------------
+# --- ends from effective numbers -----------------------------------------------------------------
 
 
-def _from_replicates(method: str) -> Callable[[xr.DataTree, Measure, float, str], xr.Dataset]:
-    """The method of an evaluation that takes its ends from replicates."""
-    return lambda evaluation, chosen, level, _target: interval(
-        values_of(evaluation, chosen), method, level, chosen.scale
-    )
-
-
-def influence(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
-    """Ends of a rate from its own law; of any other measure of rates the quantiles of draws from their joint law."""
+def effective(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
+    """Ends from effective numbers of comparisons: of a rate, a disparity, or a function of rates."""
     data = evaluation["empirical"].to_dataset()
-    if chosen.name in data and chosen.name in RATES:
-        lower, upper = ends(evaluation, chosen.name, level, target)
-        return xr.Dataset({"estimate": data[chosen.name], "lower": lower, "upper": upper})
-    return interval(drawn_values(evaluation, chosen, target), "naive", level, "")[["estimate", "lower", "upper"]]
+    if chosen.name in RATES:
+        return rate_interval(evaluation, chosen.name, level, target)
+    if chosen.fair is not None and lines_of(chosen, data):
+        return disparity(evaluation, chosen, level, target)
+    estimate, sd, df, _ = linearised(evaluation, chosen, target)
+    there, back = scale_of(chosen)
+    reach = stats.t.ppf((1 + level) / 2, df) * sd
+    lower, upper = back(there(estimate) - reach), back(there(estimate) + reach)
+    return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper})
 
 
-INTERVALS = {name: _from_replicates(name) for name in FROM_REPLICATES}
-INTERVALS |= {"influence": influence, "inverted": inverted}
-METHODS = tuple(INTERVALS)
-WITHOUT_REPLICATES = ("influence", "inverted")
+def rate_interval(evaluation: xr.DataTree, name: str, level: float, target: str) -> xr.Dataset:
+    """Jeffreys' interval of a rate with its effective number of comparisons."""
+    found = effective_rates(evaluation, name, target, level=level)
+    estimate = found.estimate
+    error = 1 - estimate if name.startswith("auc") else estimate
+    lower, upper = (
+        xr.DataArray(end, estimate.coords, estimate.dims)
+        for end in jeffreys(error.values, found.n_effective.values, level)
+    )
+    if name.startswith("auc"):
+        lower, upper = 1 - upper, 1 - lower
+    return found[["estimate", "n_effective"]].assign(lower=lower, upper=upper)
 
 
-def values_by(method: str, evaluation: xr.DataTree, chosen: Measure, target: str, place: int = 0) -> Values:
-    """A measure with draws from the joint law of the rates, or with replicates, whichever a method reads."""
-    if method in WITHOUT_REPLICATES:
-        return drawn_values(evaluation, chosen, target, place)
-    return values_of(evaluation, chosen)
+def linearised(evaluation: xr.DataTree, chosen: Measure, target: str) -> tuple:
+    """Estimate, standard deviation on the measure's scale, degrees of freedom and what units add.
+
+    All rates are moved a little the way that each unit moves them: what the measure does then is
+    what the unit adds to it (the delta method). The noise of single pairs of people is in it twice,
+    so that intervals are rather too wide.
+    """
+    data = evaluation["empirical"].to_dataset()
+    there, _ = scale_of(chosen)
+    step = 1e-4
+    names = rates_read(chosen, data, RATES)
+    moved = {name: _moved(evaluation, name, target, step) for name in names}
+    whole = chosen(data)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        of_units = (there(chosen(data.assign(moved))) - there(whole)) / step
+    of_units = of_units.where(np.isfinite(of_units))
+    sd = np.sqrt((of_units**2).sum(REPLICATE)).where(np.isfinite(there(whole)))
+    first = added_to(evaluation, next(iter(moved)), target).ravel()[0]
+    return whole, sd, max(first.people - 1, 1), of_units
 
 
-def sup_t(evaluation: xr.DataTree, chosen: Measure, method: str, level: float, target: str) -> xr.Dataset:
+def _moved(evaluation: xr.DataTree, name: str, target: str, step: float) -> xr.DataArray:
+    """A rate that each unit has moved a little, over `replicate`."""
+    estimate = evaluation["empirical"][name]
+    added = added_to(evaluation, name, target)
+    influence = np.stack([one.influence for one in added.ravel()], axis=1)
+    influence = influence.reshape(-1, *added.shape)
+    sign = -1 if name.startswith("auc") else 1
+    values = estimate.values + sign * step * influence
+    return xr.DataArray(values, estimate.coords, (REPLICATE, *estimate.dims))
+
+
+def scale_of(chosen: Measure) -> tuple[Callable, Callable]:
+    """The scale on which a measure is compared, and the way back."""
+    if chosen.scale == LOG_SCALE:
+        return logarithm, np.exp
+    return (lambda value: value), (lambda value: value)
+
+
+# --- simultaneous bands --------------------------------------------------------------------------
+
+
+def sup_t(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -> xr.Dataset:
     """Simultaneous band: at all resolved levels at once, from the largest height along the curve.
 
-    Of a rate by its own laws; of anything else estimate ± c sd on a scale, c the quantile of the largest |z|.
+    Of a rate on the logit scale, of anything else on the measure's: estimate ± c sd, c being the
+    quantile of the largest |z| of normal variables that correlate as what people add does.
     """
     data = evaluation["empirical"].to_dataset()
     estimate = chosen(data)
     along = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in estimate.dims]
-    require(along, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}")
+    require(
+        along, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}"
+    )
     resolved = data["resolved"] if "resolved" in data else estimate.notnull()
-    if method == "influence" and chosen.name in RATES:
-        lower, upper = ends(evaluation, chosen.name, level, target, resolved)
-        return xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper})
-    values = values_by(method, evaluation, chosen, target)
-    result = interval(values, "recentered", level, chosen.scale)
-    there, back = _even_scale(evaluation, chosen)
-    estimate, centre, replicates = map(there, values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gap = replicates - centre
-        sd = gap.where(np.isfinite(gap)).std(REPLICATE, ddof=1)
-        height = np.abs(gap / sd.where(sd > 0)).where(resolved)
-    critical = height.max(along).quantile(level, REPLICATE, skipna=True).drop_vars("quantile")
-    lower, upper = (back(estimate + sign * critical * sd) for sign in (-1, 1))
+    result = effective(evaluation, chosen, level, target)
+    if chosen.name in RATES:
+        n = result.n_effective
+        middle = (estimate * n + 0.5) / (n + 1)
+        sd, there, back = 1 / np.sqrt(n * middle * (1 - middle)), logit, expit
+        of_units = _moved(evaluation, chosen.name, target, 1.0) - estimate
+    else:
+        there, back = scale_of(chosen)
+        middle, sd, _, of_units = linearised(evaluation, chosen, target)
+    critical = _critical(of_units, resolved, along[0], level)
+    lower, upper = back(there(middle) - critical * sd), back(there(middle) + critical * sd)
+    lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
     return result.assign(lower=lower, upper=upper, critical=critical)
 
 
-def _even_scale(evaluation: xr.DataTree, chosen: Measure) -> tuple[Callable, Callable]:
-    """A scale on which replicates spread evenly along the curve, and the way back.
-
-    √(rate + 3/(8N)) for rates of about N pairs, the logarithm for ratios, the measure itself for anything else.
-    """
-    if chosen.scale == LOG_SCALE:
-        return logarithm, np.exp
-    if chosen.name not in PAIRS_OF:
-        return (lambda value: value), (lambda value: value)
-    known, kind = provenance(evaluation), PAIRS_OF[chosen.name]
-    n_pairs = known.get(f"n_{kind}_pairs")
-    if n_pairs is None:
-        n, per_identity = known["n_images"], known["n_images"] / known["n_identities"]
-        n_pairs = n * (per_identity - 1) / 2 if kind == "genuine" else n * (n - per_identity) / 2
-    shift = 3 / (8 * n_pairs)
-    return (lambda rate: np.sqrt(rate + shift)), (lambda root: root * np.abs(root) - shift)
+def _critical(of_units: xr.DataArray, resolved: xr.DataArray, along: str, level: float):
+    """The height that the largest |z| along the curve exceeds with probability 1 - level."""
+    resolved = resolved & (of_units.std(REPLICATE) > 0)
+    core = [[along, REPLICATE], [along]]
+    return xr.apply_ufunc(
+        _largest_height,
+        of_units.fillna(0),
+        resolved,
+        input_core_dims=core,
+        kwargs={"level": level},
+        vectorize=True,
+    )
 
 
-# --- which method is taken -----------------------------------------------------------------------------------
+def _largest_height(of_units: np.ndarray, resolved: np.ndarray, level: float) -> float:
+    """Of (level, unit), at the resolved levels."""
+    if not resolved.any():
+        return float(ndtri((1 + level) / 2))
+    heights = of_units[resolved] / np.linalg.norm(of_units[resolved], axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh(heights @ heights.T)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    rng = np.random.Generator(np.random.SFC64(0))
+    drawn = rng.standard_normal((10_000, len(root))) @ root.T
+    return float(np.quantile(np.abs(drawn).max(1), level))
+
+
+# --- which method is taken -----------------------------------------------------------------------
+
+METHODS = (EFFECTIVE, *FROM_REPLICATES)
+WITHOUT_REPLICATES = (EFFECTIVE,)
 
 
 def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tuple[str, str]:
@@ -192,35 +253,26 @@ def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tupl
     if method is not None:
         require_one_of("method", method, METHODS)
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
-    require("empirical" in children, "this is no evaluation: no node 'empirical'; pass what evaluate(...) returned")
+    require(
+        "empirical" in children,
+        "this is no evaluation: no node 'empirical'; pass what evaluate(...) returned",
+    )
     data = evaluation["empirical"].to_dataset()
     chosen(data)  # says what it lacks
     if method is not None:
         return method, "named"
-    if "influence" in children and reads_rates(data, chosen):
-        if chosen.fair is None:
-            return "influence", "a measure of rates, whose law is known from what each image adds to them"
-        return "inverted", "a disparity of rates: a test of fairness and beyond, inverted"
-    if chosen.dealt and rates_read(chosen, data, MOMENTS):
-        return "inverted", "a disparity of means or standard deviations of scores: a test of fairness, inverted"
-    rule = f"{chosen.name!r} reads more than FAR, FRR and EER, or images are not known: replicates tell how it varies"
+    if "people" in children and reads_rates(data, chosen):
+        return EFFECTIVE, "a measure of rates, whose variance is known from what people add"
+    rule = f"{chosen.name!r} reads more than rates, or people are not known: replicates are read"
     return "recentered" if chosen.fair is None else "pivotal", rule
 
 
 def reads_rates(data: xr.Dataset, chosen: Measure) -> bool:
-    """Whether a measure can be had from rates alone."""
+    """Whether a measure can be computed from rates alone."""
     return can_be_had(chosen, data[[name for name in RATES if name in data]])
 
 
-def target_of(evaluation: xr.DataTree, target: str | None) -> str:
-    """Whose rates an interval is about: as asked, or else as the scheme of the replicates has it, or new people."""
-    if target is not None:
-        return target
-    whole = "influence" not in evaluation.children or evaluation["influence"].attrs["complete"]
-    return THESE_PEOPLE if provenance(evaluation).get("scheme") in OF_THESE_PEOPLE and whole else NEW_PEOPLE
-
-
-# --- for users -----------------------------------------------------------------------------------------------
+# --- for users -----------------------------------------------------------------------------------
 
 
 def band(
@@ -234,60 +286,64 @@ def band(
 ) -> xr.Dataset:
     """Put an interval around a measure, at every FAR level, group and model of the evaluation.
 
-    Without a method the kit takes the one that held best in its coverage studies (notebook 4): "influence" for rates
-    and what is made of them, "inverted" for disparity measures of rates, and for whatever else replicates tell
-    "recentered", or "pivotal" for a disparity.
+    By default ("effective") the interval rests on an effective number of comparisons and reads no
+    replicates. 13,173 genuine comparisons of 360 people are not 13,173 independent ones. A rate p
+    whose variance over new people is v is worth n = p (1 - p) / v independent comparisons (Kish
+    1965; Korn & Graubard 1998). v adds up what each person adds to the rate, the threshold's own
+    error included; pairs of people are counted with both (Cameron, Gelbach & Miller 2011; Davezies
+    et al. 2021; see also Fogliato, Patil & Perona 2024). Few people make most errors; where few of
+    them were seen, n is drawn towards the number of people, as if two more could err. The interval
+    is Jeffreys' for n trials (Brown, Cai & DasGupta 2001). Groups are compared by Pearson's
+    chi-square with such n (Rao & Scott 1984): `p`. The interval of a disparity contains its values
+    for all rates on the line from equal ones to those seen, and beyond, that this test accepts.
+    Other functions of rates get estimate ± t standard errors (delta method).
 
-    - influence: no replicates. From what each image adds to the error rates come their variances, with the noise of
-      single pairs counted once, the slope of the curve, and the ends of a shifted gamma law; a rate without an error
-      gets [0, upper]. Other measures of rates are drawn from the joint law of all rates. Groups of fewer than 100
-      people cannot tell how much their FAR varies over new people: they borrow the rest of it from all people. Fewer
-      than 30 hardly show the worst of them: an unseen rejection of theirs weighs up to all pairs of a person. Where a
-      few of 30 to 60 people look like many others, FAR over new people is held by .70 to .91 of its intervals only.
-    - inverted: a disparity cannot fall below its fair value. Group rates are supposed λ times as far from each other
-      as they were seen, and those λ are accepted at which the measure that was seen is no rarity. It never passes the
-      fair value, and gives `p`, the p-value of fairness. A ratio has no upper end (inf) where a group has no error: its
-      rate may be as near to 0 as one likes. Of unfair data sets in which one group had no error max/min held in 95 of
-      103 for these people and 67 of 71 for new ones; where none of its pairs was accepted, in 6 of 11 and 4 of 4.
-    - With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples images): recentered, the
-      paper's, gives θ + quantiles of (θ* - θ~); naive the quantiles of θ*; gaussian the normal quantiles at the mean
-      and standard deviation of θ + (θ* - θ~); pivotal θ - the opposite quantiles of (θ* - θ~), on the log scale for
-      ratios.
+    With replicates θ*, estimate θ and centre θ~ (the V-statistic where the scheme resamples
+    images): "recentered", the paper's, gives θ + quantiles of (θ* - θ~); "naive" the quantiles of
+    θ*; "gaussian" the normal quantiles at the mean and standard deviation of θ + (θ* - θ~);
+    "pivotal" θ - the opposite quantiles of (θ* - θ~), on the log scale for ratios.
 
     Parameters
     ----------
     evaluation : what `evaluate(...)` returned.
     measure : a registered name such as "frr", or a function Dataset -> DataArray.
-    method : one of the names above; None takes what held best, and attrs["rule"] says why.
-    target : "new people", or "these people" (new images of the people that are there), for methods without replicates;
-        None takes that of the scheme of the replicates, and new people where there are none. Other methods are about
-        what their scheme draws.
+    method : one of the names above; None takes "effective" wherever rates alone are read, and
+        replicates elsewhere ("recentered", or "pivotal" for a disparity); attrs["rule"] says why.
+    target : whom the interval is about, for "effective": "new people" (default), other people from
+        the same population, or "these people", new images of the people that are there. Other
+        methods are about what their scheme draws.
     level : nominal coverage, in (0, 1).
-    simultaneous : True gives one band for the whole curve (sup-t): the truth lies inside at all resolved
-        levels at once with the nominal probability.
+    simultaneous : True gives one band for the whole curve (sup-t): the truth lies inside at all
+        resolved levels at once with the nominal probability.
 
     Returns
     -------
-    xr.Dataset with `estimate`, `lower`, `upper`, where replicates are read `centre` and `n_nonfinite` (replicates that
-    are not finite), for inverted `p`, and, for curves, `resolved` (at least ten errors), over the measure's dimensions.
-    A disparity measure also has `includes_fair`: the band reaches the value of a fair model, or an end lies beyond it;
-    missing where an end is. Replicates that are NaN are left out of the interval with a warning; infinite ones count as
-    larger than any number. The attrs name measure, method, level, in words whose rates the band is about (target), and
-    scheme and n of the replicates that were read.
+    xr.Dataset
+        `estimate`, `lower`, `upper`; of a rate `n_effective`; of a disparity `p` (of equal groups)
+        and `includes_fair` (the band reaches the value of a fair model); where replicates are read
+        `centre` and `n_nonfinite` (replicates that are not finite); for curves `resolved` (at least
+        ten errors); over the measure's dimensions. A ratio has no upper end (inf) where a group has
+        no error. The attrs name measure, method, level and target.
 
     Raises
     ------
-    InputError : a method that reads replicates where there are none; an unknown method, target or measure; a level
-        outside (0, 1); simultaneous=True for a measure that does not run over levels, or together with a method;
-        target="these people" for scores that are not a whole square.
+    InputError
+        A method that reads replicates where there are none; an unknown method, target or measure; a
+        level outside (0, 1); simultaneous=True for a measure that does not run over levels, or
+        together with a method; target="these people" for scores that are not a whole square.
 
     Warns
     -----
-    DataWarning : few images per identity, levels below the resolution of the data, unresolved levels.
+    DataWarning
+        Few images per identity, levels below the resolution of the data, unresolved levels.
 
     References
     ----------
-    Conti & Clémençon (2024), Algorithms 1 and 2 and eq. 10; appendix B.1 for the gaussian variant.
+    Kish (1965), Survey sampling. Korn & Graubard (1998), Survey Methodology 24. Brown, Cai &
+    DasGupta (2001), Statistical Science 16. Rao & Scott (1984), Annals of Statistics 12. Cameron,
+    Gelbach & Miller (2011), JBES 29. Davezies, D'Haultfoeuille & Guyonvarch (2021), Annals of
+    Statistics 49. Fogliato, Patil & Perona (2024). Conti & Clémençon (2024), Algorithms 1 and 2 and
+    eq. 10; appendix B.1 for the gaussian variant.
 
     Examples
     --------
@@ -295,26 +351,38 @@ def band(
     >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
     >>> scores = fk.score_tensor(faces)
     >>> ev = fk.evaluate(scores, far=[0.1, 0.2], resampling=fk.Resampling("image", n=50))
-    >>> fk.band(ev, "frr", target="new people").attrs["method"]
-    'influence'
+    >>> fk.band(ev, "frr").attrs["method"]
+    'effective'
     >>> fk.band(ev, "frr", method="recentered").attrs["target"]
     'these 20 identities, new images'
     """
     chosen = find_measure(measure)
-    require(method is None or not simultaneous, "a simultaneous band has a method of its own: leave method out")
+    require(
+        method is None or not simultaneous,
+        "a simultaneous band has a method of its own: leave method out",
+    )
     require_inside("level", level, 0, 1)
     method, rule = choose(method, evaluation, chosen)
     data = evaluation["empirical"].to_dataset()
     given = chosen.name == "threshold" and FAR_LEVEL not in data.coords
-    require(not given, "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels")
-    target = target_of(evaluation, target)
-    if simultaneous:
-        result = sup_t(evaluation, chosen, method, level, target)
+    require(
+        not given,
+        "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
+    )
+    target = NEW_PEOPLE if target is None else target
+    if simultaneous and method == EFFECTIVE:
+        result = sup_t(evaluation, chosen, level, target)
+    elif simultaneous:
+        raise InputError(f"{chosen.name!r} has no simultaneous band: it is no measure of rates")
+    elif method == EFFECTIVE:
+        result = effective(evaluation, chosen, level, target)
     else:
-        result = INTERVALS[method](evaluation, chosen, level, target)
+        values = values_of(evaluation, chosen)
+        result = interval(values, method, level, chosen.scale)
     result = with_fair(with_resolved(result, chosen, evaluation), chosen)
-    of = target if method in WITHOUT_REPLICATES and reads_rates(data, chosen) else None
-    result.attrs = attributes(evaluation, chosen, "sup-t" if simultaneous else method, level, of) | {"rule": rule}
+    about = target if method == EFFECTIVE else None
+    name = "sup-t" if simultaneous else method
+    result.attrs = attributes(evaluation, chosen, name, level, about) | {"rule": rule}
     warn_of(evaluation, chosen, result)
     return result
 

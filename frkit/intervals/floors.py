@@ -1,8 +1,9 @@
 """The fair floor: what a disparity measure would print for a perfectly fair model, on these data.
 
-Three ways to such a model: draws of equal rates from their joint law, where the ray of `inversion` begins; where no
-influences are known, or other things than rates are read, replicates whose group rates are divided by their centre
-(`made_fair`); and people dealt to groups at random (`deal`), for whole score distributions and for N-Sigma.
+Three ways to such a model: binomial draws of equal rates with the groups' effective numbers of
+comparisons; where other things than rates are read, replicates whose group rates are divided by
+their centre (`made_fair`); and people dealt to groups at random (`deal`), for whole score
+distributions and for N-Sigma.
 """
 
 from dataclasses import dataclass
@@ -28,11 +29,11 @@ from frkit.base import (
     require,
     require_inside,
 )
-from frkit.evaluation.evaluate import evaluated
-from frkit.intervals.bands import AnyMeasure, quantiles, reads_rates, target_of
-from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
-from frkit.intervals.inversion import STEPS, STRETCH, ray_of
-from frkit.intervals.reading import attributes, values_of, warn_of, with_resolved
+from frkit.evaluation.evaluate import evaluate_parts
+from frkit.intervals.bands import AnyMeasure, quantiles
+from frkit.intervals.contributions import NEW_PEOPLE
+from frkit.intervals.equality import equal_draws, lines_of
+from frkit.intervals.reading import attributes, warn_of, with_resolved
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.scores.groups import People, labels_of_sides, people
@@ -40,58 +41,56 @@ from frkit.scores.groups import People, labels_of_sides, people
 RATES = ("far_group", "frr_group", "far_cross", "eer_group", "impostor_sd_group", "genuine_sd_group")
 PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
 DEAL = "deal"
-DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt to groups at random
+DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt to groups
 TIE = 1e-12  # a floor this close to the estimate reaches it
-SIZES = {  # the largest of three counts, the last of which is data/interval_coverage.csv. Of replicates none is stored
-    # short, because captions print them; the exact test is `permutation_test`
-    THESE_PEOPLE: "as a test at 5 % has size 0 to .09",
-    NEW_PEOPLE: "as a test at 5 % has size 0 to .08",
+SIZES = {  # what `p` is worth as a test
+    "rates": "the chi-square test of equal rates (Rao & Scott 1984)",
     "replicates": "as a test not counted: permutation_test is exact, for new people",
-    "people": "deals people to groups at random: as a test exact where people could change groups",
-    "scores": "deals scores to groups at random: as a test liberal where pairs share people",
+    "people": "deals people to groups at random: exact where people could change groups",
+    "scores": "deals scores to groups at random: liberal where pairs share people",
 }
 
 
-def floor(
+def fair_floor(
     evaluation: xr.DataTree, measure: AnyMeasure, *, target: str | None = None, level: float = 0.95
 ) -> xr.Dataset:
     """Show what a perfectly fair model would print: the noise floor of a disparity measure.
 
-    A disparity cannot fall below its fair value, so noise alone lifts it. A model in which all groups have the rate of
-    all their people together, and which is as noisy as these data, is drawn 1,000 times: the measure of these draws is
-    the floor. Rates come from their joint law, as in `band(method="inverted")`, whose p-value is the same; about new
-    people each group's FRR is that of people drawn from all groups, and a small group's FAR varies as that of all
-    people does, so that one without the worst people does not seem surer than it is. What is no rate (and rates of
-    pairs without identities) comes from replicates, divided by their own centre and multiplied by the mean over groups.
-    For SFI, CFI and DFI, which compare whole distributions, the people themselves are dealt to groups of the same sizes
-    at random (the shuffle baseline); only an evaluation by `indices.evaluate` holds such deals.
+    A disparity cannot fall below its fair value, so noise alone lifts it. Equal rates of all
+    groups, with the groups' effective numbers of comparisons, are drawn 1,000 times from binomials:
+    the measure of these draws is the floor. `p` is that of the chi-square test of equal rates, as
+    in `band`. What is no rate comes from replicates, divided by their own centre and multiplied by
+    the mean over groups. For SFI, CFI and DFI, which compare whole distributions, the people
+    themselves are dealt to groups of the same sizes at random (the shuffle baseline); only an
+    evaluation by `indices.evaluate` contains such deals.
 
     Parameters
     ----------
     evaluation : what `evaluate(..., by=...)` or `indices.evaluate` returned.
-    measure : a disparity measure: a registered name such as "frr_max_geomean", or one registered by you
-        with `fair=`. AUCs are made fair through 1 - AUC; means of scores and thresholds by a shift.
-    target : "new people" or "these people", as in `band`.
+    measure : a disparity measure: a registered name such as "frr_max_geomean", or one registered by
+        you with `fair=`. AUCs are made fair through 1 - AUC; means of scores and thresholds by a
+        shift.
+    target : "new people" (default) or "these people", as in `band`.
     level : the quantile of the floor that is given as `limit`, in (0, 1).
 
     Returns
     -------
-    xr.Dataset with `estimate`, `median` and `limit` (quantiles of the floor, away from the fair value), `p`
-    (share of the floor at least as far from the fair value as the estimate, the estimate counted in, so at least
-    1 / (n + 1)), `n_nonfinite` (draws of the floor that are not finite) and `resolved`, over the measure's own
-    dimensions. Infinite replicates count as the largest, NaN are left out; without a joint law a group that has no
-    error shows no noise, so that floor and `p` are NaN. attrs["size"] says what `p` is worth as a test, which
-    `permutation_test` makes exact: on 158 LFW people (FRR max/min between genders, FAR 1e-3 and 1e-2) the floor gives
-    p = .003 and .079, the exact test .008 and .071.
+    xr.Dataset
+        `estimate`, `median` and `limit` (quantiles of the floor, away from the fair value), `p`,
+        `n_nonfinite` (draws of the floor that are not finite) and `resolved`, over the measure's
+        own dimensions. Infinite draws count as the largest, NaN are left out. attrs["size"] says
+        what `p` is worth as a test, which `permutation_test` makes exact.
 
     Raises
     ------
-    InputError : the measure has no fair value, there are no replicates or deals where these are read, an unknown
-        target, or a level outside (0, 1).
+    InputError
+        The measure has no fair value, there are no replicates or deals where these are read, an
+        unknown target, or a level outside (0, 1).
 
     Warns
     -----
-    DataWarning : as `band`.
+    DataWarning
+        As `band`.
 
     References
     ----------
@@ -101,38 +100,41 @@ def floor(
     --------
     >>> import frkit as fk
     >>> fair = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
-    >>> ev = fk.evaluate(fk.score_tensor(fair.sample(per_identity=6)), far=[0.1], by="group")
-    >>> bool(fk.floor(ev, "frr_max_min").p[0] > 0.05)
+    >>> scores = fk.score_tensor(fair.sample(per_identity=6))
+    >>> ev = fk.evaluate(scores, far=[0.1], by="group")
+    >>> bool(fk.fair_floor(ev, "frr_max_min").p[0] > 0.05)
     True
     """
     chosen = find_measure(measure)
     require_inside("level", level, 0, 1)
     require(
         chosen.fair is not None,
-        f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with fair=",
+        f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with "
+        "fair=",
     )
     known = isinstance(evaluation, xr.DataTree) and "empirical" in evaluation.children
-    require(known, "this is no evaluation: pass what evaluate(...) or indices.evaluate(...) returned")
-    children, target = evaluation.children, target_of(evaluation, target)
-    of = None
+    require(known, "this is no evaluation: pass what evaluate or indices.evaluate returned")
+    data = evaluation["empirical"].to_dataset()
+    target = NEW_PEOPLE if target is None else target
+    about, p = None, None
     if chosen.dealt:
         require(
-            DEALT in children,
-            f"the floor of {chosen.name!r} deals people to groups at random, which needs the scores: make the "
-            "evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
+            DEALT in evaluation.children,
+            f"the floor of {chosen.name!r} deals people to groups at random, which needs the "
+            "scores: make the evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
         )
-        seen, replicates = (chosen(evaluation[node].to_dataset()) for node in ("empirical", DEALT))
-        size = evaluation[DEALT].attrs["dealt"]
-    elif "influence" in children and reads_rates(evaluation["empirical"].to_dataset(), chosen):
-        ray = ray_of(evaluation, chosen, target, STEPS[:1])
-        seen, replicates, of, size = ray.seen, ray.counted.isel({STRETCH: 0}), target, target
+        draws, size = chosen(evaluation[DEALT].to_dataset()), evaluation[DEALT].attrs["dealt"]
+    elif "people" in evaluation.children and lines_of(chosen, data):
+        draws, p = equal_draws(evaluation, chosen, target)
+        about, size = target, "rates"
     else:
-        seen, replicates = values_of(evaluation, chosen).estimate, _of_fair(evaluation, chosen)
-        size = "replicates"
-    result = against(seen, replicates, chosen.fair, level)
-    result = result.assign(estimate=chosen(evaluation["empirical"].to_dataset()))
+        draws, size = _of_fair(evaluation, chosen), "replicates"
+    result = against(chosen(data), draws, chosen.fair, level)
+    if p is not None:
+        result = result.assign(p=p)
     result = with_resolved(result, chosen, evaluation)
-    result.attrs = attributes(evaluation, chosen, "fair floor", level, of) | {"size": SIZES[size]}
+    result.attrs = attributes(evaluation, chosen, "fair floor", level, about)
+    result.attrs["size"] = SIZES[size]
     warn_of(evaluation, chosen, result)
     return result
 
@@ -254,7 +256,7 @@ def deal_people(scores: xr.DataArray, by, varying: str, deals: int, seed: int, *
     who = people(scores, by, varying)
     owner, code = grouped_people(who)
     dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
-    found = evaluated(who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options)
+    found = evaluate_parts(who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options)
     nodes = found["replicates"].to_dataset()
     tallies = nodes[[name for name in nodes if name.split("_")[0] in ("genuine", "impostor", "images")]]
     pairs = pd.MultiIndex.from_product([range(deals), who.groups], names=[DEAL, GROUP])

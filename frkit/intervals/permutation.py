@@ -10,10 +10,10 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, REPLICATE, THRESHOLD_LEVEL, require, require_inside
-from frkit.engine.pairs import COLUMN
 from frkit.engine.protocol import make_protocol
-from frkit.engine.rates import plan_rates, tally_rates
+from frkit.engine.rates import needs_of, tally_pairs
 from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.tables import COLUMN, rates_table
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.floors import PeopleDealt, against, deal, generators, grouped_people
 from frkit.intervals.reading import with_resolved
@@ -111,7 +111,7 @@ def permutation_test(
 def _dealt_rates(scores: xr.DataArray, data: xr.Dataset, by, options: tuple) -> xr.Dataset:
     """Group rates of one model over `replicate`: first of the labels as they are, then of every deal."""
     varying, weighting, n, seed, names = options
-    who = make_protocol(scores, by, varying, weighting).people
+    who = make_protocol(scores, by=by, varying=varying, weighting=weighting).images
     owner, code = grouped_people(who)
     require(owner.max() > 0, "these pairs carry no identities, so that there is nobody to deal labels to")
     dealt = np.stack([code, *(deal(code, rng) for rng in generators(n, seed))])
@@ -138,11 +138,13 @@ def _dealt_rates(scores: xr.DataArray, data: xr.Dataset, by, options: tuple) -> 
 
 def _rates(scores: xr.DataArray, data: xr.Dataset, weighting, draws: PeopleDealt) -> xr.Dataset:
     """Rates of the dealt groups, (replicate, ..., group), at the thresholds of the data."""
-    protocol = make_protocol(scores, None, "error", weighting, "all", draws)
-    levels = np.empty(0), 0.0 - data.threshold.values if turned(scores) else data.threshold.values
-    found = tally_rates(scores, protocol, levels, plan_rates(scores, protocol, *levels), False, influence=False)
-    columns, n_groups = slice(1, -1), sum(len(groups) == 1 for groups in draws.groups)
-    table, total = found.table.isel({COLUMN: columns}), found.totals.sum(0)[1:].reshape(len(draws.dealt), -1)
+    protocol = make_protocol(scores, weighting=weighting, resampling=draws)
+    fixed = 0.0 - data.threshold.values if turned(scores) else data.threshold.values
+    needs = needs_of(protocol, np.empty(0), fixed, "all")
+    tally = tally_pairs(scores, protocol, needs, np.empty(0), False)
+    table = rates_table(tally, np.empty(0), fixed, "all").isel({COLUMN: slice(1, -1)})
+    n_groups = sum(len(groups) == 1 for groups in draws.groups)
+    total = tally.totals.sum(0)[1:-1].reshape(len(draws.dealt), -1)
     line = (REPLICATE, FAR_LEVEL if FAR_LEVEL in data.threshold.dims else THRESHOLD_LEVEL, GROUP)
 
     def by_deal(name: str) -> np.ndarray:

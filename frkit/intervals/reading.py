@@ -21,9 +21,9 @@ from frkit.base import (
     require_inside,
     warn,
 )
-from frkit.engine.rates import RESOLVED
 from frkit.evaluation.nodes import small_groups
-from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
+from frkit.evaluation.tables import RESOLVED
+from frkit.intervals.contributions import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import Measure, rates_read
 from frkit.resampling import SCHEMES
 
@@ -59,7 +59,7 @@ def provenance(evaluation: xr.DataTree) -> dict:
 
     Returns
     -------
-    dict : scheme, n, seed, target in words, weighting, sizes, versions, fingerprint of images and draws.
+    dict : scheme, n, seed, target in words, weighting, sizes, versions, digests of the labels.
 
     Raises
     ------
@@ -216,8 +216,8 @@ def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> li
             if where:
                 messages.append(
                     f"no error in {name} {where}: a ratio to that rate is infinite or undefined there, and "
-                    f"{chosen.name} rests on a rate nobody has seen; method='inverted' counts half an error in its "
-                    "place. Read it at levels at which every group has errors, or merge groups"
+                    f"{chosen.name} rests on a rate nobody has seen. Read it at levels at which every "
+                    "group has errors, or merge groups"
                 )
     where = _where(~result.resolved) if "resolved" in result else ""
     if where:
