@@ -14,7 +14,6 @@ from twin_rates import summary
 
 import frkit as fk
 from frkit.intervals.floors import deal, generators
-from frkit.intervals.joint import mixed_draws
 from frkit.measures import measure, register
 
 FAR = (0.1, 0.25)
@@ -128,16 +127,6 @@ def test_pivotal_intervals_lie_on_the_measures_scale(name, evaluation, rates):
     np.testing.assert_allclose([band.lower, band.upper], expected, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
-@pytest.mark.parametrize("name", BY_HAND)
-def test_the_default_inverts_a_test_and_never_passes_the_fair_value(name, evaluation):
-    band = fk.band(evaluation, name)
-    assert band.attrs["method"] == "inverted" and band.attrs["target"].startswith("these ")
-    beyond = band.upper > measure(name).fair if name == "fdr" else band.lower < measure(name).fair
-    assert not bool(beyond.any())
-    np.testing.assert_array_equal(band.includes_fair.astype(bool), band.p > 0.025)
-
-
 @pytest.mark.parametrize("name", BY_HAND)
 def test_uncertainty_equals_the_twin(name, evaluation, rates):
     estimate, centre, replicates = by_hand(name, rates)
@@ -162,61 +151,6 @@ def floor_by_hand(name, rates):
     return [BY_HAND[name](*node) for node in fair]
 
 
-@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
-@pytest.mark.parametrize("name", BY_HAND)
-def test_floor_equals_the_twin(name, evaluation, rates):
-    floor = fk.floor(evaluation.drop_nodes("influence"), name).isel(far_level=LEVEL)  # from replicates alone
-    values, estimate = floor_by_hand(name, rates), by_hand(name, rates)[0]
-    limit = 0.05 if name == "fdr" else 0.95  # FDR falls where the others rise
-    reached = [value <= estimate if name == "fdr" else value >= estimate for value in values]
-    np.testing.assert_allclose(floor["median"], quantile_by_hand(values, 0.5), rtol=1e-9)
-    np.testing.assert_allclose(floor.limit, quantile_by_hand(values, limit), rtol=1e-9)
-    np.testing.assert_allclose(floor.p, (1 + sum(reached)) / (1 + N))
-
-
-@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
-@pytest.mark.parametrize("target", ["these people", "new people"])
-def test_floor_and_inverted_interval_give_one_p(target, evaluation):
-    for name in ("frr_max_min", "far_gini", "garbe"):
-        floor, band = fk.floor(evaluation, name, target=target), fk.band(evaluation, name, target=target)
-        np.testing.assert_array_equal(floor.p, band.p)
-        np.testing.assert_array_equal(floor.estimate, band.estimate)
-        assert floor.attrs["target"] == band.attrs["target"] and target.split()[0] in floor.attrs["size"] + target
-
-
-@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
-@pytest.mark.parametrize("target", ["these people", "new people"])
-def test_every_model_has_the_interval_and_the_floor_that_it_has_alone(target):
-    faces = people([6, 7, 8, 5, 6, 7, 6, 5, 9], groups=["a", "b", "b"], dim=3)
-    other = faces.assign(embedding=faces.embedding + np.random.default_rng(0).normal(size=faces.embedding.shape))
-    both = fk.evaluate(fk.score_tensor(fk.stack_models({"A": faces, "B": other})), far=[0.1, 0.3], by="gender")
-    for name, alone in (("A", faces), ("B", other)):
-        ev = fk.evaluate(fk.score_tensor(alone), far=[0.1, 0.3], by="gender")
-        for call, ends in ((fk.band, ["lower", "upper", "p"]), (fk.floor, ["median", "limit", "p"])):
-            for measure_name in ("frr_max_min", "far_gini"):
-                one, of_both = call(ev, measure_name, target=target), call(both, measure_name, target=target)
-                for end in ends:
-                    np.testing.assert_allclose(of_both[end].sel(model=name), one[end], rtol=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
-def test_a_floor_of_new_people_draws_them_from_all_groups():
-    """By hand: FRR of as many people as each group has, drawn from the people of both."""
-    faces = people([6, 7, 8, 5, 6, 7, 6, 5, 9], groups=["a", "b", "b"], dim=3)
-    ev = fk.evaluate(fk.score_tensor(faces), far=[0.1, 0.3], by="gender")
-    drawn, least = mixed_draws(ev, 4_000)
-    scores, thresholds, share = fk.score_tensor(faces).values, ev["empirical"].threshold.values, []
-    for name in np.unique(faces.identity):
-        own = np.flatnonzero(faces.identity.values == name)
-        share.append([np.mean([scores[i, j] <= t for i, j in combinations(own, 2)]) for t in thresholds])
-    mean, sd = np.mean(share, 0), np.std(share, 0)
-    for group, size in (("a", 3), ("b", 6)):
-        rates = drawn.sel(group=group)
-        np.testing.assert_allclose(rates.mean("replicate"), mean, rtol=0.05)
-        np.testing.assert_allclose(rates.std("replicate"), sd / np.sqrt(size), rtol=0.1)
-    assert bool((drawn >= least).all()) and bool((least > 0).all())
-
-
 def rate_tree(data, centre, replicates):
     """An evaluation of FRR of two groups at one level, from given rates."""
 
@@ -238,7 +172,7 @@ FAIR_NOISE = np.array([[1.0, 2.0], [2.0, 1.0], [1.5, 1.5], [1.0, 1.25]])
 
 def test_a_floor_on_paper():
     tree = rate_tree([0.1, 0.3], [0.1, 0.3], FAIR_NOISE * [0.1, 0.3])
-    floor = fk.floor(tree, "frr_max_min").isel(far_level=0)
+    floor = fk.fair_floor(tree, "frr_max_min").isel(far_level=0)
     # fair replicates have max/min 2, 2, 1 and 1.25; the estimate is 3
     np.testing.assert_allclose([floor.estimate, floor["median"], floor.p], [3, 1.625, 1 / 5])
     assert "not counted" in floor.attrs["size"]
@@ -249,7 +183,7 @@ def test_a_floor_on_paper():
 )
 def test_a_floor_that_equals_the_estimate_reaches_it(name, data):
     """Ties are common where few errors are counted: p = P(floor >= estimate), also after rounding."""
-    floor = fk.floor(rate_tree(data, data, FAIR_NOISE * data), f"frr_{name}").isel(far_level=0)
+    floor = fk.fair_floor(rate_tree(data, data, FAIR_NOISE * data), f"frr_{name}").isel(far_level=0)
     # two of the four fair replicates are exactly as unequal as the data, and the data are counted in
     assert float(floor.p) == 3 / 5
 
@@ -258,7 +192,7 @@ def test_a_replicate_without_errors_counts_as_infinitely_unfair():
     replicates = FAIR_NOISE * [0.1, 0.3]
     replicates[0, 0] = 0
     with pytest.warns(fk.DataWarning, match="up to 1 replicates of frr_max_min are not finite"):
-        floor = fk.floor(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_min").isel(far_level=0)
+        floor = fk.fair_floor(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_min").isel(far_level=0)
     assert (int(floor.n_nonfinite), float(floor.p), float(floor.limit)) == (1, 2 / 5, inf)
 
 
@@ -272,6 +206,7 @@ def test_a_fair_value_inside_the_band_is_reported():
 
 
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
+@pytest.mark.filterwarnings("ignore:up to .* replicates:frkit.DataWarning")
 def test_one_function_makes_a_measure_with_all_four(evaluation):
     def range_over_mean(tallies):
         rates = tallies.frr_group
@@ -282,7 +217,7 @@ def test_one_function_makes_a_measure_with_all_four(evaluation):
     for found in (fk.band(evaluation, "frr_range_over_mean"), paired):
         assert bool((found.lower <= found.upper).all())
     assert bool((fk.uncertainty(evaluation, "frr_range_over_mean") > 0).all())
-    assert bool((fk.floor(evaluation, "frr_range_over_mean")["median"] > 0).all())
+    assert bool((fk.fair_floor(evaluation, "frr_range_over_mean")["median"] > 0).all())
 
 
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
@@ -304,7 +239,7 @@ def test_far_of_new_identities_says_that_it_can_be_too_wide(scores):
 
 def test_a_measure_without_a_fair_value_has_no_floor(evaluation):
     with pytest.raises(fk.InputError, match="'frr' has no fair value"):
-        fk.floor(evaluation, "frr")
+        fk.fair_floor(evaluation, "frr")
 
 
 def test_a_floor_says_what_it_cannot_make_fair():
@@ -313,7 +248,7 @@ def test_a_floor_says_what_it_cannot_make_fair():
         tree[node] = tree[node].to_dataset().assign(odd_group=2 * tree[node].frr_group)
     register("of_other_things", fair=0.0)(lambda tallies: tallies.odd_group.std("group"))
     with pytest.raises(fk.InputError, match="odd_group.*cannot be made fair"):
-        fk.floor(tree, "of_other_things")
+        fk.fair_floor(tree, "of_other_things")
 
 
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
@@ -338,29 +273,6 @@ def test_crossed_attributes_are_groups_like_any_other():
 
 
 # --- groups without an error, and an exact test ----------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
-def test_a_group_without_an_error_is_named_and_no_floor_is_made_of_it():
-    rng, names = np.random.default_rng(0), np.repeat([f"id{k}" for k in range(12)], 6)
-    centres = rng.normal(size=(12, 8)).repeat(6, axis=0)
-    noise = np.where(np.arange(72) < 36, 2.0, 0.05)[:, None]  # the first six people are hard, nobody else errs
-    faces = fk.faces(centres + noise * rng.normal(size=(72, 8)), names, gender=np.repeat(["hard", "easy"], 36))
-    draws = fk.Resampling("identity", n=20)
-    ev = fk.evaluate(fk.score_tensor(faces), far=[0.05], by="gender", resampling=draws)
-    assert ev["empirical"].frr_group.sel(group="easy").item() == 0
-    with pytest.warns(fk.DataWarning, match="no error in frr_group at FAR 0.05 of group 'easy'.*merge groups"):
-        band = fk.band(ev, "frr_max_min")
-    assert 1 <= band.lower.item() < band.estimate.item() == band.upper.item() == np.inf and not band.resolved.item()
-    with warnings.catch_warnings(action="ignore"):
-        pivotal, floor = fk.band(ev, "frr_max_min", method="pivotal"), fk.floor(ev, "fdr")
-        inverted = fk.band(ev, "fdr")
-    assert np.isnan(pivotal.includes_fair.item()), "unknown, not False"
-    assert 0 <= inverted.lower.item() <= inverted.upper.item() <= 1
-    assert np.isfinite(floor.estimate.item()) and 0 < floor.p.item() <= 1 and not np.isinf(floor.limit.item())
-    with warnings.catch_warnings(action="ignore"):
-        floor = fk.floor(ev.drop_nodes("influence"), "fdr")  # replicates of a group without an error show no noise
-    assert np.isnan(floor.p.item()) and not np.isinf(floor.limit.item())
 
 
 def test_nothing_is_said_twice_of_an_evaluation(scores):

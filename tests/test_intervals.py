@@ -287,7 +287,7 @@ def test_other_images_under_the_same_names_are_refused():
         fk.compare(*(fk.evaluate(scores, far=[0.1]) for scores in aged), "frr")
 
 
-@pytest.mark.parametrize("change", [{"fingerprint": "xyz"}, {"n": 60}, {"seed": 1}, {"scheme": "identity"}])
+@pytest.mark.parametrize("change", [{"n": 60}, {"seed": 1}, {"scheme": "identity"}])
 def test_other_images_or_draws_are_refused(change):
     with pytest.raises(fk.InputError, match=f"{next(iter(change))} differs"):
         fk.compare(tree(), tree(**change), "frr")

@@ -57,9 +57,9 @@ def people_sums(tally: Tally, thresholds: np.ndarray, rates: np.ndarray, auc: bo
         thresholds = np.append(thresholds, np.full(len(parts), np.nan))
     compared, compared_square, people_pairs, impostor_pairs = _compared(tally)
     values = {
-        "accepted": accepted,
+        "accepted": accepted.astype(np.float32),  # the largest tables
         "compared": compared,
-        "rejected": rejected,
+        "rejected": rejected.astype(np.float32),
         **_genuine(tally.genuine),
         "person": protocol.person,
         "image": protocol.image,
@@ -145,7 +145,7 @@ def _accepted(impostors: ImpostorPairs, members: _Members, thresholds: np.ndarra
     order = np.argsort(-thresholds)
     n_groups = len(impostors.protocol.groups) + 1
     n_points, n_entries = len(thresholds), len(impostors.protocol.person)
-    accepted = np.zeros((n_points, n_entries, n_groups), np.float32)
+    accepted = np.zeros((n_points, n_entries, n_groups))
     square, cross = np.zeros((2, n_points, n_groups, n_groups))
     upper = np.inf
     for point in order:
@@ -336,7 +336,7 @@ def _rejected(genuine: GenuinePairs, thresholds: np.ndarray) -> np.ndarray:
     out = np.empty_like(running)
     out[rising] = running
     out[np.isnan(thresholds)] = 0
-    return out.astype(np.float32)
+    return out
 
 
 # --- AUC and the curve ---------------------------------------------------------------------------

@@ -99,9 +99,9 @@ def fair_floor(
     Examples
     --------
     >>> import frkit as fk
-    >>> fair = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
+    >>> fair = fk.vmf.mixture(20, 16, kappa=(10, 20), seed=0).rotated_copies()
     >>> scores = fk.score_tensor(fair.sample(per_identity=6))
-    >>> ev = fk.evaluate(scores, far=[0.1], by="group")
+    >>> ev = fk.evaluate(scores, far=[0.02], by="group")
     >>> bool(fk.fair_floor(ev, "frr_max_min").p[0] > 0.05)
     True
     """

@@ -1,0 +1,280 @@
+"""Intervals from effective numbers of comparisons: by hand, against published values, and bounds."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import frkit as fk
+from frkit.intervals.compare import difference_variance, smallest_p
+from frkit.intervals.effective import added_to, jeffreys
+from frkit.intervals.equality import equality_test
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+UNSEEN = 2
+
+
+def faces(n_people=40, n_images=5, seed=0, groups=("a", "b"), spread=(20, 80)):
+    kinds = {name: {} for name in groups}
+    mixture = fk.vmf.mixture(n_people, 24, kappa=spread, seed=seed, groups=kinds)
+    return mixture.sample(n_images, seed=seed + 1)
+
+
+# --- a readable twin: every sum from the whole score matrix ----------------------------------------
+
+
+def shares(scores, person, threshold):
+    """Share of rejected genuine pairs of each person; of accepted pairs of each two people."""
+    people = range(person.max() + 1)
+    images = [np.flatnonzero(person == k) for k in people]
+    rejected = np.zeros(len(people))
+    accepted = np.zeros((len(people), len(people)))
+    for k in people:
+        block = scores[np.ix_(images[k], images[k])]
+        pairs = block[np.triu_indices(len(block), 1)]
+        rejected[k] = np.mean(pairs <= threshold)
+        for m in people:
+            if m != k:
+                accepted[k, m] = np.mean(scores[np.ix_(images[k], images[m])] > threshold)
+    return rejected, accepted
+
+
+def twin_far(accepted):
+    """FAR at a fixed threshold: rate, variance, and effective number before people are few."""
+    k = len(accepted)
+    cells = accepted[np.triu_indices(k, 1)]
+    rate = cells.mean()
+    added = [
+        sum(accepted[i, j] - rate for j in range(k) if j != i) / len(cells) for i in range(k)
+    ]
+    added = np.array(added) * np.sqrt(k / (k - 1))
+    noise = ((cells - rate) ** 2).sum() / len(cells) ** 2
+    variance = max((added**2).sum() - noise, noise)
+    return rate, variance, cells
+
+
+def twin_number(rate, variance, errors, comparisons, people, level=0.95):
+    n = min(rate * (1 - rate) / variance, comparisons) if variance > 0 else comparisons
+    seen = errors.sum() ** 2 / (errors**2).sum() if errors.any() else 0.0
+    if len(errors) < n:
+        n *= (len(errors) / n) ** (UNSEEN / (seen + UNSEEN))
+    tail = (1 + level) / 2
+    return n * (stats.norm.ppf(tail) / stats.t.ppf(tail, people - 1)) ** 2
+
+
+def at_thresholds(groups=("a",), **options):
+    data = faces(groups=groups)
+    scores = fk.score_tensor(data)
+    threshold = [0.15, 0.3, 0.45]
+    evaluation = fk.evaluate(scores, threshold=threshold, by="group", **options)
+    person = np.unique(data.identity.values, return_inverse=True)[1]
+    return evaluation, scores.values, person, threshold
+
+
+def test_far_and_frr_at_fixed_thresholds_equal_the_twin():
+    evaluation, matrix, person, thresholds = at_thresholds()
+    far, frr = fk.band(evaluation, "far"), fk.band(evaluation, "frr")
+    k, pairs = person.max() + 1, np.bincount(person)
+    for level, threshold in enumerate(thresholds):
+        rejected, accepted = shares(matrix, person, threshold)
+        rate, variance, cells = twin_far(accepted)
+        comparisons = (len(person) ** 2 - (pairs**2).sum()) / 2
+        n = twin_number(rate, variance, cells, comparisons, k)
+        np.testing.assert_allclose(far.n_effective[level], n, rtol=1e-5)
+        rate = rejected.mean()
+        variance = ((rejected - rate) ** 2).sum() / k**2 * k / (k - 1)
+        n = twin_number(rate, variance, rejected, (pairs * (pairs - 1) / 2).sum(), k)
+        np.testing.assert_allclose(frr.n_effective[level], n, rtol=1e-5)
+        ends = stats.beta.ppf([0.025, 0.975], n * rate + 0.5, n * (1 - rate) + 0.5)
+        if rate > 0:
+            np.testing.assert_allclose([frr.lower[level], frr.upper[level]], ends, rtol=1e-4)
+
+
+def test_a_tensor_a_matrix_and_a_list_of_all_pairs_have_one_interval():
+    data = faces()
+    scores = fk.score_tensor(data)
+    names, who, group = (data[name].values.astype(str) for name in ("image", "identity", "group"))
+    row, col = np.triu_indices(len(who), 1)
+    pairs = fk.pairs(
+        scores.values[row, col].astype(float),
+        probe=names[row], reference=names[col],
+        probe_identity=who[row], reference_identity=who[col],
+        group=(group[row], group[col]),
+    )  # fmt: skip
+    options = {"threshold": [0.3], "by": "group", "weighting": "pair"}
+    tensor, listed = fk.evaluate(scores, **options), fk.evaluate(pairs, **options)
+    for name in ("far", "frr", "far_group", "frr_group", "far_cross", "eer"):
+        one, other = fk.band(tensor, name), fk.band(listed, name)
+        for end in ("lower", "upper", "n_effective"):
+            np.testing.assert_allclose(one[end], other[end], rtol=1e-3, err_msg=name)
+
+
+# --- published values -----------------------------------------------------------------------------
+
+
+def test_jeffreys_interval_is_a_beta_quantile_and_covers_as_published():
+    """Half an error of one comparison gives a uniform law; coverage as Brown et al. (2001), fig. 5."""
+    lower, upper = jeffreys(np.array([0.5]), np.array([1.0]), 0.95)
+    np.testing.assert_allclose([lower[0], upper[0]], [0.025, 0.975])
+    n, errors = 50, np.arange(51)
+    lower, upper = jeffreys(errors / n, np.full(51, float(n)), 0.95)
+    truth = np.linspace(0.1, 0.9, 161)
+    covers = (lower <= truth[:, None]) & (truth[:, None] <= upper)
+    coverage = (stats.binom.pmf(errors, n, truth[:, None]) * covers).sum(1)
+    assert abs(coverage.mean() - 0.95) < 0.005
+    assert coverage.min() > 0.9
+
+
+def test_equality_is_pearsons_chi_square():
+    """Twelve of 100 beside thirty of 100: X² = 9.765 by the textbook formula."""
+    statistic, p = equality_test(np.array([[0.12, 0.30]]), np.array([[100.0, 100.0]]))
+    table = np.array([[12, 88], [30, 70]])
+    expected = stats.chi2_contingency(table, correction=False)
+    np.testing.assert_allclose([statistic[0], p[0]], expected[:2], rtol=1e-9)
+
+
+# --- what an interval must keep to ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["frr", "far", "frr_group", "far_cross", "eer", "auc_group"])
+@pytest.mark.parametrize("target", ["new people", "these people"])
+def test_intervals_contain_the_estimate_and_have_a_width(name, target):
+    evaluation = fk.evaluate(fk.score_tensor(faces()), far=[0.003, 0.1], by="group", histogram=50)
+    band = fk.band(evaluation, name, target=target)
+    assert bool(((band.lower <= band.estimate) & (band.estimate <= band.upper)).all())
+    assert bool((band.upper > band.lower).all())
+    assert bool(((band.lower >= 0) & (band.upper <= 1)).all())
+    assert bool((band.n_effective > 0).all())
+
+
+@pytest.mark.parametrize("measure", ["frr_max_min", "far_gini", "frr_log_geomean", "fdr", "garbe"])
+def test_a_disparity_includes_the_fair_value_exactly_where_equality_is_accepted(measure):
+    for seed in range(4):
+        scores = fk.score_tensor(faces(60, seed=seed, spread=(5, 25)))
+        band = fk.band(fk.evaluate(scores, far=[0.05, 0.2], by="group"), measure)
+        alpha = 0.05
+        np.testing.assert_array_equal(band.includes_fair.values == 1, band.p.values >= alpha)
+        assert bool(((band.lower <= band.estimate) & (band.estimate <= band.upper)).all())
+
+
+def test_without_an_error_a_person_counts_as_one_comparison():
+    evaluation = fk.evaluate(fk.score_tensor(faces(spread=(300, 400))), far=[0.1])
+    band = fk.band(evaluation, "frr").isel(far_level=0)
+    assert float(band.estimate) == 0
+    few_people = (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 39)) ** 2
+    np.testing.assert_allclose(band.n_effective, 40 * few_people)
+    assert float(band.upper) > 0.04
+
+
+def test_an_infinite_ratio_has_no_upper_end_and_no_p_value_of_a_comparison():
+    tree = fk.evaluate(fk.score_tensor(faces(12, 4, spread=(60, 400))), far=[0.02, 0.2], by="group")
+    band = fk.band(tree, "frr_max_min")
+    rates = tree["empirical"].frr_group
+    one_has_none = ((rates == 0).any("group") & (rates > 0).any("group")).values
+    assert np.isinf(band.upper.values[one_has_none]).all()
+    with pytest.warns(fk.DataWarning, match="infinite or undefined"):
+        found = fk.compare(tree, tree, "frr_max_min")
+    undefined = ~np.isfinite(found.estimate.values)
+    assert undefined.any()
+    assert np.isnan(found.p.values[undefined]).all()
+
+
+def test_equal_models_differ_by_nothing_and_a_worse_one_is_seen():
+    good = faces(60, spread=(30, 90))
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=good.embedding.shape) * 0.12
+    worse = good.assign(embedding=good.embedding + noise.astype(np.float32))
+    trees = [fk.evaluate(fk.score_tensor(one), far=[0.01, 0.1]) for one in (good, worse)]
+    assert float(fk.compare(trees[0], trees[0], "frr").p.min()) == 1
+    found = fk.compare(trees[1], trees[0], "frr")
+    assert float(found.estimate[0]) > 0
+    assert float(found.p[0]) < 0.01
+    assert bool((found.lower <= found.estimate).all() & (found.estimate <= found.upper).all())
+
+
+def test_few_people_who_differ_cannot_give_a_small_p_value():
+    tree = fk.evaluate(fk.score_tensor(faces()), threshold=[0.3])
+    added = added_to(tree, "frr", "new people")[0]
+    assert smallest_p(added, added) == 1.0
+    assert difference_variance(added, added) > 0
+
+
+def test_simultaneous_bands_are_wider_and_for_each_model_its_own():
+    data = faces(60)
+    stacked = fk.stack_models({"A": data, "B": data.assign(embedding=data.embedding**3)})
+    scores = fk.score_tensor(stacked)
+    both = fk.evaluate(scores, far=[0.01, 0.05, 0.2], by="group")
+    one = fk.evaluate(scores.sel(model="A"), far=[0.01, 0.05, 0.2], by="group")
+    at_once, alone = fk.band(both, "frr", simultaneous=True), fk.band(both, "frr")
+    assert bool((at_once.upper - at_once.lower >= alone.upper - alone.lower).all())
+    again = fk.band(one, "frr", simultaneous=True)
+    np.testing.assert_allclose(at_once.upper.sel(model="A"), again.upper, rtol=1e-9)
+    with pytest.raises(fk.InputError, match="runs over levels"):
+        fk.band(one, "eer", simultaneous=True)
+    with pytest.raises(fk.InputError, match="leave method out"):
+        fk.band(one, "frr", simultaneous=True, method="naive")
+
+
+def test_these_people_need_a_whole_square():
+    matrix = fk.score_matrix(np.eye(4), ["a", "a", "b", "b"], ["a", "b", "a", "b"])
+    tree = fk.evaluate(matrix, far=[0.4])
+    with pytest.raises(fk.InputError, match="no whole square"):
+        fk.band(tree, "frr", target="these people")
+
+
+def test_a_function_of_rates_has_an_interval_between_those_of_its_parts():
+    tree = fk.evaluate(fk.score_tensor(faces()), threshold=[0.3])
+    mean = fk.band(tree, lambda rates: (rates.far + rates.frr) / 2)
+    far, frr = fk.band(tree, "far"), fk.band(tree, "frr")
+    width = float((mean.upper - mean.lower)[0])
+    both = (far.upper - far.lower + frr.upper - frr.lower).item()
+    assert 0 < width < both
+
+
+# --- coverage in small studies --------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["new people", "these people"])
+def test_the_default_covers_in_a_small_study(target):
+    """20 data sets at two levels: more than 7 of 40 misses have probability .001 at .05 each."""
+    far, law = [3e-3, 3e-2], fk.vmf.IdentityLaw(32, kappa=(30, 120))
+    same = law.draw(40, seed=77)
+    truth = (same if target == "these people" else law).population_roc(far).frr.values
+    missed = 0
+    for seed in range(20):
+        people = same if target == "these people" else law.draw(40, seed=7700 + seed)
+        scores = fk.score_tensor(people.sample(5, seed=seed))
+        band = fk.band(fk.evaluate(scores, far=far), "frr", target=target)
+        missed += int(((truth < band.lower.values) | (truth > band.upper.values)).sum())
+    assert missed <= 7
+
+
+@pytest.mark.slow
+def test_equal_groups_of_a_list_are_seldom_called_different():
+    """At size .05 more than six of 40 has probability .003."""
+    fair = fk.vmf.mixture(30, 24, kappa=(10, 40), seed=0).rotated_copies()
+    rejected = 0
+    for seed in range(40):
+        data = fair.sample(4, seed=seed)
+        scores = fk.score_tensor(data)
+        who, group = data.identity.values, data.group.values
+        row, col = np.triu_indices(len(who), 1)
+        rng = np.random.default_rng(seed)
+        keep = (who[row] == who[col]) | ((group[row] == group[col]) & (rng.random(len(row)) < 0.1))
+        row, col = row[keep], col[keep]
+        pairs = fk.pairs(
+            scores.values[row, col].astype(float),
+            probe_identity=who[row], reference_identity=who[col],
+            group=(group[row], group[col]),
+        )  # fmt: skip
+        names = tuple(np.unique(group)[:2])
+        found = fk.compare(fk.evaluate(pairs, far=[0.01], by="group"), "frr_group", groups=names)
+        rejected += float(found.p[0]) < 0.05
+    assert rejected <= 6
+
+
+def test_a_dataset_of_one_model_becomes_a_table():
+    tree = fk.evaluate(fk.score_tensor(faces()), far=[0.1])
+    assert isinstance(fk.band(tree, "frr"), xr.Dataset)
+    assert fk.band(tree, "frr")[["estimate", "lower", "upper"]].to_dataframe().shape == (1, 3)
