@@ -18,7 +18,7 @@ from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluate import far_levels as far_levels
 from .evaluation.nodes import demo_evaluation as demo_evaluation
 from .evaluation.nodes import open_evaluation as open_evaluation
-from .evaluation.verification import verification as verification
+from .evaluation.verification import verification_metrics as verification_metrics
 from .data import faces as faces
 from .data import stack_models as stack_models
 from .data.opening import demo_faces as demo_faces

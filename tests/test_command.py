@@ -80,7 +80,7 @@ def test_figures_hold_truetype_and_fit_a_column(written):
         width = float(data.split(b"/MediaBox [")[1].split(b"]")[0].split()[2])
         assert width / 72 == pytest.approx(3.45, abs=0.01)
     svg = (written / "figures/frr_against_far.svg").read_text()
-    assert "<dc:description>95 % influence band; about new people</dc:description>" in svg
+    assert "<dc:description>95 % effective band; about new people</dc:description>" in svg
 
 
 def test_the_notebook_makes_the_same_numbers_again(written):

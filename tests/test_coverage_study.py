@@ -71,11 +71,11 @@ def test_the_study_counts_what_a_loop_counts(mixture):
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 @pytest.mark.parametrize(("people", "target"), [(None, "these people"), (24, "new people")])
 def test_methods_without_replicates_take_the_target_of_the_study(mixture, tmp_path, people, target):
-    """Data sets stored before influences were asked for are evaluated again."""
+    """Data sets stored without what people add are evaluated again."""
     population = mixture if people is None else LAW
     how = dict(n_identities=people, n_datasets=2, per_identity=5, far=[0.1], levels=(0.9,), replicates=5)
     before = fk.studies.coverage(population, methods=("naive",), store=tmp_path, progress=False, **how)
-    study = fk.studies.coverage(population, methods=("naive", "influence"), store=tmp_path, progress=False, **how)
+    study = fk.studies.coverage(population, methods=("naive", "effective"), store=tmp_path, progress=False, **how)
     np.testing.assert_array_equal(study.width.isel(method=0), before.width.isel(method=0))
     widths = []
     for number in range(2):
@@ -84,8 +84,7 @@ def test_methods_without_replicates_take_the_target_of_the_study(mixture, tmp_pa
         ends = fk.band(ev, "frr", target=target, level=0.9)
         widths.append(float((ends.upper - ends.lower)[0]))
     assert study.attrs["target"] == target
-    # a study reads slopes between the bins of one plan
-    np.testing.assert_allclose(study.width.sel({"method": "influence"}).item(), np.mean(widths), rtol=2e-3)
+    np.testing.assert_allclose(study.width.sel({"method": "effective"}).item(), np.mean(widths), rtol=2e-3)
 
 
 def simulated(centre=0.0, n_datasets=2000, n=400, sd=0.1, truth=0.5):
@@ -135,7 +134,7 @@ def test_a_disparity_is_counted_as_by_a_loop_and_its_store_serves_other_measures
         ev = fk.evaluate(fk.score_tensor(people.sample(5, seed=images)), far=FAR, by="group", resampling=draws)
         ends = fk.band(ev, "frr_max_min", method="pivotal", level=0.9)
         held += (ends.lower <= truth) & (truth <= ends.upper)
-        unfair += fk.floor(ev.drop_nodes("influence"), "frr_max_min").p <= 0.05
+        unfair += fk.fair_floor(ev.drop_nodes("people"), "frr_max_min").p <= 0.05
     np.testing.assert_allclose(study.coverage.sel(level=0.9), held / 4)
     np.testing.assert_allclose(study.called_unfair, unfair / 4)
     monkeypatch.setattr(Study, "data_set", None)  # all further measures are read from the files

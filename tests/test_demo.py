@@ -113,9 +113,9 @@ def test_demo_data_come_with_the_wheel(tmp_path):
         os.chdir(here)
     with zipfile.ZipFile(tmp_path / wheel) as archive:
         archive.extractall(tmp_path / "site")
-        data = sorted(name for name in archive.namelist() if name.startswith("frkit/data/"))
+        data = sorted(name for name in archive.namelist() if name.startswith("frkit/demo/"))
         files = [path.name for path in DATA.iterdir() if path.suffix in (".nc", ".npz", ".csv")]
-        assert data == sorted(f"frkit/data/{name}" for name in files)
+        assert data == sorted(f"frkit/demo/{name}" for name in files)
     code = "import frkit as fk; print(fk.__file__, *fk.demo_faces().sizes.values(), *fk.demo_evaluation().children)"
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
     answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)

@@ -17,7 +17,7 @@ from engine_cases import FAR, people
 from test_coverage_study import HOW as STUDY
 
 import frkit as fk
-from frkit.engine import sweep
+from frkit.scores import tensor
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -29,6 +29,12 @@ def cluster():
     options = dict(n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", memory_limit="1.5GB")
     with distributed.LocalCluster(dashboard_address="127.0.0.1:0", silence_logs=50, **options) as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Many blocks of few images."""
+    monkeypatch.setattr(tensor, "TILE", 16)
 
 
 @contextmanager
@@ -75,21 +81,18 @@ def test_a_coverage_study_on_two_workers_has_the_same_bits(cluster):
     xr.testing.assert_identical(on_cluster, fk.studies.coverage(mixture, n_datasets=4, **STUDY))
 
 
-def test_workers_of_little_memory_read_an_embedding_on_disk(cluster, tmp_path, monkeypatch):
+def test_workers_of_little_memory_read_an_embedding_on_disk(cluster, tmp_path):
     """No embedding travels: workers get the name of the file, and read the rows that they compare."""
     faces = people([5] * 60, dim=40)
     np.save(tmp_path / "faces.npy", faces.embedding.values)
     columns = {name: faces[name].values for name in ("image", "identity", "gender")}
     pd.DataFrame(columns).to_csv(tmp_path / "faces.csv", index=False)
     on_disk = fk.score_tensor(fk.open_faces(tmp_path / "faces.npy"), chunks=16)
-    assert len(pickle.dumps(sweep.source_of(on_disk.data))) < faces.embedding.nbytes / 2
-    monkeypatch.setattr(sweep, "FEW_BLOCKS", 10)
-    monkeypatch.setattr(sweep, "BATCH", 20)
-    monkeypatch.setattr(sweep, "HELD_PAIRS", 1000)
+    assert len(pickle.dumps(on_disk.data.__dask_graph__())) < faces.embedding.nbytes / 2
     options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=8))
     with distributed.Client(cluster):
-        on_cluster = fk.evaluate(on_disk, **options, checkpoint=tmp_path / "checkpoint")
-    assert_same_bits(on_cluster, fk.evaluate(fk.score_tensor(faces, chunks=16), **options))
+        on_cluster = fk.evaluate(on_disk, **options)
+    assert_same_bits(on_cluster, fk.evaluate(fk.score_tensor(faces), **options))
 
 
 def dying(probe, reference, *, folder, survivor, calls):

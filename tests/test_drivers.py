@@ -134,48 +134,6 @@ def smallest_for_all(scores, alpha, weighting="identity"):
     return np.nan
 
 
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
-@pytest.mark.parametrize("ties", [True, False])
-def test_the_threshold_is_the_smallest_that_keeps_to_the_level(ties, weighting):
-    scores = fk.score_tensor(people("unequal", ties=ties), chunks=9)
-    found = fk.threshold_for_all_groups(scores, FAR, by="gender", weighting=weighting)
-    np.testing.assert_array_equal(found.threshold, [smallest_for_all(scores, alpha, weighting) for alpha in FAR])
-    rates = fk.evaluate(scores, threshold=found.threshold.values, by="gender", weighting=weighting)["empirical"]
-    assert bool((rates.far_group.max("group").values <= np.array(FAR) + 1e-12).all())
-
-
-def test_a_table_of_scores_has_a_threshold_too():
-    score, faces = table("equal", decimals=1)
-    scores = looked_up(score, faces, chunks=5)
-    found = fk.threshold_for_all_groups(scores, FAR, by="gender")
-    np.testing.assert_array_equal(found.threshold, [smallest_for_all(scores, alpha) for alpha in FAR])
-
-
-def test_a_group_of_single_images_has_a_say():
-    faces = people([1, 1, 1, 4, 3, 5], groups=["f", "f", "f", "m", "m", "m"])
-    scores = fk.score_tensor(faces, chunks=6)
-    found = fk.threshold_for_all_groups(scores, [0.4], by="gender")
-    np.testing.assert_array_equal(found.threshold, smallest_for_all(scores, 0.4))
-    assert np.isfinite(found.threshold_group.sel(group="f")).all()
-
-
-def test_a_group_of_one_person_is_named_and_has_no_say():
-    scores = fk.score_tensor(people([4, 4, 4], groups=["f", "m", "m"]), chunks=6)
-    with pytest.warns(fk.DataWarning, match="no FAR for 'f'"):
-        found = fk.threshold_for_all_groups(scores, FAR, by="gender")
-    np.testing.assert_array_equal(found.threshold, found.threshold_group.sel(group="m"))
-    assert np.isnan(found.threshold_group.sel(group="f")).all()
-
-
-def test_a_group_that_stands_on_one_side_only_has_no_say():
-    scores = fk.score_tensor(people([4] * 6, groups=["f", "f", "m", "m", "x", "x"]), chunks=6)
-    scores = scores.isel(probe=np.flatnonzero(scores.probe_gender.values != "x"))
-    with pytest.warns(fk.DataWarning, match="no FAR for 'x'"):
-        found = fk.threshold_for_all_groups(scores, [0.4], by="gender")
-    assert np.isnan(found.threshold_group.sel(group="x")).all()
-    np.testing.assert_array_equal(found.threshold, found.threshold_group.sel(group=["f", "m"]).max("group"))
-
-
 # --- lists of pairs -------------------------------------------------------------------------------------------
 def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
     scores = fk.score_tensor(people("equal", ties=True), chunks=7)
@@ -200,9 +158,3 @@ def test_a_list_without_identities_names_nobody():
     listed = fk.pairs([0.1, 0.9, 0.4], [True, True, False])
     with pytest.raises(fk.InputError, match="no identities"):
         fk.contributions(listed, far=[0.5])
-
-
-def test_a_list_has_no_threshold_for_all_groups():
-    listed = fk.pairs([0.1, 0.9, 0.4], [True, True, False], race=["a", "b", "a"])
-    with pytest.raises(fk.InputError, match="list of pairs"):
-        fk.threshold_for_all_groups(listed, [0.5], by="race")

@@ -6,7 +6,7 @@ from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, counts, look
 from twin import empirical
 
 import frkit as fk
-from frkit.engine.levels_and_eer import TOLERANCE
+from frkit.engine.rates import TOLERANCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from twin import every_image_resample, symmetric_scores, vstatistic
 
 import frkit as fk
-from frkit.scores import tensor
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NODES = ("empirical", "vstatistic", "replicates")
@@ -60,31 +59,13 @@ def test_chunks_of_any_form_do_not_matter(chunks):
     assert_same(fk.evaluate(scores, **options), evaluation(faces, 24))
 
 
-@pytest.mark.parametrize("tiling", [*tensor.TILINGS, None])
-@pytest.mark.parametrize("dim", [5, 100, 530])
-def test_products_of_any_part_are_those_of_the_whole(dim, tiling, monkeypatch):
-    """With the tiling that the processor's kernel calls for; the others are as near to the truth."""
-    rng = np.random.default_rng(dim)
-    with tensor.one_blas_thread():
-        found = tensor._tiling()
-    rows, columns = rng.normal(size=(2, 700, dim)).astype(np.float32) / np.float32(np.sqrt(dim))
-    monkeypatch.setattr(tensor, "_tiling", lambda: tiling)
-    whole = tensor.inner_products(rows, columns)
-    np.testing.assert_allclose(whole, rows.astype(float) @ columns.astype(float).T, rtol=0, atol=1e-6)
-    for begin, end, left, right in [(0, 700, 0, 1), (0, 1, 0, 700), *rng.integers(0, 700, (20, 4)).tolist()]:
-        part = tensor.inner_products(rows[begin:end], columns[left:right])
-        if tiling in (found, None):
-            np.testing.assert_array_equal(part, whole[begin:end, left:right])
-
-
 @pytest.mark.parametrize("chunks", [7, 20, 32])
 def test_intervals_do_not_depend_on_chunks(chunks):
-    """Their slopes are read from the bins of the sweep, which a pilot of the scores lays out."""
     faces = people([3] * 20, dim=8)
     whole, parts = (
         fk.evaluate(fk.score_tensor(faces, chunks=size), far=[0.01, 0.1], by="gender") for size in (60, chunks)
     )
-    xr.testing.assert_identical(parts["influence"].to_dataset(), whole["influence"].to_dataset())
+    xr.testing.assert_identical(parts["people"].to_dataset(), whole["people"].to_dataset())
     for measure in ("eer", "frr_group", "far_max_min"):
         xr.testing.assert_identical(fk.band(parts, measure), fk.band(whole, measure))
 
@@ -181,7 +162,9 @@ def test_building_a_tensor_computes_nothing(similarity):
     assert stacked.dims == ("model", "probe", "reference")
 
 
-def test_a_callable_is_not_called_before_the_sweep():
+def test_a_callable_is_not_called_before_the_sweep(monkeypatch):
+    monkeypatch.setattr("frkit.scores.tensor.TILE", 64)
+
     def similarity(probe, reference):
         calls.append((len(probe), len(reference)))
         return probe @ reference.T
@@ -191,11 +174,11 @@ def test_a_callable_is_not_called_before_the_sweep():
     assert calls == []
     fk.evaluate(scores, far=FAR, resampling=fk.Resampling("image", n=2))
     assert calls
-    assert max(max(block) for block in calls) <= 64, "blocks are larger than the chunks"
+    assert max(max(block) for block in calls) <= 64, "parts are larger than tiles"
 
 
 def test_the_whole_matrix_is_never_in_memory():
-    n = 5000
+    n = 10_000
     faces = people([10] * (n // 10), dim=64)
     options = dict(far=[1e-4, 1e-3], resampling=fk.Resampling("image", n=4))
     fk.evaluate(fk.score_tensor(people("equal"), chunks=8), far=FAR, resampling=fk.Resampling("image", n=4))
@@ -205,7 +188,7 @@ def test_the_whole_matrix_is_never_in_memory():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 0.5 * 4 * n * n, f"peak {peak / 1e6:.0f} MB, the matrix has {4 * n * n / 1e6:.0f} MB"
+    assert peak < 0.4 * 4 * n * n, f"peak {peak / 1e6:.0f} MB, the matrix has {4 * n * n / 1e6:.0f} MB"
 
 
 def test_impostors_that_all_score_the_same():

@@ -317,9 +317,9 @@ def test_floors_of_several_encoders_at_once():
     law = fk.vmf.mixture(20, 16, seed=0, groups={"a": {"kappa": 12}, "b": {"kappa": 8}})
     faces = fk.vmf.sample_encoders({"A": law, "B": law.correlated(concentration_factor=0.8)}, per_identity=5)
     both, alone = (fk.evaluate(fk.score_tensor(seen), far=[0.1], by="group") for seen in (faces, faces.sel(model="A")))
-    limit = fk.floor(both, "frr_max_min").limit
+    limit = fk.fair_floor(both, "frr_max_min").limit
     assert limit.dims == ("model", "far_level")
-    assert np.isfinite(limit).all() and np.isfinite(fk.floor(alone, "frr_max_min").limit).all()
+    assert np.isfinite(limit).all() and np.isfinite(fk.fair_floor(alone, "frr_max_min").limit).all()
 
 
 def test_a_study_can_be_stopped(monkeypatch):

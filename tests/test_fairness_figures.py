@@ -72,7 +72,7 @@ def test_zones_need_two_models_and_a_disparity(evaluation):
 
 # --- figures ------------------------------------------------------------------------------------------------
 def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
-    band, floor = fk.band(evaluation, "frr_max_min"), fk.floor(evaluation, "frr_max_min")
+    band, floor = fk.band(evaluation, "frr_max_min"), fk.fair_floor(evaluation, "frr_max_min")
     assert fk.plot.fairness(band, ax, floors=floor) is ax
     ash = band.sel(model="Ash")
     np.testing.assert_array_equal(line(ax, "Ash").get_ydata(), ash.estimate.where(ash.resolved))
@@ -84,7 +84,7 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     np.testing.assert_array_equal(line(ax, "perfectly fair").get_ydata(), [1, 1])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     title = ax.get_title(loc="left")
-    assert "inverted" in title and "new images" in title and "has size 0 to .09" in title
+    assert "effective" in title and "new people" in title and "Rao & Scott" in title
 
 
 def test_fairness_draws_several_metrics_on_a_linear_axis(evaluation, ax):

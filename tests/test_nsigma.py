@@ -12,7 +12,6 @@ from scipy import optimize, stats
 import frkit as fk
 from frkit.nsigma import by_subset_size, by_subsets, floor, p_value, parity, subset_rates, summarise
 from frkit.nsigma.subsets import group_seed
-from frkit.scores.tensor import selected
 
 GROUPS = {"a": {"share": 5, "kappa": (10, 40)}, "b": {"share": 3, "kappa": (10, 40)}}
 
@@ -123,27 +122,6 @@ def test_a_list_of_pairs_gives_what_the_tensor_gives():
 # --- invariances --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
-def test_selected_scores_are_those_of_the_whole_tensor(similarity):
-    mix = fk.vmf.mixture(20, 12, seed=0)
-    scores = fk.score_tensor(fk.stack_models({"x": mix.sample(4), "y": mix.sample(4, seed=2)}), similarity, chunks=16)
-    places = {"probe": np.array([3, 70, 8, 41]), "reference": np.array([60, 3, 5])}
-    for one in (scores, scores.isel(model=1), 2 * scores):
-        xr.testing.assert_identical(selected(one, places).compute(), one.isel(places).compute())
-
-
-def test_scores_of_other_images_are_not_computed():
-    sizes = []
-
-    def alike(probe, reference):
-        sizes.append((len(probe), len(reference)))
-        return probe @ reference.T
-
-    scores = fk.score_tensor(fk.faces(np.eye(9) + 1, np.arange(9) // 3), alike)
-    part = selected(scores, dict.fromkeys(("probe", "reference"), np.array([7, 1, 4])))
-    assert part.values.shape == (3, 3) and sizes == [(3, 3)]
-
-
 def test_the_order_of_images_and_of_groups_changes_nothing():
     faces = small_faces()
     turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
@@ -163,14 +141,6 @@ def test_further_groups_and_models_leave_the_subsets_alone():
     both = fk.n_sigma(fk.score_tensor(models), **how)
     np.testing.assert_array_equal(both.eer.sel(model="second"), three.eer)
     assert both.reference_eer.dims == ("model",)
-
-
-def test_calls_that_share_their_sweeps_find_what_each_finds_alone():
-    how, kept = {"by": "group", "subsets": 4, "fpr": 0.1}, {}
-    for seed in (0, 1):  # people as before, scores and subsets of their own
-        faces = small_faces().assign(embedding=small_faces(seed=seed).embedding)
-        shared = subset_rates(fk.score_tensor(faces), seed=seed, sweeps=kept, **how)
-        assert shared.identical(subset_rates(fk.score_tensor(faces), seed=seed, **how)) and set(kept) == {"a", "b"}
 
 
 def test_the_same_seed_gives_the_same_and_another_does_not():

@@ -391,18 +391,6 @@ def test_distributions_and_axes_are_those_of_distances():
     assert 0 < float(mapped.threshold[0]) < 1  # of 1 / (1 + distance), which is no distance
 
 
-def test_a_threshold_for_all_groups_of_distances_is_the_smallest():
-    faces = fk.vmf.mixture(20, 16, seed=0, groups={"a": {}, "b": {"cohesion": 9}}).sample(4, seed=1)
-    values, who, group = fk.score_tensor(faces).values, faces.identity.values, faces.group.values
-    names = faces.image.values
-    how = dict(probe=names, reference=names, attributes={"group": (group, group)})
-    scores = fk.score_matrix(1 - values.astype(float), who, who, distance=True, **how)
-    similar = fk.score_matrix(values.astype(float) - 1, who, who, **how)
-    found, other = (fk.threshold_for_all_groups(one, [0.1], by="group") for one in (scores, similar))
-    np.testing.assert_array_equal(found.threshold, -other.threshold)
-    assert bool((fk.evaluate(scores, threshold=found.threshold, by="group")["empirical"].far_group <= 0.1).all())
-
-
 # --- failed comparisons ----------------------------------------------------------------------------------
 
 

@@ -201,7 +201,7 @@ def test_images_without_names_cannot_be_drawn(scheme):
 
 
 def test_a_tensor_has_no_pair_bootstrap():
-    with pytest.raises(fk.InputError, match="'pair' is for pair lists"):
+    with pytest.raises(fk.InputError, match="'pair' is for lists of pairs"):
         fk.evaluate(fk.score_tensor(people()), far=FAR, resampling=fk.Resampling("pair", n=2))
 
 

@@ -95,11 +95,11 @@ def test_one_sweep_gives_every_permutation_test(found, faces, name):
 def test_floors_are_those_of_the_api(found, faces):
     scores = fk.score_tensor(faces)
     evaluation = fk.evaluate(scores, far=FAR, by="group")
-    floor = fk.floor(evaluation, "frr_max_min", target="new people")
+    floor = fk.fair_floor(evaluation, "frr_max_min", target="new people")
     xr.testing.assert_equal(found.results["fairness", "frr_max_min, floor"], floor)
     draws = fk.Resampling("identity", n=200, seed=0)
     drawn = fk.evaluate(scores, far=FAR, by="group", resampling=draws, histogram=100)
-    floor = fk.floor(drawn, "auc_spread", target="new people")
+    floor = fk.fair_floor(drawn, "auc_spread", target="new people")
     xr.testing.assert_equal(found.results["fairness", "auc_spread, floor"], floor)
 
 
@@ -365,7 +365,7 @@ def test_names_inside_the_figures_of_one_page_do_not_meet(html):
 def test_a_caption_is_whole_where_its_lines_were_broken(html):
     words = re.findall(r"<figcaption>(.*?)</figcaption>", html)
     paired = [one for one in words if "band of the paired" in one]
-    ending = ": 95 % influence band of the paired difference; about new people"
+    ending = ": 95 % effective band of the paired difference; about new people"
     assert paired and all(one.endswith(ending) for one in paired)
 
 

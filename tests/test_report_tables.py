@@ -89,7 +89,7 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
     mix = fk.vmf.mixture(40, 16, seed=0, groups={"a": {"kappa": 12}, "b": {"kappa": 20}})
     scores = fk.score_tensor(mix.sample(5, seed=1))
     ev = fk.evaluate(scores, far=FAR, by="group", resampling=fk.Resampling("identity", n=20))
-    floor = fk.floor(ev, "frr_max_min")
+    floor = fk.fair_floor(ev, "frr_max_min")
     test = fk.permutation_test(scores, "frr_max_min", by="group", far=FAR, n=19)
     sigma = fk.n_sigma(scores, by="group", subsets=10, fpr=0.1)
     indices = fk.fairness_indices(scores, by="group", bins=10, deals=20)
@@ -161,7 +161,7 @@ def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
     said = fk.describe(evaluation, used=["n_sigma"])
     for words in (
         f"frkit {fk.__version__}", f"NumPy {np.__version__}", "SciPy ", "120 images of 20 people (6 images each)",
-        "'image'", "seed 0", "20 bootstrap replicates", "Groups are those of group (a, b)", known["fingerprint"],
+        "'image'", "seed 0", "20 bootstrap replicates", "Groups are those of group (a, b)",
         "all people weigh the same", "these 20 identities, new images",
     ):  # fmt: skip
         assert words in said.paragraph

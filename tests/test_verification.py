@@ -83,7 +83,7 @@ def two_groups(seed=0, n=600, ties=False):
 @pytest.mark.parametrize("costs", [{}, {"p_target": 0.3, "cost_miss": 10.0, "cost_fa": 2.0}])
 def test_numbers_of_all_and_of_groups(ties, costs):
     score, genuine, group = two_groups(ties=ties)
-    found = fk.verification(fk.pairs(score, genuine, race=group), by="race", **costs)
+    found = fk.verification_metrics(fk.pairs(score, genuine, race=group), by="race", **costs)
     words = dict(zip(("p", "miss", "fa"), costs.values()))
     for name, value in brute(score[genuine], score[~genuine], **words).items():
         assert float(found[name]) == pytest.approx(value, abs=1e-12), name
@@ -98,7 +98,7 @@ def test_equal_folds():
     genuine, impostor = rng.normal(1.5, 1, 200).round(2), rng.normal(0, 1, 300).round(2)
     kinds = np.r_[[True] * 200, [False] * 300]
     order = np.concatenate([np.r_[k * 20 : k * 20 + 20, 200 + k * 30 : 230 + k * 30] for k in range(10)])  # by turns
-    found = fk.verification(fk.pairs(np.r_[genuine, impostor][order], kinds[order]))
+    found = fk.verification_metrics(fk.pairs(np.r_[genuine, impostor][order], kinds[order]))
     expected = fold_accuracy(genuine, impostor, 10)
     np.testing.assert_allclose(found.accuracy_fold, expected, atol=1e-12)
     assert float(found.accuracy) == pytest.approx(np.mean(expected))
@@ -115,20 +115,20 @@ def test_std_and_ser_of_a_printed_row():
         kinds, race = kinds + [True] * 5000 + [False] * 5000, race + [name] * 10_000
     shuffled = np.random.default_rng(0).permutation(len(scores))
     scores, kinds, race = (np.array(part)[shuffled] for part in (scores, kinds, race))
-    found = fk.verification(fk.pairs(scores, kinds, race=race), by="race")
+    found = fk.verification_metrics(fk.pairs(scores, kinds, race=race), by="race")
     assert (100 * found.accuracy_group).round(2).sel(group=list("CIAF")).values.tolist() == [97.08, 95.63, 95.57, 94.87]
     assert (round(100 * float(found["std"]), 2), round(float(found.ser), 2)) == (0.93, 1.76)
 
 
 def test_known_values():
     """Cllr of scores 0 is one bit; separated scores cost nothing; d' of two normal laws is their distance."""
-    blind = fk.verification(fk.pairs([0.0] * 40, [True, False] * 20))
+    blind = fk.verification_metrics(fk.pairs([0.0] * 40, [True, False] * 20))
     assert [float(blind[name]) for name in ("cllr", "min_cllr", "min_dcf", "best_accuracy")] == [1, 1, 1, 0.5]
-    apart = fk.verification(fk.pairs([*range(20), *range(-20, 0)], [True] * 20 + [False] * 20))
+    apart = fk.verification_metrics(fk.pairs([*range(20), *range(-20, 0)], [True] * 20 + [False] * 20))
     assert [float(apart[name]) for name in ("min_cllr", "min_dcf", "zero_fmr", "fmr100")] == [0] * 4
     assert float(apart.best_accuracy) == 1 and float(apart.best_threshold) == -0.5
     normal = ndtri((np.arange(20_000) + 0.5) / 20_000)
-    two = fk.verification(fk.pairs(np.r_[normal + 3, normal], np.repeat([True, False], 20_000)))
+    two = fk.verification_metrics(fk.pairs(np.r_[normal + 3, normal], np.repeat([True, False], 20_000)))
     assert float(two.d_prime) == pytest.approx(3, rel=1e-3)
     assert float(two.best_accuracy) == pytest.approx(0.93319, abs=2e-4)
 
@@ -137,7 +137,7 @@ def test_tensors_models_and_failed_comparisons():
     faces = fk.vmf.mixture(12, 8, kappa=(5, 30), seed=0, groups={"a": {}, "b": {}}).sample(4, seed=1)
     other = faces.assign(embedding=faces.embedding + 0.2 * np.random.default_rng(0).normal(size=faces.embedding.shape))
     scores = fk.score_tensor(fk.stack_models({"A": faces, "B": other.astype("float32")}))
-    found, who = fk.verification(scores, by="group"), faces.identity.values
+    found, who = fk.verification_metrics(scores, by="group"), faces.identity.values
     i, j = np.triu_indices(len(who), 1)
     for model, name in product("AB", ("best_accuracy", "min_cllr", "d_prime", "fmr100")):
         values, same = scores.sel(model=model).values.astype(float)[i, j], (who[i] == who[j])
@@ -150,13 +150,13 @@ def test_tensors_models_and_failed_comparisons():
     )
     with pytest.warns(fk.DataWarning, match="1 genuine and 0 impostor"):
         pairs = fk.pairs([np.nan, 3, 2, 1, 0, 0.5], [True, True, True, False, False, False], race=["x"] * 5 + ["y"])
-    gone = fk.verification(pairs, by="race")
+    gone = fk.verification_metrics(pairs, by="race")
     assert float(gone.best_accuracy) == 1 and np.isnan(float(gone.accuracy))
     assert np.isnan(float(gone.min_dcf_group.sel(group="y"))) and np.isnan(float(gone.ser))
 
 
 def test_a_threshold_of_distances_is_one():
-    found = fk.verification(fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True))
+    found = fk.verification_metrics(fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True))
     assert float(found.best_threshold) == pytest.approx(1.6)
 
 
@@ -174,14 +174,14 @@ def test_what_cannot_be_had():
         ({"by": "race"}, "by='race' is no attribute"),
     ]:
         with pytest.raises(fk.InputError, match=words):
-            fk.verification(pairs, **options)
+            fk.verification_metrics(pairs, **options)
 
 
 @pytest.mark.skipif(not TABLE.is_file(), reason=f"the real data are not here: {TABLE}")
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_accuracy_of_the_rfw_protocol():
     """Each race's 6,000 pairs in ten folds of 300 + 300, from the table as it is."""
-    found = fk.verification(fk.open_pairs(TABLE, format="rfw"), by="ethnicity")
+    found = fk.verification_metrics(fk.open_pairs(TABLE, format="rfw"), by="ethnicity")
     table = pd.read_csv(TABLE)
     for race in ("African", "Caucasian"):
         own = table[table.ethnicity == race]

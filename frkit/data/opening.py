@@ -144,15 +144,16 @@ def demo_file(name: str) -> Path:
     'demo_truth.nc'
     """
     require(isinstance(name, str), f"name must be the name of a file, got {name!r}")
-    found = shipped(Path("data", name))
+    found = shipped(name)
     require(found is not None, f"{name} did not come with this installation: install frkit from its wheel or a clone")
     return found
 
 
 def shipped(name: str | Path) -> Path | None:
-    """A file that comes with the kit: inside the package where it came as a wheel, beside it in a checkout."""
+    """A file that comes with frkit: in the package where it is installed, beside it in a checkout."""
     package = Path(__file__).resolve().parent.parent
-    return next((folder / name for folder in (package, package.parent) if (folder / name).is_file()), None)
+    folders = package / "demo", package.parent / "data"
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
 def demo_faces() -> xr.Dataset:

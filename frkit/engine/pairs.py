@@ -175,7 +175,7 @@ def _ends_of_chunks(scores: list, n_pairs: int, protocol: Protocol, fixed: np.nd
     n_chunks = int(np.clip(SUMS // bytes_of_chunk, FEWEST, MOST))
     n_chunks = max(min(n_chunks, n_pairs), 1)
     step = max(1, n_pairs // SAMPLED)
-    sample = np.sort(np.concatenate([part[::step] for part in scores]))
+    sample = np.sort(np.concatenate([fixed[:0], *(part[::step] for part in scores)]))
     ends = sample[np.linspace(0, len(sample), n_chunks + 1).astype(int)[1:-1]]
     ends = np.unique(np.append(ends, fixed)).astype(fixed.dtype)
     return np.append(ends, fixed.dtype.type(np.inf))

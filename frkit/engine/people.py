@@ -15,7 +15,7 @@ from frkit.engine.rates import Tally, accepted_weight, curves, ratio, thresholds
 
 DENSE = 3_000  # people up to which all pairs of people fit into a matrix
 PLACES = 200  # of the data's own curve
-PIECE = 1_000_000  # pairs that are handled at once
+PIECE = 250_000  # pairs that are handled at once
 DIMS = {
     "accepted": ("point", "entry", "partner"),
     "compared": ("entry", "partner"),

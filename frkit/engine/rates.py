@@ -97,25 +97,28 @@ def tally_pairs(
 
     edges: of a histogram's bins, or none.
     """
-    if protocol.pairs is not None:
-        values = scores.values
-        impostors = list_pairs(values, protocol, edges)
-        genuine_scores = values[protocol.pairs.genuine]
-        extremes = float(np.nanmin(values)), float(np.nanmax(values))
-        totals = impostors.sums().sum(0)
-    else:
+    if protocol.pairs is None:
         swept = sweep(scores, protocol, needs, progress)
         whole = protocol.impostor_totals
         totals = whole - _weight_of(swept.failed, protocol)
         totals = np.where(totals > 1e-12 * whole, totals, 0)  # where all failed, rounding is left
-        genuine_scores, extremes = swept.genuine, swept.extremes
-        impostors = file_pairs(swept, protocol, edges)
+        _require_some(totals)
+        genuine = genuine_pairs(protocol, swept.genuine, scores.attrs.get("self_score"))
+        return Tally(file_pairs(swept, protocol, edges), genuine, totals, swept.extremes)
+    values = scores.values
+    genuine = genuine_pairs(protocol, values[protocol.pairs.genuine], None)
+    impostors = list_pairs(values, protocol, edges)
+    totals = impostors.sums().sum(0)
+    _require_some(totals)
+    return Tally(impostors, genuine, totals, (float(np.nanmin(values)), float(np.nanmax(values))))
+
+
+def _require_some(totals: np.ndarray) -> None:
+    """Refuse scores without an impostor comparison."""
     require(
         totals[:, 0].any(),
         "all impostor comparisons failed (NaN or marked as missing): there is nothing to evaluate",
     )
-    genuine = genuine_pairs(protocol, genuine_scores, scores.attrs.get("self_score"))
-    return Tally(impostors, genuine, totals, extremes)
 
 
 def _weight_of(pairs: tuple[np.ndarray, np.ndarray], protocol: Protocol) -> np.ndarray:

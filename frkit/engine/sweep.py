@@ -39,7 +39,7 @@ PATTERN_ROWS = 1024
 BINS = 1 << 13  # in which scores are counted
 FIRST_BATCH = 4  # blocks
 BATCHES = 20  # at least so many, for the progress bar
-SLACK = 8_000_000  # pairs beyond those that the cuts keep, before the others are dropped
+SLACK = 2_000_000  # pairs beyond those that the cuts keep, before the others are dropped
 
 
 class Needs(NamedTuple):
@@ -286,9 +286,8 @@ class Selection:
         """Drop the pairs that no longer exceed the cut of their level."""
         for number, part in enumerate(self.parts):
             n = kernels.drop(*part, self.cuts)
-            if n < len(part[0]) / 2:  # the memory of the others is given back
-                part = tuple(column[:n].copy() for column in part)
-            self.parts[number] = tuple(column[:n] for column in part)
+            if n < len(part[0]):  # a copy gives the memory of the others back
+                self.parts[number] = tuple(column[:n].copy() for column in part)
         self.n_after_drop = sum(len(part[0]) for part in self.parts)
 
     def _begin_counting(self, score: np.ndarray) -> None:

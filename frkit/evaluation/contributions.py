@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 
 import numpy as np
@@ -126,10 +127,15 @@ def _shares(tally: Tally, far: np.ndarray, fixed: np.ndarray, grouped: bool) -> 
         result[f"{rate}_effective"] = 1 / squared
     result["frr_identity"] = dims, ratio(rejected, genuine)
     images = np.bincount(protocol.images.identity_code, minlength=n_identities)
-    coords = {IDENTITY: names, "images": (IDENTITY, images)}
+    coords = {IDENTITY: names, "images": (IDENTITY, images), "scores": _mark(tally)}
     if grouped:
         coords[GROUP] = IDENTITY, protocol.images.group[first]
     return result.assign_coords(coords)
+
+
+def _mark(tally: Tally) -> str:
+    """By what the same scores are known again: those of the genuine pairs."""
+    return hashlib.sha256(np.sort(tally.genuine.score).tobytes()).hexdigest()[:16]
 
 
 def worst_pairs(
@@ -177,7 +183,7 @@ def worst_pairs(
     require_one_of("kind", kind, KINDS)
     identities = require_whole("identities", identities, 1)
     pairs = require_whole("pairs", pairs, 1)
-    made = isinstance(who, xr.Dataset) and {"threshold", "frr_share"} <= {*who.variables}
+    made = isinstance(who, xr.Dataset) and {"threshold", "scores"} <= {*who.variables}
     require(made, "who must be what fk.contributions returned, at one level")
     scores = checked_scores(scores)
     require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
@@ -189,14 +195,14 @@ def worst_pairs(
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
     protocol = make_protocol(scores, by=who.attrs["by"] or None, **options)
     names = np.unique(protocol.images.identity)
-    require(
-        bool(np.isin(names, who[IDENTITY].values).all()),
-        "who was made of other scores: give both the same, who = fk.contributions(scores, ...)",
-    )
     threshold = float(who.threshold)
     threshold = 0.0 - threshold if turned(scores) else threshold
     needs = needs_of(protocol, np.empty(0), np.array([threshold]), "all")
     tally = tally_pairs(scores, protocol, needs, np.empty(0), False)
+    require(
+        _mark(tally) == str(who["scores"].values),
+        "who was made of other scores: give both the same, who = fk.contributions(scores, ...)",
+    )
     share = who["frr_share" if kind == "genuine" else "far_share"]
     share = np.nan_to_num(share.reindex({IDENTITY: names}).values)
     worst = np.argsort(-share, kind="stable")[:identities]

@@ -196,6 +196,8 @@ def evaluate_parts(
     models = models_of(scores)
     names = scores[MODEL] if MODEL in scores.dims else None
     levels = asked_levels(far, threshold, scores)
+    if not rates:
+        levels = levels._replace(far=levels.far[:0])
     bar = scores.size > LONG_SWEEP if progress is None else require_flag("progress", progress)
     edges = _edges(histogram, scores)
     protocol = make_protocol(
@@ -214,7 +216,7 @@ def evaluate_parts(
         _check_transpose(models)
     tables, sums, failed, thin, complete = [], [], [], [], protocol.symmetric
     for model, fixed in zip(models, levels.fixed, strict=True):
-        needs = needs_of(protocol, levels.far if rates else levels.far[:0], fixed, far_of)
+        needs = needs_of(protocol, levels.far, fixed, far_of)
         tally = tally_pairs(model, protocol, needs, edges, bar)
         table = rates_table(tally, levels.far, fixed, far_of) if rates else xr.Dataset()
         if len(edges):

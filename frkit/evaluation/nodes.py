@@ -99,7 +99,7 @@ def _together(people: list[xr.Dataset], model) -> xr.Dataset:
     """What entries add to the rates of every model; curves of fewer places repeat the last one."""
     most = max(part.sizes["place"] for part in people)
     even = [part.pad(place=(0, most - part.sizes["place"]), mode="edge") for part in people]
-    codes = ["person", "image", "group", "genuine_pairs", "people_pairs", "impostor_pairs", "cells"]
+    codes = ["person", "image", "group", "cells"]
     alike = [part.drop_vars(codes) for part in even]
     return xr.concat(alike, dim=model, data_vars="all").merge(people[0][codes])
 

@@ -38,7 +38,7 @@ WORDS = {
 }
 
 
-def verification(
+def verification_metrics(
     scores: xr.DataArray | xr.Dataset,
     *,
     by: str | list[str] | None = None,
@@ -94,7 +94,7 @@ def verification(
     --------
     >>> import frkit as fk
     >>> genuine = [True] * 20 + [False] * 20
-    >>> found = fk.verification(fk.pairs([*range(10, 30), *range(20)], genuine))
+    >>> found = fk.verification_metrics(fk.pairs([*range(10, 30), *range(20)], genuine))
     >>> float(found.best_accuracy), float(found.fmr100)
     (0.75, 0.5)
     """

@@ -27,7 +27,7 @@ from frkit.evaluation.evaluate import evaluate
 from frkit.explore.panel import Panel, far_range, menu, number, remembered, say, several, slider, tick
 from frkit.explore.roc import LEVEL, TREE, within
 from frkit.data.labels import VARYING_RULES
-from frkit.intervals import band, decision_zones, floor, provenance
+from frkit.intervals import band, decision_zones, fair_floor, provenance
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS
 from frkit.resampling import OF_IMAGES, Resampling
@@ -114,7 +114,7 @@ def fairness(
     @remembered
     def band_and_floor(key, metric, level, replicates) -> tuple[xr.Dataset, xr.Dataset]:
         one = first_replicates(held[key], replicates)  # of which the floor is made, however few they are
-        return band(one, metric, level=level), floor(one.drop_nodes("influence", errors="ignore"), metric, level=level)
+        return band(one, metric, level=level), fair_floor(one.drop_nodes("people", errors="ignore"), metric, level=level)
 
     def show(ax: Axes, attribute, metric, far, level, replicates, models=(), **settings) -> None:
         key = attribute, *settings.values()

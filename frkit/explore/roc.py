@@ -60,9 +60,9 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
         require(FAR_LEVEL in coords, "this evaluation has no FAR levels: call evaluate(..., far=...)")
         for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
             choices[", ".join(part for part in (name, model) if part) or "empirical curve"] = (name, model)
-    without = all("influence" in one.children for one in evaluations.values())
+    without = all("people" in one.children for one in evaluations.values())
     resampled = all("replicates" in one.children for one in evaluations.values())
-    methods = ("influence",) * without + OF_REPLICATES * resampled
+    methods = ("effective",) * without + OF_REPLICATES * resampled
     require(len(methods) > 0, "this evaluation has no replicates: call evaluate(..., resampling=...)")
     controls = {
         "method": menu("interval", options=methods),

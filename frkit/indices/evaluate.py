@@ -26,7 +26,7 @@ from frkit.base import (
     warn,
 )
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.intervals import band, floor
+from frkit.intervals import band, fair_floor
 from frkit.intervals.floors import DEALT, deal_pairs, deal_people
 from frkit.intervals.reading import provenance
 from frkit.measures.registry import Measure
@@ -99,7 +99,7 @@ def evaluate(
     --------
     >>> import frkit as fk
     >>> ev = fk.indices.evaluate(fk.canonical_scores("unfair"), by="group", deals=20)
-    >>> bool(fk.floor(ev, "sfi_normal").p < 0.05)
+    >>> bool(fk.fair_floor(ev, "sfi_normal").p < 0.05)
     True
     """
     require_whole("bins", bins, 2)
@@ -373,7 +373,7 @@ def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: 
             ends = band(evaluation, measure, level=level)
             row |= {f"{name}_{end}": ends[end] for end in ("lower", "upper", "includes_fair")}
         if DEALT in evaluation.children:
-            fair = floor(evaluation, measure, level=level)
+            fair = fair_floor(evaluation, measure, level=level)
             row |= {f"{name}_floor": fair["median"], f"{name}_floor_limit": fair.limit, f"{name}_p": fair.p}
         rows.append(xr.Dataset(row))
     return xr.concat(rows, xr.DataArray(list(VARIANTS), dims="variant", name="variant"))

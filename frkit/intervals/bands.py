@@ -27,6 +27,7 @@ from frkit.intervals.equality import disparity, lines_of
 from frkit.intervals.reading import (
     Values,
     attributes,
+    provenance,
     tails,
     values_of,
     warn_of,
@@ -37,6 +38,7 @@ from frkit.measures.registry import LOG_SCALE, Measure, can_be_had, rates_read
 from frkit.measures.registry import measure as find_measure
 
 EFFECTIVE = "effective"
+MOVED = (*RATES, "threshold")  # what people move
 Ends = tuple[xr.DataArray, xr.DataArray]
 AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure
 
@@ -156,7 +158,7 @@ def linearised(evaluation: xr.DataTree, chosen: Measure, target: str) -> tuple:
     data = evaluation["empirical"].to_dataset()
     there, _ = scale_of(chosen)
     step = 1e-4
-    names = rates_read(chosen, data, RATES)
+    names = rates_read(chosen, data, MOVED)
     moved = {name: _moved(evaluation, name, target, step) for name in names}
     whole = chosen(data)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -174,6 +176,8 @@ def _moved(evaluation: xr.DataTree, name: str, target: str, step: float) -> xr.D
     influence = np.stack([one.influence for one in added.ravel()], axis=1)
     influence = influence.reshape(-1, *added.shape)
     sign = -1 if name.startswith("auc") else 1
+    if name == "threshold" and provenance(evaluation)["distance"]:
+        sign = -1
     values = estimate.values + sign * step * influence
     return xr.DataArray(values, estimate.coords, (REPLICATE, *estimate.dims))
 
@@ -269,7 +273,7 @@ def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tupl
 
 def reads_rates(data: xr.Dataset, chosen: Measure) -> bool:
     """Whether a measure can be computed from rates alone."""
-    return can_be_had(chosen, data[[name for name in RATES if name in data]])
+    return can_be_had(chosen, data[[name for name in MOVED if name in data]])
 
 
 # --- for users -----------------------------------------------------------------------------------

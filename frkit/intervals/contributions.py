@@ -251,6 +251,19 @@ class Contributions:
         ends = np.clip(ends, logs[order][0], logs[order][-1])
         return float((values[1] - values[0]) / max(ends[1] - ends[0], 1e-9))
 
+    def threshold(self, point: int) -> Added:
+        """The threshold of a FAR level, which rises where a person adds to the FAR."""
+        leader = self._leader(point)
+        far = self.far(point, leader, leader)
+        logs = np.log(np.maximum(self.curve("far", leader, leader), TINY))
+        order = np.argsort(logs, kind="stable")
+        ends = np.log(max(far.rate, TINY)) + self.window(far) * np.array([-1, 1])
+        ends = np.clip(ends, logs[order][0], logs[order][-1])
+        values = np.interp(ends, logs[order], self.values["curve_threshold"][order])
+        falls = (values[0] - values[1]) / max(ends[1] - ends[0], 1e-9)
+        influence = falls * far.influence / max(far.rate, TINY)
+        return replace(far, rate=float(self.values["threshold"][point]), influence=influence)
+
     def eer(self, g: int) -> Added:
         """EER of a group, or of all: the rates at the crossing, weighted by each other's slope."""
         point = int(self.eer_points[g])

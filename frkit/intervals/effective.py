@@ -6,11 +6,21 @@ A rate p whose variance over new people is v is worth n = p (1 - p) / v independ
 variance is too small, and n is drawn towards the number of people (`effective_number`).
 """
 
+import json
+
 import numpy as np
 import xarray as xr
 from scipy import stats
 
-from frkit.base import MODEL, require, require_one_of
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    MODEL,
+    REFERENCE_GROUP,
+    THRESHOLD_LEVEL,
+    require,
+    require_one_of,
+)
 from frkit.intervals.contributions import (
     NEW_PEOPLE,
     TARGETS,
@@ -104,37 +114,57 @@ def added_to(
     evaluation: xr.DataTree, name: str, target: str, *, fixed_threshold: bool = False
 ) -> np.ndarray:
     """What units add to a rate: an array of `Added` over the rate's dims."""
-    data = evaluation["empirical"].to_dataset()
-    dims = data[name].dims
-    models = range(data.sizes[MODEL]) if MODEL in dims else [None]
-    of_models = []
-    for model in models:
-        people = contributions_of(evaluation, target, model)
-        of_models.append(_of_model(people, name, fixed_threshold))
-    return np.stack(of_models) if MODEL in dims else of_models[0]
-
-
-def _of_model(people: Contributions, name: str, fixed_threshold: bool) -> np.ndarray:
-    """The same for one model."""
-    levels, groups = range(people.n_levels), range(people.n_groups)
-    everyone = people.n_groups
-    if name in ("far", "frr"):
-        found = [people.at_level(name, p, everyone, everyone, fixed_threshold) for p in levels]
-    elif name in ("far_group", "frr_group"):
-        rate = name.removesuffix("_group")
-        found = [
-            [people.at_level(rate, p, g, g, fixed_threshold) for g in groups] for p in levels
-        ]
-    elif name == "far_cross":
-        found = [
-            [[people.at_level("far", p, g, h, fixed_threshold) for h in groups] for g in groups]
-            for p in levels
-        ]
-    else:
-        read = people.eer if name.startswith("eer") else people.auc
-        found = [read(g) for g in groups] if name.endswith("_group") else read(everyone)
-    shape = np.shape(found) if isinstance(found, list) else ()
-    out = np.empty(shape, object)
-    out[...] = found
+    estimate = evaluation["empirical"][name]
+    models = range(estimate.sizes[MODEL]) if MODEL in estimate.dims else [None]
+    people = [contributions_of(evaluation, target, model) for model in models]
+    numbers = _numbers_of_labels(evaluation, estimate)
+    out = np.empty(estimate.shape, object)
+    for place in np.ndindex(out.shape):
+        at = dict(zip(estimate.dims, place, strict=True))
+        number = {dim: every[at.get(dim, 0)] for dim, every in numbers.items()}
+        level = number.get(FAR_LEVEL, number.get(THRESHOLD_LEVEL))
+        group = number.get(GROUP, people[0].n_groups)
+        partner = number.get(REFERENCE_GROUP, group)
+        model = people[at.get(MODEL, 0)]
+        out[place] = _read(model, name, level, group, partner, fixed_threshold)
     return out
 
+
+def _numbers_of_labels(evaluation: xr.DataTree, estimate: xr.DataArray) -> dict:
+    """The numbers that levels and groups of a rate have among those that were evaluated.
+
+    A part of an evaluation may have fewer of them, or in another order.
+    """
+    known = json.loads(evaluation.attrs["provenance"])
+    name, numbers = str(estimate.name), {}
+    require(
+        name.startswith(("eer", "auc")) or {FAR_LEVEL, THRESHOLD_LEVEL} & {*estimate.coords},
+        "this part of an evaluation does not say of which level it is: select one without drop=True",
+    )
+    for dim in (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP):
+        if dim not in estimate.coords:
+            continue
+        labels, every = np.atleast_1d(estimate[dim].values).tolist(), known.get(dim, [])
+        unknown = [label for label in labels if label not in every]
+        require(
+            not unknown,
+            f"this evaluation was made at other labels of {dim} than {unknown}: pass what "
+            "evaluate(...) returned, or a part of it",
+        )
+        numbers[dim] = [every.index(label) for label in labels]
+    if not name.endswith(("_group", "_cross")):
+        numbers.pop(GROUP, None)
+    if not name.endswith("_cross"):
+        numbers.pop(REFERENCE_GROUP, None)
+    return numbers
+
+
+def _read(people: Contributions, name: str, level, group: int, partner: int, fixed: bool) -> Added:
+    """What units add to one rate of one model."""
+    if name == "threshold":
+        return people.threshold(level)
+    if name.startswith("eer"):
+        return people.eer(group)
+    if name.startswith("auc"):
+        return people.auc(group)
+    return people.at_level(name[:3], level, group, partner, fixed)

@@ -38,9 +38,11 @@ def equality_test(rate: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """
     common = pooled(rate, n)
     statistic = chi_square(rate, n, common)
-    p = stats.chi2.sf(statistic, rate.shape[-1] - 1)
+    p = np.array(stats.chi2.sf(statistic, rate.shape[-1] - 1), float)
     few = (n * rate).sum(-1) < FEW_ERRORS
-    for place in zip(*np.nonzero(few), strict=True):
+    for place in np.ndindex(p.shape):
+        if not few[place]:
+            continue
         drawn = draw_equal(rate[place], n[place], DRAWS)
         values = chi_square(drawn, n[place], pooled(drawn, n[place]))
         reached = np.count_nonzero(values >= statistic[place] * (1 - 1e-9))
@@ -97,8 +99,8 @@ def disparity(evaluation: xr.DataTree, chosen: Measure, level: float, target: st
         upper = upper.where(~without, np.inf)
     p = np.minimum(len(names) * xr.concat([found.p for found in rates.values()], "line").min("line"), 1)
     known = estimate.notnull() | without
-    result = xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper, "p": p})
-    return result.where(known)
+    ends = xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper}).where(known)
+    return ends.assign(p=p)
 
 
 def _some_without_error(rates: list[xr.DataArray]) -> xr.DataArray:

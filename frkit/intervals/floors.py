@@ -115,6 +115,7 @@ def fair_floor(
     known = isinstance(evaluation, xr.DataTree) and "empirical" in evaluation.children
     require(known, "this is no evaluation: pass what evaluate or indices.evaluate returned")
     data = evaluation["empirical"].to_dataset()
+    estimate = chosen(data)  # says what it lacks
     target = NEW_PEOPLE if target is None else target
     about, p = None, None
     if chosen.dealt:
@@ -129,7 +130,7 @@ def fair_floor(
         about, size = target, "rates"
     else:
         draws, size = _of_fair(evaluation, chosen), "replicates"
-    result = against(chosen(data), draws, chosen.fair, level)
+    result = against(estimate, draws, chosen.fair, level)
     if p is not None:
         result = result.assign(p=p)
     result = with_resolved(result, chosen, evaluation)

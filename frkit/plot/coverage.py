@@ -8,8 +8,8 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from frkit.base import FAR_LEVEL, Result, require, require_one_of, takes
 from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, TRUTH, UNRESOLVED, at_far, finish, new_axes, plain
 
-METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "influence": COLOURS[3]}
-METHOD_COLOURS |= {"inverted": COLOURS[4], "pivotal": COLOURS[5]}
+METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "effective": COLOURS[3]}
+METHOD_COLOURS |= {"pivotal": COLOURS[5]}
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
 USUAL = 0.95
 ALONG_WORDS = {FAR_LEVEL: FAR_WORDS, "per_identity": "images per identity", "dim": "dimension of the embeddings"}

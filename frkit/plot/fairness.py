@@ -28,7 +28,7 @@ from frkit.plot.style import (
     room,
 )
 
-FLOORS = Result("frkit.floor(evaluation, measure)", ("estimate", "limit", *LEVELS), LEVELS, several=True)
+FLOORS = Result("frkit.fair_floor(evaluation, measure)", ("estimate", "limit", *LEVELS), LEVELS, several=True)
 ZONES = Result("frkit.decision_zones(bands)", ("zone", *LEVELS), LEVELS)
 GROUPS = Result("frkit.band(evaluation, 'far_group')", (*ENDS, GROUP, *LEVELS), (GROUP, *LEVELS))
 FRR_GROUPS = GROUPS._replace(made_by="frkit.band(evaluation, 'frr_group')")
@@ -75,7 +75,7 @@ def fairness(
     >>> mix = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
     >>> how = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
     >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **how)
-    >>> ax = fk.plot.fairness(fk.band(ev, "frr_max_min"), floors=fk.floor(ev, "frr_max_min"))
+    >>> ax = fk.plot.fairness(fk.band(ev, "frr_max_min"), floors=fk.fair_floor(ev, "frr_max_min"))
     >>> ax.get_ylabel()
     'largest / smallest group FRR'
     """

@@ -110,5 +110,5 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_xticks(places.ravel(), [*variants] * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
     add_headroom(ax, 0.3)
-    captions = [caption({**found.attrs, "method": "inverted (DFI: pivotal)"})] if "scheme" in found.attrs else []
+    captions = [caption({**found.attrs, "method": "pivotal"})] if "scheme" in found.attrs else []
     return finish(ax, "", "fairness index (1 is fair)", captions, grid="y", loc="upper left", ncols=2)

@@ -86,7 +86,9 @@ def _duplicates(faces: xr.Dataset) -> str:
 def _groups(work: Work) -> Table:
     """People and images of every group, and of none."""
     options = {"varying": "error", "weighting": None} | work.options
-    who = make_protocol(work.scores, work.by, options["varying"], options["weighting"], "all", None).people
+    who = make_protocol(
+        work.scores, by=work.by, varying=options["varying"], weighting=options["weighting"]
+    ).images
     held = pd.DataFrame({GROUP: who.group, "person": who.identity}).groupby(GROUP).person.agg(["nunique", "size"])
     held = held.loc[[*who.groups, *held.index.intersection([UNKNOWN])]]
     held = held.rename(index={UNKNOWN: "no label: in no group"}).map("{:,}".format)

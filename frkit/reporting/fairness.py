@@ -9,8 +9,8 @@ from frkit import plot
 from frkit.base import FAR_LEVEL, GROUP, MODEL, InputError, require
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
-from frkit.intervals import band, compare, floor, permutation_test
-from frkit.intervals.influence import NEW_PEOPLE
+from frkit.intervals import band, compare, fair_floor, permutation_test
+from frkit.intervals.contributions import NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.measures.registry import IDENTITY_SCALE, Measure
 from frkit.nsigma import n_sigma
@@ -95,7 +95,7 @@ def disparities(work: Work) -> Section:
         source = work.evaluation if name != "auc_spread" else work.drawn  # which alone has histograms
         try:
             found = band(source, name, target=NEW_PEOPLE, level=work.level)
-            noise = floor(source, name, target=NEW_PEOPLE, level=work.level)
+            noise = fair_floor(source, name, target=NEW_PEOPLE, level=work.level)
         except InputError as error:
             section.lines.append(f"Left out, {name}: {error}")
             continue

@@ -11,7 +11,7 @@ from frkit import plot
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, require
 from frkit.evaluation.contributions import contributions
 from frkit.intervals import band, compare, provenance
-from frkit.intervals.influence import NEW_PEOPLE
+from frkit.intervals.contributions import NEW_PEOPLE
 from frkit.reporting.tables import Table, number
 from frkit.reporting.work import SURE, Section, Work, level_words, of_model, strictest
 from frkit.studies import sample_size

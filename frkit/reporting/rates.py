@@ -9,7 +9,7 @@ import xarray as xr
 from frkit import plot
 from frkit.base import FAR_LEVEL, InputError, require, warn
 from frkit.intervals import band, compare, provenance
-from frkit.intervals.influence import NEW_PEOPLE
+from frkit.intervals.contributions import NEW_PEOPLE
 from frkit.reporting.tables import Table, number, table
 from frkit.reporting.words import accepted
 from frkit.reporting.work import (

@@ -14,7 +14,7 @@ HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with 
 KEYS = (MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group")
 DEALT = "random groups"
 MOST_DECIMALS = 7
-P_OF = {"inverted": "fair", "fair floor": "floor", "permutation of labels": "permutation", DEALT: DEALT}
+P_OF = {"effective": "fair", "fair floor": "floor", "permutation of labels": "permutation", DEALT: DEALT}
 INDICES = ("sfi", "cfi", "dfi")
 LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
@@ -250,7 +250,7 @@ def _of_band(result: xr.Dataset) -> pd.DataFrame:
     attrs, estimate = result.attrs, result.estimate
     ends = [result[name] for name in ("lower", "upper") if name in result]
     cells = {VALUE: [cell(*three) for three in _pairs(estimate, *ends)]}
-    kind = P_OF.get(attrs.get("method"))
+    kind = P_OF.get(attrs.get("method")) if "contrast" not in attrs else None
     p_head = f"p ({kind})" if kind else "p"
     for name, head, words in (("limit", LIMIT, number), ("p", p_head, p_words), ("p_holm", "p (Holm)", p_words)):
         if name in result:

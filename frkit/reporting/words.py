@@ -76,7 +76,6 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
         kinds = ["within a group"] if isinstance(chosen, str) else [f"of {chosen[name]} {name}" for name in chosen]
         sentences.append(f"Impostor pairs are those {' and '.join(kinds)}.")
     sentences.append(_intervals(evaluation, known))
-    sentences.append(f"Fingerprint of the compared images and draws: {known['fingerprint']}.")
     return Description(" ".join(sentences), bibtex(used))
 
 
@@ -116,10 +115,11 @@ def accepted(known: dict) -> str:
 def _intervals(evaluation: xr.DataTree, known: dict) -> str:
     """How intervals are made."""
     text = ""
-    if "influence" in evaluation.children:
+    if "people" in evaluation.children:
         text = (
-            "Intervals of rates come from what each image adds to them, without replicates, for new people or for new "
-            "images of these people, as named beside them; those of disparity measures invert a test of fairness."
+            "Intervals rest on the effective number of independent comparisons (Korn and Graubard 1998; Jeffreys ends), "
+            "for new people or for new images of these people, as named beside them; groups are compared by a chi-square "
+            "test with these numbers (Rao and Scott 1984)."
         )
     if "replicates" in evaluation.children:
         n, strata = evaluation["replicates"].sizes[REPLICATE], known.get("strata")

@@ -12,7 +12,7 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, THRESHOLD_LEVEL, DataWarning, require
 from frkit.evaluation.evaluate import evaluate, far_levels
-from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.contributions import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.tables import cell, p_words
 from frkit.resampling import Resampling
 

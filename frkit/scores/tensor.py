@@ -128,17 +128,16 @@ class ScoreArray:
     def _of_encoder(self, front: tuple[int, ...], rows: slice, cols: slice) -> np.ndarray:
         """A block of one encoder's scores, tile by tile: no score depends on the blocks."""
         scores = np.empty((rows.stop - rows.start, cols.stop - cols.start), np.float32)
-        for i in range(0, len(scores), TILE):
-            for j in range(0, scores.shape[1], TILE):
-                tile = scores[i : i + TILE, j : j + TILE]
-                tile[:] = self._tile(front, rows.start + i, cols.start + j)
+        for i in range(rows.start, rows.stop, TILE):
+            probe = self._part(front, i, min(i + TILE, rows.stop))
+            for j in range(cols.start, cols.stop, TILE):
+                reference = self._part(front, j, min(j + TILE, cols.stop))
+                place = slice(i - rows.start, None), slice(j - cols.start, None)
+                scores[place][: len(probe), : len(reference)] = self._tile(probe, reference)
         return scores
 
-    def _tile(self, front: tuple[int, ...], i: int, j: int) -> np.ndarray:
-        """The scores of one tile of the grid."""
-        n = self.shape[-1]
-        probe = self._part(front, i, min(i + TILE, n))
-        reference = self._part(front, j, min(j + TILE, n))
+    def _tile(self, probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        """The scores of two sets of rows."""
         if isinstance(self.similarity, str):
             return SIMILARITIES[self.similarity][0](probe, reference)
         scores = np.asarray(self.similarity(probe, reference), np.float32)

@@ -17,12 +17,9 @@ from numpy.typing import ArrayLike
 from frkit.base import FAR_LEVEL, DataWarning, InputError, require
 from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
-from frkit.intervals import METHODS, band, floor
+from frkit.intervals import METHODS, band, fair_floor
 from frkit.intervals.bands import WITHOUT_REPLICATES, AnyMeasure
-from frkit.intervals.influence import NEW_PEOPLE, THESE_PEOPLE
-from frkit.intervals.joint import RATES
-from frkit.intervals.laws import rates_of
-from frkit.intervals.reading import tails
+from frkit.intervals.contributions import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
@@ -72,7 +69,7 @@ def coverage(
     on the active distributed Client. The cautions of `band` about one data set are not given: they are what the study
     measures. The data sets and replicates of a study of 200 are the first of one of 1,000,
     and the measures, methods and levels are read afterwards: with a store, a study can be continued, enlarged, and read
-    again by other methods (influence and inverted read more than the others: data sets that were stored without it are
+    again by other methods ("effective" reads what people add to the rates: data sets that were stored without it are
     evaluated again).
 
     Parameters
@@ -87,8 +84,8 @@ def coverage(
     n_identities : new identities in each data set; for an IdentityLaw always.
     far : FAR levels in (0, 1); 1e-6 to 1e-1 with 4 per decade when left out.
     schemes : of "image", "identity", "two-level", "double-or-nothing".
-    methods : of "recentered", "naive", "gaussian", "pivotal", "influence" and "inverted"; the last two take the same
-        people for their target where the study does, else new people, and say the same of every scheme.
+    methods : of "effective", "recentered", "naive", "gaussian" and "pivotal"; the first is about the same people where
+        the study draws new images of them, else about new people, and gives the same for every scheme.
     levels : nominal coverages, each in (0, 1); .05 to .95 by default, as in the paper's Table 1.
     replicates : number of replicates, at least 2.
     seed : seed of everything that is drawn; data set d depends on the seed and d only.
@@ -207,25 +204,10 @@ def read(
 
 
 def one_by_one(records: list[Record], target: str, scheme: str, chosen: Measure, method: str, levels) -> list:
-    """Intervals of each data set by a method that reads influences, which are not stacked; a rate's law serves all."""
+    """Intervals of each data set by a method that reads what people add, which is not stacked."""
     evaluations = (opened(record)[scheme] for record in records)
-    if method == "influence" and chosen.name in RATES:
-        return _by_own_laws(evaluations, target, chosen.name, levels)
     rows = [[band(one, chosen, target=target, method=method, level=level) for level in levels] for one in evaluations]
     return [xr.concat(of_level, DATA_SET) for of_level in zip(*rows, strict=True)]
-
-
-def _by_own_laws(evaluations: Iterable[xr.DataTree], target: str, name: str, levels) -> list[xr.Dataset]:
-    """Intervals of a rate at each level; the law of a data set is made once, and read at all levels together."""
-    at, estimates, found = np.stack([tails(level) for level in levels], 1), [], []
-    for one in evaluations:
-        (rates,) = rates_of(one, target).values()
-        estimates.append(one["empirical"].to_dataset()[name])
-        found.append(rates.ends(name, at))
-    estimate = xr.concat(estimates, DATA_SET)
-    by_level = np.moveaxis(found, (-1, -2), (0, 1))  # (level, end, data set, ...)
-    pairs = ((estimate.copy(data=values).where(estimate.notnull()) for values in pair) for pair in by_level)
-    return [xr.Dataset({"lower": lower, "upper": upper}) for lower, upper in pairs]
 
 
 def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chosen: Measure) -> xr.Dataset:
@@ -236,8 +218,8 @@ def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chos
     result["coverage_se"] = np.sqrt(share * (1 - share) / empirical.sizes[DATA_SET])
     result["estimate"] = chosen(empirical).mean(DATA_SET)
     if chosen.fair is not None:
-        tests = [row[0].p for row in bands if "p" in row[0] and not chosen.dealt]  # the floor's own, from the joint law
-        p = tests[0] if tests else floor(tree, chosen).p
+        tests = [row[0].p for row in bands if "p" in row[0] and not chosen.dealt]
+        p = tests[0] if tests else fair_floor(tree, chosen).p
         result["called_unfair"] = (p <= SIZE).mean(DATA_SET)
     return result.assign(
         {name: empirical[name].mean(DATA_SET) for name in ("false_rejects", "resolved") if name in empirical}

@@ -9,9 +9,9 @@ import xarray as xr
 from scipy.optimize import nnls
 from scipy.stats import norm
 
-from frkit.base import GROUP, DataWarning
+from frkit.base import GROUP, MODEL, DataWarning
 from frkit.intervals.bands import band
-from frkit.intervals.influence import NEW_PEOPLE
+from frkit.intervals.compare import compare
 from frkit.resampling import SCHEMES
 
 GOALS = {
@@ -58,8 +58,15 @@ class Contrast(NamedTuple):
         """Half of the interval that the kit gives it, about new people."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
-            found = band(evaluation, partial(self.value, log=True), target=NEW_PEOPLE, level=level)
-        return (found.upper - found.lower).item() / 2
+            if self.goal == "difference":
+                names = evaluation["empirical"][MODEL].values.tolist()
+                found = compare(evaluation, "frr", models=tuple(names), level=level)
+            elif self.goal == "ratio":
+                found = band(evaluation, partial(self.value, log=True), level=level)
+            else:
+                found = band(evaluation, "frr", level=level)
+        width = (found.upper - found.lower).item() / 2
+        return width * float(self.weights) if self.goal == "relative_half_width" else width
 
 
 class Plan(NamedTuple):

@@ -27,7 +27,7 @@ from frkit.base import (
     require_one_of,
     require_whole,
 )
-from frkit.evaluation.evaluate import RATES, evaluated
+from frkit.evaluation.evaluate import evaluate_parts
 from frkit.resampling import Resampling
 from frkit.scores.groups import shares
 from frkit.scores.tensor import score_tensor
@@ -139,7 +139,7 @@ def sample_size(
     contrast, variances = None, {}
     for most in tqdm(parts, desc="parts of the data", disable=not progress, leave=False):
         images = np.flatnonzero(rank_within_identity(identity, rng.permutation(identity.size)) < most)
-        tree = _evaluated(data, images, wanted=RATES, resampling=draws, **how)
+        tree = _evaluated(data, images, people=False, resampling=draws, **how)
         contrast = contrast or _contrast(goal, tree["empirical"].to_dataset(), data, by)  # the first part is the whole
         value = contrast.value(tree["replicates"].to_dataset().isel({FAR_LEVEL: 0}))
         variances.setdefault(int(most), []).append(float(value.var(REPLICATE, ddof=1)))
@@ -178,7 +178,7 @@ def _evaluated(data, images: np.ndarray, **how) -> xr.DataTree:
     part = data.isel({side: images for side in (IMAGE, PROBE, REFERENCE) if side in data.dims})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # parts hold few errors; the answer speaks of the whole
-        return evaluated(score_tensor(part) if IMAGE in data.dims else part, **how)
+        return evaluate_parts(score_tensor(part) if IMAGE in data.dims else part, **how)
 
 
 def _contrast(goal: str, rates: xr.Dataset, data, by: str | None) -> Contrast:

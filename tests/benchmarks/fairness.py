@@ -47,7 +47,7 @@ def all_measures(ev) -> None:
     for name in fk.measures.names():
         measure = fk.measures.measure(name)
         if measure.fair is not None and not name.startswith("auc"):
-            fk.band(ev, measure), fk.floor(ev, measure), fk.uncertainty(ev, measure)
+            fk.band(ev, measure), fk.fair_floor(ev, measure), fk.uncertainty(ev, measure)
 
 
 def measure(n_images: int, dim: int) -> str:
