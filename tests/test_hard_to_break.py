@@ -407,12 +407,26 @@ def test_most_genuine_comparisons_failed():
         fk.evaluate(matrix(np.where(same, VALUES, np.nan), PART), **LEVELS)
 
 
-def test_a_square_without_names_is_noticed():
-    who = FACES.identity.values
-    with pytest.warns(fk.DataWarning, match="diagonal"):
-        fk.score_matrix(SCORES.values, who, who)
-    names = FACES.image.values
-    assert_same(fk.score_matrix(SCORES.values, who, who, probe=names, reference=names), SCORES)
+def test_a_symmetric_square_counts_each_pair_once(tmp_path):
+    """As a tensor, an array with or without names, and a file: the same numbers."""
+    who, names = FACES.identity.values, FACES.image.values
+    square = SCORES.values
+    assert_same(fk.score_matrix(square, who, who, probe=names, reference=names), SCORES)
+    with pytest.warns(fk.DataWarning, match="one image"):
+        unnamed = fk.score_matrix(square, who, who)
+    assert_same(unnamed, SCORES)
+    ids = [f"{person}_{number}" for number, person in enumerate(who)]
+    pd.DataFrame(square, ids, ids).to_csv(tmp_path / "square.csv")
+    filed = fk.open_scores(tmp_path / "square.csv", identity="{name}_{number}")
+    assert_same(filed, SCORES)
+    assert filed.attrs["symmetric"] == 1
+    np.save(tmp_path / "square.npy", square)
+    np.save(tmp_path / "ids.npy", np.array(ids))
+    mapped = fk.open_scores(tmp_path / "square.npy", labels=tmp_path / "ids.npy", identity="{name}_{number}")
+    assert_same(mapped, SCORES)
+    lopsided = square + np.triu(np.ones_like(square))
+    kept = fk.score_matrix(lopsided, who, who, probe=names, reference=names)
+    assert kept.attrs["symmetric"] == 0
 
 
 # --- what belongs together ---------------------------------------------------------------------------------
