@@ -50,7 +50,7 @@ def on_both(cluster):
 
 def steps(dask_worker):
     """What a worker has done until now."""
-    return len(dask_worker.state.log)
+    return dask_worker.state.transition_counter
 
 
 def evaluation(faces, similarity="cosine", chunks=16):

@@ -1,11 +1,15 @@
 """The engine against the slow twin: point, centre and every replicate, over all that can be asked for."""
 
+import json
+import multiprocessing
+
 import numpy as np
 import pytest
 from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, counts, looked_up, people, table
 from twin import empirical
 
 import frkit as fk
+from frkit.engine import sweep
 from frkit.engine.rates import TOLERANCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -241,3 +245,56 @@ def test_a_block_of_several_tiles():
     scores = fk.score_tensor(people([3] * 175, dim=30), chunks=1024)
     assert scores.data.numblocks == (1, 1)
     evaluate_and_check(scores, far=[1e-3, 1e-2], resampling=fk.Resampling("two-level", n=2))
+
+
+# --- what the sweep decides ------------------------------------------------------------------------------
+
+
+def test_thinned_pairs_lie_within_their_stated_error(monkeypatch):
+    """Where few pairs are kept, levels that were asked for stay exact, and the curve beyond is near."""
+    faces = people([4] * 150, dim=24)
+    scores = fk.score_tensor(faces)
+    asked = dict(far=[1e-3], histogram=50)
+    exact = fk.evaluate(scores, **asked)
+    monkeypatch.setattr(sweep, "PRECISE", 4_000)
+    rough = fk.evaluate(scores, **asked)
+    assert rough["empirical"].frr.item() == exact["empirical"].frr.item()
+    [told] = json.loads(rough.attrs["thinned"])
+    assert 1e-3 < told["from_far"] < 1
+    apart = abs(rough["empirical"].eer / exact["empirical"].eer - 1).item()
+    assert apart < 5 * told["standard_error"]
+
+
+def test_three_hundred_groups():
+    faces = people([3] * 300, dim=16)
+    faces = faces.assign_coords(team=("image", faces.identity.values))
+    far = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="team")["empirical"]
+    assert far.sizes["group"] == 300
+    assert float(far.frr_group.mean("group").item()) == pytest.approx(float(far.frr.item()))
+
+
+def test_the_worst_group_has_the_level():
+    """The largest FAR of a group at the threshold is at most the level, and above it at the next score."""
+    faces = people([4] * 60, dim=8)
+    scores = fk.score_tensor(faces)
+    strict = fk.evaluate(scores, far=[0.05], far_of="worst group", by="gender")["empirical"]
+    worst = float(strict.far_group.max())
+    assert worst <= 0.05
+    values = np.sort(scores.values[np.triu_indices(len(scores), 1)])
+    below = values[values < strict.threshold.item()][-1]
+    next_lower = fk.evaluate(scores, threshold=[np.nextafter(below, -np.inf)], by="gender")["empirical"]
+    assert float(next_lower.far_group.max()) >= worst
+
+
+def in_a_child(faces, pipe):
+    pipe.send(float(fk.evaluate(fk.score_tensor(faces), far=[0.1])["empirical"].frr.item()))
+
+
+def test_a_forked_child_evaluates_too():
+    faces = people([4] * 30, dim=8)
+    expected = float(fk.evaluate(fk.score_tensor(faces), far=[0.1])["empirical"].frr.item())
+    here, there = multiprocessing.Pipe()
+    child = multiprocessing.get_context("fork").Process(target=in_a_child, args=(faces, there))
+    child.start()
+    assert here.poll(60) and here.recv() == expected
+    child.join(10)

@@ -171,6 +171,7 @@ def evaluate(
     )
 
 
+@threads()
 def evaluate_parts(
     scores: xr.DataArray | xr.Dataset,
     *,
