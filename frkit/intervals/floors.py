@@ -142,6 +142,10 @@ def fair_floor(
 
 def _of_fair(evaluation: xr.DataTree, chosen: Measure) -> xr.DataArray:
     """The measure of replicates of a model whose groups are all alike."""
+    require(
+        "replicates" in evaluation.children,
+        f"the floor of {chosen.name!r} needs replicates: evaluate(..., resampling=Resampling(...))",
+    )
     fair = made_fair(*(evaluation[node].to_dataset() for node in ("empirical", "vstatistic", "replicates")))
     require(
         set(fair.data_vars) & {*RATES, *PLACES, "auc_group"},
