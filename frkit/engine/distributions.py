@@ -32,25 +32,18 @@ def impostor_distribution(tally: Tally, edges: np.ndarray) -> dict[str, np.ndarr
 def genuine_distribution(tally: Tally, edges: np.ndarray) -> dict[str, np.ndarray]:
     """The same of the genuine pairs."""
     genuine, n_groups = tally.genuine, tally.n_groups
-    last = len(edges) - 2
-    bins = np.clip(np.searchsorted(edges, genuine.score, "right") - 1, 0, last)
-    n_bins, n_kinds = len(edges) - 1, genuine.n_groups
-    slot = bins * n_kinds + genuine.group
+    everything = np.array([np.inf])
     middle = float(genuine.score.mean())
     beside = genuine.score.astype(float) - middle
-    binned, powers = [], []
-    for column in range(genuine.protocol.n_columns):
-        weight = genuine.weights(slice(column, column + 1))[0]
-        binned.append(np.bincount(slot, weight, n_bins * n_kinds).reshape(n_bins, n_kinds))
-        powers.append(
-            [np.bincount(genuine.group, weight * beside**p, n_kinds) for p in range(3)]
-        )
-    binned = curves(np.array(binned), n_groups, 2)
-    total, first, second = np.moveaxis(curves(np.array(powers), n_groups, 2), 1, 0)
+    total, first, second = (
+        curves(genuine.sums(everything, "right", beside**power)[0], n_groups, 0).T
+        for power in range(3)
+    )
     first, second = ratio(first, total), ratio(second, total)
+    binned = curves(genuine.sums(np.append(edges[1:-1], np.inf), "left"), n_groups, 1)
     return {
         "total": total,
         "mean": middle + first,
         "sd": np.sqrt(np.maximum(second - first**2, 0)),
-        "histogram": ratio(binned, total[:, None]),
+        "histogram": ratio(np.moveaxis(binned, 2, 0), total[:, None]),
     }

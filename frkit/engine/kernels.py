@@ -8,10 +8,20 @@ import numpy as np
 from frkit.base import compiled
 
 SEGMENT = 512  # columns that share one row of the pattern of `select`
+LOOK = 16  # scores that are looked at together, because mostly none is kept
 STEP = 331  # rows of the pattern between two neighbouring segments
 
 
 COMPILE = {"nogil": True, "boundscheck": False}
+
+
+@compiled(**COMPILE)
+def exceeds(score, least):
+    """Whether some score exceeds the one at its place."""
+    many = np.uint32(0)
+    for u in range(len(score)):
+        many += np.uint32(score[u] > least[u])
+    return many > 0
 
 
 @compiled(**COMPILE)
@@ -33,12 +43,17 @@ def select(scores, origin, offset, persons, floor, levels, triangle, row, col, s
             segment = (origin[1] + start) // SEGMENT
             place = np.uintp((origin[0] + r + STEP * segment) % floor.shape[0])
             least, here = floor[place], levels[place]
-            for c in range(max(start, begin), min(start + SEGMENT, width)):
-                u, v = np.uintp(c), np.uintp(c - start)
-                row[n], col[n] = origin[0] + r, origin[1] + offset + c
-                score[n], level[n] = line[u], here[v]
-                # no branch: which pairs are kept cannot be foreseen
-                n += np.uintp((line[u] > least[v]) & (persons[1][u] != person))
+            end = min(start + SEGMENT, width)
+            for first in range(max(start, begin), end, LOOK):
+                last = min(first + LOOK, end)
+                if not exceeds(line[first:last], least[first - start : last - start]):
+                    continue
+                for c in range(first, last):
+                    u, v = np.uintp(c), np.uintp(c - start)
+                    row[n], col[n] = origin[0] + r, origin[1] + offset + c
+                    score[n], level[n] = line[u], here[v]
+                    # no branch: which pairs are kept cannot be foreseen
+                    n += np.uintp((line[u] > least[v]) & (persons[1][u] != person))
     return n
 
 
@@ -62,10 +77,12 @@ def drop(row, col, score, level, cuts):
 
 
 @compiled(**COMPILE)
-def chunks(score, upper, guess, low, scale, chunk):
-    """The chunk of each pair: the first whose upper end is not below the score.
+def slots(row, col, score, kind, cell_of, n_cells, upper, guess, low, scale, slot):
+    """The slot of each pair: n_cells times its chunk, and its cell.
 
-    guess: (bin,) a chunk near the one of the scores in an even bin; low, scale: of these bins.
+    Its chunk is the first whose upper end is not below the score. kind: of each entry; cell_of:
+    of two kinds. guess: (bin,) a chunk near the one of the scores in an even bin; low, scale: of
+    these bins. slot: out.
     """
     last = len(guess) - 1
     for u in range(len(score)):
@@ -75,16 +92,15 @@ def chunks(score, upper, guess, low, scale, chunk):
             k -= 1
         while value > upper[k]:
             k += 1
-        chunk[u] = k
+        slot[u] = k * n_cells + cell_of[kind[row[u]], kind[col[u]]]
 
 
 @compiled(**COMPILE)
-def file_pairs(slot, following, pairs, filed):
-    """Put each pair (row, column, score) where the next one of its slot goes."""
+def places(slot, following):
+    """Turn the slot of each pair into its place; following: the next free place of each slot."""
     for u in range(len(slot)):
         s = np.uintp(slot[u])
-        place = np.uintp(following[s])
-        filed[0][place], filed[1][place], filed[2][place] = pairs[0][u], pairs[1][u], pairs[2][u]
+        slot[u] = following[s]
         following[s] += 1
 
 
@@ -109,11 +125,35 @@ def add_counts(start, row, col, weight, run, sums):
 
 
 @compiled(**COMPILE)
-def add_weights(start, row, col, factor, weight, sums):
-    """As `add_counts`, with a factor for each pair, in float64."""
+def add_weights(start, row, col, factor, weight_of_row, weight_of_col, sums):
+    """As `add_counts`, with a factor for each pair, and a table of weights for either side."""
     for s in range(len(start) - 1):
         total = sums[s]
         for u in range(start[s], start[s + 1]):
-            v, w = weight[np.uintp(row[u])], weight[np.uintp(col[u])]
+            v, w = weight_of_row[np.uintp(row[u])], weight_of_col[np.uintp(col[u])]
             for b in range(len(total)):
                 total[b] += factor[u] * np.float64(np.int32(v[b]) * np.int32(w[b]))
+
+
+@compiled(**COMPILE)
+def add_people(row, col, weight, excess, member, group, key, together, accepted, square):
+    """Add pairs to the weight of each entry, and to squared sums over pairs of two members.
+
+    row, col: entries. weight: of each pair; excess: what is left out of its square.
+    member: of each entry; group: of each member. accepted: (entry, group of the partner).
+    key, together: a hash table (a power of two, at least twice as long as its entries are many)
+    of what two members have together. square: (group, group).
+    """
+    last = np.uint64(len(key) - 1)
+    for u in range(len(weight)):
+        one, other = member[row[u]], member[col[u]]
+        accepted[row[u], group[other]] += weight[u]
+        accepted[col[u], group[one]] += weight[u]
+        low, high = min(one, other), max(one, other)
+        both = np.uint64(low * len(group) + high + 1)
+        place = (both * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & last
+        while key[place] != both and key[place] != 0:
+            place = (place + np.uint64(1)) & last
+        square[group[low], group[high]] += weight[u] * (2 * together[place] + weight[u]) - excess[u]
+        key[place] = both
+        together[place] += weight[u]

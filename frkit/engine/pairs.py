@@ -1,7 +1,10 @@
 """A weighted list of impostor pairs, filed by score, and the genuine pairs with their weights."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import dask
 import numpy as np
@@ -16,9 +19,9 @@ from frkit.engine.sweep import Swept
 
 SUMS = 64_000_000  # bytes that the sums of all chunks may take
 FEWEST, MOST = 100, 2048  # chunks
+GENUINE_ENDS = 200  # chunks that end at a genuine score
 SAMPLED = 200_000  # scores from which the ends of chunks are chosen
 PIECE = 250_000  # pairs that are handled at once
-BLOCK = 16  # columns whose genuine weights are held at once
 ROUNDING = 1e-4  # of the largest score: so far may the score of an image with itself be off
 
 
@@ -63,6 +66,19 @@ class ImpostorPairs:
         n_cells = self.protocol.n_cells
         return slice(int(self.start[first * n_cells]), int(self.start[last * n_cells]))
 
+    def pieces(self, first: int, last: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Some pairs at a time of the chunks from `first` up to, without, `last`.
+
+        With the chunk of each.
+        """
+        ends = self.start[:: self.protocol.n_cells]
+        while first < last:
+            end = np.searchsorted(ends[:last + 1], ends[first] + PIECE, "right") - 1
+            end = max(int(end), first + 1)
+            chunk = np.repeat(np.arange(first, end), np.diff(ends[first : end + 1]))
+            yield self.of_chunks(first, end), chunk
+            first = end
+
     def chunk_of(self, score) -> np.ndarray:
         """The chunk to which scores belong."""
         return np.searchsorted(self.upper, score, side="left")
@@ -76,14 +92,9 @@ class ImpostorPairs:
         """Weight in the data of some pairs, without what they stand for."""
         if self.listed_factor is not None:
             return self.listed_factor[part]
+        if self.protocol.equal_scale:
+            return np.ones(len(self.row[part]))
         return self.protocol.scale[self.row[part]] * self.protocol.scale[self.col[part]]
-
-    def weight(self, part: slice, columns) -> np.ndarray:
-        """Weight of some pairs of one chunk, without what they stand for, in some columns."""
-        counts = self.protocol.weight
-        product = counts[self.row[part]][:, columns].astype(float)
-        product *= counts[self.col[part]][:, columns]
-        return product * self.factor(part)[:, None]
 
     def sums(self, value: np.ndarray | None = None) -> np.ndarray:
         """Weight of the pairs, times a value of each, (chunk, cell, column)."""
@@ -107,52 +118,57 @@ class ImpostorPairs:
                     kernels.add_counts(*pairs, counts, run, sums[slots])
                 else:
                     factor = self.factor(part) * (1.0 if value is None else value[part])
-                    kernels.add_weights(*pairs, factor, counts, sums[slots])
+                    kernels.add_weights(*pairs, factor, counts, counts, sums[slots])
 
             each(add, len(pieces) - 1)
         sums = sums.reshape(self.n_chunks, n_cells, -1)
         return sums * self.stands_for[:, None, None] if np.any(self.stands_for > 1) else sums
 
 
-def file_pairs(swept: Swept, protocol: Protocol, edges: np.ndarray) -> ImpostorPairs:
-    """Impostor pairs in chunks whose ends hold the cuts of the sweep and further edges.
+def file_pairs(
+    swept: Swept, protocol: Protocol, edges: np.ndarray, genuine: "GenuinePairs"
+) -> ImpostorPairs:
+    """Impostor pairs in chunks that end at the cuts of the sweep and at further scores.
 
-    edges: scores at which a chunk must begin (those of a histogram's bins).
+    edges: scores at which a chunk must begin (those of a histogram's bins). genuine: of which no
+    chunk shall contain many.
     """
-    n_pairs = sum(map(len, swept.score))
-    dtype = swept.score[0].dtype if swept.score else np.dtype(np.float32)
+    row, col, score = swept.pairs
+    dtype = score.dtype
     cuts = np.unique(swept.cuts[np.isfinite(swept.cuts)]).astype(dtype)
     begins = np.asarray(edges, dtype)
     begins = np.where(begins < edges, np.nextafter(begins, dtype.type(np.inf)), begins)
     below = np.nextafter(begins, dtype.type(-np.inf))
-    upper = _ends_of_chunks(swept.score, n_pairs, protocol, np.append(cuts, below))
-    n_cells = protocol.n_cells
-    guess, low, scale = _guesses(upper)
-    slots = []
-    for row, col, score in zip(swept.row, swept.col, swept.score, strict=True):
-        chunk = np.empty(len(score), np.int32)
-        kernels.chunks(score, upper, guess, low, scale, chunk)
-        slots.append(chunk * np.int32(n_cells) + protocol.cells(row, col))
-    many = sum((np.bincount(slot, minlength=len(upper) * n_cells) for slot in slots))
+    some_genuine = np.sort(genuine.score)[:: max(1, len(genuine.score) // GENUINE_ENDS)]
+    fixed = np.concatenate([cuts, below, some_genuine.astype(dtype)])
+    upper = _ends_of_chunks(score, protocol, fixed)
+    place = np.empty(len(score), np.int32)
+    cells = protocol.kind, protocol.cell_of, protocol.n_cells
+    kernels.slots(row, col, score, *cells, upper, *_guesses(upper), place)
+    many = np.bincount(place, minlength=len(upper) * protocol.n_cells)
     start = np.append(0, np.cumsum(many)).astype(np.int64)
-    filed = (np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32), np.empty(n_pairs, dtype))
-    following = start[:-1].copy()
-    for slot in slots:  # parts are let go as soon as they are filed
-        part = swept.row.pop(0), swept.col.pop(0), swept.score.pop(0)
-        kernels.file_pairs(slot, following, part, filed)
+    kernels.places(place, start[:-1].copy())
+    del row, col, score
+    filed = []
+    while swept.pairs:  # one column at a time, so that no pair is in memory twice
+        column = swept.pairs.pop(0)
+        filed.append(np.empty_like(column))
+        filed[-1][place] = column
     lower = np.append(dtype.type(-np.inf), upper[:-1])
     level = (swept.cuts.astype(dtype)[None] > lower[:, None]).sum(1)
     return ImpostorPairs(protocol, *filed, upper, start, 2.0**level)
 
 
-def list_pairs(score: np.ndarray, protocol: Protocol, edges: np.ndarray) -> ImpostorPairs:
+def list_pairs(
+    score: np.ndarray, protocol: Protocol, edges: np.ndarray, genuine: "GenuinePairs"
+) -> ImpostorPairs:
     """The impostor pairs of a list, filed in the same way; failed comparisons are left out."""
     listed = protocol.pairs
     value = score[listed.impostor]
     here = ~np.isnan(value) & (protocol.cells(listed.row, listed.col) >= 0)
     row, col, value = listed.row[here], listed.col[here], value[here]
-    swept = Swept([row], [col], [value], np.array([-np.inf]), (), np.empty(0), ())
-    filed = file_pairs(swept, protocol, edges)
+    swept = Swept([row, col, value], np.array([-np.inf]), (), np.empty(0), ())
+    filed = file_pairs(swept, protocol, edges, genuine)
     if listed.factor is None:
         return filed
     chunk = filed.chunk_of(value)
@@ -164,7 +180,7 @@ def list_pairs(score: np.ndarray, protocol: Protocol, edges: np.ndarray) -> Impo
     )  # fmt: skip
 
 
-def _ends_of_chunks(scores: list, n_pairs: int, protocol: Protocol, fixed: np.ndarray):
+def _ends_of_chunks(score: np.ndarray, protocol: Protocol, fixed: np.ndarray) -> np.ndarray:
     """Ends of chunks with about equally many pairs, and those that are given."""
     bytes_of_chunk = 8 * protocol.n_cells * protocol.n_columns
     affordable(
@@ -173,9 +189,8 @@ def _ends_of_chunks(scores: list, n_pairs: int, protocol: Protocol, fixed: np.nd
         "of groups; take fewer groups or replicates",
     )
     n_chunks = int(np.clip(SUMS // bytes_of_chunk, FEWEST, MOST))
-    n_chunks = max(min(n_chunks, n_pairs), 1)
-    step = max(1, n_pairs // SAMPLED)
-    sample = np.sort(np.concatenate([fixed[:0], *(part[::step] for part in scores)]))
+    n_chunks = max(min(n_chunks, len(score)), 1)
+    sample = np.sort(score[:: max(1, len(score) // SAMPLED)])
     ends = sample[np.linspace(0, len(sample), n_chunks + 1).astype(int)[1:-1]]
     ends = np.unique(np.append(ends, fixed)).astype(fixed.dtype)
     return np.append(ends, fixed.dtype.type(np.inf))
@@ -222,41 +237,52 @@ class GenuinePairs:
         """Groups, and "in no group"."""
         return len(self.start) - 1
 
-    def weights(self, columns, pairs=slice(None)) -> np.ndarray:
-        """Weight of pairs in some columns, (column, pair).
+    @cached_property
+    def partner_count(self) -> np.ndarray:
+        """How often each entry is the second image of a pair, (entry, column).
+
+        Behind the entries stand the same ones as second images of their own copies, w_i - 1.
+        Where w_i is 0 the pair has the weight 0 whatever stands there.
+        """
+        counts = self.protocol.image_count
+        return np.concatenate([counts, counts - np.uint8(1)]) if self.copy.any() else counts
+
+    @cached_property
+    def partner(self) -> np.ndarray:
+        """(pair,) the row of `partner_count` of each pair."""
+        return self.col + self.copy * np.int32(len(self.protocol.image_count))
+
+    def weights(self, columns: np.ndarray, pairs) -> np.ndarray:
+        """Weight of some pairs in some columns, (pair, column).
 
         In a replicate an identity counts c_k times, and its pair w_i w_j; the copies of an image
         make w_i (w_i - 1) / 2 pairs with score s_ii. In the V-statistic all count in the mean.
         """
-        row, col, copy = self.row[pairs], self.col[pairs], self.copy[pairs]
-        left = self.protocol.weight[row][:, columns].T.astype(float)
-        right = self.protocol.image_count[col][:, columns].T - copy.astype(float)
-        weight = left * right * self.factor[pairs]
-        last = np.arange(self.protocol.n_columns)[columns] == self.protocol.n_columns - 1
-        weight[last] = self.factor[pairs] * self.mean_count[pairs]
+        weight = self.protocol.weight[self.row[pairs]][:, columns].astype(float)
+        weight *= self.partner_count[self.partner[pairs]][:, columns]
+        weight *= self.factor[pairs][:, None]
+        in_the_mean = self.factor[pairs] * self.mean_count[pairs]
+        weight[:, columns == self.protocol.n_columns - 1] = in_the_mean[:, None]
         return weight
 
-    def rejected(self, thresholds: np.ndarray, n_columns: int | None = None) -> np.ndarray:
-        """Weight of pairs at or below thresholds, (column, threshold, group).
+    def sums(self, ends: np.ndarray, side: str, value: np.ndarray | None = None) -> np.ndarray:
+        """Weight of pairs, times a value of each, by interval of scores: (interval, group, column).
 
-        thresholds: (column, threshold), or the same for all columns, (threshold,). n_columns: how
-        many columns, all by default.
+        ends: (interval,) where each ends; side: "right" where the ends belong to it, or "left".
         """
-        n_columns = n_columns or self.protocol.n_columns
-        n_thresholds = thresholds.shape[-1]
-        out = np.empty((n_columns, n_thresholds, self.n_groups))
-        for first in range(0, n_columns, BLOCK):
-            columns = slice(first, min(first + BLOCK, n_columns))
-            weights = self.weights(columns)
-            rows = thresholds[None] if thresholds.ndim == 1 else thresholds[columns]
-            for g in range(self.n_groups):
-                own = slice(self.start[g], self.start[g + 1])
-                running = np.zeros((len(weights), own.stop - own.start + 1))
-                np.cumsum(weights[:, own], axis=1, out=running[:, 1:])
-                below = np.searchsorted(self.score[own], rows, side="right")
-                below = np.broadcast_to(below, (len(weights), n_thresholds))
-                out[columns, :, g] = np.take_along_axis(running, below, axis=1)
-        return np.where(np.isnan(thresholds)[..., None], np.nan, out)
+        ends_in_group = [
+            first + np.searchsorted(self.score[first:last], ends, side)
+            for first, last in pairwise(self.start)
+        ]
+        start = np.append(0, np.concatenate(ends_in_group))
+        factor = self.factor if value is None else self.factor * value
+        counts = self.protocol.weight
+        sums = np.zeros((len(start) - 1, counts.shape[1]))
+        pairs = start, self.row, self.partner, factor
+        kernels.add_weights(*pairs, counts, self.partner_count, sums)
+        running = np.append(0.0, np.cumsum(factor * self.mean_count))
+        sums[:, -1] = np.diff(running[start])
+        return np.moveaxis(sums.reshape(self.n_groups, len(ends), -1), 0, 1)
 
 
 def genuine_pairs(protocol: Protocol, score: np.ndarray, self_score: float | None) -> GenuinePairs:
@@ -291,7 +317,8 @@ def genuine_pairs(protocol: Protocol, score: np.ndarray, self_score: float | Non
     group = group[order]
     start = np.searchsorted(group, np.arange(len(protocol.groups) + 2))
     return GenuinePairs(
-        protocol, row[order], col[order], score[order], group, factor[order], copy[order],
+        protocol, row[order].astype(np.int32), col[order].astype(np.int32), score[order], group,
+        factor[order], copy[order],
         _mean_count(protocol, row, col, copy)[order], start, n_failed,
     )  # fmt: skip
 

@@ -9,13 +9,12 @@ import numpy as np
 import xarray as xr
 from scipy import sparse
 
+from frkit.engine import kernels
 from frkit.engine.pairs import GenuinePairs, ImpostorPairs
 from frkit.engine.protocol import Protocol
-from frkit.engine.rates import Tally, accepted_weight, curves, ratio, thresholds_at
+from frkit.engine.rates import Tally, curves, errors_at, ratio, thresholds_at
 
-DENSE = 3_000  # people up to which all pairs of people fit into a matrix
 PLACES = 200  # of the data's own curve
-PIECE = 250_000  # pairs that are handled at once
 DIMS = {
     "accepted": ("point", "entry", "partner"),
     "compared": ("entry", "partner"),
@@ -47,7 +46,9 @@ def people_sums(tally: Tally, thresholds: np.ndarray, rates: np.ndarray, auc: bo
     auc: whether points of the AUC of each group and of all follow.
     """
     protocol, impostors = tally.impostors.protocol, tally.impostors
-    accepted, square, cross = _accepted(impostors, _weights_of_people(protocol, impostors), thresholds)
+    members = _weights_of_people(protocol, impostors)
+    # in float32, because this is the largest table
+    accepted, square, cross = _accepted(impostors, members, thresholds, np.float32)
     rejected = _rejected(tally.genuine, thresholds)
     if auc:
         parts = [_of_auc(tally, curve) for curve in range(tally.n_groups + 1)]
@@ -57,7 +58,7 @@ def people_sums(tally: Tally, thresholds: np.ndarray, rates: np.ndarray, auc: bo
         thresholds = np.append(thresholds, np.full(len(parts), np.nan))
     compared, compared_square, people_pairs, impostor_pairs = _compared(tally)
     values = {
-        "accepted": accepted.astype(np.float32),  # the largest tables
+        "accepted": accepted,
         "compared": compared,
         "rejected": rejected.astype(np.float32),
         **_genuine(tally.genuine),
@@ -135,17 +136,21 @@ def _sorted(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return np.minimum(one, other), np.maximum(one, other)
 
 
-def _accepted(impostors: ImpostorPairs, members: _Members, thresholds: np.ndarray) -> tuple:
+def _accepted(
+    impostors: ImpostorPairs, members: _Members, thresholds: np.ndarray, dtype=np.float64
+) -> tuple:
     """Accepted weight of each entry by group of the partner, and sums over pairs of people.
 
     The pairs between two neighbouring thresholds are added under the lower one, from the highest
     threshold down.
     """
-    sums = _Sums(impostors, members)
+    lowest = impostors.chunk_of(np.fmin.reduce(thresholds, initial=np.inf))
+    above = impostors.of_chunks(int(lowest), impostors.n_chunks)
+    sums = _Sums(impostors, members, above.stop - above.start)
     order = np.argsort(-thresholds)
     n_groups = len(impostors.protocol.groups) + 1
     n_points, n_entries = len(thresholds), len(impostors.protocol.person)
-    accepted = np.zeros((n_points, n_entries, n_groups))
+    accepted = np.zeros((n_points, n_entries, n_groups), dtype)
     square, cross = np.zeros((2, n_points, n_groups, n_groups))
     upper = np.inf
     for point in order:
@@ -159,67 +164,53 @@ def _accepted(impostors: ImpostorPairs, members: _Members, thresholds: np.ndarra
 
 
 class _Sums:
-    """Running sums over impostor pairs: by entry and partner's group, and by pair of people."""
+    """Running sums over impostor pairs: by entry and partner's group, and by pair of people.
 
-    def __init__(self, impostors: ImpostorPairs, members: _Members) -> None:
+    n_pairs: how many will be added at most.
+    """
+
+    def __init__(self, impostors: ImpostorPairs, members: _Members, n_pairs: int) -> None:
         self.impostors, self.members = impostors, members
-        self.n_groups = len(impostors.protocol.groups) + 1
+        n_groups = len(impostors.protocol.groups) + 1
         n_entries, n_members = len(impostors.protocol.person), len(members.person)
-        self.accepted = np.zeros((n_entries, self.n_groups))
-        self.cross = np.zeros((self.n_groups, self.n_groups))
-        self.noise = np.zeros((self.n_groups, self.n_groups))
-        self.together = sparse.csr_array((n_members, n_members))
-        if n_members <= DENSE:
-            self.together = np.zeros((n_members, n_members))
+        self.accepted = np.zeros((n_entries, n_groups))
+        self.cross = np.zeros((n_groups, n_groups))
+        self.square = np.zeros((n_groups, n_groups))
+        most = min(n_pairs, n_members * (n_members + 1) // 2)
+        size = 2 ** int(1.4 * most + 2).bit_length()
+        self.key, self.together = np.zeros(size, np.uint64), np.zeros(size)
 
     def add_between(self, lower: float, upper: float) -> None:
         """Add the pairs whose score exceeds the lower threshold and not the upper one."""
         first, last = self.impostors.chunk_of(np.array([lower, upper]))
-        whole = self.impostors.of_chunks(int(first), int(last) + 1)
-        for begin in range(whole.start, whole.stop, PIECE):
-            part = slice(begin, min(begin + PIECE, whole.stop))
+        for part, chunk in self.impostors.pieces(int(first), int(last) + 1):
             score = self.impostors.score[part]
-            inside = part.start + np.flatnonzero((score > lower) & (score <= upper))
-            self.add(inside)
+            inside = np.flatnonzero((score > lower) & (score <= upper))
+            self.add(part.start + inside, chunk[inside])
 
-    def add(self, pairs: np.ndarray, value: np.ndarray | None = None) -> None:
-        """Add some pairs, each with its weight, times a value."""
-        impostors, group = self.impostors, self.members.group
+    def add(self, pairs, chunk: np.ndarray, value: np.ndarray | None = None) -> None:
+        """Add some pairs of some chunks, each with its weight, times a value."""
+        impostors, members = self.impostors, self.members
         row, col = impostors.row[pairs], impostors.col[pairs]
-        chunk = np.searchsorted(impostors.start[:: impostors.protocol.n_cells], pairs, "right") - 1
         stands_for = impostors.stands_for[chunk]
         weight = impostors.factor(pairs) * stands_for
         if value is not None:
             weight = weight * value
-        one, other = self.members.entry[row], self.members.entry[col]
-        n_groups, size = self.n_groups, self.accepted.size
-        for entry, partner in ((row, group[other]), (col, group[one])):
-            sums = np.bincount(entry * np.int64(n_groups) + partner, weight, size)
-            self.accepted += sums.reshape(self.accepted.shape)
-        one, other = _sorted(one, other)
-        cell = group[one] * n_groups + group[other]
-        compared = weight * self.members.weight(one, other)
-        self.cross += self._by_cell(cell, compared)
         # a pair that stands for others has the square of their weights, which they do not have
-        self.noise += self._by_cell(cell, weight**2 * (1 - 1 / stands_for))
-        n_members = len(group)
-        if isinstance(self.together, np.ndarray):
-            sums = np.bincount(one * np.int64(n_members) + other, weight, n_members**2)
-            self.together += sums.reshape(n_members, n_members)
-        else:
-            added = sparse.coo_array((weight, (one, other)), shape=(n_members, n_members))
-            self.together = self.together + added.tocsr()
+        excess = weight**2 * (1 - 1 / stands_for)
+        kernels.add_people(
+            row, col, weight, excess, members.entry, members.group,
+            self.key, self.together, self.accepted, self.square,
+        )  # fmt: skip
+        one, other = _sorted(members.entry[row], members.entry[col])
+        n_groups = len(self.cross)
+        cell = members.group[one] * n_groups + members.group[other]
+        compared = weight * members.weight(one, other)
+        self.cross += np.bincount(cell, compared, n_groups**2).reshape(n_groups, n_groups)
 
     def squares(self) -> tuple[np.ndarray, np.ndarray]:
         """Sums over pairs of people, (group, group): accepted weight squared, and times all."""
-        in_group = np.eye(self.n_groups)[self.members.group]
-        squared = self.together * self.together
-        square = in_group.T @ (squared @ in_group) - self.noise
-        return _both_orders(np.maximum(square, 0)), _both_orders(self.cross)
-
-    def _by_cell(self, cell: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        sums = np.bincount(cell, weight, self.n_groups**2)
-        return sums.reshape(self.n_groups, self.n_groups)
+        return _both_orders(np.maximum(self.square, 0)), _both_orders(self.cross)
 
 
 def _both_orders(sums: np.ndarray) -> np.ndarray:
@@ -233,11 +224,12 @@ def _compared(tally: Tally) -> tuple:
     protocol = impostors.protocol
     members = _weights_of_people(protocol, impostors)
     if protocol.pairs is not None:
-        sums = _Sums(impostors, members)
-        sums.add(np.arange(len(impostors.row)))
+        sums = _Sums(impostors, members, len(impostors.row))
+        for part, chunk in impostors.pieces(0, impostors.n_chunks):
+            sums.add(part, chunk)
         square = sums.squares()[0]
         couples = (members.listed > 0).astype(float)
-        in_group = np.eye(sums.n_groups)[members.group]
+        in_group = np.eye(len(sums.cross))[members.group]
         people_pairs = _both_orders(in_group.T @ (couples @ in_group))
         counts = impostors.counts().sum(0)
         return sums.accepted, square, people_pairs, _by_groups(protocol, counts)
@@ -349,26 +341,24 @@ def _of_auc(tally: Tally, curve: int) -> tuple:
     impostor weight above it, half within one chunk.
     """
     impostors, genuine = tally.impostors, tally.genuine
-    upto = curves(tally.rejected[:1], tally.n_groups, 2)[0, :, curve]
-    below = ratio(upto - np.diff(upto, prepend=0.0) / 2, upto[-1])  # (chunk,)
+    lower = curves(tally.rejected[:, :, :1], tally.n_groups, 1)[:, curve, 0]
+    below = ratio((lower[:-1] + lower[1:]) / 2, lower[-1])  # (chunk,)
     higher = curves(tally.above[:, :, :1], tally.n_groups, 1)[:, curve, 0]
     above = ratio((higher[:-1] + higher[1:]) / 2, higher[0])
-    sums = _Sums(impostors, _weights_of_people(impostors.protocol, impostors))
-    for k in range(0, impostors.n_chunks, max(1, PIECE * impostors.n_chunks // max(len(impostors.row), 1))):
-        last = min(k + max(1, PIECE * impostors.n_chunks // max(len(impostors.row), 1)), impostors.n_chunks)
-        part = impostors.of_chunks(k, last)
+    members = _weights_of_people(impostors.protocol, impostors)
+    sums = _Sums(impostors, members, len(impostors.row))
+    for part, chunk in impostors.pieces(0, impostors.n_chunks):
         pairs = np.arange(part.start, part.stop)
         if curve < tally.n_groups:
-            cell = impostors.protocol.cells(impostors.row[pairs], impostors.col[pairs])
-            pairs = pairs[cell == curve]
-        chunk = np.searchsorted(impostors.start[:: impostors.protocol.n_cells], pairs, "right") - 1
-        sums.add(pairs, below[chunk])
+            own = impostors.protocol.cells(impostors.row[part], impostors.col[part]) == curve
+            pairs, chunk = pairs[own], chunk[own]
+        sums.add(pairs, chunk, below[chunk])
     own = ~genuine.copy & ((genuine.group == curve) | (curve == tally.n_groups))
     share = above[impostors.chunk_of(genuine.score[own])] * genuine.factor[own]
     n_entries = len(impostors.protocol.person)
     rejected = sum(np.bincount(side[own], share, n_entries) for side in (genuine.row, genuine.col))
     total = ratio(share.sum(), genuine.factor[own].sum())
-    return sums.accepted, *sums.squares(), rejected, float(total)
+    return sums.accepted.astype(np.float32), *sums.squares(), rejected, float(total)
 
 
 def _curve(tally: Tally) -> dict[str, np.ndarray]:
@@ -377,11 +367,11 @@ def _curve(tally: Tally) -> dict[str, np.ndarray]:
     smallest = 1 / max(float(tally.impostors.counts().sum()), 2)
     far = np.geomspace(smallest, 0.999, PLACES)
     thresholds = np.unique(thresholds_at(tally, far, tally.n_groups, 1)[0])[::-1]
-    accepted = accepted_weight(tally, thresholds[None])[0]
+    accepted, rejected = (errors[0] for errors in errors_at(tally, thresholds[None]))
     by_cell = np.nan_to_num(ratio(accepted, totals))
     cells = tally.impostors.protocol.cells_of_groups
-    lost = curves(tally.genuine.rejected(thresholds, 1)[0], tally.n_groups, 1)
-    whole = curves(tally.genuine_totals[0], tally.n_groups, 0)
+    lost = curves(rejected, tally.n_groups, 1)
+    whole = curves(tally.genuine_totals[:, 0], tally.n_groups, 0)
     return {
         "curve_threshold": thresholds,
         "curve_far": np.where(cells >= 0, by_cell[:, np.maximum(cells, 0)], 0.0),

@@ -4,7 +4,8 @@ Columns are the data, the replicates and the V-statistic. A curve is a group, or
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import xarray as xr
@@ -22,6 +23,7 @@ from frkit.engine.protocol import Protocol
 from frkit.engine.sweep import Needs, sweep
 
 WORST_GROUP = "worst group"  # whose FAR the levels may refer to
+TOGETHER = 2_000_000  # weights of pairs that are held at once
 TOLERANCE = 1e-12  # a FAR within this of a level (relatively) keeps to it
 
 
@@ -51,43 +53,92 @@ class Tally:
     @cached_property
     def above(self) -> np.ndarray:
         """Impostor weight in each chunk and higher ones, (chunk + 1, cell, column)."""
-        higher = np.cumsum(self.sums[::-1], axis=0)[::-1]
-        return np.concatenate([higher, np.zeros_like(higher[:1])])
+        above = np.zeros((len(self.sums) + 1, *self.sums.shape[1:]))
+        np.cumsum(self.sums[::-1], axis=0, out=above[-2::-1])
+        return above
 
     @cached_property
     def rejected(self) -> np.ndarray:
-        """Genuine weight up to the end of each chunk, (column, chunk, group)."""
-        return self.genuine.rejected(self.impostors.upper)
+        """Genuine weight in the chunks lower than each, (chunk + 1, group, column)."""
+        in_chunk = self.genuine.sums(self.impostors.upper, "right")
+        rejected = np.zeros((len(in_chunk) + 1, *in_chunk.shape[1:]))
+        np.cumsum(in_chunk, axis=0, out=rejected[1:])
+        return rejected
 
     @property
     def genuine_totals(self) -> np.ndarray:
-        """Weight of all genuine pairs, (column, group)."""
-        return self.rejected[:, -1]
+        """Weight of all genuine pairs, (group, column)."""
+        return self.rejected[-1]
 
     def cells_of(self, curve: int) -> slice:
         """The cells whose pairs belong to a curve: a group's own, or all."""
         return slice(curve, curve + 1) if curve < self.n_groups else slice(None)
 
-    @cached_property
-    def chunk(self):
-        """The pairs of a chunk from the highest score down: scores, cells, and their places."""
+    def inside(self, chunk: np.ndarray):
+        """For an array of chunks: each chunk's pairs, and where in the array this chunk stands.
 
-        @lru_cache(maxsize=64)
-        def sorted_chunk(k: int):
-            part = self.impostors.of_chunks(k, k + 1)
-            order = np.argsort(-self.impostors.score[part], kind="stable")
-            protocol = self.impostors.protocol
-            row, col = self.impostors.row[part][order], self.impostors.col[part][order]
-            factor = self.impostors.factor(part)[order] * self.impostors.stands_for[k]
-            return self.impostors.score[part][order], protocol.cells(row, col), row, col, factor
+        Some places at a time, so that weights (pair, place) need little memory; -1 is no chunk.
+        """
+        for k in np.unique(chunk[chunk >= 0]):
+            inside = _Inside.of(self, int(k))
+            places = np.stack(np.nonzero(chunk == k))
+            step = max(1, TOGETHER // max(len(inside.score) + len(inside.genuine), 1))
+            for begin in range(0, places.shape[1], step):
+                yield inside, tuple(places[:, begin : begin + step])
 
-        return sorted_chunk
 
-    def chunk_weight(self, k: int, column: int) -> np.ndarray:
-        """Weight of the pairs of a chunk in one column, from the highest score down."""
-        _, _, row, col, factor = self.chunk(k)
-        counts = self.impostors.protocol.weight
-        return factor * (counts[row, column].astype(float) * counts[col, column])
+@dataclass(frozen=True, eq=False)
+class _Inside:
+    """Pairs of one chunk: impostor pairs by cell, genuine pairs by group.
+
+    of_cell : (cell + 1,) where the impostor pairs of each cell begin. genuine : (pair,) places
+    of the genuine pairs; of_group : (group + 1,) where those of each group begin.
+    """
+
+    tally: Tally
+    k: int
+    impostors: slice
+    of_cell: np.ndarray
+    genuine: np.ndarray
+    of_group: np.ndarray
+
+    @classmethod
+    def of(cls, tally: Tally, k: int) -> "_Inside":
+        """The pairs of chunk k."""
+        impostors, genuine = tally.impostors, tally.genuine
+        part, n_cells = impostors.of_chunks(k, k + 1), impostors.protocol.n_cells
+        of_cell = impostors.start[k * n_cells : (k + 1) * n_cells + 1] - part.start
+        lower = impostors.upper[k - 1] if k > 0 else -np.inf
+        places = []
+        for first, last in pairwise(genuine.start):
+            ends = np.array([lower, impostors.upper[k]], genuine.score.dtype)
+            begin, end = np.searchsorted(genuine.score[first:last], ends, "right")
+            places.append(np.arange(first + begin, first + end))
+        of_group = np.append(0, np.cumsum([len(some) for some in places]))
+        return cls(tally, k, part, of_cell, np.concatenate(places), of_group)
+
+    @property
+    def score(self) -> np.ndarray:
+        """Scores of the impostor pairs."""
+        return self.tally.impostors.score[self.impostors]
+
+    @property
+    def genuine_score(self) -> np.ndarray:
+        """Scores of the genuine pairs."""
+        return self.tally.genuine.score[self.genuine]
+
+    def impostor_weights(self, columns: np.ndarray) -> np.ndarray:
+        """Weight of the impostor pairs in some columns, (pair, column)."""
+        impostors = self.tally.impostors
+        counts = impostors.protocol.weight
+        weight = counts[impostors.row[self.impostors]][:, columns].astype(float)
+        weight *= counts[impostors.col[self.impostors]][:, columns]
+        factor = impostors.factor(self.impostors) * impostors.stands_for[self.k]
+        return weight * factor[:, None]
+
+    def genuine_weights(self, columns: np.ndarray) -> np.ndarray:
+        """Weight of the genuine pairs in some columns, (pair, column)."""
+        return self.tally.genuine.weights(columns, self.genuine)
 
 
 def tally_pairs(
@@ -104,10 +155,11 @@ def tally_pairs(
         totals = np.where(totals > 1e-12 * whole, totals, 0)  # where all failed, rounding is left
         _require_some(totals)
         genuine = genuine_pairs(protocol, swept.genuine, scores.attrs.get("self_score"))
-        return Tally(file_pairs(swept, protocol, edges), genuine, totals, swept.extremes)
+        impostors = file_pairs(swept, protocol, edges, genuine)
+        return Tally(impostors, genuine, totals, swept.extremes)
     values = scores.values
     genuine = genuine_pairs(protocol, values[protocol.pairs.genuine], None)
-    impostors = list_pairs(values, protocol, edges)
+    impostors = list_pairs(values, protocol, edges, genuine)
     totals = impostors.sums().sum(0)
     _require_some(totals)
     return Tally(impostors, genuine, totals, (float(np.nanmin(values)), float(np.nanmax(values))))
@@ -130,7 +182,7 @@ def _weight_of(pairs: tuple[np.ndarray, np.ndarray], protocol: Protocol) -> np.n
     row, col = row[order], col[order]
     start = np.searchsorted(cell[order], np.arange(protocol.n_cells + 1))
     factor = protocol.scale[row] * protocol.scale[col]
-    kernels.add_weights(start, row, col, factor, protocol.weight, sums)
+    kernels.add_weights(start, row, col, factor, protocol.weight, protocol.weight, sums)
     return sums
 
 
@@ -150,59 +202,70 @@ def thresholds_at(
     cells = tally.cells_of(curve)
     above = tally.above[:, cells, :n_columns].sum(1)
     totals = tally.totals[cells, :n_columns].sum(0)
-    target = far[:, None] * totals * (1 + TOLERANCE)  # (level, column)
-    found = np.full(target.T.shape, np.nan)
-    for column in range(above.shape[1]):
-        if above[0, column] == 0:
-            continue  # a replicate without impostors
-        # the highest chunk whose pairs would lift the weight above the level
-        chunk = len(above) - 1 - np.searchsorted(above[::-1, column], target[:, column], "right")
-        for level, k in enumerate(np.maximum(chunk, 0)):
-            goal = target[level, column]
-            found[column, level] = _threshold_in_chunk(tally, int(k), column, cells, goal)
+    target = far * totals[:, None] * (1 + TOLERANCE)  # (column, level)
+    # the highest chunk whose pairs would lift the weight above the level
+    lower = [np.searchsorted(a[::-1], t, "right") for a, t in zip(above.T, target, strict=True)]
+    chunk = np.maximum(len(above) - 1 - np.array(lower), 0)
+    chunk[above[0] == 0] = -1  # a replicate without impostors
+    found = np.full(target.shape, np.nan)
+    for inside, (column, level) in tally.inside(chunk):
+        falling = np.argsort(-inside.score, kind="stable")
+        weight = inside.impostor_weights(column)
+        if cells != slice(None):
+            first, last = inside.of_cell[curve : curve + 2]
+            weight[:first], weight[last:] = 0, 0
+        weight = weight[falling]
+        accepted = np.cumsum(weight, axis=0)
+        accepted += tally.above[inside.k + 1, cells].sum(0)[column]
+        place = (accepted <= target[column, level]).sum(0)
+        # none may lift it where the sums of chunks were rounded otherwise
+        last = len(weight) - 1 - (weight[::-1] > 0).argmax(0)
+        found[column, level] = inside.score[falling][np.minimum(place, last)]
     return found
 
 
-def _threshold_in_chunk(tally: Tally, k: int, column: int, cells: slice, target: float) -> float:
-    """The highest score whose own pairs would lift the accepted weight above the target."""
-    score, cell = tally.chunk(k)[:2]
-    weight = tally.chunk_weight(k, column)
-    if cells != slice(None):
-        weight = np.where(cell == cells.start, weight, 0.0)
-    accepted = tally.above[k + 1, cells, column].sum() + np.cumsum(weight)
-    place = np.searchsorted(accepted, target, side="right")
-    if place == len(score):  # the sums of chunks were rounded otherwise
-        place = np.flatnonzero(weight > 0)[-1]
-    return score[place]
+def errors_at(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weight of the pairs that err at thresholds (column, level).
+
+    Returns that of accepted impostor pairs, (column, level, cell), and of rejected genuine pairs,
+    (column, level, group).
+    """
+    n_cells, n_groups = tally.sums.shape[1], tally.genuine.n_groups
+    accepted = np.full((*thresholds.shape, n_cells), np.nan)
+    rejected = np.full((*thresholds.shape, n_groups), np.nan)
+    chunk = np.where(np.isnan(thresholds), -1, tally.impostors.chunk_of(thresholds))
+    for inside, (column, level) in tally.inside(chunk):
+        threshold = thresholds[column, level]
+        weight = inside.impostor_weights(column)
+        weight *= inside.score[:, None] > threshold
+        weight = _sums_between(inside.of_cell, weight)
+        accepted[column, level] = (tally.above[inside.k + 1][:, column] + weight).T
+        weight = inside.genuine_weights(column)
+        weight *= inside.genuine_score[:, None] <= threshold
+        weight = _sums_between(inside.of_group, weight)
+        rejected[column, level] = (tally.rejected[inside.k][:, column] + weight).T
+    return accepted, rejected
 
 
-def accepted_weight(tally: Tally, thresholds: np.ndarray) -> np.ndarray:
-    """Impostor weight above thresholds (column, level), by cell: (column, level, cell)."""
-    n_cells = tally.sums.shape[1]
-    chunks = tally.impostors.chunk_of(thresholds)
-    out = np.full((*thresholds.shape, n_cells), np.nan)
-    for column, level in np.argwhere(~np.isnan(thresholds)):
-        k = chunks[column, level]
-        score, cell = tally.chunk(int(k))[:2]
-        n = np.searchsorted(-score, -thresholds[column, level], side="left")
-        weight = tally.chunk_weight(int(k), column)[:n]
-        out[column, level] = tally.above[k + 1, :, column]
-        out[column, level] += np.bincount(cell[:n], weight, n_cells)
-    return out
+def _sums_between(start: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Sums of weights (pair, column) from each start to the next: (start - 1, column)."""
+    sums = np.zeros((len(start) - 1, weight.shape[1]))
+    some = np.diff(start) > 0
+    if some.any():
+        sums[some] = np.add.reduceat(weight, start[:-1][some], axis=0)
+    return sums
 
 
 def accepted_counts(tally: Tally, thresholds: np.ndarray) -> np.ndarray:
     """Number of impostor pairs above thresholds, (level, cell), each counted once."""
-    many = tally.impostors.counts()
-    above = np.concatenate([np.cumsum(many[::-1], axis=0)[::-1], np.zeros_like(many[:1])])
-    out = []
+    impostors, many = tally.impostors, tally.impostors.counts()
+    accepted = []
     for threshold in thresholds:
-        k = int(tally.impostors.chunk_of(threshold))
-        score, cell = tally.chunk(k)[:2]
-        n = np.searchsorted(-score, -threshold, side="left")
-        inside = np.bincount(cell[:n], minlength=many.shape[1])
-        out.append(above[k + 1] + inside * tally.impostors.stands_for[k])
-    return np.array(out)
+        inside = _Inside.of(tally, int(impostors.chunk_of(threshold)))
+        errs = (inside.score > threshold).astype(float)[:, None]
+        many_inside = _sums_between(inside.of_cell, errs)[:, 0] * impostors.stands_for[inside.k]
+        accepted.append(many[inside.k + 1 :].sum(0) + many_inside)
+    return np.array(accepted)
 
 
 def ratio(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
@@ -227,60 +290,50 @@ def equal_error_rates(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
     from the rates just below that score to the rates at it, where both are equal.
     """
     n_groups = tally.n_groups
-    all_impostors = curves(tally.totals, n_groups, 0).T
-    all_genuine = curves(tally.genuine_totals, n_groups, 1)
-    far = ratio(np.moveaxis(curves(tally.above, n_groups, 1), 2, 0), all_impostors[:, None])
-    frr = ratio(curves(tally.rejected, n_groups, 2), all_genuine[:, None])  # at the ends of chunks
-    crossed = frr - far[:, 1:] >= -TOLERANCE
-    chunk = crossed.argmax(1)
-    eer = np.full((2, *chunk.shape), np.nan)
-    for column, curve in np.argwhere((all_impostors > 0) & (all_genuine > 0)):
-        k = int(chunk[column, curve])
-        begin = far[column, k, curve], frr[column, k - 1, curve] if k > 0 else 0.0
-        whole = all_impostors[column, curve], all_genuine[column, curve]
-        eer[:, column, curve] = _crossing(tally, k, int(column), int(curve), begin, whole)
-    return eer[0], eer[1]
+    all_impostors = curves(tally.totals, n_groups, 0)  # (curve, column)
+    all_genuine = curves(tally.genuine_totals, n_groups, 0)
+    far = ratio(curves(tally.above, n_groups, 1), all_impostors)  # (chunk + 1, curve, column)
+    frr = ratio(curves(tally.rejected, n_groups, 1), all_genuine)
+    crossed = frr[1:] - far[1:] >= -TOLERANCE
+    chunk = np.where((all_impostors > 0) & (all_genuine > 0), crossed.argmax(0), -1)
+    eer, threshold = np.full((2, *chunk.shape), np.nan)
+    for inside, (curve, column) in tally.inside(chunk):
+        whole = all_impostors[curve, column], all_genuine[curve, column]
+        begin = far[inside.k, curve, column], frr[inside.k, curve, column]
+        crossing = _crossings(inside, column, curve, begin, whole)
+        eer[curve, column], threshold[curve, column] = crossing
+    return eer.T, threshold.T
 
 
-def _crossing(tally: Tally, k: int, column: int, curve: int, begin, whole) -> tuple:
-    """EER and threshold inside a chunk; begin: FAR and FRR at its lower end."""
-    score, cell = tally.chunk(k)[:2]
-    weight = tally.chunk_weight(k, column) / whole[0]
-    if curve < tally.n_groups:
-        weight = np.where(cell == curve, weight, 0.0)
-    genuine_score, genuine_weight = _genuine_in_chunk(tally, k, column, curve)
-    # in an order of rising scores; what weighs nothing in this column is not observed
-    scores = np.append(score[::-1], genuine_score)
-    far_loss = np.append(weight[::-1], np.zeros(len(genuine_score)))
-    frr_gain = np.append(np.zeros(len(score)), genuine_weight / whole[1])
-    seen = far_loss + frr_gain > 0
-    scores, place = np.unique(scores[seen], return_inverse=True)
-    far = begin[0] - np.cumsum(np.bincount(place, far_loss[seen], len(scores)))
-    frr = begin[1] + np.cumsum(np.bincount(place, frr_gain[seen], len(scores)))
-    if len(scores) == 0:
-        return begin[0], np.nan
+def _crossings(inside: _Inside, column, curve, begin: tuple, whole: tuple) -> tuple:
+    """EERs and thresholds of some columns and curves inside a chunk.
+
+    begin: FAR and FRR at its lower end. whole: weight of all impostor and all genuine pairs.
+    """
+    every = curve == inside.tally.n_groups
+    lost = inside.impostor_weights(column) / whole[0]
+    won = inside.genuine_weights(column) / whole[1]
+    cell = np.repeat(np.arange(len(inside.of_cell) - 1), np.diff(inside.of_cell))
+    group = np.repeat(np.arange(len(inside.of_group) - 1), np.diff(inside.of_group))
+    lost *= every | (cell[:, None] == curve)
+    won *= every | (group[:, None] == curve)
+    scores = np.append(inside.score, inside.genuine_score)
+    order = np.argsort(scores, kind="stable")
+    scores = scores[order]
+    last = np.append(scores[1:] > scores[:-1], True)  # of equal scores
+    no_loss, no_win = np.zeros_like(won), np.zeros_like(lost)
+    far = begin[0] - np.cumsum(np.concatenate([lost, no_loss])[order], axis=0)[last]
+    frr = begin[1] + np.cumsum(np.concatenate([no_win, won])[order], axis=0)[last]
     crossed = frr - far >= -TOLERANCE
-    first = int(crossed.argmax()) if crossed.any() else len(scores) - 1
-    before = (far[first - 1], frr[first - 1]) if first else begin
-    gap, gap_after = before[0] - before[1], frr[first] - far[first]
-    share = gap / (gap + gap_after) if gap + gap_after > 0 else 0.0
-    eer = before[0] + share * (far[first] - before[0])
-    return (0.0 if abs(eer) < TOLERANCE else eer), scores[first]
-
-
-def _genuine_in_chunk(tally: Tally, k: int, column: int, curve: int) -> tuple:
-    """Scores and weights in one column of the genuine pairs of a curve within a chunk."""
-    genuine, upper = tally.genuine, tally.impostors.upper
-    groups = [curve] if curve < tally.n_groups else range(genuine.n_groups)
-    places = []
-    for g in groups:
-        scores = genuine.score[genuine.start[g] : genuine.start[g + 1]]
-        first = np.searchsorted(scores, upper[k - 1], side="right") if k > 0 else 0
-        last = np.searchsorted(scores, upper[k], side="right")
-        places.append(genuine.start[g] + np.arange(first, last))
-    places = np.concatenate(places)
-    weight = genuine.weights(slice(column, column + 1), places)[0]
-    return genuine.score[places], weight
+    crossed[-1] = True  # but for rounding it is
+    first = crossed.argmax(0)
+    at_first = first, np.arange(len(column))
+    far_before = np.concatenate([begin[0][None], far])[at_first]
+    gap = far_before - np.concatenate([begin[1][None], frr])[at_first]
+    gap_after = frr[at_first] - far[at_first]
+    share = ratio(gap, gap + gap_after)
+    eer = far_before + np.nan_to_num(share) * (far[at_first] - far_before)
+    return np.where(np.abs(eer) < TOLERANCE, 0.0, eer), scores[last][first]
 
 
 # --- area under the curve ------------------------------------------------------------------------
@@ -292,10 +345,10 @@ def auc(tally: Tally) -> tuple[np.ndarray, float]:
     Also returns the largest error that this can make.
     """
     n_groups = tally.n_groups
-    impostor = np.moveaxis(curves(tally.sums, n_groups, 1), 2, 0)  # (column, chunk, curve)
-    upto = curves(tally.rejected, n_groups, 2)
-    genuine = np.diff(upto, axis=1, prepend=0.0)
-    couples = impostor.sum(1) * upto[:, -1]
-    beaten = (impostor * (upto - genuine / 2)).sum(1)
-    error = ratio((impostor * genuine / 2).sum(1), couples)
-    return 1 - ratio(beaten, couples), float(np.nan_to_num(error).max())
+    impostor = curves(tally.sums, n_groups, 1)  # (chunk, curve, column)
+    rejected = curves(tally.rejected, n_groups, 1)
+    genuine = np.diff(rejected, axis=0)
+    couples = impostor.sum(0) * rejected[-1]
+    beaten = (impostor * (rejected[1:] - genuine / 2)).sum(0)
+    error = ratio((impostor * genuine / 2).sum(0), couples)
+    return (1 - ratio(beaten, couples)).T, float(np.nan_to_num(error).max())

@@ -37,7 +37,7 @@ MARGIN = 1.1  # of the pairs that a level needs: ties, and rounding
 N_LEVELS = 24
 PATTERN_ROWS = 1024
 BINS = 1 << 13  # in which scores are counted
-FIRST_BATCH = 4  # blocks
+FIRST_BATCH = 4_200_000  # pairs
 BATCHES = 20  # at least so many, for the progress bar
 SLACK = 2_000_000  # pairs beyond those that the cuts keep, before the others are dropped
 
@@ -55,16 +55,15 @@ class Needs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Kept impostor pairs (entries of rows and columns), and how they were chosen.
+    """Kept impostor pairs, and how they were chosen.
 
+    pairs: entries of rows, entries of columns, and scores; taken out when they are filed.
     cuts: (level,) falling; a pair above cut k, and no higher one, weighs 2 ** k. failed: entries
     of the comparisons that failed. genuine: scores of the protocol's genuine pairs, NaN where
     the comparison failed. extremes: lowest and highest score of all.
     """
 
-    row: list[np.ndarray]
-    col: list[np.ndarray]
-    score: list[np.ndarray]
+    pairs: list[np.ndarray]
     cuts: np.ndarray
     failed: tuple[np.ndarray, np.ndarray]
     genuine: np.ndarray
@@ -86,7 +85,7 @@ def sweep(scores: xr.DataArray, protocol: Protocol, needs: Needs, progress: bool
     with threads(), tqdm(total=len(blocks), desc="sweep", unit="block", disable=not progress) as bar:
         done = 0
         while done < len(blocks):
-            size = int(np.clip(done, FIRST_BATCH, max(len(blocks) // BATCHES, FIRST_BATCH)))
+            size = max(FIRST_BATCH // side**2, min(done // 4, len(blocks) // BATCHES), 1)
             batch = blocks[done : done + size]
             floor = dask.delayed(chosen.floor(scores.dtype), traverse=False)
             tasks = []
@@ -103,13 +102,10 @@ def sweep(scores: xr.DataArray, protocol: Protocol, needs: Needs, progress: bool
                     genuine[asked[block][0]] = part.genuine
             done += len(batch)
             bar.update(len(batch))
-    row, col, score = chosen.kept()
     rows, cols = zip(*failed, strict=True)
     lowest, highest = zip(*extremes, strict=True)
     return Swept(
-        row,
-        col,
-        score,
+        chosen.kept(),
         chosen.cuts,
         (np.concatenate(rows), np.concatenate(cols)),
         genuine,
@@ -248,13 +244,14 @@ class Selection:
 
     protocol: Protocol
     needs: Needs
-    parts: list = field(default_factory=list)
+    columns: list = field(default_factory=lambda: [None] * 4)  # row, column, score and level
+    n: int = 0  # pairs in these columns
+    n_after_drop: int = 0
     cuts: np.ndarray = field(default_factory=lambda: np.full(N_LEVELS, -np.inf))
     counts: np.ndarray | None = None  # (level, bin)
     mass: np.ndarray | None = None  # (curve, bin) weight of pairs
     low: float = 0.0
     scale: float = 1.0
-    n_after_drop: int = 0
 
     def floor(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
         """The score that a pair at each place must exceed, and the level of each place."""
@@ -264,31 +261,45 @@ class Selection:
     def add(self, parts: list[tuple]) -> None:
         """Add the pairs of some blocks and let the cuts rise."""
         parts = [part for part in parts if len(part[0])]
-        if parts and self.counts is None:
+        if not parts:
+            return
+        if self.counts is None:
             self._begin_counting(np.concatenate([score for _, _, score, _ in parts]))
-        for row, col, score, level in parts:
+        self._make_room(sum(len(part[0]) for part in parts), parts[0])
+        for part in parts:
+            row, col, score, level = part
             kernels.count(score, level, self.low, self.scale, self.counts)
             self._add_mass(row, col, score)
-        self.parts += parts
-        if parts:
-            self.cuts = np.maximum(self.cuts, self._new_cuts().astype(parts[0][2].dtype))
-        if sum(len(part[0]) for part in self.parts) > 1.1 * self.n_after_drop + SLACK:
+            for column, values in zip(self.columns, part, strict=True):
+                column[self.n : self.n + len(values)] = values
+            self.n += len(row)
+        self.cuts = np.maximum(self.cuts, self._new_cuts().astype(parts[0][2].dtype))
+        if self.n > 1.1 * self.n_after_drop + SLACK:
             self._drop()
 
-    def kept(self) -> tuple[list, list, list]:
-        """Rows, columns and scores of the pairs above the cuts, in parts."""
+    def kept(self) -> list[np.ndarray]:
+        """Rows, columns and scores of the pairs above the cuts."""
+        if self.columns[0] is None:
+            return [np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32)]
         self._drop()
-        parts = [part[:3] for part in self.parts]
-        self.parts = []
-        return tuple([part[k] for part in parts] for k in range(3))
+        return [column[: self.n] for column in self.columns[:3]]
+
+    def _make_room(self, more: int, part: tuple) -> None:
+        """Longer columns, if they are too short."""
+        length = 0 if self.columns[0] is None else len(self.columns[0])
+        if self.n + more <= length:
+            return
+        length = max(self.n + more, int(1.2 * length))
+        for number, values in enumerate(part):  # one after the other, for the sake of memory
+            column = np.empty(length, values.dtype)
+            if self.columns[number] is not None:
+                column[: self.n] = self.columns[number][: self.n]
+            self.columns[number] = column
 
     def _drop(self) -> None:
         """Drop the pairs that no longer exceed the cut of their level."""
-        for number, part in enumerate(self.parts):
-            n = kernels.drop(*part, self.cuts)
-            if n < len(part[0]):  # a copy gives the memory of the others back
-                self.parts[number] = tuple(column[:n].copy() for column in part)
-        self.n_after_drop = sum(len(part[0]) for part in self.parts)
+        in_use = [column[: self.n] for column in self.columns]
+        self.n = self.n_after_drop = int(kernels.drop(*in_use, self.cuts))
 
     def _begin_counting(self, score: np.ndarray) -> None:
         """Bins for scores, wide enough for more than the first ones show."""
@@ -317,7 +328,7 @@ class Selection:
         first = self._exact_bin(above[0])
         cuts = [first]
         for k in range(1, N_LEVELS):
-            enough = max(PRECISE, above[0][first] / 2**k if first < BINS else 0)
+            enough = max(PRECISE / 2, above[0][first] / 2**k if first < BINS else 0)
             lowest = int(np.searchsorted(-above[k], -MARGIN * enough))
             cuts.append(min(lowest, cuts[-1]))
         edges = self.low + np.array(cuts) / self.scale

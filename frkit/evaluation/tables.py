@@ -9,9 +9,9 @@ from frkit.engine.rates import (
     WORST_GROUP,
     Tally,
     accepted_counts,
-    accepted_weight,
     auc,
     equal_error_rates,
+    errors_at,
     ratio,
     thresholds_at,
 )
@@ -27,12 +27,11 @@ def rates_table(tally: Tally, far: np.ndarray, fixed: np.ndarray, far_of: str) -
     """
     protocol, n_groups = tally.impostors.protocol, tally.n_groups
     thresholds = _thresholds(tally, far, fixed, far_of)
-    accepted = accepted_weight(tally, thresholds)
-    rejected = tally.genuine.rejected(thresholds)
+    accepted, rejected = errors_at(tally, thresholds)
     # thinned pairs stand for others: their sum may exceed that of all pairs by rounding of counts
     far_cell = np.minimum(ratio(accepted, tally.totals.T[:, None]), 1.0)
     far_all = np.minimum(ratio(accepted.sum(2), tally.totals.sum(0)[:, None]), 1.0)
-    genuine_totals = tally.genuine_totals[:, None]
+    genuine_totals = tally.genuine_totals.T[:, None]
     frr_all = ratio(rejected.sum(2), genuine_totals.sum(2))
     eer, eer_threshold = equal_error_rates(tally)
     level = THRESHOLD_LEVEL if fixed.size else FAR_LEVEL
