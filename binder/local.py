@@ -4,7 +4,8 @@
     python3 binder/local.py                 open the notebooks in JupyterLab
     python3 binder/local.py lab [ARGS]      the same; ARGS go to JupyterLab
     python3 binder/local.py app [ARGS]      your own data without code, in a browser; ARGS go to Voila
-    python3 binder/local.py test [ARGS]     run the tests, a process per core; ARGS go to pytest (-n 0: one process)
+    python3 binder/local.py test [ARGS]     run the quick tests, a process per core; ARGS go to pytest (-n 0: one process)
+    python3 binder/local.py test --full     run all tests: slow ones and those that execute notebooks, too
     python3 binder/local.py test-oldest     run the quick tests with the oldest versions of all that frkit needs
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
     python3 binder/local.py docs [ARGS]     show the reference, made from the docstrings; ARGS go to pdoc (-o FOLDER)
@@ -125,7 +126,9 @@ def app(arguments):
 def tests(arguments):
     """pytest's command line: a process per core, each with a run of neighbouring tests, which share fixtures."""
     workers = min(MOST_WORKERS, os.cpu_count() or 1)
-    return ["-m", "pytest", "-n", str(workers), "--dist", "worksteal", *arguments]
+    chosen = [] if "--full" in arguments else ["-m", "not slow and not notebooks and not browser"]
+    arguments = [argument for argument in arguments if argument != "--full"]
+    return ["-m", "pytest", "-n", str(workers), "--dist", "worksteal", *chosen, *arguments]
 
 
 def quick_tests(arguments):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from engine_cases import as_twin, looked_up, people, table
+from engine_cases import as_twin, people
 from twin import empirical
 
 import frkit as fk

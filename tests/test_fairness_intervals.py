@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from engine_cases import as_twin, counts, people
-from test_intervals import interval_by_hand, quantile_by_hand, sd_by_hand
+from test_intervals import interval_by_hand, sd_by_hand
 from twin import empirical, vstatistic, weighted
 from twin_rates import summary
 

@@ -127,14 +127,15 @@ class _Inside:
         """Scores of the genuine pairs."""
         return self.tally.genuine.score[self.genuine]
 
-    def impostor_weights(self, columns: np.ndarray) -> np.ndarray:
-        """Weight of the impostor pairs in some columns, (pair, column)."""
+    def impostor_weights(self, columns: np.ndarray, order=slice(None)) -> np.ndarray:
+        """Weight of the impostor pairs, in an order, in some columns, (pair, column)."""
         impostors = self.tally.impostors
         counts = impostors.protocol.weight
-        weight = counts[impostors.row[self.impostors]][:, columns].astype(float)
-        weight *= counts[impostors.col[self.impostors]][:, columns]
-        factor = impostors.factor(self.impostors) * impostors.stands_for[self.k]
-        return weight * factor[:, None]
+        weight = counts[impostors.row[self.impostors][order]][:, columns].astype(float)
+        weight *= counts[impostors.col[self.impostors][order]][:, columns]
+        factor = impostors.factor(self.impostors)[order] * impostors.stands_for[self.k]
+        weight *= factor[:, None]
+        return weight
 
     def genuine_weights(self, columns: np.ndarray) -> np.ndarray:
         """Weight of the genuine pairs in some columns, (pair, column)."""
@@ -209,18 +210,16 @@ def thresholds_at(
     chunk[above[0] == 0] = -1  # a replicate without impostors
     found = np.full(target.shape, np.nan)
     for inside, (column, level) in tally.inside(chunk):
-        falling = np.argsort(-inside.score, kind="stable")
-        weight = inside.impostor_weights(column)
-        if cells != slice(None):
-            first, last = inside.of_cell[curve : curve + 2]
-            weight[:first], weight[last:] = 0, 0
-        weight = weight[falling]
+        own = slice(*inside.of_cell[[cells.start or 0, cells.stop or -1]])
+        falling = own.start + np.argsort(-inside.score[own], kind="stable")
+        weight = inside.impostor_weights(column, falling)
         accepted = np.cumsum(weight, axis=0)
-        accepted += tally.above[inside.k + 1, cells].sum(0)[column]
-        place = (accepted <= target[column, level]).sum(0)
-        # none may lift it where the sums of chunks were rounded otherwise
-        last = len(weight) - 1 - (weight[::-1] > 0).argmax(0)
-        found[column, level] = inside.score[falling][np.minimum(place, last)]
+        left = target[column, level] - tally.above[inside.k + 1, cells].sum(0)[column]
+        place = (accepted <= left).sum(0)
+        # none lifts it where the sums of chunks were rounded otherwise: then the last that counts
+        none = place == len(weight)
+        place[none] = len(weight) - 1 - (weight[::-1, none] > 0).argmax(0)
+        found[column, level] = inside.score[falling][place]
     return found
 
 

@@ -23,9 +23,9 @@ from frkit.base import (
     require_path,
     warn,
 )
-from frkit.engine.protocol import Protocol
 from frkit.data.files import check_in_child, named, reading
 from frkit.data.opening import demo_file
+from frkit.engine.protocol import Protocol
 from frkit.resampling import DIAGONAL_SCHEMES, Resampling
 
 LONG_NAMES = {

@@ -23,10 +23,10 @@ from frkit.base import (
     require_whole,
     takes,
 )
+from frkit.data.labels import VARYING_RULES
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.panel import Panel, far_range, menu, number, remembered, say, several, slider, tick
 from frkit.explore.roc import LEVEL, TREE, within
-from frkit.data.labels import VARYING_RULES
 from frkit.intervals import band, decision_zones, fair_floor, provenance
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS

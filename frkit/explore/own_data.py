@@ -13,9 +13,9 @@ import ipywidgets as widgets
 import numpy as np
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PROBE, InputError, require
-from frkit.explore.panel import Stopped, end, labelled, start_at
 from frkit.data.files import file_kind, named
 from frkit.data.opening import demo_faces
+from frkit.explore.panel import Stopped, end, labelled, start_at
 from frkit.reporting import page
 from frkit.reporting.opening import ENDINGS, guess, kind_of, open_data, preview
 from frkit.reporting.report import Report, report

@@ -35,7 +35,7 @@ import workload
 
 import frkit as fk
 
-METHODS = ("recentered", "naive", "gaussian", "pivotal", "influence")
+METHODS = ("recentered", "naive", "gaussian", "pivotal", "effective")
 FAR = fk.far_levels(1e-6, 1e-1, per_decade=4)
 TARGET = 3.0
 COLUMNS = "{:<34}{:>10}{:>10}{:>9}{:>9}{:>9}"
