@@ -100,4 +100,4 @@ def test_every_need_has_a_lowest_version_that_is_tested():
     needs = project["dependencies"] + extras["parquet"] + extras["zarr"] + extras["cluster"]
     assert [need for need in needs if need.count(">=") != 1 or "," in need] == []
     script = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
-    assert script.index("python3 binder/local.py test-oldest") < script.index("exec python3 binder/local.py test")
+    assert script.index("python3 binder/local.py test-oldest") < script.index("exec python3 binder/local.py test --full")

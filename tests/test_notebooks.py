@@ -78,6 +78,7 @@ def watched(path):
     return notebook
 
 
+@pytest.mark.notebooks
 @each_notebook
 def test_runs_with_fast_parameters(path, kernel):
     """What Chromium runs in this session is not run twice."""
@@ -88,6 +89,7 @@ def test_runs_with_fast_parameters(path, kernel):
     assert executed.cells[-1].outputs[0].text.split("\n") == ["", ""]
 
 
+@pytest.mark.notebooks
 def test_what_spoils_a_figure_is_told_in_its_own_notebook_alone(kernel):
     spoilt = "import matplotlib.pyplot as plt; kept = 1; plt.figtext(0.5, 0.5, 'one'); plt.figtext(0.5, 0.5, 'other');"
     for source, told in ((spoilt, ": 'one' over 'other'\n"), ("'kept' in globals()", "\n")) * 2:
@@ -267,6 +269,7 @@ def trial_run(folder):
     return run_notebooks.normalise(notebook)
 
 
+@pytest.mark.notebooks
 def test_two_runs_store_the_same_bytes(tmp_path):
     first, second = trial_run(tmp_path), trial_run(tmp_path)
     assert nbformat.writes(first) == nbformat.writes(second)

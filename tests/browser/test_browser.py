@@ -4,6 +4,8 @@ import nbformat
 import pytest
 import run_notebooks
 
+pytestmark = pytest.mark.browser
+
 SLIDER = "[role=slider]"
 # An explorer is the output of one cell; this names each one that holds a slider.
 EXPLORER = f".jp-Cell-outputArea:has({SLIDER})"

@@ -15,6 +15,8 @@ from conftest import free_port, private_environment
 
 import frkit as fk
 
+pytestmark = pytest.mark.browser
+
 NASTY = "<img src=x onerror='window.hit=1'><script>window.hit=1</script> $\\frac{1}{0}$"
 
 
