@@ -1,6 +1,5 @@
 """Figures of the studies: convergence of the empirical ROC, the bias of the naive bootstrap, the plan of a study."""
 
-from itertools import cycle
 from numbers import Real
 
 import numpy as np
@@ -33,10 +32,9 @@ CURVES = ("frr", "truth", "n_images", "size", FAR_LEVEL)
 GROWTH = Result("studies.consistency(data)", CURVES, ("seed", "size", FAR_LEVEL), ("exact", "n_full"))
 AT_SIZES = ("per_identity", "interval", FAR_LEVEL)
 BIAS = Result("studies.bootstrap_bias(mixture)", (*ENDS, "centre", *AT_SIZES), AT_SIZES, ("words",))
-CURVE = ("curve_value", "curve_identities", "predicted", "n_identities", "per_identity")
-MEASURED = ("part_images", "part_identities", "part_value")
-TOLD = ("line", "far", "frr", "scheme", "target", "value")
-PLAN = Result("studies.sample_size(data, goal, far=...)", (*CURVE, *MEASURED), ("per_identity", "part"), TOLD)
+PLANNED = ("curve_value", "curve_identities", "predicted", "n_identities", "value_now")
+TOLD = ("line", "far", "frr", "target", "value")
+PLAN = Result("studies.sample_size(data, goal, far=...)", PLANNED, ("curve",), TOLD)
 
 
 @takes(result=SUP_DISTANCE)
@@ -185,7 +183,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
 
 @takes(plan=PLAN)
 def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
-    """Draw half-width or power against the number of identities, for each number of images per identity.
+    """Draw half-width or power against the number of people.
 
     Parameters
     ----------
@@ -194,8 +192,8 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Returns
     -------
-    Axes with the predicted curves, what was measured in the data with as many images (circles), the recommended sizes
-    (diamonds), the goal (dashed) and, where the plan holds it, a simulation at the recommended size (star).
+    Axes with the curve, the data that were given (circle), the number of people that the plan names
+    (diamond), the goal (dashed) and, where the plan contains it, a simulation with that number (star).
 
     Raises
     ------
@@ -205,26 +203,24 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     --------
     >>> import frkit as fk
     >>> pilot = fk.vmf.IdentityLaw(16, kappa=(20, 80)).draw(60).sample(5)
-    >>> ax = fk.plot.sample_size(fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05, progress=False))
+    >>> ax = fk.plot.sample_size(fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05))
     >>> ax.get_xlabel()
     'people'
     """
     ax, given = new_axes(ax), plan.attrs
-    for number, colour in zip(plan.per_identity.values, cycle(COLOURS)):
-        one = plan.sel(per_identity=number)
-        ax.plot(one.curve_identities, one.curve_value, color=colour, label=f"{number} images per identity")
-        measured = plan.isel(part=plan.part_images.values == number)
-        ax.plot(measured.part_identities, measured.part_value, "o", color=colour, mfc="white")
-        ax.plot(one.n_identities, one.predicted, "D", color=colour, markersize=8, zorder=4)
+    colour = COLOURS[0]
+    ax.plot(plan.curve_identities, plan.curve_value, color=colour, label="with as many images each")
+    circle = {"marker": "o", "linestyle": "none", "color": colour, "markerfacecolor": "white"}
+    ax.plot(plan.n_identities_now, plan.value_now, **circle, label="the data given")
+    if np.isfinite(plan.n_identities):
+        diamond = {"marker": "D", "linestyle": "none", "color": colour, "markersize": 8}
+        ax.plot(plan.n_identities, plan.predicted, **diamond, zorder=4, label="the plan")
     ax.axhline(given["line"], color="#555555", linestyle="--", linewidth=1, label=f"goal: {given['line']:.3g}")
     if "confirmed" in plan:
-        best = plan.isel(per_identity=plan.n_images.argmin("per_identity"))
-        style = {"color": "black", "markersize": 11, "capsize": 3, "label": "simulated at the size recommended"}
-        ax.errorbar(best.n_identities, plan.confirmed, 2 * plan.confirmed_se, fmt="*", zorder=5, **style)
-    ax.plot([], [], "o", color="#555555", mfc="white", label="measured in the data given")
-    ax.plot([], [], "D", color="#555555", label="recommended")
+        style = {"color": "black", "markersize": 11, "capsize": 3, "label": "simulated with so many people"}
+        ax.errorbar(plan.n_identities, plan.confirmed, 2 * plan.confirmed_se, fmt="*", zorder=5, **style)
     ax.set_xscale("log")
     ax.xaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), major_formatter=StrMethodFormatter("{x:,g}"))
     ax.xaxis.set_minor_locator(NullLocator())  # ticks of one kind, so that all their words stand on one line
-    words = f"FAR {given['far']:g}, FRR {given['frr']:.3g}; {given['scheme']} scheme, about {given['target']}"
+    words = f"FAR {given['far']:g}, FRR {given['frr']:.3g}; about {given['target']}"
     return finish(ax, "people", given["value"].replace(", ", ",\n"), [words], **BELOW)

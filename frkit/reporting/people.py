@@ -8,16 +8,15 @@ import pandas as pd
 import xarray as xr
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PAIR, require
+from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, require
 from frkit.evaluation.contributions import contributions
-from frkit.intervals import band, compare, provenance
+from frkit.intervals import band, compare
 from frkit.intervals.contributions import NEW_PEOPLE
 from frkit.reporting.tables import Table, number
 from frkit.reporting.work import SURE, Section, Work, level_words, of_model, strictest
 from frkit.studies import sample_size
 
 MOST_PEOPLE, MOST_PLANS = 10, 3
-HOPELESS = 100
 
 
 def drivers(work: Work) -> Section:
@@ -57,28 +56,27 @@ def _top(one: xr.Dataset, share: str) -> Table:
 def plans(work: Work) -> Section:
     """How many more people would settle what is open."""
     require(work.along == FAR_LEVEL, "a plan is made for a FAR level, and thresholds were given")
-    require(PAIR not in work.scores.dims, "a plan is made from all images against all, and this is a list of pairs")
     work.need_all_impostors()
     section = Section("How many more people")
-    known, data = provenance(work.evaluation), work.data
-    images = max(2, round(known["images_per_identity"][1]))
-    level = float(data[FAR_LEVEL].isel(strictest(data)))
-    source = work.scores if work.faces is None else work.faces  # the same scores, of fewer images sooner
+    level = float(work.data[FAR_LEVEL].isel(strictest(work.data)))
+    source = work.scores if work.faces is None else work.faces
     for words, goal, part, options in _open_questions(work, level)[:MOST_PLANS]:
         one = source.sel({MODEL: part}) if part else source
-        how = dict(far=level, per_identity=(images,), level=work.level, seed=work.seed, progress=False)
-        plan = sample_size(one, goal, **how, **options, **work.given("weighting"))
+        plan = sample_size(one, goal, far=level, level=work.level, **options, **work.given("weighting"))
         section.results[words] = plan
         section.figures[words] = partial(plot.sample_size, plan)
-        need, have = int(plan.n_identities.values[0]), known["n_identities"]
-        more = f"{need - have:,} more people" if need > have else "no more people than there are"
-        if need > HOPELESS * have:
-            more = f"more than {HOPELESS} times as many people as there are, because what was seen is next to nothing"
-        else:
-            more += f" ({need:,} in all, {images} images each)"
-        section.answers.append(f"{words} at FAR {level:g}: {more}.")
+        section.answers.append(f"{words} at FAR {level:g}: {_more_people(plan)}.")
         section.lines.append(plan.attrs["answer"])
     return section
+
+
+def _more_people(plan: xr.Dataset) -> str:
+    """How many people are missing, in words."""
+    if np.isnan(plan.n_identities):
+        return "this cannot be decided with data like these"
+    needed, have = int(plan.n_identities), int(plan.n_identities_now)
+    more = f"{needed - have:,} more people" if needed > have else "no more people than there are"
+    return f"{more} ({needed:,} in all, with as many images each)"
 
 
 def _open_questions(work: Work, level: float) -> list[tuple]:

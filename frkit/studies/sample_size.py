@@ -1,41 +1,66 @@
-"""How many people, with how many images each, until a band is narrow enough or an effect is seen."""
+"""How many people until an interval is narrow enough, or a difference is seen.
 
-from __future__ import annotations
+With as many images each, an effective number of comparisons grows in proportion to the number of
+people. An interval's width, or a test's power, is computed from that number times a factor, and
+solved for the factor.
+"""
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
-from scipy.optimize import nnls
-from scipy.stats import norm
-from tqdm.auto import tqdm
+from scipy import stats
+from scipy.optimize import brentq
 
 from frkit.base import (
     FAR_LEVEL,
     GROUP,
-    IDENTITY,
     IMAGE,
     MODEL,
-    PROBE,
-    REFERENCE,
-    REPLICATE,
-    DataWarning,
     require,
     require_inside,
     require_one_of,
-    require_whole,
 )
-from frkit.evaluation.evaluate import evaluate_parts
-from frkit.resampling import Resampling
-from frkit.scores.groups import shares
+from frkit.evaluation.evaluate import evaluate
+from frkit.intervals.bands import band
+from frkit.intervals.compare import compare
+from frkit.intervals.contributions import NEW_PEOPLE
+from frkit.intervals.effective import jeffreys
+from frkit.intervals.equality import chi_square, group_rates, pooled
+from frkit.intervals.reading import provenance
 from frkit.scores.tensor import score_tensor
-from frkit.studies.consistency import rank_within_identity
-from frkit.studies.plan import GOALS, REPLICATES, SCHEME, TESTS, Contrast, Plan
 
-FEWER_IMAGES, DRAWS = (2, 3, 5, 10, 20), 4  # images kept of each person, and how often these, or people, are drawn
-FEWEST = 10  # people of a part
+GOALS = {
+    "half_width": "half the width of the interval of FRR",
+    "relative_half_width": "half the width of the interval of FRR, as a share of FRR",
+    "difference": "power to see the difference in FRR",
+    "ratio": "power to see the ratio between the groups' FRR",
+}
+TASKS = {
+    "half_width": "bring half the width of the {level:.0%} interval of FRR to {size:.3g}",
+    "relative_half_width": "bring half the width of the {level:.0%} interval to {size:.3g} times FRR",
+    "difference": "see a difference of {size:.3g} in FRR with a power of {power:.0%}",
+    "ratio": "see a ratio of {size:.3g} between the groups' FRR with a power of {power:.0%}",
+}
+TESTS = ("difference", "ratio")
+FARTHEST = 100  # times the people that are there: beyond that nothing is promised
+ERRORS = 10  # of either kind that are expected at least
+CURVE = 60  # points
+
+
+class Prospect(NamedTuple):
+    """What more people would bring.
+
+    value : half-width or power as a function of the factor on the number of people.
+    effect : what the data show. comparisons : effective number of comparisons in the data.
+    rejects : rejected genuine pairs where they are fewest.
+    """
+
+    value: Callable[[float], float]
+    effect: float
+    comparisons: float
+    rejects: int
 
 
 def sample_size(
@@ -45,77 +70,62 @@ def sample_size(
     *,
     far: float = 1e-3,
     by: str | None = None,
-    per_identity: tuple[int, ...] = (3, 5, 10),
     level: float = 0.95,
     power: float = 0.8,
-    weighting: ArrayLike | Mapping[str, float] | None = None,
-    seed: int = 0,
-    progress: bool = True,
+    weighting=None,
 ) -> xr.Dataset:
-    """Find the smallest number of people that reaches a goal, from data of the kind that will be collected.
+    """Find the smallest number of people that reaches a goal, from data like those to come.
 
-    The data tell how the variance of an estimate falls. People are drawn with replacement (identity scheme, models and
-    groups paired), once with all of their images and again with 2, 3, 5, ... images of each person, drawn at random.
-    FRR averages over K people what each of them, their n images and pairs of these contribute, hence
-
-        variance = (a + b / n + c / (n (n - 1))) / K
-
-    whose a, b and c (not negative) are fitted to what was measured, and which is solved for K. The kit's interval of
-    few people is wider than a normal one: it is read on all people and on halves, quarters, ... of them, down to ten,
-    and half of it is h = (u + v / K²) sd with u and v fitted to these, none of them below a normal law's. Half a band
-    is h; an effect is seen with the probability Phi((|effect| - h) / sd).
+    An effective number of comparisons (`frkit.band`) grows in proportion to the number of people.
+    The interval of FRR is Jeffreys' with that number, a difference of two models is seen in a
+    paired t-test over people, a ratio of groups in the chi-square test of equal rates.
 
     Parameters
     ----------
-    data : faces or score tensor
-        A pilot study, or a part of what there is: its people should be like the ones to come. For goal "difference" of
-        two models. From a law of identities draw a pilot: `law.draw(200).sample(5)`.
+    data : faces, score tensor or list of pairs
+        A pilot study, or a part of what there is, with people and images like those to come. For
+        the goal "difference" of two models.
     goal, size : str, float
-        "half_width": the band of FRR at the level has half this width, in units of FRR; "relative_half_width": as a
-        share of FRR; "difference": FRR of the second model minus that of the first; "ratio": FRR of the worst group
-        over that of the best (above 1; needs `by`). Size None, for the last two: what it is in the data.
+        "half_width": half the width of the interval of FRR, in units of FRR;
+        "relative_half_width": as a share of FRR; "difference": FRR of the second model minus that
+        of the first; "ratio": FRR of the worst group over that of the best (above 1; needs `by`).
+        Without a size, for the last two: what it is in the data.
     far : float
-        FAR level in (0, 1); every model's threshold is set on the data themselves.
+        FAR level in (0, 1).
     by : str, optional
-        Attribute of the people, for goal "ratio"; groups keep their shares.
-    per_identity : tuple of int
-        Numbers n of images per person to plan for, each at least 2.
+        Attribute of the people, for the goal "ratio"; groups keep their shares.
     level, power : float
-        Nominal coverage of bands (1 - size of tests); probability with which an effect is to be seen. In (0, 1).
+        Nominal coverage of intervals (1 - size of tests), and the probability with which an effect
+        is to be seen. In (0, 1).
     weighting : as in `evaluate`
-        "pair", or a weight for each person; the people to come are supposed to weigh as these do.
-    seed : int
-        Of the people and images that are drawn.
-    progress : bool
-        Show a progress bar.
 
     Returns
     -------
     xr.Dataset
-        Over per_identity: `n_identities` (recommended: reaches the goal, and 10 errors of either kind are expected),
-        `n_images`, `predicted` (half-width, or power, there). Over (per_identity, curve): `curve_identities`,
-        `curve_value`. Over part of the data: `part_images` (of each person at most), `part_identities`, `part_value`
-        (half-width or power by the variance measured there), `part_predicted` (by the law). Over term: `law`, the a, b
-        and c. attrs["answer"] says in sentences which n needs the fewest images, and what limits the answer; `effect`
-        and `effect_se` (of a ratio: of its logarithm) are those of the data; `frr` is theirs too (of the first model).
+        `n_identities`: how many people reach the goal, with at least ten errors of either kind
+        expected; NaN where 100 times as many people as there are would not. `n_effective`: the
+        effective number of comparisons then. `n_identities_now`, `n_effective_now`: in the data.
+        `predicted`: half-width or power with `n_identities`. `curve_identities`, `curve_value`:
+        the same along a curve. attrs["answer"] says it in sentences; `effect` and `frr` are those
+        of the data (`frr` of the first model).
 
     Raises
     ------
     InputError
-        For an unknown goal, a size or level out of range, fewer than two images per identity, groups or models that
-        the data have not, a list of pairs, or an FRR of 0.
+        For an unknown goal, a size or level out of range, groups or models that the data have not,
+        or an FRR of 0 or 1.
 
     References
     ----------
-    The variance is Hoeffding's for U-statistics (van der Vaart 1998, section 12.1); bands: Conti & Clemencon 2024.
+    Kish (1965), Survey sampling, on effective numbers; Rao & Scott (1984) on the test of groups.
 
     Examples
     --------
     >>> import frkit as fk
     >>> pilot = fk.vmf.IdentityLaw(16, kappa=(20, 80)).draw(60).sample(5)
-    >>> plan = fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05, progress=False)
-    >>> plan.n_identities.dims
-    ('per_identity',)
+    >>> plan = fk.studies.sample_size(pilot, "half_width", 0.02, far=0.05)
+    >>> int(plan.n_identities) > 60
+    True
     """
     require_one_of("goal", goal, GOALS)
     require(size is not None or goal in TESTS, f"goal {goal!r} needs a size: {GOALS[goal]}")
@@ -124,82 +134,152 @@ def sample_size(
         require_inside(f"size of goal {goal!r}", wished, int(goal == "ratio"), np.inf)
     for name, value in (("far", far), ("level", level), ("power", power)):
         require_inside(name, value, 0, 1)
-    require_whole("per_identity", min(per_identity, default=0), 2)
-    identity = _labels(data, IDENTITY)
-    who, code, counts = np.unique(identity, return_inverse=True, return_counts=True)
-    require(counts.max() > 1, "no person of these data has two images: there is no FRR to plan for")
-    pooled, mass = (
-        isinstance(weighting, str) and weighting == "pair",
-        shares("identity" if weighting is None else weighting, who),
+    require(goal != "ratio" or by is not None, "goal 'ratio' compares groups: name one with by=")
+    scores = score_tensor(data) if IMAGE in getattr(data, "dims", ()) else data
+    evaluation = evaluate(scores, far=[far], by=by, weighting=weighting)
+    rates = evaluation["empirical"].to_dataset().isel({FAR_LEVEL: 0})
+    _check_models(goal, rates)
+    prospect = _PROSPECTS[goal](evaluation, size, level)
+    people = provenance(evaluation)["n_identities"]
+    size = prospect.effect if size is None else size
+    goal_line = power if goal in TESTS else size
+    fewest = max(
+        ERRORS / max(prospect.rejects, 1), np.sqrt(ERRORS / max(int(rates.false_accepts.min()), 1))
     )
-    how = {"far": [far], "by": by, "weighting": "pair" if pooled else dict(zip(who.tolist(), mass, strict=True))}
-    draws = Resampling(SCHEME, n=REPLICATES, seed=seed)
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    parts = [counts.max()] + [n for n in FEWER_IMAGES if n < counts.max() for _ in range(DRAWS)]
-    contrast, variances = None, {}
-    for most in tqdm(parts, desc="parts of the data", disable=not progress, leave=False):
-        images = np.flatnonzero(rank_within_identity(identity, rng.permutation(identity.size)) < most)
-        tree = _evaluated(data, images, people=False, resampling=draws, **how)
-        contrast = contrast or _contrast(goal, tree["empirical"].to_dataset(), data, by)  # the first part is the whole
-        value = contrast.value(tree["replicates"].to_dataset().isel({FAR_LEVEL: 0}))
-        variances.setdefault(int(most), []).append(float(value.var(REPLICATE, ddof=1)))
-    measured = {most: np.mean(variances[most]) for most in sorted(variances)}
-    told = all(0 < variance < np.inf for variance in measured.values())
-    require(told, f"{who.size} people are too few to tell how much their FRR varies: take data of more people")
-    several, halves = np.flatnonzero(counts > 1), {}
-    sizes = [len(several) >> halved for halved in range(1, 12) for _ in range(DRAWS)]
-    for people in [len(several), *(size for size in sizes if size >= FEWEST)]:
-        images = np.flatnonzero(np.isin(code, rng.permutation(several)[:people]))
-        half = contrast.half_width(_evaluated(data, images, **how), level)
-        if np.isfinite(half):  # a small part may lack a group
-            halves.setdefault(people, []).append(half)
-    people = np.array(list(halves))
-    sds = [np.mean(half) for half in halves.values()] / np.sqrt(measured[counts.max()] * len(several) / people)
-    sds = np.maximum(sds, norm.ppf((1 + level) / 2))  # parts without the worst people look surer than they are
-    width = nnls(np.stack([people**0, 1 / people**2], 1) / sds[:, None], np.ones(len(sds)))[0]  # equal relative errors
-    wished = contrast.effect if size is None else size
-    plan = Plan(contrast, wished, far, level, power, counts[several], mass[several], pooled, width, people.min())
-    return plan.result(measured, per_identity, observed=size is None)
+    factor = _smallest_factor(prospect.value, goal_line, goal in TESTS, max(fewest, 2 / people))
+    factors = np.geomspace(max(fewest, 2 / people) / 2, min(10 * np.nan_to_num(factor, nan=10), 100), CURVE)
+    plan = xr.Dataset(
+        {
+            "n_identities": np.ceil(factor * people),
+            "n_effective": factor * prospect.comparisons,
+            "predicted": prospect.value(factor) if np.isfinite(factor) else np.nan,
+            "n_identities_now": people,
+            "n_effective_now": prospect.comparisons,
+            "value_now": prospect.value(1.0),
+            "curve_identities": ("curve", factors * people),
+            "curve_value": ("curve", [prospect.value(one) for one in factors]),
+        }
+    )
+    told = {"goal": goal, "size": float(size), "far": far, "level": level, "power": power}
+    told |= {"effect": prospect.effect, "frr": float(np.ravel(rates.frr)[0]), "line": goal_line}
+    plan.attrs = told | {"value": GOALS[goal], "target": NEW_PEOPLE}
+    plan.attrs["answer"] = _answer(plan, observed=size == prospect.effect)
+    return plan
 
 
-def _labels(data, name: str) -> np.ndarray:
-    """Whom every image shows, or an attribute of it."""
-    known = isinstance(data, xr.Dataset | xr.DataArray) and bool({IMAGE, PROBE} & set(data.dims))
-    require(known, f"a plan is made from faces or from a score tensor of them, got {type(data).__name__}")
-    sides = [name] if IMAGE in data.dims else [f"{side}_{name}" for side in (PROBE, REFERENCE)]
-    require(set(sides) <= set(data.coords), f"by={name!r} is no attribute of these data")
-    labels = [data[side].values for side in sides]
-    require(np.array_equal(labels[0], labels[-1]), "a plan is made from all images against all; here probes differ")
-    return labels[0]
-
-
-def _evaluated(data, images: np.ndarray, **how) -> xr.DataTree:
-    """An evaluation of some of the images."""
-    part = data.isel({side: images for side in (IMAGE, PROBE, REFERENCE) if side in data.dims})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # parts hold few errors; the answer speaks of the whole
-        return evaluate_parts(score_tensor(part) if IMAGE in data.dims else part, **how)
-
-
-def _contrast(goal: str, rates: xr.Dataset, data, by: str | None) -> Contrast:
-    """Weights of the rates, and the effect that the data show."""
-    rates, models = rates.isel({FAR_LEVEL: 0}, drop=True), rates.sizes.get(MODEL, 1)
+def _check_models(goal: str, rates: xr.Dataset) -> None:
+    """Refuse a number of models that the goal is not about, and data without an error."""
+    models = rates.sizes.get(MODEL, 1)
     if goal == "difference":
-        require(models == 2, f"goal 'difference' takes two models, these data hold {models}")
+        require(models == 2, f"goal 'difference' takes two models, these data have {models}")
     else:
-        require(models == 1, f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)")
-    frr, share, effect = rates.frr, 1.0, np.nan
-    if goal == "ratio":
-        require(by is not None, "goal 'ratio' compares groups: name an attribute of the people with by=")
-        frr = rates.frr_group.sortby(rates.frr_group, ascending=False).isel({GROUP: [0, -1]})
-        share = np.mean(_labels(data, by).astype(str) == frr[GROUP].values[:, None], axis=1)
-    some = bool((frr > 0).all() & (frr < 1).all())
-    require(some, f"the FRR of these data is {frr.values}: no errors to plan from; take another FAR level")
-    weights = 1 / frr if goal == "relative_half_width" else xr.ones_like(frr)
-    if goal == "difference":
-        weights = frr.copy(data=[-1.0, 1.0])
-        effect = float(frr @ weights)
-    if goal == "ratio":
-        weights = frr.copy(data=[1.0, -1.0]) / frr
-        effect = float(frr[0] / frr[1])
-    return Contrast(goal, weights, effect, frr, float((frr * share).min()), bool(rates.resolved.all()))
+        one = f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)"
+        require(models == 1, one)
+    frr = rates.frr_group if goal == "ratio" else rates.frr
+    require(
+        bool(((frr > 0) & (frr < 1)).all()),
+        f"the FRR of these data is {frr.values}: there are no errors to plan from; take another "
+        "FAR level",
+    )
+
+
+# --- what more people would bring ----------------------------------------------------------------
+
+
+def _interval(evaluation: xr.DataTree, _size, level: float, relative: bool = False) -> Prospect:
+    """Half the width of Jeffreys' interval of FRR."""
+    found = band(evaluation, "frr", level=level)
+    rate, comparisons = found.estimate.item(), found.n_effective.item()
+
+    def half_width(factor: float) -> float:
+        lower, upper = jeffreys(np.array(rate), np.array(comparisons * factor), level)
+        return float(upper - lower) / 2 / (rate if relative else 1)
+
+    rejects = evaluation["empirical"].false_rejects.item()
+    return Prospect(half_width, np.nan, comparisons, rejects)
+
+
+def _relative_interval(evaluation: xr.DataTree, size, level: float) -> Prospect:
+    return _interval(evaluation, size, level, relative=True)
+
+
+def _difference(evaluation: xr.DataTree, size: float | None, level: float) -> Prospect:
+    """Power of the paired t-test over people, by the noncentral t distribution."""
+    rates = evaluation["empirical"].to_dataset()
+    first, second = rates[MODEL].values.tolist()
+    found = compare(evaluation, "frr", models=(second, first), level=level)
+    error, df = found.se.item(), found.df.item()
+    effect = found.estimate.item()
+    wished = abs(effect if size is None else size)
+
+    def power(factor: float) -> float:
+        more = max((df + 1) * factor - 1, 1)
+        limit = stats.t.ppf((1 + level) / 2, more)
+        return float(stats.nct.sf(limit, more, wished / error * np.sqrt(factor)))
+
+    frr = rates.frr.values
+    return Prospect(power, effect, (frr * (1 - frr)).sum() / error**2, int(rates.false_rejects.min()))
+
+
+def _ratio(evaluation: xr.DataTree, size: float | None, level: float) -> Prospect:
+    """Power of the chi-square test of equal groups, on the line through the rates that were seen."""
+    found = group_rates(evaluation, "frr_group", NEW_PEOPLE)
+    rate, n = (found[name].squeeze().transpose(GROUP).values for name in ("estimate", "n_effective"))
+    away = np.log(rate) - np.log(rate).mean()
+    effect = float(rate.max() / rate.min())
+    truth = np.exp(away * np.log(effect if size is None else size) / np.log(effect))
+    truth *= (n * rate).sum() / (n * truth).sum()
+    statistic = float(chi_square(truth, n, pooled(truth, n)))
+    df = len(rate) - 1
+
+    def power(factor: float) -> float:
+        return float(stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic * factor))
+
+    rejects = int(evaluation["empirical"].false_rejects_group.min())
+    return Prospect(power, effect, n.sum(), rejects)
+
+
+_PROSPECTS = {
+    "half_width": _interval,
+    "relative_half_width": _relative_interval,
+    "difference": _difference,
+    "ratio": _ratio,
+}
+
+
+def _smallest_factor(value: Callable, goal: float, rising: bool, fewest: float) -> float:
+    """The smallest factor on the number of people that reaches the goal; NaN beyond FARTHEST."""
+
+    def missing(logarithm: float) -> float:
+        gap = goal - value(float(np.exp(logarithm)))
+        return gap if rising else -gap
+
+    lowest, highest = np.log(fewest), np.log(FARTHEST)
+    if lowest > highest or missing(highest) > 0:
+        return np.nan
+    if missing(lowest) <= 0:
+        return fewest
+    return float(np.exp(brentq(missing, lowest, highest)))
+
+
+def _answer(plan: xr.Dataset, observed: bool) -> str:
+    """The plan in sentences."""
+    told, people = plan.attrs, int(plan.n_identities_now)
+    task = TASKS[told["goal"]].format(**{**told, "size": abs(told["size"])})
+    worth = f"These data of {people:,} people are worth {float(plan.n_effective_now):,.0f} independent comparisons"
+    if np.isnan(plan.n_identities):
+        sentences = [
+            f"To {task} at FAR {told['far']:g} cannot be decided with data like these: it takes more "
+            f"than {FARTHEST} times as many people. {worth}."
+        ]
+    else:
+        sentences = [
+            f"To {task} at FAR {told['far']:g} takes about {int(plan.n_identities):,} people like "
+            f"these, with as many images each. {worth}; {float(plan.n_effective):,.0f} are needed."
+        ]
+    if observed:
+        sentences.append(
+            "The effect is the one that these data show; if it is smaller in truth, more people are "
+            "needed."
+        )
+    return " ".join(sentences)

@@ -1,11 +1,12 @@
 """A button in a real browser: it computes, shows its progress, can be stopped, and the figure becomes another one."""
 
+import pytest
 from test_browser import EXPLORER, new_picture, open_and_run, store
+
+pytestmark = pytest.mark.browser
 
 LONG = """\
 import frkit as fk
-
-pytestmark = pytest.mark.browser
 mix = fk.vmf.mixture(100, 16, kappa=(10, 40), seed=0)
 study = fk.studies.coverage(mix, n_datasets=4, far=[0.1, 0.2], replicates=20, progress=False)
 fk.explore.coverage(study.assign_attrs(study=study.attrs["study"].replace('"replicates": 20', '"replicates": 2000')))"""
