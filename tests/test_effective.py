@@ -274,6 +274,26 @@ def test_equal_groups_of_a_list_are_seldom_called_different():
     assert rejected <= 6
 
 
+def test_effective_numbers_are_shown():
+    """By band, compare and floor; in a table, in the methods paragraph and above a figure."""
+    tree = fk.evaluate(fk.score_tensor(faces()), far=[0.01, 0.1], by="group")
+    band = fk.band(tree, "frr")
+    shown = fk.table(band, n_effective=True)["independent comparisons"].tolist()
+    assert shown == [f"{n:,.0f}" for n in band.n_effective.values]
+    assert fk.table(band).columns.tolist() == ["frr"]
+    assert "independent comparisons for new people" in fk.describe(tree)
+    title = fk.plot.roc(band, n_effective=True).get_title(loc="left")
+    assert "independent comparisons" in title
+    groups = fk.band(tree, "frr_group")
+    apart = fk.compare(tree, "frr_group", groups=("a", "b"))
+    ratio, floor = fk.band(tree, "frr_max_min"), fk.fair_floor(tree, "frr_max_min")
+    for found in (apart, ratio, floor):
+        assert found.n_effective.dims == found.estimate.dims
+    # groups are compared at the threshold that was found, without its own error
+    np.testing.assert_allclose(ratio.n_effective, apart.n_effective)
+    np.testing.assert_allclose(ratio.n_effective, groups.n_effective.sum("group"), rtol=0.35)
+
+
 def test_a_dataset_of_one_model_becomes_a_table():
     tree = fk.evaluate(fk.score_tensor(faces()), far=[0.1])
     assert isinstance(fk.band(tree, "frr"), xr.Dataset)

@@ -114,7 +114,8 @@ def fairness(
     @remembered
     def band_and_floor(key, metric, level, replicates) -> tuple[xr.Dataset, xr.Dataset]:
         one = first_replicates(held[key], replicates)  # of which the floor is made, however few they are
-        return band(one, metric, level=level), fair_floor(one.drop_nodes("people", errors="ignore"), metric, level=level)
+        of_replicates = one.drop_nodes("people", errors="ignore")
+        return band(one, metric, level=level), fair_floor(of_replicates, metric, level=level)
 
     def show(ax: Axes, attribute, metric, far, level, replicates, models=(), **settings) -> None:
         key = attribute, *settings.values()

@@ -62,7 +62,9 @@ def compare(
     -------
     xr.Dataset
         `estimate`, `lower`, `upper` of the difference (attrs["contrast"] = "difference",
-        attrs["null"] = 0) or of the ratio ("ratio", 1), and the two-sided `p`. With groups="all"
+        attrs["null"] = 0) or of the ratio ("ratio", 1), and the two-sided `p`. Of rates `n_effective`:
+        how many pairs of independent comparisons would tell as much of the difference of two models;
+        of two groups, the sum of both numbers. With groups="all"
         `p_holm` allows for the number of comparisons. `p` is NaN where the estimate is infinite or
         undefined. `resolved` is true where it is true for both models.
 
@@ -137,7 +139,7 @@ def compare(
 def _paired(a: xr.DataTree, b: xr.DataTree, chosen: Measure, level: float, target: str):
     """The difference of two models, from what each person adds to it."""
     rate = chosen.name in RATES
-    difference, sd, df, floor = (_of_rate if rate else _of_measure)(a, b, chosen, target)
+    difference, sd, df, floor, more = (_of_rate if rate else _of_measure)(a, b, chosen, target)
     reach = stats.t.ppf((1 + level) / 2, df) * sd
     with np.errstate(invalid="ignore", divide="ignore"):
         p = 2 * stats.t.sf(np.abs(difference) / sd, df)
@@ -145,15 +147,15 @@ def _paired(a: xr.DataTree, b: xr.DataTree, chosen: Measure, level: float, targe
     p = np.maximum(p, floor)
     ends = {"estimate": difference, "lower": difference - reach, "upper": difference + reach}
     if chosen.scale != LOG_SCALE:
-        result = xr.Dataset(ends | {"p": p, "se": sd, "df": df})
+        result = xr.Dataset(ends | {"p": p, "se": sd, "df": df} | more)
         return result.assign_attrs(contrast="difference", null=0)
     ends = {name: np.exp(end) for name, end in ends.items()}
-    result = xr.Dataset(ends | {"p": p, "se": sd, "df": df})
+    result = xr.Dataset(ends | {"p": p, "se": sd, "df": df} | more)
     return result.assign_attrs(contrast="ratio", null=1)
 
 
 def _of_rate(a: xr.DataTree, b: xr.DataTree, chosen: Measure, target: str) -> tuple:
-    """Difference of a rate, its standard deviation, degrees of freedom and smallest p-value."""
+    """Difference of a rate, its standard deviation, degrees of freedom, smallest p, and n_effective."""
     first, second = _aligned(*(tree["empirical"][chosen.name] for tree in (a, b)))
     sides = (added_to(tree, chosen.name, target) for tree in (a, b))
     pairs = list(zip(*(side.ravel() for side in sides), strict=True))
@@ -165,7 +167,8 @@ def _of_rate(a: xr.DataTree, b: xr.DataTree, chosen: Measure, target: str) -> tu
     sd = table([np.sqrt(difference_variance(*pair)) for pair in pairs])
     df = table([max(pair[0].people - 1, 1) for pair in pairs])
     floor = table([smallest_p(*pair) for pair in pairs])
-    return difference, sd, df, floor
+    spread = first * (1 - first) + second * (1 - second)
+    return difference, sd, df, floor, {"n_effective": spread / sd**2}
 
 
 def difference_variance(a: Added, b: Added) -> float:
@@ -183,7 +186,7 @@ def difference_variance(a: Added, b: Added) -> float:
     spread = sum(rate * (1 - rate) for rate in rates)
     n = min(spread / variance, comparisons) if variance > 0 else comparisons
     differs = np.abs(a.own_errors - b.own_errors)
-    seen = count_alike((differs**2).sum(), differs.sum())
+    seen = a.repeats * count_alike((differs**2).sum(), differs.sum())
     if a.units < n:
         n *= (a.units / n) ** (UNSEEN / (seen + UNSEEN))
     return spread / n
@@ -209,7 +212,7 @@ def _of_measure(a: xr.DataTree, b: xr.DataTree, chosen: Measure, target: str) ->
         difference = first - second
     of_units = sides[0][3] - sides[1][3]
     sd = np.sqrt((of_units**2).sum(REPLICATE)).where(np.isfinite(difference))
-    return difference, sd, sides[0][2], 0.0
+    return difference, sd, sides[0][2], 0.0, {}
 
 
 def _from_replicates(a, b, chosen: Measure, method: str, level: float) -> xr.Dataset:
@@ -293,7 +296,8 @@ def _newcombe(found: xr.Dataset, pair: tuple[str, str], level: float) -> xr.Data
     n = np.stack([a.n_effective.values, b.n_effective.values], -1)
     p = difference.copy(data=equality_test(rates, n)[1])
     result = xr.Dataset({"estimate": difference, "lower": lower, "upper": upper, "p": p})
-    return result.assign_attrs(contrast="difference", null=0)
+    both = a.n_effective + b.n_effective
+    return result.assign(n_effective=both).assign_attrs(contrast="difference", null=0)
 
 
 def _holm_row(p: np.ndarray) -> np.ndarray:

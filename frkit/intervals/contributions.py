@@ -31,6 +31,7 @@ class Added:
     seen : as if so many units had erred alike. units : how many there are.
     comparisons : that make the rate. people : who make it.
     own_errors : (unit,) weight of the errors of each unit.
+    repeats : how many alike each unit stands for, in a plan for more people.
     """
 
     rate: float
@@ -42,6 +43,21 @@ class Added:
     comparisons: float
     people: float
     own_errors: np.ndarray
+    repeats: float = 1.0
+
+    def of_more_people(self, factor: float) -> "Added":
+        """What is added where there are so many times as many people, alike to these."""
+        return replace(
+            self,
+            influence=self.influence / np.sqrt(factor),
+            noise=self.noise / factor,
+            least=self.least / factor,
+            seen=self.seen * factor,
+            units=self.units * factor,
+            comparisons=self.comparisons * factor,
+            people=self.people * factor,
+            repeats=self.repeats * factor,
+        )
 
     @property
     def variance(self) -> float:

@@ -97,10 +97,17 @@ def disparity(evaluation: xr.DataTree, chosen: Measure, level: float, target: st
     without = _some_without_error([data[name] for name in names])
     if chosen.scale == "log":  # the rate of a group without an error may be as low as one likes
         upper = upper.where(~without, np.inf)
-    p = np.minimum(len(names) * xr.concat([found.p for found in rates.values()], "line").min("line"), 1)
     known = estimate.notnull() | without
     ends = xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper}).where(known)
-    return ends.assign(p=p)
+    return ends.assign(p=_joint_p(rates), **comparisons_of(rates))
+
+
+def comparisons_of(rates: dict[str, xr.Dataset]) -> dict[str, xr.DataArray]:
+    """Effective number of comparisons of all groups together, where a measure reads one rate."""
+    if len(rates) > 1:
+        return {}
+    (found,) = rates.values()
+    return {"n_effective": found.n_effective.sum(GROUP, skipna=False)}
 
 
 def _some_without_error(rates: list[xr.DataArray]) -> xr.DataArray:
@@ -149,18 +156,25 @@ def _line(rate: np.ndarray, n: np.ndarray, level: float, steps: int) -> np.ndarr
 # --- what equal groups would show ----------------------------------------------------------------
 
 
-def equal_draws(evaluation: xr.DataTree, chosen: Measure, target: str, draws: int = 1_000) -> tuple:
-    """The measure of draws from equal groups, over `replicate`, and the p-value of equality."""
+def equal_draws(
+    evaluation: xr.DataTree, chosen: Measure, target: str, draws: int = 1_000
+) -> tuple[xr.DataArray, dict[str, xr.DataArray]]:
+    """The measure of draws from equal groups, over `replicate`; and p of equality, `n_effective`."""
     data = evaluation["empirical"].to_dataset()
-    drawn, p = {}, []
-    for name in lines_of(chosen, data):
-        found = group_rates(evaluation, name, target)
+    rates = {name: group_rates(evaluation, name, target) for name in lines_of(chosen, data)}
+    drawn = {}
+    for name, found in rates.items():
         rate, n = found.estimate.values, found.n_effective.values
         out = np.full((draws, *rate.shape), np.nan)
         for place in np.ndindex(rate.shape[:-1]):
             if not np.isnan(rate[place]).any():
                 out[(slice(None), *place)] = draw_equal(rate[place], n[place], draws)
         drawn[name] = (REPLICATE, *found.estimate.dims), out
-        p.append(found.p)
     values = chosen(data.drop_vars(list(drawn)).assign(drawn))
-    return values, np.minimum(len(p) * xr.concat(p, "line").min("line"), 1)
+    return values, {"p": _joint_p(rates), **comparisons_of(rates)}
+
+
+def _joint_p(rates: dict[str, xr.Dataset]) -> xr.DataArray:
+    """The smallest p-value of some rates, times their number (Bonferroni)."""
+    smallest = xr.concat([found.p for found in rates.values()], "line").min("line")
+    return np.minimum(len(rates) * smallest, 1)

@@ -78,7 +78,7 @@ def fair_floor(
     xr.Dataset
         `estimate`, `median` and `limit` (quantiles of the floor, away from the fair value), `p`,
         `n_nonfinite` (draws of the floor that are not finite) and `resolved`, over the measure's
-        own dimensions. Infinite draws count as the largest, NaN are left out. attrs["size"] says
+        own dimensions; with effective numbers `n_effective`, that of all groups together. Infinite draws count as the largest, NaN are left out. attrs["size"] says
         what `p` is worth as a test, which `permutation_test` makes exact.
 
     Raises
@@ -117,7 +117,7 @@ def fair_floor(
     data = evaluation["empirical"].to_dataset()
     estimate = chosen(data)  # says what it lacks
     target = NEW_PEOPLE if target is None else target
-    about, p = None, None
+    about, more = None, {}
     if chosen.dealt:
         require(
             DEALT in evaluation.children,
@@ -126,13 +126,11 @@ def fair_floor(
         )
         draws, size = chosen(evaluation[DEALT].to_dataset()), evaluation[DEALT].attrs["dealt"]
     elif "people" in evaluation.children and lines_of(chosen, data):
-        draws, p = equal_draws(evaluation, chosen, target)
+        draws, more = equal_draws(evaluation, chosen, target)
         about, size = target, "rates"
     else:
         draws, size = _of_fair(evaluation, chosen), "replicates"
-    result = against(estimate, draws, chosen.fair, level)
-    if p is not None:
-        result = result.assign(p=p)
+    result = against(estimate, draws, chosen.fair, level).assign(more)
     result = with_resolved(result, chosen, evaluation)
     result.attrs = attributes(evaluation, chosen, "fair floor", level, about)
     result.attrs["size"] = SIZES[size]

@@ -30,6 +30,7 @@ from frkit.plot.style import (
     new_axes,
     plain,
     require_dims,
+    worth,
 )
 
 CURVES = Result("evaluate(...)['empirical']", ("frr", *LEVELS), LEVELS, kind=(xr.Dataset, xr.DataTree), several=True)
@@ -47,6 +48,7 @@ def roc(
     curves: dict[str, xr.Dataset] | None = None,
     truth: xr.Dataset | None = None,
     scale: str = "log",
+    n_effective: bool = False,
 ) -> Axes:
     """Draw ROC curves with their bands on log or DET axes, one colour for each band, model and group.
 
@@ -62,6 +64,8 @@ def roc(
     truth : what `Mixture.population_roc` returned, drawn dashed and black.
     scale : "log", or "det": both rates on a probit scale, on which normal scores make a straight line (Martin et al.
         1997); it takes a band over FAR levels.
+
+    n_effective : whether to write how many independent comparisons the bands are worth.
 
     Returns
     -------
@@ -107,7 +111,9 @@ def roc(
         reaching = curve[along][positive & (curve.lower <= 0)]
         draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
     draw_truth(ax, truth)
-    captions = [caption(curve.attrs) for _, curve in solid]
+    captions = [
+        caption(curve.attrs) + (worth(curve) if n_effective else "") for _, curve in solid
+    ]
     finish_levels(ax, solid[0][1][along], solid[0][1].attrs.get("label", "FRR"), captions, floor)
     return ax if scale == "log" else det_axes(ax)
 

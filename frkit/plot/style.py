@@ -188,6 +188,15 @@ def caption(attrs: dict) -> str:
     return "\n".join(line for line in (", ".join(parts), about) if line)
 
 
+def worth(curve: xr.Dataset) -> str:
+    """A line that says how many independent comparisons a band is worth, where that is known."""
+    if "n_effective" not in curve:
+        return ""
+    least, most = float(curve.n_effective.min()), float(curve.n_effective.max())
+    numbers = f"{least:,.0f}" if round(least) == round(most) else f"{least:,.0f} to {most:,.0f}"
+    return f"\nworth {numbers} independent comparisons"
+
+
 def even_lines(words: str, letters: int) -> list[str]:
     """The words in as few lines as so many letters allow, none much shorter than the others."""
     lines = wrap(words, letters)

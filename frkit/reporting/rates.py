@@ -10,7 +10,7 @@ from frkit import plot
 from frkit.base import FAR_LEVEL, InputError, require, warn
 from frkit.intervals import band, compare, provenance
 from frkit.intervals.contributions import NEW_PEOPLE
-from frkit.reporting.tables import Table, number, table
+from frkit.reporting.tables import Table, count_words, number, table
 from frkit.reporting.words import accepted
 from frkit.reporting.work import (
     SURE,
@@ -35,7 +35,8 @@ def errors(work: Work) -> Section:
     rates, left = ("frr",) if work.along == FAR_LEVEL else ("far", "frr"), {}
     for rate in rates:
         bands = _both_targets(work, rate, section, left)
-        shown = table({f"{rate.upper()}, {work.words(target)}": result for target, result in bands.items()})
+        named = {f"{rate.upper()}, {work.words(target)}": result for target, result in bands.items()}
+        shown = table(named, n_effective=True)
         if rate == rates[0]:
             data = work.data.transpose(..., work.along)
             if work.along == FAR_LEVEL:
@@ -83,7 +84,8 @@ def _error_words(work: Work, section: Section, name: str) -> str:
     frr, eer = (of_one(section.results[f"{rate}, {NEW_PEOPLE}"], name) for rate in ("frr", "eer"))
     one = frr.isel(strictest(frr))
     return (
-        f"FRR{of_model(name)} {level_words(one)}: {cell_of(one)}; EER: {cell_of(eer)} "
+        f"FRR{of_model(name)} {level_words(one)}: {cell_of(one)}, worth "
+        f"{count_words(float(one.n_effective))} independent comparisons; EER: {cell_of(eer)} "
         f"({work.level:.0%} intervals for {work.about})."
     )
 

@@ -10,6 +10,7 @@ import xarray as xr
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
 
 MEASURE, VALUE, LIMIT, CONTRAST = "measure", "value", "fair model up to", "contrast"
+WORTH = "independent comparisons"  # an effective number
 HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
 KEYS = (MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group")
 DEALT = "random groups"
@@ -134,12 +135,17 @@ def rlb_cell(rlb: float, se: float) -> str:
     return cell(rlb, rlb - 1.96 * se, rlb + 1.96 * se)
 
 
+def count_words(n: float) -> str:
+    """A number of comparisons in a cell."""
+    return "–" if np.isnan(n) else f"{n:,.0f}" if n >= 10 else f"{n:.1f}"
+
+
 def p_words(p: float) -> str:
     """A p-value in a cell."""
     return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def table(*results: object, across: str | None = None) -> Table:
+def table(*results: object, across: str | None = None, n_effective: bool = False) -> Table:
     """Put results with their intervals into one table for a paper.
 
     Parameters
@@ -150,6 +156,8 @@ def table(*results: object, across: str | None = None) -> Table:
         result gives each a column of its own, such as {"new people": ..., "these people": ...}. Or one report.
     across : str, optional
         A name of rows to spread over columns: "model", "FAR", "group", ...
+    n_effective : bool
+        Whether a column says how many independent comparisons each value is worth.
 
     Returns
     -------
@@ -174,6 +182,8 @@ def table(*results: object, across: str | None = None) -> Table:
     require(results, "table() needs a result, such as what fk.band returned")
     if len(results) == 1 and hasattr(results[0], "sections"):
         results = results[0].bands
+    if not n_effective:
+        results = [_without_worth(result) for result in results]
     if len(results) == 1 and isinstance(results[0], Mapping) and not isinstance(results[0], xr.Dataset):
         parts = [_named(str(name), result) for name, result in results[0].items()]
         joined = pd.concat(parts, axis=1, sort=False)
@@ -182,6 +192,13 @@ def table(*results: object, across: str | None = None) -> Table:
         long = pd.concat([_frame(result) for result in results], sort=False)
         joined = long.groupby(level=list(range(long.index.nlevels)), sort=False).first()
     return _spread(_tidy(joined), across)
+
+
+def _without_worth(result):
+    """A result, or a mapping of several, without effective numbers."""
+    if isinstance(result, Mapping) and not isinstance(result, xr.Dataset):
+        return {name: _without_worth(part) for name, part in result.items()}
+    return result.drop_vars("n_effective", errors="ignore") if isinstance(result, xr.Dataset) else result
 
 
 def _named(name: str, result) -> pd.DataFrame:
@@ -252,7 +269,13 @@ def _of_band(result: xr.Dataset) -> pd.DataFrame:
     cells = {VALUE: [cell(*three) for three in _pairs(estimate, *ends)]}
     kind = P_OF.get(attrs.get("method")) if "contrast" not in attrs else None
     p_head = f"p ({kind})" if kind else "p"
-    for name, head, words in (("limit", LIMIT, number), ("p", p_head, p_words), ("p_holm", "p (Holm)", p_words)):
+    columns = [
+        ("n_effective", WORTH, count_words),
+        ("limit", LIMIT, number),
+        ("p", p_head, p_words),
+        ("p_holm", "p (Holm)", p_words),
+    ]
+    for name, head, words in columns:
         if name in result:
             cells[head] = [words(value) for value in result[name].transpose(*estimate.dims).values.ravel()]
     words = attrs.get("measure", estimate.name or VALUE)

@@ -1,12 +1,14 @@
 """A methods paragraph from an evaluation's provenance, and the references of the methods that were used."""
 
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, listed, require
-from frkit.intervals import provenance
+from frkit.base import GROUP, REPLICATE, DataWarning, listed, require
+from frkit.intervals import band, provenance
+from frkit.reporting.tables import count_words
 
 REFERENCES = Path(__file__).with_name("references.bib")  # what CITATION.cff says, as BibTeX
 CITES = {"conti2024": "rates", "conti2022": "disparities", "kotwal2022": "indices", "dealcala2023": "n_sigma"}
@@ -119,7 +121,7 @@ def _intervals(evaluation: xr.DataTree, known: dict) -> str:
         text = (
             "Intervals rest on the effective number of independent comparisons (Korn and Graubard 1998; Jeffreys ends), "
             "for new people or for new images of these people, as named beside them; groups are compared by a chi-square "
-            "test with these numbers (Rao and Scott 1984)."
+            f"test with these numbers (Rao and Scott 1984). {_worth(evaluation)}"
         )
     if "replicates" in evaluation.children:
         n, strata = evaluation["replicates"].sizes[REPLICATE], known.get("strata")
@@ -127,6 +129,16 @@ def _intervals(evaluation: xr.DataTree, known: dict) -> str:
         text += f" {n} bootstrap replicates were drawn (scheme '{known['scheme']}'{within}, seed {known['seed']}), "
         text += f"which speak of {known['target']}."
     return text.strip() or "No intervals were made."
+
+
+def _worth(evaluation: xr.DataTree) -> str:
+    """How many independent comparisons the FRR is worth, over levels and models."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        n = band(evaluation, "frr").n_effective
+    least, most = (count_words(float(end)) for end in (n.min(), n.max()))
+    worth = least if least == most else f"{least} to {most}"
+    return f"The FRR is worth {worth} independent comparisons for new people."
 
 
 def bibtex(used: Iterable[str]) -> str:

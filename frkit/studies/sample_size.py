@@ -1,8 +1,8 @@
 """How many people until an interval is narrow enough, or a difference is seen.
 
-With as many images each, an effective number of comparisons grows in proportion to the number of
-people. An interval's width, or a test's power, is computed from that number times a factor, and
-solved for the factor.
+With as many images each, what one person adds to a rate falls in proportion to the number of
+people. An interval's width, or a test's power, is computed for a factor on that number by the
+formulas of the intervals themselves, and solved for the factor.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,6 @@ from scipy.optimize import brentq
 
 from frkit.base import (
     FAR_LEVEL,
-    GROUP,
     IMAGE,
     MODEL,
     require,
@@ -23,11 +22,10 @@ from frkit.base import (
     require_one_of,
 )
 from frkit.evaluation.evaluate import evaluate
-from frkit.intervals.bands import band
-from frkit.intervals.compare import compare
+from frkit.intervals.compare import difference_variance
 from frkit.intervals.contributions import NEW_PEOPLE
-from frkit.intervals.effective import jeffreys
-from frkit.intervals.equality import chi_square, group_rates, pooled
+from frkit.intervals.effective import added_to, effective_number, jeffreys
+from frkit.intervals.equality import chi_square, pooled
 from frkit.intervals.reading import provenance
 from frkit.scores.tensor import score_tensor
 
@@ -53,13 +51,13 @@ class Prospect(NamedTuple):
     """What more people would bring.
 
     value : half-width or power as a function of the factor on the number of people.
-    effect : what the data show. comparisons : effective number of comparisons in the data.
+    comparisons : effective number of comparisons, likewise. effect : what the data show.
     rejects : rejected genuine pairs where they are fewest.
     """
 
     value: Callable[[float], float]
+    comparisons: Callable[[float], float]
     effect: float
-    comparisons: float
     rejects: int
 
 
@@ -76,9 +74,9 @@ def sample_size(
 ) -> xr.Dataset:
     """Find the smallest number of people that reaches a goal, from data like those to come.
 
-    An effective number of comparisons (`frkit.band`) grows in proportion to the number of people.
-    The interval of FRR is Jeffreys' with that number, a difference of two models is seen in a
-    paired t-test over people, a ratio of groups in the chi-square test of equal rates.
+    An effective number of comparisons (`frkit.band`) grows with the number of people. The interval
+    of FRR is Jeffreys' with that number, a difference of two models is seen in a paired t-test over
+    people, a ratio of groups in the chi-square test of equal rates.
 
     Parameters
     ----------
@@ -151,10 +149,10 @@ def sample_size(
     plan = xr.Dataset(
         {
             "n_identities": np.ceil(factor * people),
-            "n_effective": factor * prospect.comparisons,
+            "n_effective": prospect.comparisons(factor) if np.isfinite(factor) else np.nan,
             "predicted": prospect.value(factor) if np.isfinite(factor) else np.nan,
             "n_identities_now": people,
-            "n_effective_now": prospect.comparisons,
+            "n_effective_now": prospect.comparisons(1.0),
             "value_now": prospect.value(1.0),
             "curve_identities": ("curve", factors * people),
             "curve_value": ("curve", [prospect.value(one) for one in factors]),
@@ -188,15 +186,17 @@ def _check_models(goal: str, rates: xr.Dataset) -> None:
 
 def _interval(evaluation: xr.DataTree, _size, level: float, relative: bool = False) -> Prospect:
     """Half the width of Jeffreys' interval of FRR."""
-    found = band(evaluation, "frr", level=level)
-    rate, comparisons = found.estimate.item(), found.n_effective.item()
+    (added,) = added_to(evaluation, "frr", NEW_PEOPLE).ravel()
+
+    def comparisons(factor: float) -> float:
+        return effective_number(added.of_more_people(factor), level)
 
     def half_width(factor: float) -> float:
-        lower, upper = jeffreys(np.array(rate), np.array(comparisons * factor), level)
-        return float(upper - lower) / 2 / (rate if relative else 1)
+        lower, upper = jeffreys(np.array(added.rate), np.array(comparisons(factor)), level)
+        return float(upper - lower) / 2 / (added.rate if relative else 1)
 
     rejects = evaluation["empirical"].false_rejects.item()
-    return Prospect(half_width, np.nan, comparisons, rejects)
+    return Prospect(half_width, comparisons, np.nan, rejects)
 
 
 def _relative_interval(evaluation: xr.DataTree, size, level: float) -> Prospect:
@@ -205,38 +205,42 @@ def _relative_interval(evaluation: xr.DataTree, size, level: float) -> Prospect:
 
 def _difference(evaluation: xr.DataTree, size: float | None, level: float) -> Prospect:
     """Power of the paired t-test over people, by the noncentral t distribution."""
-    rates = evaluation["empirical"].to_dataset()
-    first, second = rates[MODEL].values.tolist()
-    found = compare(evaluation, "frr", models=(second, first), level=level)
-    error, df = found.se.item(), found.df.item()
-    effect = found.estimate.item()
+    first, second = added_to(evaluation, "frr", NEW_PEOPLE).ravel()
+    effect = second.rate - first.rate
     wished = abs(effect if size is None else size)
+    spread = sum(one.rate * (1 - one.rate) for one in (first, second))
+
+    def variance(factor: float) -> float:
+        return difference_variance(first.of_more_people(factor), second.of_more_people(factor))
 
     def power(factor: float) -> float:
-        more = max((df + 1) * factor - 1, 1)
-        limit = stats.t.ppf((1 + level) / 2, more)
-        return float(stats.nct.sf(limit, more, wished / error * np.sqrt(factor)))
+        df = max(first.people * factor - 1, 1)
+        limit = stats.t.ppf((1 + level) / 2, df)
+        return float(stats.nct.sf(limit, df, wished / np.sqrt(variance(factor))))
 
-    frr = rates.frr.values
-    return Prospect(power, effect, (frr * (1 - frr)).sum() / error**2, int(rates.false_rejects.min()))
+    rejects = int(evaluation["empirical"].false_rejects.min())
+    return Prospect(power, lambda factor: spread / variance(factor), effect, rejects)
 
 
 def _ratio(evaluation: xr.DataTree, size: float | None, level: float) -> Prospect:
     """Power of the chi-square test of equal groups, on the line through the rates that were seen."""
-    found = group_rates(evaluation, "frr_group", NEW_PEOPLE)
-    rate, n = (found[name].squeeze().transpose(GROUP).values for name in ("estimate", "n_effective"))
-    away = np.log(rate) - np.log(rate).mean()
+    groups = added_to(evaluation, "frr_group", NEW_PEOPLE, fixed_threshold=True).ravel()
+    rate, df = np.array([added.rate for added in groups]), len(groups) - 1
     effect = float(rate.max() / rate.min())
+    away = np.log(rate) - np.log(rate).mean()
     truth = np.exp(away * np.log(effect if size is None else size) / np.log(effect))
-    truth *= (n * rate).sum() / (n * truth).sum()
-    statistic = float(chi_square(truth, n, pooled(truth, n)))
-    df = len(rate) - 1
+
+    def numbers(factor: float) -> np.ndarray:
+        return np.array([effective_number(one.of_more_people(factor), level) for one in groups])
 
     def power(factor: float) -> float:
-        return float(stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic * factor))
+        n = numbers(factor)
+        rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
+        statistic = chi_square(rates, n, pooled(rates, n))
+        return float(stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic))
 
     rejects = int(evaluation["empirical"].false_rejects_group.min())
-    return Prospect(power, effect, n.sum(), rejects)
+    return Prospect(power, lambda factor: numbers(factor).sum(), effect, rejects)
 
 
 _PROSPECTS = {
