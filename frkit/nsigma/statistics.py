@@ -24,7 +24,7 @@ LONG_NAMES = {
     "sp_floor": "SP of two groups with these σ and equal mean EERs",
     "eop_floor": "EOP of two groups with these standard deviations and equal mean TPRs",
     "welch_t": "Welch's t of the EERs (eq. 5)",
-    "p_value": "p of Welch's t: depends on the number of subsets",
+    "p_value": "the paper's p of Welch's t over subsets: no test of fairness, depends on their number",
     "n_signed": "N, (mean of the reference - mean of the group) / σ of the reference (eq. 6)",
     "n_absolute": "|N|, distance to the reference group in σ",
     "n_by_batch": "N of each batch",
@@ -74,7 +74,10 @@ def n_sigma(
     `eer_mean`, `tpr_mean`, `eer_sd` (σ), `tpr_sd`; `sp` (eq. 3), `eop` (eq. 4), `welch_t` (eq. 5), `p_value`,
     `n_signed` (eq. 6; negative where the group is worse), `n_absolute`; the reference itself has 1, 1, 0, 1, 0, 0.
     `sp_floor` and `eop_floor` are what equal groups would have, about 1 - 2σ/√π and not 1. `risk` names the level
-    of |N|; `n_by_batch` is N before it is averaged. Coordinates `reference_eer` and `reference_tpr` name the
+    of |N|; `n_by_batch` is N before it is averaged. `p_value` is the paper's and no test of fairness: its samples
+    are subsets of the same people, so that it calls equal groups different in most data sets (.87 at a nominal .05
+    with the paper's numbers) and falls with the number of subsets; for a test take `frkit.band` of a disparity or
+    `frkit.compare(..., groups=...)`. Coordinates `reference_eer` and `reference_tpr` name the
     reference groups.
 
     Raises
