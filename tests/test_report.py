@@ -132,8 +132,10 @@ def test_sentences_say_which_model_is_better_and_which_group_is_worst(found):
     assert "bad: most rejected at FAR 0.05: b, FRR" in answers
     assert re.search(r"the difference is clear \(p [=<] 0\.00\d\)", answers)
     frr, eer = (found.results["errors", f"{rate}, new people"].sel(model="bad") for rate in ("frr", "eer"))
+    worth = float(frr.sel(AT).n_effective)
     frr, eer = (cell(*(float(one[k]) for k in ("estimate", "lower", "upper"))) for one in (frr.sel(AT), eer))
-    assert f"FRR of bad at FAR 0.05: {frr}; EER: {eer} (95% intervals for new people)." in answers
+    said = f"FRR of bad at FAR 0.05: {frr}, worth {worth:,.0f} independent comparisons; EER: {eer} "
+    assert f"{said}(95% intervals for new people)." in answers
     rlb = found.results["rlb", "rlb"].sel(model="bad")
     ends = [float(rlb.rlb + times * rlb.rlb_se) for times in (0, -1.96, 1.96)]
     assert f"(RLB {cell(*ends)}, {rlb.verdict.item()})" in answers

@@ -128,7 +128,11 @@ def test_faces_scores_and_a_list_give_the_same_plan(pilot, plan):
 @pytest.mark.skipif(not LFW.is_dir(), reason="the LFW embeddings are not here")
 @pytest.mark.parametrize("far", [1e-3, 1e-2])
 def test_parts_of_real_people_see_the_difference_as_often_as_planned(far):
-    """Sixty subsets of as many of the 158 people as the plan names see it in .8 of all cases."""
+    """Of sixty subsets of as many of the 158 people as the plan names at least .8 see it.
+
+    Less two standard errors. Subsets of the same 158 people vary less than new people do, so that
+    more of them may see it: .85 at FAR 1e-3 (117 people) and .93 at 1e-2 (41) when it was counted.
+    """
     names = ("facenet", "insightface")
     faces = fk.stack_models({name: fk.open_faces(LFW / f"lfw158_{name}.npz") for name in names})
     plan = plan_of(faces, "difference", far=far)
@@ -138,7 +142,7 @@ def test_parts_of_real_people_see_the_difference_as_often_as_planned(far):
         some = faces.isel(image=np.isin(faces.identity.values, drawn))
         ev = fk.evaluate(fk.score_tensor(some), far=[far])
         seen += float(fk.compare(ev, "frr", models=names).p[0]) <= 0.05
-    assert seen / 60 == pytest.approx(0.8, abs=0.12)
+    assert seen / 60 >= 0.8 - 2 * np.sqrt(0.8 * 0.2 / 60)
 
 
 @pytest.mark.parametrize(("name", "goal"), [("band", 0.2), ("models", 0.8), ("groups", 0.8)])

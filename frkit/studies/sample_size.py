@@ -138,7 +138,8 @@ def sample_size(
     rates = evaluation["empirical"].to_dataset().isel({FAR_LEVEL: 0})
     _check_models(goal, rates)
     prospect = _PROSPECTS[goal](evaluation, size, level)
-    people = provenance(evaluation)["n_identities"]
+    people = provenance(evaluation).get("n_identities")
+    require(people, "a plan counts people, but these pairs do not say who they show: name identities")
     size = prospect.effect if size is None else size
     goal_line = power if goal in TESTS else size
     fewest = max(
