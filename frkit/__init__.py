@@ -11,8 +11,8 @@ For face recognition and any other similarity scoring. Start with faces or score
     fk.plot.roc(roc)
 
 `fk.report(faces, by="gender")` says all of that in one page. `fk.band`, `fk.fair_floor`,
-`fk.uncertainty` and `fk.compare` take any measure by name (`fk.measures.names()`). Each function's help has an example that runs; the notebooks teach the
-methods.
+`fk.uncertainty` and `fk.compare` take any measure by name (`fk.measures.names()`). Each function's
+help has an example that runs; the notebooks teach the methods.
 """
 
 import lazy_loader

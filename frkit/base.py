@@ -2,15 +2,12 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
-from inspect import signature
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import xarray as xr
 
 IMAGE, FEATURE, MODEL = "image", "feature", "model"
 PROBE, REFERENCE = "probe", "reference"
@@ -69,54 +66,21 @@ def require_inside(name: str, value, low: float, high: float) -> None:
     require(given.ndim == 0 and low < given < high, f"{name} must lie in ({low}, {high}), got {value!r}")
 
 
-class Result(NamedTuple):
-    """What an argument must be: the call that makes it, and what that result holds; "a or b" is one of both."""
+def require_made(name: str, value, made_by: str, *parts: str) -> None:
+    """Raise InputError unless the value, or each of a mapping, is what a call returned.
 
-    made_by: str
-    holds: tuple[str, ...] = ()  # variables and coordinates, or the nodes of a tree
-    dims: tuple[str, ...] = ()  # among others
-    attrs: tuple[str, ...] = ()
-    kind: type | tuple[type, ...] = xr.Dataset
-    several: bool = False  # a mapping of names to such results will do
-
-
-def require_result(name: str, value, wanted: Result) -> None:
-    """Raise InputError unless the value is what the call that makes it returns, or several of these by name."""
-    if wanted.several and isinstance(value, Mapping) and not isinstance(value, xr.Dataset | xr.DataTree):
-        require(len(value) > 0, f"{name} is an empty mapping: give it what {wanted.made_by} returned, by name")
+    It must have these variables, dims, attributes or nodes; "a or b" is one of both.
+    """
+    if isinstance(value, dict):
+        require(len(value) > 0, f"{name} is an empty mapping: give it what {made_by} returned, by name")
         for key, one in value.items():
-            require(isinstance(key, str), f"the names in {name} must be texts, got {key!r}")
-            require_result(f"{name}[{key!r}]", one, wanted._replace(several=False))
+            require_made(f"{name}[{key!r}]", one, made_by, *parts)
         return
-    words = f"{name} must be what {wanted.made_by} returned{', or several by name' if wanted.several else ''}"
-    require(isinstance(value, wanted.kind), f"{words}; this is of type {type(value).__name__}")
-    for what, parts, there in (
-        ("holds no", wanted.holds, value),
-        ("has no dimension", wanted.dims, getattr(value, "dims", ())),
-        ("has no attribute", wanted.attrs, getattr(value, "attrs", ())),
-    ):
-        absent = [part for part in parts if not any(one in there for one in part.split(" or "))]
-        require(not absent, f"{words}; this {what} {', '.join(absent)}")
-
-
-def takes(**results: Result) -> Callable[[Function], Function]:
-    """Check these arguments of a function by `require_result`, unless one is left out."""
-
-    def checked(function: Function) -> Function:
-        parameters = signature(function)
-
-        @wraps(function)
-        def call(*given, **named):
-            arguments = parameters.bind(*given, **named).arguments
-            for name, wanted in results.items():
-                value = arguments.get(name)
-                if value is not None or parameters.parameters[name].default is not None:
-                    require_result(name, value, wanted)
-            return function(*given, **named)
-
-        return call
-
-    return checked
+    fields = ("variables", "coords", "dims", "attrs", "children")
+    there = {part for field in fields for part in getattr(value, field, ())}
+    absent = [part for part in parts if not there.intersection(part.split(" or "))]
+    kind = type(value).__name__
+    require(not absent, f"{name} must be what {made_by} returned; this {kind} holds no {', '.join(absent)}")
 
 
 def real_numbers(name: str, values) -> np.ndarray:

@@ -17,11 +17,10 @@ from frkit.base import (
     PROBE,
     REFERENCE,
     REPLICATE,
-    Result,
     require,
+    require_made,
     require_one_of,
     require_whole,
-    takes,
 )
 from frkit.data.labels import VARYING_RULES
 from frkit.evaluation.evaluate import evaluate
@@ -36,10 +35,9 @@ SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05)
 MAPS = {"cosine: (1 + s) / 2": "cosine", "angular: 1 - arccos(s) / π": "angular"}
 SUBSET, SUBSET_SIZE = "subset", "subset_size"
 BEST = "the best group"
-TENSOR = Result("frkit.score_tensor(faces)", dims=(PROBE, REFERENCE), kind=xr.DataArray)
+TENSOR = ("frkit.score_tensor(faces)", PROBE, REFERENCE)
 
 
-@takes(evaluation=TREE, scores=TENSOR)
 def fairness(
     evaluation: xr.DataTree | dict[str, xr.DataTree],
     scores: xr.DataArray | None = None,
@@ -78,6 +76,9 @@ def fairness(
     >>> [child.description for child in fk.explore.fairness(ev).children[:3]]
     ['attribute', 'metric', 'FAR range']
     """
+    require_made("evaluation", evaluation, *TREE)
+    if scores is not None:
+        require_made("scores", scores, *TENSOR)
     for rule in varying.values() if isinstance(varying, dict) else [varying]:
         require_one_of("varying", rule, VARYING_RULES)
     by, held = {}, {}  # held: evaluations by attribute, scheme, and whether impostors come from the same group only
@@ -218,7 +219,6 @@ def fairness_indices(
     return Panel(controls, histograms, values, room=(1.1, 0.95), start=start).box()
 
 
-@takes(result=SUBSETS._replace(holds=("eer", "tpr", GROUP), dims=(*SUBSETS.dims, "batch")))
 def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     """Explore what N and p depend on: number and size of the subsets, the reference, and the limits of risk.
 
@@ -248,6 +248,7 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.n_sigma(found).children[:2]]
     ['number K of subsets', 'reference group']
     """
+    require_made("result", result, *SUBSETS, "eer", "tpr", GROUP, "batch")
     rates, most = result[["eer", "tpr"]].assign_attrs(result.attrs), result.sizes[SUBSET]
     counts = sorted({count for count in (5, 10, 20, 50, 100, 200, 500, 1000, 2000) if count < most} | {most})
     controls = {"count": slider("number K of subsets", options=counts, value=most)}

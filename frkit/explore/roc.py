@@ -8,13 +8,13 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, MODEL, Result, require, takes
+from frkit.base import FAR_LEVEL, MODEL, require, require_made
 from frkit.explore.panel import Panel, far_range, menu, number, remembered, say, several
 from frkit.intervals import band
 
 LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}
 OF_REPLICATES = ("recentered", "naive", "gaussian", "pivotal")
-TREE = Result("frkit.evaluate(scores, far=...)", ("empirical",), (), ("provenance",), xr.DataTree, several=True)
+TREE = ("frkit.evaluate(scores, far=...)", "empirical", "provenance")
 
 
 def within(far: tuple[float, float]) -> dict[str, slice]:
@@ -22,7 +22,6 @@ def within(far: tuple[float, float]) -> dict[str, slice]:
     return {FAR_LEVEL: slice(far[0] * (1 - 1e-9), far[1] * (1 + 1e-9))}
 
 
-@takes(evaluation=TREE)
 def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VBox:
     """Explore ROC curves with their bands: curves, kind of interval, nominal level and range of FAR.
 
@@ -53,6 +52,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     >>> [child.description for child in box.children[:2]]
     ['interval', 'nominal level']
     """
+    require_made("evaluation", evaluation, *TREE)
     evaluations = {"": evaluation} if isinstance(evaluation, xr.DataTree) else evaluation
     choices = {}
     for name, one in evaluations.items():

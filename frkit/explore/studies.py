@@ -8,7 +8,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import plot, studies
-from frkit.base import FAR_LEVEL, MODEL, REPLICATE, Result, require_whole, takes
+from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require, require_made, require_whole
 from frkit.explore.panel import MARK, Panel, far_names, far_range, labelled, menu, number, say, slider
 from frkit.plot.coverage import STUDY
 from frkit.plot.studies import BIAS, GROWTH
@@ -21,13 +21,9 @@ SIZES = {
     "n_datasets": ("data sets", 20, 200, 20),
 }
 SPLITS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
-LAW = Result("vmf.mixture(n_identities, dim)", kind=Mixture)
-FANS = BIAS._replace(
-    holds=(*BIAS.holds, "replicates", "truth"), dims=(*BIAS.dims, REPLICATE), attrs=(*BIAS.attrs, "seed", "level")
-)
+FANS = (*BIAS, "replicates", "truth", REPLICATE, "seed", "level")
 
 
-@takes(result=GROWTH)
 def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     """Explore how the empirical ROC comes closer to its goal: size, range of FAR and model.
 
@@ -56,6 +52,7 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.consistency(result).children[:2]]
     ['images per identity', 'FAR range']
     """
+    require_made("result", result, *GROWTH)
     label = "images per identity" if result.attrs["exact"] else "share of the images"
     sizes = [(f"{size:g}", size) for size in result["size"].values.tolist()]
     controls = {"size": slider(label, options=sizes), "far": far_range(result[FAR_LEVEL].values)}
@@ -72,7 +69,6 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     return Panel(controls, curves, distances, start=start).box()
 
 
-@takes(study=FANS, mixture=LAW)
 def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -> widgets.VBox:
     """Explore when the naive bootstrap goes wrong: images per identity, FAR level, and kind of fan.
 
@@ -103,6 +99,9 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     >>> [child.description for child in fk.explore.bootstrap_bias(study).children[:3]]
     ['images per identity', 'FAR level', 'bootstrap curves']
     """
+    require_made("study", study, *FANS)
+    known = mixture is None or isinstance(mixture, Mixture)
+    require(known, "mixture must be what vmf.mixture(n_identities, dim) returned")
     shown = {"study": study}
     levels, sizes = far_names(study[FAR_LEVEL].values), study.per_identity.values.tolist()
     controls = {
@@ -138,7 +137,6 @@ def recentered(fan: xr.Dataset) -> xr.Dataset:
     return fan.assign(replicates=moved).assign_attrs(method="recentered")
 
 
-@takes(study=STUDY._replace(holds=(*STUDY.holds, "scheme"), dims=(*STUDY.dims, "scheme"), attrs=("study",)))
 def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     """Explore how often intervals hold the truth: FAR, nominal level, scheme; and studies of another size.
 
@@ -168,6 +166,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.coverage(study).children[:4]]
     ['FAR level', 'nominal coverage', 'scheme', 'on the right']
     """
+    require_made("study", study, *STUDY, "scheme", "study")
     shown, made, fars = {"study": study}, json.loads(study.attrs["study"]), far_names(study[FAR_LEVEL].values)
     levels = [(f"{level:.2f}", level) for level in study.level.values.tolist()]
     controls = {

@@ -324,7 +324,8 @@ def band(
     -------
     xr.Dataset
         `estimate`, `lower`, `upper`; of a rate `n_effective`; of a disparity of one rate
-        `n_effective` (of all groups together); of a disparity `p` (of equal groups) and `includes_fair` (the band reaches the value of a fair model); where replicates are read
+        `n_effective` (of all groups together); of a disparity `p` (of equal groups) and
+        `includes_fair` (the band reaches the value of a fair model); where replicates are read
         `centre` and `n_nonfinite` (replicates that are not finite); for curves `resolved` (at least
         ten errors); over the measure's dimensions. A ratio has no upper end (inf) where a group has
         no error. The attrs name measure, method, level and target.

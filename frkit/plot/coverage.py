@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from frkit.base import FAR_LEVEL, Result, require, require_one_of, takes
+from frkit.base import FAR_LEVEL, require, require_made, require_one_of
 from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, TRUTH, UNRESOLVED, at_far, finish, new_axes, plain
 
 METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "effective": COLOURS[3]}
@@ -16,14 +16,13 @@ ALONG_WORDS = {FAR_LEVEL: FAR_WORDS, "per_identity": "images per identity", "dim
 ALONG_WORDS |= {"n_identities": "identities"}
 KEPT_WORDS = {"level": "nominal {:g}", "scheme": "{} scheme", "method": "{}", FAR_LEVEL: "FAR {:.2g}"}
 MADE_BY = "studies.coverage(mixture)"
-STUDY = Result(MADE_BY, ("coverage", "method", "level", FAR_LEVEL), (FAR_LEVEL, "method", "level"))
+STUDY = (MADE_BY, "coverage", "method", "level", FAR_LEVEL)
 DISTANCES = ("kolmogorov", "kolmogorov_chance", "wasserstein", "wasserstein_chance")
-LAWS = Result(MADE_BY, ("law", "probability", "errors", FAR_LEVEL, *DISTANCES), ("errors", FAR_LEVEL))
-PRINTED = Result("xr.DataArray(coverages, {'method': ..., 'level': ...})", (), ("method", "level"), (), xr.DataArray)
+LAWS = (MADE_BY, "law", "probability", "errors", FAR_LEVEL, *DISTANCES)
+PRINTED = ("xr.DataArray(coverages, {'method': ..., 'level': ...})", "method", "level")
 ERROR_WORDS = {"bootstrap": r"bootstrap: $\theta^* - \tilde\theta$", "actual": r"actual: $\hat\theta - \theta$"}
 
 
-@takes(study=STUDY, printed=PRINTED)
 def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: xr.DataArray | None = None) -> Axes:
     """Draw the estimated coverage of every method against the nominal one, at one FAR level.
 
@@ -55,6 +54,9 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
     >>> fk.plot.coverage(study, far=0.1).get_xlabel()
     'nominal coverage'
     """
+    require_made("study", study, *STUDY)
+    if printed is not None:
+        require_made("printed", printed, *PRINTED)
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
@@ -68,7 +70,6 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
     return finish(ax, "nominal coverage", "estimated coverage", [words, study.attrs.get("words", "")])
 
 
-@takes(study=Result(MADE_BY, ("coverage",)))
 def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = None) -> Axes:
     """Draw the coverage at one nominal level along FAR or another quantity; at .95 with .92 to .98 shaded.
 
@@ -102,6 +103,7 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     >>> ax.get_xscale()
     'log'
     """
+    require_made("study", study, MADE_BY, "coverage")
     dims = [dim for dim in study.coverage.dims if dim in study.coords]
     require_one_of("along, a dimension of the study,", along, dims)
     others = [dim for dim in study.coverage.dims if dim != along]
@@ -128,7 +130,6 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", [words, study.attrs.get("words", "")])
 
 
-@takes(study=LAWS)
 def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     """Draw the law that the bootstrap gives for the error of the FRR over the law that the error has.
 
@@ -158,6 +159,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.error_laws(study, far=0.1).lines)
     3
     """
+    require_made("study", study, *LAWS)
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH), strict=True):

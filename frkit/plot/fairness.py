@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, Result, require, takes
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, require, require_made
 from frkit.plot.style import (
     BANDS,
     ENDS,
@@ -28,15 +28,14 @@ from frkit.plot.style import (
     room,
 )
 
-FLOORS = Result("frkit.fair_floor(evaluation, measure)", ("estimate", "limit", *LEVELS), LEVELS, several=True)
-ZONES = Result("frkit.decision_zones(bands)", ("zone", *LEVELS), LEVELS)
-GROUPS = Result("frkit.band(evaluation, 'far_group')", (*ENDS, GROUP, *LEVELS), (GROUP, *LEVELS))
-FRR_GROUPS = GROUPS._replace(made_by="frkit.band(evaluation, 'frr_group')")
+FLOORS = ("frkit.fair_floor(evaluation, measure)", "estimate", "limit", *LEVELS)
+ZONES = ("frkit.decision_zones(bands)", "zone", *LEVELS)
+GROUPS = ("frkit.band(evaluation, 'far_group')", *ENDS, GROUP, *LEVELS)
+FRR_GROUPS = (*GROUPS, )
 FAR_ABOVE = 10.0  # times what bands reach: floors up to there have room
-CROSSED = Result("evaluation['empirical'].far_cross.sel(far_level=...)", (), (GROUP, REFERENCE_GROUP), (), xr.DataArray)
+CROSSED = ("evaluation['empirical'].far_cross.sel(far_level=...)", GROUP, REFERENCE_GROUP)
 
 
-@takes(bands=BANDS, floors=FLOORS, zones=ZONES)
 def fairness(
     bands: xr.Dataset | dict[str, xr.Dataset],
     ax: Axes | None = None,
@@ -79,6 +78,11 @@ def fairness(
     >>> ax.get_ylabel()
     'largest / smallest group FRR'
     """
+    require_made("bands", bands, *BANDS)
+    if floors is not None:
+        require_made("floors", floors, *FLOORS)
+    if zones is not None:
+        require_made("zones", zones, *ZONES)
     curves = named_curves("bands", bands)
     limits = {} if floors is None else dict(named_curves("floors", floors, ("estimate", "limit")))
     attrs, along = curves[0][1].attrs, level_dimension(curves[0][1])
@@ -139,7 +143,6 @@ def _draw_zones(ax: Axes, x: np.ndarray, letters: np.ndarray) -> None:
         ax.text(middle, 0.02, letter, **style)
 
 
-@takes(far=GROUPS, frr=FRR_GROUPS)
 def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw each group's own ROC curve, and grey lines through the points of one threshold.
 
@@ -168,6 +171,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'FAR of the group (share of impostor pairs accepted)'
     """
+    require_made("far", far, *GROUPS)
+    require_made("frr", frr, *FRR_GROUPS)
     along = level_dimension(frr)
     for name, rates in {"far": far, "frr": frr}.items():
         require_dims(name, rates.estimate, (along, GROUP))
@@ -194,7 +199,6 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     return finish(ax, *labels, ["grey: one threshold for all", caption(frr.attrs)])
 
 
-@takes(rates=CROSSED)
 def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     """Draw the FAR between every two groups as a matrix; the diagonal holds the groups' own FAR.
 
@@ -224,6 +228,7 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['a', 'b']
     """
+    require_made("rates", rates, *CROSSED)
     import seaborn as sns
 
     require_dims("rates", rates, (GROUP, REFERENCE_GROUP))

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Rectangle
 
-from frkit.base import GROUP, MODEL, Result, require, require_flag, require_one_of, require_result, takes
+from frkit.base import GROUP, MODEL, require, require_flag, require_made, require_one_of
 from frkit.plot.style import (
     ENDS,
     SMALL,
@@ -28,11 +28,11 @@ RISK_COLOURS = ("#A6D96A", "#FFE680", "#FDAE61", "#E0604F")
 LOGARITHMIC = ("p_value", "eer_sd", "tpr_sd")
 SIGNIFICANT = 0.05
 MADE_BY = "frkit.n_sigma(scores, by=...)"
-RISKY = Result(f"{MADE_BY} or nsigma.with_risk", ("n_absolute", GROUP), (GROUP,), ("risk_levels",))
-SUBSETS = Result(MADE_BY, ("eer", "eer_mean", "eer_sd", GROUP), (GROUP, SUBSET))
-INTERVALS = Result("frkit.band(evaluation, 'eer_group')", (*ENDS, GROUP), (GROUP,), ("level", "target"))
+RISKY = (f"{MADE_BY} or nsigma.with_risk", "n_absolute", GROUP, "risk_levels")
+SUBSETS = (MADE_BY, "eer", "eer_mean", "eer_sd", GROUP, SUBSET)
+INTERVALS = ("frkit.band(evaluation, 'eer_group')", *ENDS, GROUP, "level", "target")
 ALONG = {"n_subsets": "number K of subsets", "subset_size": "people in a subset"}
-SWEPT = Result("nsigma.by_subsets(result) or nsigma.by_subset_size(scores, sizes)", (), (GROUP, " or ".join(ALONG)))
+SWEPT = ("nsigma.by_subsets(result) or nsigma.by_subset_size(scores, sizes)", GROUP, " or ".join(ALONG))
 WORDS = {
     "n_absolute": "|N|, in σ of the reference group",
     "n_signed": "N, in σ of the reference group (below 0: worse)",
@@ -44,7 +44,6 @@ WORDS = {
 }
 
 
-@takes(result=RISKY)
 def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False) -> Axes:
     """Draw N of every group as bars over coloured bands of risk, for one model or for several side by side.
 
@@ -74,8 +73,9 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     >>> fk.plot.n_sigma(found).get_ylabel()
     '|N|, in σ of the reference group'
     """
+    require_made("result", result, *RISKY)
     ax, name = new_axes(ax), "n_signed" if require_flag("signed", signed) else "n_absolute"
-    require_result("result", result, RISKY._replace(holds=(name, GROUP)))
+    require_made("result", result, *RISKY, name)
     levels, table = risk_levels(result), _table(result[name])
     table = table.where(np.isfinite(table))
     colours = list(curve_colours(table.columns))
@@ -90,7 +90,6 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     return ax
 
 
-@takes(result=RISKY)
 def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw |N| as a matrix, a row for each kind of model and a column for each group, in the colours of risk.
 
@@ -119,6 +118,7 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in fk.plot.n_matrix(printed).get_yticklabels()]
     ['all', 'a']
     """
+    require_made("result", result, *RISKY)
     import seaborn as sns
 
     ax, levels, table = new_axes(ax), risk_levels(result), _table(result.n_absolute)
@@ -138,7 +138,6 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@takes(result=SUBSETS, intervals=INTERVALS)
 def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: xr.Dataset | None = None) -> Axes:
     """Draw the EERs of every group's subsets (a stick each), their mean and σ, and the group's EER with its interval.
 
@@ -168,6 +167,9 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     >>> fk.plot.eer_distributions(found).get_ylabel()
     'EER (share of pairs)'
     """
+    require_made("result", result, *SUBSETS)
+    if intervals is not None:
+        require_made("intervals", intervals, *INTERVALS)
     import seaborn as sns
 
     require_dims("result", result.eer_mean, (GROUP,))
@@ -226,8 +228,8 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     'number K of subsets'
     """
     require_one_of("variable", variable, WORDS)
-    require_result("found", found, SWEPT._replace(holds=(variable, GROUP, *SWEPT.dims)))
-    along = next(dim for dim in ALONG if dim in found.dims)
+    require_made("found", found, *SWEPT, variable)
+    along = next((dim for dim in ALONG if dim in found.dims), ALONG[0])
     require_dims("found", found[variable], (along, GROUP))
     ax, sizes, logarithmic = new_axes(ax), found[along].values, variable in LOGARITHMIC
     for group, colour in zip(found[GROUP].values, curve_colours(found[GROUP].values)):

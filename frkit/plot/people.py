@@ -4,14 +4,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import GROUP, IDENTITY, Result, require_one_of, require_whole, takes
+from frkit.base import GROUP, IDENTITY, require_made, require_one_of, require_whole
 from frkit.plot.style import curve_colours, finish, new_axes, plain, require_dims
 
-WHO = Result("frkit.contributions(scores, far=...)", ("frr_share", "far_share", "frr_effective"), (IDENTITY,))
+WHO = ("frkit.contributions(scores, far=...)", "frr_share", "far_share", "frr_effective", IDENTITY)
 WORDS = {"frr": "rejections of genuine pairs (FRR)", "far": "acceptances of impostor pairs (FAR)"}
 
 
-@takes(who=WHO)
 def contributions(who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr", people: int = 12) -> Axes:
     """Draw the people with the largest shares of the errors as bars, the largest on top.
 
@@ -41,6 +40,7 @@ def contributions(who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr",
     >>> len(ax.patches)
     3
     """
+    require_made("who", who, *WHO)
     require_one_of("rate", rate, tuple(WORDS))
     share = who[f"{rate}_share"]
     require_dims("who", share, (IDENTITY,))

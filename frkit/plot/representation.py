@@ -6,18 +6,17 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import Result, require, require_result, takes
+from frkit.base import require, require_made
 from frkit.plot.style import COLOURS, TRUTH, UNRESOLVED, finish, new_axes, plain
 
 IN_SAMPLE = {"color": UNRESOLVED, "markerfacecolor": "none"}
 COMPARED = {"rlb_in_sample": "RLB,\nin sample", "rlb": "RLB,\nheld out"}
 COMPARED |= {"dataset_bias": "dataset\nbias", "dcor2": "dcor²"}
 
-TRIAL = Result("studies.trial(distance, n_images, n_features)", ("rlb", "rlb_se", "rlb_in_sample", "by", "distance"))
-CURVES = Result("representation.convergence(faces, ...)", ("in_sample", "held_out"), ("fold", "step"), several=True)
+TRIAL = ("studies.trial(distance, n_images, n_features)", "rlb", "rlb_se", "rlb_in_sample", "by", "distance")
+CURVES = ("representation.convergence(faces, ...)", "in_sample", "held_out", "fold", "step")
 
 
-@takes(result=Result("frkit.representation_bias(faces, attribute)", ("rlb", "rlb_se")))
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw RLB with two standard errors, beside its in-sample reading and the smallest value that can be seen.
 
@@ -45,6 +44,7 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
+    require_made("result", result, "frkit.representation_bias(faces, attribute)", "rlb", "rlb_se")
     require(result.rlb.ndim <= 1, f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)")
     result = result if result.rlb.ndim else result.expand_dims({"": ["all images"]})
     (along,) = result.rlb.dims
@@ -61,7 +61,6 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
 
 
-@takes(result=CURVES)
 def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     """Draw estimates of mutual information while the network trains: in sample dashed, held out solid (Fig. 3a).
 
@@ -89,6 +88,7 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     >>> len(convergence({"noise": one}).lines)
     3
     """
+    require_made("result", result, *CURVES)
     require(not isinstance(result, xr.Dataset), "result must name its curves: {'words of the legend': result}")
     ax = new_axes(ax)
     for (name, one), colour in zip(result.items(), cycle(COLOURS)):
@@ -98,7 +98,6 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     return finish(ax, "training steps", "mutual information (nats)", grid="y")
 
 
-@takes(truth=Result("studies.true_bias(share)", ("rlb",), ("distance",)))
 def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) -> Axes:
     """Draw estimates beside the truth, against the distance of the classes.
 
@@ -122,9 +121,10 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     >>> trials(truth, []).lines[0].get_ydata().tolist()
     [0.0, 0.5]
     """
-    require(isinstance(done, list | tuple), f"done must be a list of what {TRIAL.made_by} returned")
+    require_made("truth", truth, "studies.true_bias(share)", "rlb", "distance")
+    require(isinstance(done, list | tuple), f"done must be a list of what {TRIAL[0]} returned")
     for place, one in enumerate(done):
-        require_result(f"done[{place}]", one, TRIAL)
+        require_made(f"done[{place}]", one, *TRIAL)
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
     for place, one in enumerate(done, start=1):
@@ -136,7 +136,6 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
 
 
-@takes(one=TRIAL._replace(holds=("truth", *COMPARED)))
 def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw what several measures say of one data set whose truth is known, as bars.
 
@@ -160,6 +159,7 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> len(comparators(found).patches)
     4
     """
+    require_made("one", one, *TRIAL, "truth", *COMPARED)
     ax, heights = new_axes(ax), [float(one[name]) for name in COMPARED]
     ax.bar(list(COMPARED.values()), heights, color=[UNRESOLVED, COLOURS[0], COLOURS[2], COLOURS[4]])
     ax.axhline(float(one.truth), color=TRUTH, linestyle="--", label="exact RLB")

@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, Result, require, require_one_of, takes
+from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, require, require_made, require_one_of
 from frkit.plot.style import (
     BANDS,
     DARK,
@@ -33,14 +33,13 @@ from frkit.plot.style import (
     worth,
 )
 
-CURVES = Result("evaluate(...)['empirical']", ("frr", *LEVELS), LEVELS, kind=(xr.Dataset, xr.DataTree), several=True)
-FAN_OF = Result("frkit.fan(evaluation)", ("estimate", "replicates", "centre", *LEVELS), (*LEVELS, REPLICATE))
-BANDS_OF_MODELS = BANDS._replace(holds=(*BANDS.holds, GROUP, MODEL), dims=(*BANDS.dims, GROUP, MODEL), several=False)
+CURVES = ("evaluate(...)['empirical']", "frr", *LEVELS)
+FAN_OF = ("frkit.fan(evaluation)", "estimate", "replicates", "centre", *LEVELS, REPLICATE)
+BANDS_OF_MODELS = (*BANDS, GROUP, MODEL)
 PAIRED = ("null", "contrast", "a", "b", "label")
-COMPARED = Result("frkit.compare(first, second, measure)", (*ENDS, *LEVELS), LEVELS, PAIRED)
+COMPARED = ("frkit.compare(first, second, measure)", *ENDS, *LEVELS, *PAIRED)
 
 
-@takes(bands=BANDS, curves=CURVES, truth=TRUE_CURVE)
 def roc(
     bands: xr.Dataset | dict[str, xr.Dataset],
     ax: Axes | None = None,
@@ -89,6 +88,11 @@ def roc(
     >>> ax.get_xscale()
     'log'
     """
+    require_made("bands", bands, *BANDS)
+    if curves is not None:
+        require_made("curves", curves, *CURVES)
+    if truth is not None:
+        require_made("truth", truth, *TRUE_CURVE)
     require_one_of("scale", scale, ("log", "det"))
     solid = named_curves("bands", bands)
     dashed = [] if curves is None else named_curves("curves", curves, ("frr",))
@@ -118,7 +122,6 @@ def roc(
     return ax if scale == "log" else det_axes(ax)
 
 
-@takes(bands=BANDS_OF_MODELS)
 def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     """Draw small multiples: for each model one axes with the curves of its groups, on the same scales.
 
@@ -145,6 +148,7 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     >>> [ax.get_title(loc="right") for ax in axes]
     ['A', 'B']
     """
+    require_made("bands", bands, *BANDS_OF_MODELS)
     names = bands[MODEL].values
     size = (min(4.2 * len(names), 13.0), 4.2)
     how = dict(sharex=True, sharey=True, squeeze=False, layout="constrained")
@@ -160,7 +164,6 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     return axes[0]
 
 
-@takes(replicates=FAN_OF, truth=TRUE_CURVE)
 def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None) -> Axes:
     """Draw every replicate curve in light blue, with the empirical curve and the V-statistic they surround.
 
@@ -191,6 +194,9 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     >>> len(ax.collections[0].get_segments())
     50
     """
+    require_made("replicates", replicates, *FAN_OF)
+    if truth is not None:
+        require_made("truth", truth, *TRUE_CURVE)
     along = level_dimension(replicates)
     require_dims("replicates", replicates.estimate, (along,))
     ax, attrs = new_axes(ax), replicates.attrs
@@ -209,7 +215,6 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     return finish_levels(ax, replicates[along], attrs.get("label", "FRR"), [caption({**attrs, "level": None})], floor)
 
 
-@takes(comparison=COMPARED)
 def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw a paired difference (or ratio) with its band and the line of no difference.
 
@@ -240,6 +245,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'linear'
     """
+    require_made("comparison", comparison, *COMPARED)
     ax, attrs = new_axes(ax), comparison.attrs
     curves = named_curves("comparison", comparison)
     for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):

@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
-from frkit.base import FAR_LEVEL, MODEL, Result, real_numbers, require, takes
+from frkit.base import FAR_LEVEL, MODEL, real_numbers, require, require_made
 from frkit.plot.style import (
     BELOW,
     COLOURS,
@@ -27,17 +27,16 @@ from frkit.plot.style import (
 )
 
 DISTANCES = ("distance", "typical", "reference", "n_images", "size")
-SUP_DISTANCE = Result("studies.sup_distance(studies.consistency(...))", DISTANCES, ("seed", "size"), ("slope", "words"))
+SUP_DISTANCE = ("studies.sup_distance(studies.consistency(...))", *DISTANCES, "seed", "size", "slope", "words")
 CURVES = ("frr", "truth", "n_images", "size", FAR_LEVEL)
-GROWTH = Result("studies.consistency(data)", CURVES, ("seed", "size", FAR_LEVEL), ("exact", "n_full"))
+GROWTH = ("studies.consistency(data)", *CURVES, "seed", "size", FAR_LEVEL, "exact", "n_full")
 AT_SIZES = ("per_identity", "interval", FAR_LEVEL)
-BIAS = Result("studies.bootstrap_bias(mixture)", (*ENDS, "centre", *AT_SIZES), AT_SIZES, ("words",))
+BIAS = ("studies.bootstrap_bias(mixture)", *ENDS, "centre", *AT_SIZES, "words")
 PLANNED = ("curve_value", "curve_identities", "predicted", "n_identities", "value_now")
 TOLD = ("line", "far", "frr", "target", "value")
-PLAN = Result("studies.sample_size(data, goal, far=...)", PLANNED, ("curve",), TOLD)
+PLAN = ("studies.sample_size(data, goal, far=...)", *PLANNED, "curve", *TOLD)
 
 
-@takes(result=SUP_DISTANCE)
 def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw the sup distance of the empirical ROC against the number of images, with the expected slope.
 
@@ -68,6 +67,7 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'log'
     """
+    require_made("result", result, *SUP_DISTANCE)
     ax, n = new_axes(ax), result.n_images.values
     result = result if MODEL in result.dims else result.expand_dims({MODEL: [""]})
     for model, colour in zip(result[MODEL].values, curve_colours(result[MODEL].values)):
@@ -86,7 +86,6 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     return finish(ax, "images n", "sup distance of the ROC (FRR)", [result.attrs["words"]], loc="lower left")
 
 
-@takes(result=GROWTH)
 def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tuple[float, float] | None = None) -> Axes:
     """Draw the empirical ROC curves of all seeds at one size, beside the curve they tend to.
 
@@ -117,6 +116,7 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
     >>> len(fk.plot.growth(result, size=4).lines)
     3
     """
+    require_made("result", result, *GROWTH)
     require(MODEL not in result.dims, "growth shows one model: select it with .sel(model=...)")
     sizes = result["size"].values.tolist()
     require(isinstance(size, Real) and size in sizes, f"no size {size} in this study; it has {sizes}")
@@ -135,7 +135,6 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
     return finish_levels(ax, one[FAR_LEVEL], "FRR (share of genuine pairs rejected)", [], floor)
 
 
-@takes(study=BIAS)
 def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     """Draw, at one FAR level, the naive and the recentered interval for each number of images per identity.
 
@@ -166,6 +165,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['5', '10']
     """
+    require_made("study", study, *BIAS)
     ax, one = new_axes(ax), at_far(study, far)
     place = np.arange(one.sizes["per_identity"])
     for shift, method, colour in ((-0.12, "naive", NAIVE), (0.12, "recentered", COLOURS[0])):
@@ -181,7 +181,6 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     return finish(ax, "images per identity", ylabel, [study.attrs["words"]], grid="y", **BELOW)
 
 
-@takes(plan=PLAN)
 def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw half-width or power against the number of people.
 
@@ -207,6 +206,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'people'
     """
+    require_made("plan", plan, *PLAN)
     ax, given = new_axes(ax), plan.attrs
     colour = COLOURS[0]
     ax.plot(plan.curve_identities, plan.curve_value, color=colour, label="with as many images each")

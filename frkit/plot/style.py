@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
-from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, Result, require, require_flag, require_inside
+from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require, require_flag, require_inside
 
 # On white each has a contrast of 3 or more; two of them are told apart with every kind of colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#5C4A00", "#332288", "#8F1D4F")
@@ -26,8 +26,8 @@ TRUTH_WORDS = "exact truth of the mixture"
 BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend beneath the axes
 ENDS = ("estimate", "lower", "upper")
 LEVELS = (" or ".join(LEVEL_WORDS),)
-BANDS = Result("frkit.band(evaluation, measure)", (*ENDS, *LEVELS), LEVELS, several=True)
-TRUE_CURVE = Result("Mixture.population_roc(far)", ("frr", *LEVELS), LEVELS)
+BANDS = ("frkit.band(evaluation, measure)", *ENDS, *LEVELS)
+TRUE_CURVE = ("Mixture.population_roc(far)", "frr", *LEVELS)
 DET_TICKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9)
 DET_TOP = 0.99  # the highest rate on a probit axis
 SMALL = 9.0  # points: at 110 dpi 14 pixels, as large as a notebook's prose

@@ -203,7 +203,10 @@ def sigmas(work: Work) -> Section:
     section.results["n_sigma"] = found
     section.tables["Distance to the best group, in standard deviations of its EER over subsets"] = table(found)
     section.figures["N-Sigma"] = partial(plot.n_sigma, found)
-    section.lines.append("N is no test: it depends on the size of the subsets, and p (Welch) on their number, and calls equal groups different in most data sets.")
+    section.lines.append(
+        "N is no test: it depends on the size of the subsets. p (Welch) depends on their number, and "
+        "calls equal groups different in most data sets."
+    )
     return section
 
 

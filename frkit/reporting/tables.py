@@ -250,7 +250,8 @@ def _frame(result) -> pd.DataFrame:
         return pd.concat([_of_index(result, name) for name in INDICES])
     if "n_signed" in result:
         words = [f"{number(n)} ({risk})" for n, risk in _pairs(result.n_signed, result.risk)]
-        return _rows(result.n_signed, "N", {VALUE: words, "p (Welch, over subsets; no test)": map(p_words, result.p_value.values.ravel())})
+        welch = list(map(p_words, result.p_value.values.ravel()))
+        return _rows(result.n_signed, "N", {VALUE: words, "p (Welch, over subsets; no test)": welch})
     if "rlb" in result:
         ends = zip(*(part.values.ravel() for part in (result.rlb, result.rlb_se)))
         return _rows(result.rlb, "RLB", {VALUE: [rlb_cell(*both) for both in ends]})

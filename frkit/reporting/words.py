@@ -119,8 +119,9 @@ def _intervals(evaluation: xr.DataTree, known: dict) -> str:
     text = ""
     if "people" in evaluation.children:
         text = (
-            "Intervals rest on the effective number of independent comparisons (Korn and Graubard 1998; Jeffreys ends), "
-            "for new people or for new images of these people, as named beside them; groups are compared by a chi-square "
+            "Intervals rest on the effective number of independent comparisons (Korn and Graubard "
+            "1998; Jeffreys ends), for new people or for new images of these people, as named beside "
+            "them; groups are compared by a chi-square "
             f"test with these numbers (Rao and Scott 1984). {_worth(evaluation)}"
         )
     if "replicates" in evaluation.children:

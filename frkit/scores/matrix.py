@@ -118,13 +118,16 @@ def score_matrix(
             if given is not None:
                 side[name] = clean_labels(given, n, name)
         _fill_other_side(labels, name)
-    lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=block_size(chunks, max(values.shape)))
+    lazy = values
+    if not isinstance(values, da.Array):
+        lazy = da.from_array(values, chunks=block_size(chunks, max(values.shape)))
     lazy = da.map_blocks(without_failed, lazy, marks_of(missing), require_flag("distance", distance), dtype=float)
     symmetric = _one_set_of_images(values, names, labels, named=not (probe is None and reference is None))
     if symmetric:
         names = [names[0], names[0]]
     lazy = _settle_failed(lazy, names, labels, failed, symmetric, counted=isinstance(values, np.ndarray))
-    attrs = {"similarity": "given", "symmetric": int(symmetric), "long_name": "similarity score", "distance": int(distance)}
+    attrs = {"similarity": "given", "symmetric": int(symmetric), "distance": int(distance)}
+    attrs["long_name"] = "similarity score"
     return labelled_tensor(lazy, chunks, *names, *labels, attrs)
 
 

@@ -5,11 +5,14 @@ people. An interval's width, or a test's power, is computed for a factor on that
 formulas of the intervals themselves, and solved for the factor.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import brentq
 
@@ -70,7 +73,7 @@ def sample_size(
     by: str | None = None,
     level: float = 0.95,
     power: float = 0.8,
-    weighting=None,
+    weighting: ArrayLike | Mapping[str, float] | None = None,
 ) -> xr.Dataset:
     """Find the smallest number of people that reaches a goal, from data like those to come.
 
