@@ -229,7 +229,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     """
     require_one_of("variable", variable, WORDS)
     require_made("found", found, *SWEPT, variable)
-    along = next((dim for dim in ALONG if dim in found.dims), ALONG[0])
+    along = next((dim for dim in ALONG if dim in found.dims), next(iter(ALONG)))
     require_dims("found", found[variable], (along, GROUP))
     ax, sizes, logarithmic = new_axes(ax), found[along].values, variable in LOGARITHMIC
     for group, colour in zip(found[GROUP].values, curve_colours(found[GROUP].values)):
