@@ -175,17 +175,19 @@ def difference_variance(a: Added, b: Added) -> float:
     """Variance of the difference of a rate of two models on the same people.
 
     The noise of pairs of people that stands in the squares twice is taken off once; of the
-    difference it is as much smaller as both models' contributions correlate. Where few people
-    differ, the variance is drawn towards that of whole people, as for a single rate.
+    difference it is as much smaller as both models' contributions correlate. Where a model has no
+    error, or nobody differs, the variance is drawn towards that of whole people, as for one rate.
     """
     influence = a.influence - b.influence
     noise = a.noise + b.noise - 2 * _correlation(a, b) * np.sqrt(max(a.noise * b.noise, 0))
     variance = max(float(influence @ influence) - noise, noise, 0.0)
+    differs = np.abs(a.own_errors - b.own_errors)
+    if variance > 0 and min(a.rate, b.rate) > 0 and differs.any():
+        return variance
     comparisons = max(a.comparisons, 1.0)
     rates = [np.clip(one.rate, 0.5 / comparisons, 1 - 0.5 / comparisons) for one in (a, b)]
     spread = sum(rate * (1 - rate) for rate in rates)
     n = min(spread / variance, comparisons) if variance > 0 else comparisons
-    differs = np.abs(a.own_errors - b.own_errors)
     seen = a.repeats * count_alike((differs**2).sum(), differs.sum())
     if a.units < n:
         n *= (a.units / n) ** (UNSEEN / (seen + UNSEEN))
