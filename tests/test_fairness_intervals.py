@@ -161,7 +161,7 @@ def rate_tree(data, centre, replicates):
 
     tree = xr.DataTree.from_dict({"empirical": node(data), "vstatistic": node(centre), "replicates": node(replicates)})
     tree.attrs["provenance"] = (
-        '{"scheme": "identity", "n": 4, "seed": 0, "target": "new identities", "fingerprint": "x",'
+        '{"scheme": "identity", "n": 4, "seed": 0, "target": "new identities",'
         ' "n_images": 40, "n_identities": 4}'
     )
     return tree

@@ -21,7 +21,6 @@ def provenance(**changes) -> str:
         "n_images": 300,
         "n_identities": 30,
         "images_per_identity": [10, 10, 10],
-        "fingerprint": "abc",
     }
     return json.dumps({**known, **changes})
 
