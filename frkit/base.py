@@ -66,7 +66,7 @@ def require_inside(name: str, value, low: float, high: float) -> None:
     require(given.ndim == 0 and low < given < high, f"{name} must lie in ({low}, {high}), got {value!r}")
 
 
-def require_made(name: str, value, made_by: str, *parts: str) -> None:
+def require_returned(name: str, value, made_by: str, *parts: str) -> None:
     """Raise InputError unless the value, or each of a mapping, is what a call returned.
 
     It must have these variables, dims, attributes or nodes; "a or b" is one of both.
@@ -74,13 +74,13 @@ def require_made(name: str, value, made_by: str, *parts: str) -> None:
     if isinstance(value, dict):
         require(len(value) > 0, f"{name} is an empty mapping: give it what {made_by} returned, by name")
         for key, one in value.items():
-            require_made(f"{name}[{key!r}]", one, made_by, *parts)
+            require_returned(f"{name}[{key!r}]", one, made_by, *parts)
         return
     fields = ("variables", "coords", "dims", "attrs", "children")
     there = {part for field in fields for part in getattr(value, field, ())}
     absent = [part for part in parts if not there.intersection(part.split(" or "))]
     kind = type(value).__name__
-    require(not absent, f"{name} must be what {made_by} returned; this {kind} holds no {', '.join(absent)}")
+    require(not absent, f"{name} must be what {made_by} returned; this {kind} has no {', '.join(absent)}")
 
 
 def real_numbers(name: str, values) -> np.ndarray:

@@ -47,7 +47,6 @@ SCHEMES = {
 OF_IMAGES = tuple(name for name in SCHEMES if name not in ("subset", "pair"))  # these two need other scores
 # replicates hold copies of images: the centre is the V-statistic
 DIAGONAL_SCHEMES = tuple(name for name, scheme in SCHEMES.items() if scheme.images and name != "pair")
-OF_THESE_PEOPLE = tuple(name for name in DIAGONAL_SCHEMES if SCHEMES[name].people is None)
 
 
 @dataclass(frozen=True)

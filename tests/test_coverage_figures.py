@@ -89,10 +89,10 @@ def test_laws_are_drawn_as_distribution_functions():
     ("draw", "words"),
     [
         (lambda: fk.plot.coverage(made(("image", "identity")), far=0.1), "shows one scheme"),
-        (lambda: fk.plot.coverage(xr.Dataset(), far=0.1), "holds no coverage"),
+        (lambda: fk.plot.coverage(xr.Dataset(), far=0.1), "has no coverage"),
         (lambda: fk.plot.coverage_along(made()), "all but one"),
         (lambda: fk.plot.coverage_along(made(), "dim"), "along, a dimension of the study"),
-        (lambda: fk.plot.error_laws(xr.Dataset(), far=0.1), "holds no law"),
+        (lambda: fk.plot.error_laws(xr.Dataset(), far=0.1), "has no law"),
     ],
 )
 def test_figures_say_what_they_need(draw, words):

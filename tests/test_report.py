@@ -212,6 +212,14 @@ def test_impostor_comparisons_fail_alone_in_a_symmetric_tensor():
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+def test_a_measure_of_variables_that_are_not_there_is_left_out(faces):
+    fk.measures.register("of_a_stranger", fair=0.0)(lambda tallies: tallies.stranger.std("group"))
+    report = fk.report(faces.sel(model="good"), by="group", far=[0.1], quick=True, progress=False)
+    lines = report.sections["fairness"].lines
+    assert any(line.startswith("Left out, of_a_stranger") for line in lines)
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 @pytest.mark.parametrize("names", ["ab", "abc"])
 def test_groups_without_an_error_are_said_to_be_equal(names):
     people = fk.vmf.mixture(24, 16, kappa=(2000, 3000), seed=1, groups={name: {} for name in names})

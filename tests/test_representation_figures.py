@@ -65,7 +65,7 @@ def test_trials_and_comparators_draw_what_was_found(ax):
 @pytest.mark.parametrize(
     ("draw", "words"),
     [
-        (lambda: fk.plot.representation_bias(xr.Dataset({"x": 1})), "holds no rlb, rlb_se"),
+        (lambda: fk.plot.representation_bias(xr.Dataset({"x": 1})), "has no rlb, rlb_se"),
         (lambda: fk.plot.representation_bias(estimates().expand_dims(attribute=2)), "over one dimension"),
         (lambda: fk.plot.trials(xr.Dataset(), []), "studies.true_bias"),
     ],

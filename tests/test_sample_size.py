@@ -91,7 +91,7 @@ def test_the_effect_is_that_of_the_data(pair, groups):
 
 def test_more_is_asked_of_more_people(pilot, pair):
     needed = [int(plan_of(pilot, "half_width", size).n_identities) for size in (0.04, 0.02, 0.01)]
-    assert needed == sorted(needed) and needed[2] > 3 * needed[1] > 6 * needed[0] / 2
+    assert needed == sorted(needed) and needed[2] > 3 * needed[1]
     powers = [int(plan_of(pair, "difference", 0.02, power=p).n_identities) for p in (0.5, 0.8, 0.95)]
     assert powers == sorted(powers)
 
@@ -128,10 +128,9 @@ def test_faces_scores_and_a_list_give_the_same_plan(pilot, plan):
 @pytest.mark.skipif(not LFW.is_dir(), reason="the LFW embeddings are not here")
 @pytest.mark.parametrize("far", [1e-3, 1e-2])
 def test_parts_of_real_people_see_the_difference_as_often_as_planned(far):
-    """Of sixty subsets of as many of the 158 people as the plan names at least .8 see it.
+    """Sixty subsets of as many of the 158 people as the plan names see it in .8 of all cases.
 
-    Less two standard errors. Subsets of the same 158 people vary less than new people do, so that
-    more of them may see it: .90 at FAR 1e-3 (113 people) and .87 at 1e-2 (32) when it was counted.
+    It was .90 at FAR 1e-3 (113 people) and .87 at 1e-2 (32) when it was counted first.
     """
     names = ("facenet", "insightface")
     faces = fk.stack_models({name: fk.open_faces(LFW / f"lfw158_{name}.npz") for name in names})
@@ -142,7 +141,7 @@ def test_parts_of_real_people_see_the_difference_as_often_as_planned(far):
         some = faces.isel(image=np.isin(faces.identity.values, drawn))
         ev = fk.evaluate(fk.score_tensor(some), far=[far])
         seen += float(fk.compare(ev, "frr", models=names).p[0]) <= 0.05
-    assert seen / 60 >= 0.8 - 2 * np.sqrt(0.8 * 0.2 / 60)
+    assert seen / 60 == pytest.approx(0.8, abs=0.12)
 
 
 @pytest.mark.parametrize(("name", "goal"), [("band", 0.2), ("models", 0.8), ("groups", 0.8)])
@@ -151,7 +150,7 @@ def test_a_stored_plan_was_confirmed(name, goal):
         plan = tree[name].to_dataset().load()
     assert plan.attrs["line"] == goal
     noise = 2 * float(plan.confirmed_se)
-    assert float(plan.confirmed) == pytest.approx(goal, abs=0.15 * goal + noise)
+    assert float(plan.confirmed) == pytest.approx(goal, abs=0.1 * goal + noise)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +163,11 @@ def test_a_stored_plan_was_confirmed(name, goal):
         (("ratio", 2), {}, "name one with by="),
         (("difference", 0.1), {}, "takes two models"),
         (("half_width", 0.1), {"far": 0.999999}, "no errors to plan from"),
+        (("ratio", 2), {"by": "everybody"}, "no ratio to plan from"),
     ],
 )
 def test_bad_input_is_named(pilot, arguments, options, message):
+    pilot = pilot.assign_coords(everybody=("image", ["one group"] * pilot.sizes["image"]))
     with pytest.raises(InputError, match=message):
         plan_of(pilot, *arguments, **options)
 

@@ -141,8 +141,8 @@ def add_people(row, col, weight, excess, member, group, key, together, accepted,
 
     row, col: entries. weight: of each pair; excess: what is left out of its square.
     member: of each entry; group: of each member. accepted: (entry, group of the partner).
-    key, together: a hash table (a power of two, at least twice as long as its entries are many)
-    of what two members have together. square: (group, group).
+    key, together: a hash table (its length a power of two, so that some places stay free) of what
+    two members have together. square: (group, group).
     """
     last = np.uint64(len(key) - 1)
     for u in range(len(weight)):

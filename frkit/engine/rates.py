@@ -3,6 +3,7 @@
 Columns are the data, the replicates and the V-statistic. A curve is a group, or all pairs.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -74,21 +75,23 @@ class Tally:
         """The cells whose pairs belong to a curve: a group's own, or all."""
         return slice(curve, curve + 1) if curve < self.n_groups else slice(None)
 
-    def inside(self, chunk: np.ndarray):
+    def pairs_by_chunk(
+        self, chunk: np.ndarray
+    ) -> Iterator[tuple["ChunkPairs", tuple[np.ndarray, ...]]]:
         """For an array of chunks: each chunk's pairs, and where in the array this chunk stands.
 
         Some places at a time, so that weights (pair, place) need little memory; -1 is no chunk.
         """
         for k in np.unique(chunk[chunk >= 0]):
-            inside = _Inside.of(self, int(k))
+            pairs = ChunkPairs.of(self, int(k))
             places = np.stack(np.nonzero(chunk == k))
-            step = max(1, TOGETHER // max(len(inside.score) + len(inside.genuine), 1))
+            step = max(1, TOGETHER // max(len(pairs.score) + len(pairs.genuine), 1))
             for begin in range(0, places.shape[1], step):
-                yield inside, tuple(places[:, begin : begin + step])
+                yield pairs, tuple(places[:, begin : begin + step])
 
 
 @dataclass(frozen=True, eq=False)
-class _Inside:
+class ChunkPairs:
     """Pairs of one chunk: impostor pairs by cell, genuine pairs by group.
 
     of_cell : (cell + 1,) where the impostor pairs of each cell begin. genuine : (pair,) places
@@ -103,7 +106,7 @@ class _Inside:
     of_group: np.ndarray
 
     @classmethod
-    def of(cls, tally: Tally, k: int) -> "_Inside":
+    def of(cls, tally: Tally, k: int) -> "ChunkPairs":
         """The pairs of chunk k."""
         impostors, genuine = tally.impostors, tally.genuine
         part, n_cells = impostors.of_chunks(k, k + 1), impostors.protocol.n_cells
@@ -208,19 +211,19 @@ def thresholds_at(
     lower = [np.searchsorted(a[::-1], t, "right") for a, t in zip(above.T, target, strict=True)]
     chunk = np.maximum(len(above) - 1 - np.array(lower), 0)
     chunk[above[0] == 0] = -1  # a replicate without impostors
-    found = np.full(target.shape, np.nan)
-    for inside, (column, level) in tally.inside(chunk):
-        own = slice(*inside.of_cell[[cells.start or 0, cells.stop or -1]])
-        falling = own.start + np.argsort(-inside.score[own], kind="stable")
-        weight = inside.impostor_weights(column, falling)
+    thresholds = np.full(target.shape, np.nan)
+    for pairs, (column, level) in tally.pairs_by_chunk(chunk):
+        own = slice(*pairs.of_cell[[cells.start or 0, cells.stop or -1]])
+        falling = own.start + np.argsort(-pairs.score[own], kind="stable")
+        weight = pairs.impostor_weights(column, falling)
         accepted = np.cumsum(weight, axis=0)
-        left = target[column, level] - tally.above[inside.k + 1, cells].sum(0)[column]
+        left = target[column, level] - tally.above[pairs.k + 1, cells].sum(0)[column]
         place = (accepted <= left).sum(0)
         # none lifts it where the sums of chunks were rounded otherwise: then the last that counts
         none = place == len(weight)
         place[none] = len(weight) - 1 - (weight[::-1, none] > 0).argmax(0)
-        found[column, level] = inside.score[falling][place]
-    return found
+        thresholds[column, level] = pairs.score[falling][place]
+    return thresholds
 
 
 def errors_at(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -233,16 +236,16 @@ def errors_at(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndar
     accepted = np.full((*thresholds.shape, n_cells), np.nan)
     rejected = np.full((*thresholds.shape, n_groups), np.nan)
     chunk = np.where(np.isnan(thresholds), -1, tally.impostors.chunk_of(thresholds))
-    for inside, (column, level) in tally.inside(chunk):
+    for pairs, (column, level) in tally.pairs_by_chunk(chunk):
         threshold = thresholds[column, level]
-        weight = inside.impostor_weights(column)
-        weight *= inside.score[:, None] > threshold
-        weight = _sums_between(inside.of_cell, weight)
-        accepted[column, level] = (tally.above[inside.k + 1][:, column] + weight).T
-        weight = inside.genuine_weights(column)
-        weight *= inside.genuine_score[:, None] <= threshold
-        weight = _sums_between(inside.of_group, weight)
-        rejected[column, level] = (tally.rejected[inside.k][:, column] + weight).T
+        weight = pairs.impostor_weights(column)
+        weight *= pairs.score[:, None] > threshold
+        weight = _sums_between(pairs.of_cell, weight)
+        accepted[column, level] = (tally.above[pairs.k + 1][:, column] + weight).T
+        weight = pairs.genuine_weights(column)
+        weight *= pairs.genuine_score[:, None] <= threshold
+        weight = _sums_between(pairs.of_group, weight)
+        rejected[column, level] = (tally.rejected[pairs.k][:, column] + weight).T
     return accepted, rejected
 
 
@@ -260,10 +263,10 @@ def accepted_counts(tally: Tally, thresholds: np.ndarray) -> np.ndarray:
     impostors, many = tally.impostors, tally.impostors.counts()
     accepted = []
     for threshold in thresholds:
-        inside = _Inside.of(tally, int(impostors.chunk_of(threshold)))
-        errs = (inside.score > threshold).astype(float)[:, None]
-        many_inside = _sums_between(inside.of_cell, errs)[:, 0] * impostors.stands_for[inside.k]
-        accepted.append(many[inside.k + 1 :].sum(0) + many_inside)
+        pairs = ChunkPairs.of(tally, int(impostors.chunk_of(threshold)))
+        errs = (pairs.score > threshold).astype(float)[:, None]
+        many_inside = _sums_between(pairs.of_cell, errs)[:, 0] * impostors.stands_for[pairs.k]
+        accepted.append(many[pairs.k + 1 :].sum(0) + many_inside)
     return np.array(accepted)
 
 
@@ -296,27 +299,27 @@ def equal_error_rates(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
     crossed = frr[1:] - far[1:] >= -TOLERANCE
     chunk = np.where((all_impostors > 0) & (all_genuine > 0), crossed.argmax(0), -1)
     eer, threshold = np.full((2, *chunk.shape), np.nan)
-    for inside, (curve, column) in tally.inside(chunk):
+    for pairs, (curve, column) in tally.pairs_by_chunk(chunk):
         whole = all_impostors[curve, column], all_genuine[curve, column]
-        begin = far[inside.k, curve, column], frr[inside.k, curve, column]
-        crossing = _crossings(inside, column, curve, begin, whole)
+        begin = far[pairs.k, curve, column], frr[pairs.k, curve, column]
+        crossing = _crossings(pairs, column, curve, begin, whole)
         eer[curve, column], threshold[curve, column] = crossing
     return eer.T, threshold.T
 
 
-def _crossings(inside: _Inside, column, curve, begin: tuple, whole: tuple) -> tuple:
+def _crossings(pairs: ChunkPairs, column, curve, begin: tuple, whole: tuple) -> tuple:
     """EERs and thresholds of some columns and curves inside a chunk.
 
     begin: FAR and FRR at its lower end. whole: weight of all impostor and all genuine pairs.
     """
-    every = curve == inside.tally.n_groups
-    lost = inside.impostor_weights(column) / whole[0]
-    won = inside.genuine_weights(column) / whole[1]
-    cell = np.repeat(np.arange(len(inside.of_cell) - 1), np.diff(inside.of_cell))
-    group = np.repeat(np.arange(len(inside.of_group) - 1), np.diff(inside.of_group))
+    every = curve == pairs.tally.n_groups
+    lost = pairs.impostor_weights(column) / whole[0]
+    won = pairs.genuine_weights(column) / whole[1]
+    cell = np.repeat(np.arange(len(pairs.of_cell) - 1), np.diff(pairs.of_cell))
+    group = np.repeat(np.arange(len(pairs.of_group) - 1), np.diff(pairs.of_group))
     lost *= every | (cell[:, None] == curve)
     won *= every | (group[:, None] == curve)
-    scores = np.append(inside.score, inside.genuine_score)
+    scores = np.append(pairs.score, pairs.genuine_score)
     order = np.argsort(scores, kind="stable")
     scores = scores[order]
     last = np.append(scores[1:] > scores[:-1], True)  # of equal scores

@@ -18,8 +18,8 @@ from frkit.base import (
     REFERENCE,
     REPLICATE,
     require,
-    require_made,
     require_one_of,
+    require_returned,
     require_whole,
 )
 from frkit.data.labels import VARYING_RULES
@@ -76,9 +76,9 @@ def fairness(
     >>> [child.description for child in fk.explore.fairness(ev).children[:3]]
     ['attribute', 'metric', 'FAR range']
     """
-    require_made("evaluation", evaluation, *TREE)
+    require_returned("evaluation", evaluation, *TREE)
     if scores is not None:
-        require_made("scores", scores, *TENSOR)
+        require_returned("scores", scores, *TENSOR)
     for rule in varying.values() if isinstance(varying, dict) else [varying]:
         require_one_of("varying", rule, VARYING_RULES)
     by, held = {}, {}  # held: evaluations by attribute, scheme, and whether impostors come from the same group only
@@ -248,7 +248,7 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.n_sigma(found).children[:2]]
     ['number K of subsets', 'reference group']
     """
-    require_made("result", result, *SUBSETS, "eer", "tpr", GROUP, "batch")
+    require_returned("result", result, *SUBSETS, "eer", "tpr", GROUP, "batch")
     rates, most = result[["eer", "tpr"]].assign_attrs(result.attrs), result.sizes[SUBSET]
     counts = sorted({count for count in (5, 10, 20, 50, 100, 200, 500, 1000, 2000) if count < most} | {most})
     controls = {"count": slider("number K of subsets", options=counts, value=most)}

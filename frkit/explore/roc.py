@@ -8,7 +8,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, MODEL, require, require_made
+from frkit.base import FAR_LEVEL, MODEL, require, require_returned
 from frkit.explore.panel import Panel, far_range, menu, number, remembered, say, several
 from frkit.intervals import band
 
@@ -52,7 +52,7 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     >>> [child.description for child in box.children[:2]]
     ['interval', 'nominal level']
     """
-    require_made("evaluation", evaluation, *TREE)
+    require_returned("evaluation", evaluation, *TREE)
     evaluations = {"": evaluation} if isinstance(evaluation, xr.DataTree) else evaluation
     choices = {}
     for name, one in evaluations.items():

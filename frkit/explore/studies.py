@@ -8,7 +8,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit import plot, studies
-from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require, require_made, require_whole
+from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require, require_returned, require_whole
 from frkit.explore.panel import MARK, Panel, far_names, far_range, labelled, menu, number, say, slider
 from frkit.plot.coverage import STUDY
 from frkit.plot.studies import BIAS, GROWTH
@@ -52,7 +52,7 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.consistency(result).children[:2]]
     ['images per identity', 'FAR range']
     """
-    require_made("result", result, *GROWTH)
+    require_returned("result", result, *GROWTH)
     label = "images per identity" if result.attrs["exact"] else "share of the images"
     sizes = [(f"{size:g}", size) for size in result["size"].values.tolist()]
     controls = {"size": slider(label, options=sizes), "far": far_range(result[FAR_LEVEL].values)}
@@ -99,7 +99,7 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     >>> [child.description for child in fk.explore.bootstrap_bias(study).children[:3]]
     ['images per identity', 'FAR level', 'bootstrap curves']
     """
-    require_made("study", study, *FANS)
+    require_returned("study", study, *FANS)
     known = mixture is None or isinstance(mixture, Mixture)
     require(known, "mixture must be what vmf.mixture(n_identities, dim) returned")
     shown = {"study": study}
@@ -166,7 +166,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     >>> [child.description for child in fk.explore.coverage(study).children[:4]]
     ['FAR level', 'nominal coverage', 'scheme', 'on the right']
     """
-    require_made("study", study, *STUDY, "scheme", "study")
+    require_returned("study", study, *STUDY, "scheme", "study")
     shown, made, fars = {"study": study}, json.loads(study.attrs["study"]), far_names(study[FAR_LEVEL].values)
     levels = [(f"{level:.2f}", level) for level in study.level.values.tolist()]
     controls = {

@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from frkit.base import FAR_LEVEL, require, require_made, require_one_of
+from frkit.base import FAR_LEVEL, require, require_one_of, require_returned
 from frkit.plot.style import COLOURS, FAR_WORDS, NAIVE, TRUTH, UNRESOLVED, at_far, finish, new_axes, plain
 
 METHOD_COLOURS = {"recentered": COLOURS[0], "naive": NAIVE, "gaussian": COLOURS[2], "effective": COLOURS[3]}
@@ -54,9 +54,9 @@ def coverage(study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: 
     >>> fk.plot.coverage(study, far=0.1).get_xlabel()
     'nominal coverage'
     """
-    require_made("study", study, *STUDY)
+    require_returned("study", study, *STUDY)
     if printed is not None:
-        require_made("printed", printed, *PRINTED)
+        require_returned("printed", printed, *PRINTED)
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
@@ -103,7 +103,7 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     >>> ax.get_xscale()
     'log'
     """
-    require_made("study", study, MADE_BY, "coverage")
+    require_returned("study", study, MADE_BY, "coverage")
     dims = [dim for dim in study.coverage.dims if dim in study.coords]
     require_one_of("along, a dimension of the study,", along, dims)
     others = [dim for dim in study.coverage.dims if dim != along]
@@ -159,7 +159,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.error_laws(study, far=0.1).lines)
     3
     """
-    require_made("study", study, *LAWS)
+    require_returned("study", study, *LAWS)
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH), strict=True):

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, require, require_made
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, require, require_returned
 from frkit.plot.style import (
     BANDS,
     ENDS,
@@ -78,11 +78,11 @@ def fairness(
     >>> ax.get_ylabel()
     'largest / smallest group FRR'
     """
-    require_made("bands", bands, *BANDS)
+    require_returned("bands", bands, *BANDS)
     if floors is not None:
-        require_made("floors", floors, *FLOORS)
+        require_returned("floors", floors, *FLOORS)
     if zones is not None:
-        require_made("zones", zones, *ZONES)
+        require_returned("zones", zones, *ZONES)
     curves = named_curves("bands", bands)
     limits = {} if floors is None else dict(named_curves("floors", floors, ("estimate", "limit")))
     attrs, along = curves[0][1].attrs, level_dimension(curves[0][1])
@@ -171,8 +171,8 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'FAR of the group (share of impostor pairs accepted)'
     """
-    require_made("far", far, *GROUPS)
-    require_made("frr", frr, *FRR_GROUPS)
+    require_returned("far", far, *GROUPS)
+    require_returned("frr", frr, *FRR_GROUPS)
     along = level_dimension(frr)
     for name, rates in {"far": far, "frr": frr}.items():
         require_dims(name, rates.estimate, (along, GROUP))
@@ -228,7 +228,7 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['a', 'b']
     """
-    require_made("rates", rates, *CROSSED)
+    require_returned("rates", rates, *CROSSED)
     import seaborn as sns
 
     require_dims("rates", rates, (GROUP, REFERENCE_GROUP))

@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
 
-from frkit.base import GROUP, SCORE_BIN, require_made
+from frkit.base import GROUP, SCORE_BIN, require_returned
 from frkit.plot.style import COLOURS, SMALL, add_headroom, caption, finish, new_axes, plain, require_dims
 
 PAIRS = {"genuine pairs": "#009E73", "impostor pairs": "#D55E00"}
@@ -44,7 +44,7 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
     'group 1\\nn = 2,000'
     """
-    require_made("found", found, MADE_BY, *HISTOGRAMS, GROUP, SCORE_BIN)
+    require_returned("found", found, MADE_BY, *HISTOGRAMS, GROUP, SCORE_BIN)
     require_dims("found", found.genuine_histogram, (GROUP, SCORE_BIN))
     ax, groups, centres = new_axes(ax), found[GROUP].values, found[SCORE_BIN].values
     shares = {words: found[f"{words.split()[0]}_histogram"].transpose(GROUP, SCORE_BIN).values for words in PAIRS}
@@ -93,7 +93,7 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> fk.plot.fairness_indices(fair).get_ylabel()
     'fairness index (1 is fair)'
     """
-    require_made("found", found, MADE_BY, *INDICES, VARIANT)
+    require_returned("found", found, MADE_BY, *INDICES, VARIANT)
     require_dims("found", found.sfi, (VARIANT,))
     ax, variants = new_axes(ax), found[VARIANT].values.astype(str)
     places = np.arange(len(variants)) + (len(variants) + 0.6) * np.arange(len(INDICES))[:, None]

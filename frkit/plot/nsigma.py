@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Rectangle
 
-from frkit.base import GROUP, MODEL, require, require_flag, require_made, require_one_of
+from frkit.base import GROUP, MODEL, require, require_flag, require_one_of, require_returned
 from frkit.plot.style import (
     ENDS,
     SMALL,
@@ -73,9 +73,9 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     >>> fk.plot.n_sigma(found).get_ylabel()
     '|N|, in σ of the reference group'
     """
-    require_made("result", result, *RISKY)
+    require_returned("result", result, *RISKY)
     ax, name = new_axes(ax), "n_signed" if require_flag("signed", signed) else "n_absolute"
-    require_made("result", result, *RISKY, name)
+    require_returned("result", result, *RISKY, name)
     levels, table = risk_levels(result), _table(result[name])
     table = table.where(np.isfinite(table))
     colours = list(curve_colours(table.columns))
@@ -118,7 +118,7 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in fk.plot.n_matrix(printed).get_yticklabels()]
     ['all', 'a']
     """
-    require_made("result", result, *RISKY)
+    require_returned("result", result, *RISKY)
     import seaborn as sns
 
     ax, levels, table = new_axes(ax), risk_levels(result), _table(result.n_absolute)
@@ -167,9 +167,9 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     >>> fk.plot.eer_distributions(found).get_ylabel()
     'EER (share of pairs)'
     """
-    require_made("result", result, *SUBSETS)
+    require_returned("result", result, *SUBSETS)
     if intervals is not None:
-        require_made("intervals", intervals, *INTERVALS)
+        require_returned("intervals", intervals, *INTERVALS)
     import seaborn as sns
 
     require_dims("result", result.eer_mean, (GROUP,))
@@ -228,7 +228,7 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     'number K of subsets'
     """
     require_one_of("variable", variable, WORDS)
-    require_made("found", found, *SWEPT, variable)
+    require_returned("found", found, *SWEPT, variable)
     along = next((dim for dim in ALONG if dim in found.dims), next(iter(ALONG)))
     require_dims("found", found[variable], (along, GROUP))
     ax, sizes, logarithmic = new_axes(ax), found[along].values, variable in LOGARITHMIC

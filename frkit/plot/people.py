@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import GROUP, IDENTITY, require_made, require_one_of, require_whole
+from frkit.base import GROUP, IDENTITY, require_one_of, require_returned, require_whole
 from frkit.plot.style import curve_colours, finish, new_axes, plain, require_dims
 
 WHO = ("frkit.contributions(scores, far=...)", "frr_share", "far_share", "frr_effective", IDENTITY)
@@ -40,7 +40,7 @@ def contributions(who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr",
     >>> len(ax.patches)
     3
     """
-    require_made("who", who, *WHO)
+    require_returned("who", who, *WHO)
     require_one_of("rate", rate, tuple(WORDS))
     share = who[f"{rate}_share"]
     require_dims("who", share, (IDENTITY,))

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import require, require_made
+from frkit.base import require, require_returned
 from frkit.plot.style import COLOURS, TRUTH, UNRESOLVED, finish, new_axes, plain
 
 IN_SAMPLE = {"color": UNRESOLVED, "markerfacecolor": "none"}
@@ -44,7 +44,7 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
-    require_made("result", result, "frkit.representation_bias(faces, attribute)", "rlb", "rlb_se")
+    require_returned("result", result, "frkit.representation_bias(faces, attribute)", "rlb", "rlb_se")
     require(result.rlb.ndim <= 1, f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)")
     result = result if result.rlb.ndim else result.expand_dims({"": ["all images"]})
     (along,) = result.rlb.dims
@@ -88,7 +88,7 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     >>> len(convergence({"noise": one}).lines)
     3
     """
-    require_made("result", result, *CURVES)
+    require_returned("result", result, *CURVES)
     require(not isinstance(result, xr.Dataset), "result must name its curves: {'words of the legend': result}")
     ax = new_axes(ax)
     for (name, one), colour in zip(result.items(), cycle(COLOURS)):
@@ -121,10 +121,10 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     >>> trials(truth, []).lines[0].get_ydata().tolist()
     [0.0, 0.5]
     """
-    require_made("truth", truth, "studies.true_bias(share)", "rlb", "distance")
+    require_returned("truth", truth, "studies.true_bias(share)", "rlb", "distance")
     require(isinstance(done, list | tuple), f"done must be a list of what {TRIAL[0]} returned")
     for place, one in enumerate(done):
-        require_made(f"done[{place}]", one, *TRIAL)
+        require_returned(f"done[{place}]", one, *TRIAL)
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
     for place, one in enumerate(done, start=1):
@@ -159,7 +159,7 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> len(comparators(found).patches)
     4
     """
-    require_made("one", one, *TRIAL, "truth", *COMPARED)
+    require_returned("one", one, *TRIAL, "truth", *COMPARED)
     ax, heights = new_axes(ax), [float(one[name]) for name in COMPARED]
     ax.bar(list(COMPARED.values()), heights, color=[UNRESOLVED, COLOURS[0], COLOURS[2], COLOURS[4]])
     ax.axhline(float(one.truth), color=TRUTH, linestyle="--", label="exact RLB")

@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, require, require_made, require_one_of
+from frkit.base import FAR_LEVEL, GROUP, MODEL, REPLICATE, require, require_one_of, require_returned
 from frkit.plot.style import (
     BANDS,
     DARK,
@@ -88,11 +88,11 @@ def roc(
     >>> ax.get_xscale()
     'log'
     """
-    require_made("bands", bands, *BANDS)
+    require_returned("bands", bands, *BANDS)
     if curves is not None:
-        require_made("curves", curves, *CURVES)
+        require_returned("curves", curves, *CURVES)
     if truth is not None:
-        require_made("truth", truth, *TRUE_CURVE)
+        require_returned("truth", truth, *TRUE_CURVE)
     require_one_of("scale", scale, ("log", "det"))
     solid = named_curves("bands", bands)
     dashed = [] if curves is None else named_curves("curves", curves, ("frr",))
@@ -148,7 +148,7 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     >>> [ax.get_title(loc="right") for ax in axes]
     ['A', 'B']
     """
-    require_made("bands", bands, *BANDS_OF_MODELS)
+    require_returned("bands", bands, *BANDS_OF_MODELS)
     names = bands[MODEL].values
     size = (min(4.2 * len(names), 13.0), 4.2)
     how = dict(sharex=True, sharey=True, squeeze=False, layout="constrained")
@@ -194,9 +194,9 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     >>> len(ax.collections[0].get_segments())
     50
     """
-    require_made("replicates", replicates, *FAN_OF)
+    require_returned("replicates", replicates, *FAN_OF)
     if truth is not None:
-        require_made("truth", truth, *TRUE_CURVE)
+        require_returned("truth", truth, *TRUE_CURVE)
     along = level_dimension(replicates)
     require_dims("replicates", replicates.estimate, (along,))
     ax, attrs = new_axes(ax), replicates.attrs
@@ -245,7 +245,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'linear'
     """
-    require_made("comparison", comparison, *COMPARED)
+    require_returned("comparison", comparison, *COMPARED)
     ax, attrs = new_axes(ax), comparison.attrs
     curves = named_curves("comparison", comparison)
     for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):

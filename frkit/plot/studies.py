@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
-from frkit.base import FAR_LEVEL, MODEL, real_numbers, require, require_made
+from frkit.base import FAR_LEVEL, MODEL, real_numbers, require, require_returned
 from frkit.plot.style import (
     BELOW,
     COLOURS,
@@ -67,7 +67,7 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'log'
     """
-    require_made("result", result, *SUP_DISTANCE)
+    require_returned("result", result, *SUP_DISTANCE)
     ax, n = new_axes(ax), result.n_images.values
     result = result if MODEL in result.dims else result.expand_dims({MODEL: [""]})
     for model, colour in zip(result[MODEL].values, curve_colours(result[MODEL].values)):
@@ -116,7 +116,7 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
     >>> len(fk.plot.growth(result, size=4).lines)
     3
     """
-    require_made("result", result, *GROWTH)
+    require_returned("result", result, *GROWTH)
     require(MODEL not in result.dims, "growth shows one model: select it with .sel(model=...)")
     sizes = result["size"].values.tolist()
     require(isinstance(size, Real) and size in sizes, f"no size {size} in this study; it has {sizes}")
@@ -165,7 +165,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['5', '10']
     """
-    require_made("study", study, *BIAS)
+    require_returned("study", study, *BIAS)
     ax, one = new_axes(ax), at_far(study, far)
     place = np.arange(one.sizes["per_identity"])
     for shift, method, colour in ((-0.12, "naive", NAIVE), (0.12, "recentered", COLOURS[0])):
@@ -206,7 +206,7 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'people'
     """
-    require_made("plan", plan, *PLAN)
+    require_returned("plan", plan, *PLAN)
     ax, given = new_axes(ax), plan.attrs
     colour = COLOURS[0]
     ax.plot(plan.curve_identities, plan.curve_value, color=colour, label="with as many images each")

@@ -96,7 +96,7 @@ def disparities(work: Work) -> Section:
         try:
             found = band(source, name, target=NEW_PEOPLE, level=work.level)
             noise = fair_floor(source, name, target=NEW_PEOPLE, level=work.level)
-        except InputError as error:
+        except (InputError, AttributeError, KeyError) as error:  # a user's measure of other variables
             section.lines.append(f"Left out, {name}: {error}")
             continue
         section.results |= {name: found, f"{name}, floor": noise}

@@ -143,29 +143,38 @@ def sample_size(
     prospect = _PROSPECTS[goal](evaluation, size, level)
     people = provenance(evaluation).get("n_identities")
     require(people, "a plan counts people, but these pairs do not say who they show: name identities")
-    size = prospect.effect if size is None else size
+    planned_size = prospect.effect if size is None else size
     goal_line = power if goal in TESTS else size
-    fewest = max(
-        ERRORS / max(prospect.rejects, 1), np.sqrt(ERRORS / max(int(rates.false_accepts.min()), 1))
-    )
-    factor = _smallest_factor(prospect.value, goal_line, goal in TESTS, max(fewest, 2 / people))
-    factors = np.geomspace(max(fewest, 2 / people) / 2, min(10 * np.nan_to_num(factor, nan=10), 100), CURVE)
+    accepts = max(int(rates.false_accepts.min()), 1)  # they grow with the square of people
+    fewest = max(ERRORS / prospect.rejects, np.sqrt(ERRORS / accepts), 2 / people)
+    factor = _smallest_factor(prospect.value, goal_line, goal in TESTS, fewest)
+    farthest = FARTHEST if np.isnan(factor) else min(10 * factor, FARTHEST)
+    factors = np.geomspace(fewest / 2, farthest, CURVE)
     plan = xr.Dataset(
         {
             "n_identities": np.ceil(factor * people),
-            "n_effective": prospect.comparisons(factor) if np.isfinite(factor) else np.nan,
-            "predicted": prospect.value(factor) if np.isfinite(factor) else np.nan,
+            "n_effective": np.nan if np.isnan(factor) else prospect.comparisons(factor),
+            "predicted": np.nan if np.isnan(factor) else prospect.value(factor),
             "n_identities_now": people,
             "n_effective_now": prospect.comparisons(1.0),
             "value_now": prospect.value(1.0),
             "curve_identities": ("curve", factors * people),
-            "curve_value": ("curve", [prospect.value(one) for one in factors]),
+            "curve_value": ("curve", [prospect.value(point) for point in factors]),
         }
     )
-    told = {"goal": goal, "size": float(size), "far": far, "level": level, "power": power}
-    told |= {"effect": prospect.effect, "frr": float(np.ravel(rates.frr)[0]), "line": goal_line}
-    plan.attrs = told | {"value": GOALS[goal], "target": NEW_PEOPLE}
-    plan.attrs["answer"] = _answer(plan, observed=size == prospect.effect)
+    plan.attrs = {
+        "goal": goal,
+        "size": float(planned_size),
+        "far": far,
+        "level": level,
+        "power": power,
+        "effect": prospect.effect,
+        "frr": float(np.ravel(rates.frr)[0]),
+        "line": goal_line,
+        "value": GOALS[goal],
+        "target": NEW_PEOPLE,
+    }
+    plan.attrs["answer"] = _answer(plan, observed=size is None)
     return plan
 
 
@@ -175,8 +184,8 @@ def _check_models(goal: str, rates: xr.Dataset) -> None:
     if goal == "difference":
         require(models == 2, f"goal 'difference' takes two models, these data have {models}")
     else:
-        one = f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)"
-        require(models == 1, one)
+        message = f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)"
+        require(models == 1, message)
     frr = rates.frr_group if goal == "ratio" else rates.frr
     require(
         bool(((frr > 0) & (frr < 1)).all()),
@@ -231,6 +240,7 @@ def _ratio(evaluation: xr.DataTree, size: float | None, level: float) -> Prospec
     groups = added_to(evaluation, "frr_group", NEW_PEOPLE, fixed_threshold=True).ravel()
     rate, df = np.array([added.rate for added in groups]), len(groups) - 1
     effect = float(rate.max() / rate.min())
+    require(effect > 1, "the groups of these data have one FRR: there is no ratio to plan from")
     away = np.log(rate) - np.log(rate).mean()
     truth = np.exp(away * np.log(effect if size is None else size) / np.log(effect))
 
@@ -272,17 +282,18 @@ def _smallest_factor(value: Callable, goal: float, rising: bool, fewest: float) 
 
 def _answer(plan: xr.Dataset, observed: bool) -> str:
     """The plan in sentences."""
-    told, people = plan.attrs, int(plan.n_identities_now)
-    task = TASKS[told["goal"]].format(**{**told, "size": abs(told["size"])})
-    worth = f"These data of {people:,} people are worth {float(plan.n_effective_now):,.0f} independent comparisons"
+    goal, far, people = plan.attrs["goal"], plan.attrs["far"], int(plan.n_identities_now)
+    task = TASKS[goal].format(**{**plan.attrs, "size": abs(plan.attrs["size"])})
+    comparisons = f"{float(plan.n_effective_now):,.0f} independent comparisons"
+    worth = f"These data of {people:,} people are worth {comparisons}"
     if np.isnan(plan.n_identities):
         sentences = [
-            f"To {task} at FAR {told['far']:g} cannot be decided with data like these: it takes more "
+            f"To {task} at FAR {far:g} cannot be decided with data like these: it takes more "
             f"than {FARTHEST} times as many people. {worth}."
         ]
     else:
         sentences = [
-            f"To {task} at FAR {told['far']:g} takes about {int(plan.n_identities):,} people like "
+            f"To {task} at FAR {far:g} takes about {int(plan.n_identities):,} people like "
             f"these, with as many images each. {worth}; {float(plan.n_effective):,.0f} are needed."
         ]
     if observed:
