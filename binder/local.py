@@ -30,15 +30,28 @@ STAMP = VENV / "frkit-stamp"
 START = "/lab/tree/notebooks/00_start_here.ipynb"
 OLDEST = ROOT / ".venv-oldest"
 TOOLS = ("pytest", "hypothesis", "mpmath")  # what the quick tests need, besides frkit
-QUICK = ("faces", "io", "embeddings_on_disk", "evaluate", "intervals", "plot", "explore", "fairness_figures")
+QUICK = (
+    "faces",
+    "io",
+    "embeddings_on_disk",
+    "evaluate",
+    "intervals",
+    "plot",
+    "explore",
+    "fairness_figures",
+)
 MOST_WORKERS = 4  # processes that test at once: each needs up to a gigabyte
 # JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
 # Voila's page asks the network for icons that nobody needs.
-APP_HEADERS = {"Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob: ws:"}
+APP_HEADERS = {
+    "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob: ws:"
+}
 # What a page may send in one piece; the notebook for own data reads from the environment how large an upload may be.
 UPLOAD, MOST_UPLOADED, ENVELOPE = "FRKIT_MOST_UPLOADED", 200_000_000, 1_000_000
 MESSAGES = {"websocket_max_message_size": MOST_UPLOADED + ENVELOPE}
-LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+}
 
 
 def stop(message):
@@ -49,7 +62,11 @@ def check_python():
     """Say what is missing before anything is made."""
     if sys.version_info < (3, 11):
         found = "{}.{}".format(*sys.version_info)
-        stop("frkit needs Python 3.11 or later, not " + found + "; for example: python3.11 binder/local.py")
+        stop(
+            "frkit needs Python 3.11 or later, not "
+            + found
+            + "; for example: python3.11 binder/local.py"
+        )
     if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
         stop("this Python has no venv; on Debian or Ubuntu: sudo apt install python3-venv")
 
@@ -75,10 +92,24 @@ def environment(extra=""):
         return
     if not PYTHON.exists():
         run(sys.executable, "-m", "venv", "--clear", VENV)
-    print("local.py: installing into .venv; this takes some minutes the first time", file=sys.stderr)
+    print(
+        "local.py: installing into .venv; this takes some minutes the first time", file=sys.stderr
+    )
     more = ["-e", ".[{}]".format(extra)] if extra else []
-    run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-q", "-r", "requirements.txt", *more)
-    run(PYTHON, "binder/postBuild")  # as on Binder: compiled kernels and fonts are there when they are needed
+    run(
+        PYTHON,
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "-q",
+        "-r",
+        "requirements.txt",
+        *more,
+    )
+    run(
+        PYTHON, "binder/postBuild"
+    )  # as on Binder: compiled kernels and fonts are there when they are needed
     settings = VENV / "share/jupyter/lab/settings/overrides.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps(LAB_SETTINGS))
@@ -98,7 +129,17 @@ def oldest():
     if not stamp.exists() or stamp.read_text() != " ".join(lowest):
         run(sys.executable, "-m", "venv", "--clear", OLDEST)
         run(python, "-m", "pip", "install", "--disable-pip-version-check", "-q", *lowest)
-        run(python, "-m", "pip", "install", "--disable-pip-version-check", "-q", "--no-deps", "-e", ".")
+        run(
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--disable-pip-version-check",
+            "-q",
+            "--no-deps",
+            "-e",
+            ".",
+        )
         stamp.write_text(" ".join(lowest))
     return python
 
@@ -106,8 +147,16 @@ def oldest():
 def lab(arguments):
     """JupyterLab's command line: only this machine can reach it, and it opens on the start page, with all of the
     project beside it."""
-    command = ["-m", "jupyterlab", "--ip=127.0.0.1", "--ServerApp.tornado_settings={}".format(MESSAGES), *arguments]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container, say; Lab refuses root otherwise
+    command = [
+        "-m",
+        "jupyterlab",
+        "--ip=127.0.0.1",
+        "--ServerApp.tornado_settings={}".format(MESSAGES),
+        *arguments,
+    ]
+    if (
+        hasattr(os, "geteuid") and os.geteuid() == 0
+    ):  # in a container, say; Lab refuses root otherwise
         command.append("--allow-root")
     if all(argument.startswith("-") for argument in arguments):
         command.append("--LabApp.default_url=" + START)
@@ -134,7 +183,11 @@ def tests(arguments):
 def quick_tests(arguments):
     """pytest's command line for the oldest versions, which newer ones around them may call deprecated."""
     files = ["tests/test_{}.py".format(name) for name in QUICK]
-    return [*tests(["-q", "-p", "no:cacheprovider", "-W", "ignore::DeprecationWarning"]), *files, *arguments]
+    return [
+        *tests(["-q", "-p", "no:cacheprovider", "-W", "ignore::DeprecationWarning"]),
+        *files,
+        *arguments,
+    ]
 
 
 def main(verb="lab", *arguments):

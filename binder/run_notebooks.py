@@ -29,16 +29,31 @@ NOTEBOOKS = ROOT / "notebooks"
 PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
-UNIQUE = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")  # names of parts of xarray's tables
+UNIQUE = re.compile(
+    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+)  # names of parts of xarray's tables
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
-VISIBLE, HARDLY = 24, 0.001  # levels of 255 that an eye tells apart; share of pixels that may be off by more
-LINE, EVEN = 25, 6  # pixels of a short line in a legend; levels by which a colour of that area may be off
+VISIBLE, HARDLY = (
+    24,
+    0.001,
+)  # levels of 255 that an eye tells apart; share of pixels that may be off by more
+LINE, EVEN = (
+    25,
+    6,
+)  # pixels of a short line in a legend; levels by which a colour of that area may be off
 ONCE = "frkit: compiling"  # a line that stands in the first run on a machine only
 LONG = 500  # characters of a table from which its copy in plain text is left out
 COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
-SYMBOLS = {r"\hat\theta": "θ^", r"\tilde\theta": "θ~", r"\theta^*": "θ*"}  # in formulas, as the glossary calls them
+SYMBOLS = {
+    r"\hat\theta": "θ^",
+    r"\tilde\theta": "θ~",
+    r"\theta^*": "θ*",
+}  # in formulas, as the glossary calls them
 MARKUP = re.compile(r"[`$]|(?<!θ)\*|\[(?P<words>[^]]*)\]\([^)]*\)|\\\\?(?=[a-z])")
-BETWEEN_TAGS, TABLE_STYLE = re.compile(r">\s+<"), re.compile(r"<style scoped>.*?</style>\s*", re.DOTALL)
+BETWEEN_TAGS, TABLE_STYLE = (
+    re.compile(r">\s+<"),
+    re.compile(r"<style scoped>.*?</style>\s*", re.DOTALL),
+)
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
 
 
@@ -76,7 +91,9 @@ def execute(notebook, folder, timeout=900, kernel=None):
     """Run all cells in a kernel, a fresh one whose working folder is `folder` unless a manager of one that runs is
     given; the first error is raised."""
     path = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(notebook, km=kernel, timeout=timeout, resources=path, coalesce_streams=True)
+    client = NotebookClient(
+        notebook, km=kernel, timeout=timeout, resources=path, coalesce_streams=True
+    )
     try:
         return client.execute(env=kernel_environment())
     finally:
@@ -94,12 +111,17 @@ def with_few_colours(picture, colours):
     if image.mode == "P":
         return picture
     pixels = np.asarray(image.convert("RGB")).astype(np.int32)
-    codes, place, area = np.unique(pixels @ (65536, 256, 1), return_inverse=True, return_counts=True)
+    codes, place, area = np.unique(
+        pixels @ (65536, 256, 1), return_inverse=True, return_counts=True
+    )
     own = codes[:, None] // (65536, 256, 1) % 256
     weight = np.sqrt(np.minimum(area, LINE))
     palette, nearest, off = [], np.zeros(len(own), int), np.full(len(own), np.inf)
     while len(palette) < colours:
-        if area[off > VISIBLE].sum() <= HARDLY * area.sum() and off[area >= LINE].max(initial=0) <= EVEN:
+        if (
+            area[off > VISIBLE].sum() <= HARDLY * area.sum()
+            and off[area >= LINE].max(initial=0) <= EVEN
+        ):
             break
         palette.append(own[np.argmax(off * weight) if palette else np.argmax(area)])
         distance = np.abs(own - palette[-1]).max(axis=1)
@@ -155,14 +177,18 @@ def normalise(notebook):
     )
     number = 0
     for at, cell in enumerate(notebook.cells):
-        cell.metadata = nbformat.from_dict({"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {})
+        cell.metadata = nbformat.from_dict(
+            {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
+        )
         if cell.cell_type != "code":
             continue
         number += 1
         cell.execution_count = number
         shown = [output for output in cell.outputs if WIDGET not in output.get("data", {})]
         shown = [output for output in shown if not output.get("text", "").startswith(ONCE)]
-        cell.outputs = [normalise_output(output, colours, caption_behind(notebook, at)) for output in shown]
+        cell.outputs = [
+            normalise_output(output, colours, caption_behind(notebook, at)) for output in shown
+        ]
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = number
@@ -174,8 +200,14 @@ def with_thumbnails(notebook):
     for cell in notebook.cells:
         for name, attached in cell.get("attachments", {}).items():
             for path in NOTEBOOKS.glob(f"{name.removesuffix('.png')}_*.ipynb"):
-                outputs = [output for other in read(path).cells for output in other.get("outputs", [])]
-                first = next(output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", {}))
+                outputs = [
+                    output for other in read(path).cells for output in other.get("outputs", [])
+                ]
+                first = next(
+                    output["data"]["image/png"]
+                    for output in outputs
+                    if "image/png" in output.get("data", {})
+                )
                 attached["image/png"] = thumbnail(first)
     return notebook
 
@@ -200,7 +232,9 @@ def draw_picture():
     """Run the README's example, which leaves its Axes in `ax`, and store the figure the README shows."""
     save = f"\nax.figure.savefig({str(PICTURE)!r}, dpi=110, bbox_inches='tight')\n"
     environment = os.environ | {"MPLBACKEND": "agg"}
-    subprocess.run([sys.executable, "-c", readme_example() + save], cwd=ROOT, env=environment, check=True)
+    subprocess.run(
+        [sys.executable, "-c", readme_example() + save], cwd=ROOT, env=environment, check=True
+    )
     print(f"{PICTURE.relative_to(ROOT)}: drawn")
 
 
@@ -213,13 +247,18 @@ def run(path, fast):
         text, numbered = nbformat.writes(with_thumbnails(normalise(notebook))), {}
         text = UNIQUE.sub(lambda found: numbered.setdefault(found[0], f"{len(numbered):04x}"), text)
         path.write_text(text + "\n", encoding="utf-8")
-    print(f"{path.name}: {time.monotonic() - start:.0f} s, {path.stat().st_size // 1000} kB", flush=True)
+    print(
+        f"{path.name}: {time.monotonic() - start:.0f} s, {path.stat().st_size // 1000} kB",
+        flush=True,
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description="Execute notebooks and write them back.")
     parser.add_argument("--fast", action="store_true", help="small parameters; write nothing")
-    parser.add_argument("notebooks", nargs="*", type=Path, help="all, and the README's picture, by default")
+    parser.add_argument(
+        "notebooks", nargs="*", type=Path, help="all, and the README's picture, by default"
+    )
     arguments = parser.parse_args()
     for path in arguments.notebooks or paths():
         run(path.resolve(), arguments.fast)

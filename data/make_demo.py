@@ -83,9 +83,13 @@ def faces() -> xr.Dataset:
 
 def write_faces(demo: xr.Dataset) -> None:
     """demo_faces.npz: one array for each field."""
-    labels = {name: demo[name].values for name in ("identity", "image", "model", "gender", "race", "age")}
+    labels = {
+        name: demo[name].values for name in ("identity", "image", "model", "gender", "race", "age")
+    }
     embedding = demo.embedding.transpose("model", "image", "feature").values
-    np.savez_compressed(HERE / "demo_faces.npz", embedding=embedding, image_attributes=np.array(["age"]), **labels)
+    np.savez_compressed(
+        HERE / "demo_faces.npz", embedding=embedding, image_attributes=np.array(["age"]), **labels
+    )
 
 
 def truth() -> xr.Dataset:
@@ -93,7 +97,11 @@ def truth() -> xr.Dataset:
     models = []
     for mix in encoders().values():
         by = [mix.population_roc(FAR, by=attribute) for attribute in ("gender", "race")]
-        models.append(xr.concat(by, "group", data_vars="minimal", coords="minimal", compat="override", join="outer"))
+        models.append(
+            xr.concat(
+                by, "group", data_vars="minimal", coords="minimal", compat="override", join="outer"
+            )
+        )
     return xr.concat(models, xr.Variable("model", list(encoders())))
 
 
@@ -109,7 +117,10 @@ def main() -> None:
     write_faces(demo)
     truth().to_netcdf(HERE / "demo_truth.nc", engine="h5netcdf")
     tree = evaluation(demo)
-    packed = {node.path: {name: {"zlib": True, "complevel": 9} for name in node.data_vars} for node in tree.subtree}
+    packed = {
+        node.path: {name: {"zlib": True, "complevel": 9} for name in node.data_vars}
+        for node in tree.subtree
+    }
     tree.to_netcdf(HERE / "demo_evaluation.nc", engine="h5netcdf", encoding=packed)
     for path in sorted(HERE.glob("demo_*")):
         print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")

@@ -112,7 +112,9 @@ GROUPS = [
     Place("groups", "usual", 120, 5, AT, (("usual", 20),) * 6),
     Place("groups", "mixed", 220, 5, AT, (("usual", 200), ("twice the FRR", 20))),
     Place("groups", "mixed", 120, 5, AT, (("usual", 60), ("worse", 60))),
-    Place("groups", "mixed", 200, 5, AT, (("usual", 50), ("usual", 50), ("usual", 50), ("worse", 50))),
+    Place(
+        "groups", "mixed", 200, 5, AT, (("usual", 50), ("usual", 50), ("usual", 50), ("worse", 50))
+    ),
 ]
 LISTS = [place._replace(kind="lists") for place in (GROUPS[0], GROUPS[1], GROUPS[2], GROUPS[5])]
 MODELS = [
@@ -366,7 +368,9 @@ def lists(place: Place, rng, _drawn: bool):
 
 def models(place: Place, rng, _drawn: bool):
     """The difference of two encoders of the same images; of unequal ones where laws are given."""
-    first, second = (LAWS[law] for law, _ in place.groups) if place.groups else (LAWS[place.law],) * 2
+    first, second = (
+        (LAWS[law] for law, _ in place.groups) if place.groups else (LAWS[place.law],) * 2
+    )
     people = draw_people(first, place.people, rng)
     spread = second.kappa[0] / first.kappa[0]
     others = people._replace(kappa=people.kappa * spread)
@@ -380,7 +384,9 @@ def models(place: Place, rng, _drawn: bool):
     faces = fk.stack_models({name: fk.faces(x, person.astype(str)) for name, x in encoders.items()})
     found = fk.evaluate(fk.score_tensor(faces), far=place.far)
     names = [law for law, _ in place.groups] or [place.law] * 2
-    exact = [[truth_of(name).frr[truth_of(name).at(level)] for level in place.far] for name in names]
+    exact = [
+        [truth_of(name).frr[truth_of(name).at(level)] for level in place.far] for name in names
+    ]
     apart = fk.compare(found, "frr", models=("A", "B"), target="new people")
     yield rows_of(apart, np.subtract(*exact), "frr A - B", "paired")
 
@@ -429,7 +435,9 @@ def counted(rows: pd.DataFrame) -> pd.Series:
     known = rows.dropna(subset=["lower", "upper"])
     held = (known.lower <= known.truth * (1 + 1e-9)) & (known.truth <= known.upper * (1 + 1e-9))
     finite = known[np.isfinite(known.estimate) & np.isfinite(known.upper)]
-    spread = np.quantile(finite.estimate, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(finite) else [0, 0]
+    spread = (
+        np.quantile(finite.estimate, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(finite) else [0, 0]
+    )
     ideal = spread[1] - spread[0]
     return pd.Series(
         {
@@ -455,7 +463,9 @@ def table(store: Path) -> pd.DataFrame:
             continue
         rows = pd.concat(map(pd.read_csv, files)).reset_index(drop=True)
         rows["p"] = rows.get("p", np.nan)
-        told = rows.groupby(["measure", "far_level", "method"], dropna=False).apply(counted, include_groups=False)
+        told = rows.groupby(["measure", "far_level", "method"], dropna=False).apply(
+            counted, include_groups=False
+        )
         said = dict(kind=place.kind, population=place.law, people=place.people, n_k=place.images)
         said["groups"] = ":".join(str(n) for _, n in place.groups)
         told = told.reset_index().rename(columns={"far_level": "far"})
@@ -467,7 +477,9 @@ def main() -> None:
     """Make batches, or the table of all that are there."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kinds", nargs="*", help=", ".join(KINDS))
-    parser.add_argument("--batches", type=int, default=8, help=f"of {BATCH} data sets, for each place")
+    parser.add_argument(
+        "--batches", type=int, default=8, help=f"of {BATCH} data sets, for each place"
+    )
     parser.add_argument("--store", type=Path, required=True, help="folder for finished batches")
     parser.add_argument("--no-bootstrap", action="store_true", help="without replicates")
     parser.add_argument("--table", action="store_true", help="make no batch, only the table")

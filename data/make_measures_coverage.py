@@ -31,7 +31,11 @@ from frkit.studies.store import recorded, stacked
 HERE = Path(__file__).parent
 LEVEL, REPLICATES = 0.95, 200
 DISPARITIES = ("frr_max_geomean", "far_max_geomean", "frr_max_min", "far_max_min")
-INDICES = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
+INDICES = [
+    f"{index}_{variant}"
+    for index in ("sfi", "cfi", "dfi")
+    for variant in ("normal", "extremal", "weighted")
+]
 KINDS = ("unfair", "fair")
 
 
@@ -41,8 +45,18 @@ def table(studies: dict[str, xr.Dataset]) -> pd.DataFrame:
     for name, study in studies.items():
         one = study.isel(scheme=0, level=0, drop=True).reset_coords(drop=True)
         held = one[["coverage", "width", "truth", "estimate"]].to_dataframe().reset_index()
-        floor = one[["called_unfair", "truth", "estimate"]].expand_dims(method=["floor"]).to_dataframe().reset_index()
-        both = pd.concat([held.rename(columns={"coverage": "share"}), floor.rename(columns={"called_unfair": "share"})])
+        floor = (
+            one[["called_unfair", "truth", "estimate"]]
+            .expand_dims(method=["floor"])
+            .to_dataframe()
+            .reset_index()
+        )
+        both = pd.concat(
+            [
+                held.rename(columns={"coverage": "share"}),
+                floor.rename(columns={"called_unfair": "share"}),
+            ]
+        )
         rows.append(both.assign(measure=name, datasets=study.attrs["n_datasets"]))
     found = pd.concat(rows).rename(columns={"far_level": "far", "estimate": "mean_estimate"})
     return found.assign(mc_error=np.sqrt(found.share * (1 - found.share) / found.datasets))
@@ -54,38 +68,84 @@ def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
     tables = []
     for scheme, people in (("image", 120), ("identity", 3600)):
         fair = fk.vmf.mixture(people // 2, 64, kappa=(50, 220), seed=0).rotated_copies()
-        for kind, mixture in zip(KINDS, (fk.vmf.mixture(people, 64, seed=0, groups=unfair), fair), strict=True):
-            how = dict(n_datasets=n_datasets, n_identities=None if scheme == "image" else 120, schemes=(scheme,))
-            how |= dict(
-                far=fk.far_levels(1e-3, 1e-2, per_decade=2), methods=("inverted", "recentered", "naive", "pivotal")
+        for kind, mixture in zip(
+            KINDS, (fk.vmf.mixture(people, 64, seed=0, groups=unfair), fair), strict=True
+        ):
+            how = dict(
+                n_datasets=n_datasets,
+                n_identities=None if scheme == "image" else 120,
+                schemes=(scheme,),
             )
-            how |= dict(by="group", levels=(LEVEL,), replicates=REPLICATES, store=store / f"{scheme} {kind}")
+            how |= dict(
+                far=fk.far_levels(1e-3, 1e-2, per_decade=2),
+                methods=("inverted", "recentered", "naive", "pivotal"),
+            )
+            how |= dict(
+                by="group", levels=(LEVEL,), replicates=REPLICATES, store=store / f"{scheme} {kind}"
+            )
             studies = {name: fk.studies.coverage(mixture, name, **how) for name in DISPARITIES}
             tables.append(table(studies).assign(scheme=scheme, population=kind))
-    columns = ["scheme", "population", "measure", "far", "method", "truth", "mean_estimate", "share", "mc_error"]
+    columns = [
+        "scheme",
+        "population",
+        "measure",
+        "far",
+        "method",
+        "truth",
+        "mean_estimate",
+        "share",
+        "mc_error",
+    ]
     return pd.concat(tables)[[*columns, "width", "datasets"]]
 
 
 def methods(index: str) -> tuple[str, ...]:
     """The methods that are counted: the default of each index first."""
-    return ("pivotal", "recentered") if index.startswith("dfi") else ("inverted", "pivotal", "recentered")
+    return (
+        ("pivotal", "recentered")
+        if index.startswith("dfi")
+        else ("inverted", "pivotal", "recentered")
+    )
 
 
 def indices(n_datasets: int, store: Path) -> pd.DataFrame:
     """SFI, CFI and DFI of mixtures and of the canonical scores."""
-    unfair = {"a": {"share": 1}, "b": {"share": 2, "cohesion": 15}, "c": {"share": 3, "kappa": (10, 30)}}
+    unfair = {
+        "a": {"share": 1},
+        "b": {"share": 2, "cohesion": 15},
+        "c": {"share": 3, "kappa": (10, 30)},
+    }
     tables = []
     for scheme, people in (("image", 60), ("identity", 1500), ("two-level", 1500)):
-        fair = fk.vmf.mixture(people // 3, 32, kappa=(20, 60), seed=0).rotated_copies(("a", "b", "c"))
+        fair = fk.vmf.mixture(people // 3, 32, kappa=(20, 60), seed=0).rotated_copies(
+            ("a", "b", "c")
+        )
         differing = fk.vmf.mixture(people, 32, kappa=(20, 60), seed=0, groups=unfair)
         for kind, mixture in zip(KINDS, (differing, fair), strict=True):
-            how = dict(n_datasets=n_datasets, n_identities=None if scheme == "image" else 60, schemes=(scheme,))
+            how = dict(
+                n_datasets=n_datasets,
+                n_identities=None if scheme == "image" else 60,
+                schemes=(scheme,),
+            )
             how |= dict(by="group", per_identity=8, levels=(LEVEL,))
             how |= dict(replicates=REPLICATES, store=store / f"{scheme} {kind}")
-            studies = {name: fk.studies.coverage(mixture, name, methods=methods(name), **how) for name in INDICES}
+            studies = {
+                name: fk.studies.coverage(mixture, name, methods=methods(name), **how)
+                for name in INDICES
+            }
             tables.append(table(studies).assign(setting=f"{scheme} {kind}"))
     tables += [table(canonical(kind, n_datasets)).assign(setting=f"pair {kind}") for kind in KINDS]
-    columns = ["setting", "index", "method", "truth", "mean_estimate", "share", "mc_error", "width", "datasets"]
+    columns = [
+        "setting",
+        "index",
+        "method",
+        "truth",
+        "mean_estimate",
+        "share",
+        "mc_error",
+        "width",
+        "datasets",
+    ]
     return pd.concat(tables).rename(columns={"measure": "index"})[columns]
 
 
@@ -114,7 +174,9 @@ def main() -> None:
     """Compute what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("studies", nargs="*", choices=[*STUDIES, []])
-    parser.add_argument("--datasets", type=int, help="of each setting, where not as many as are stored")
+    parser.add_argument(
+        "--datasets", type=int, help="of each setting, where not as many as are stored"
+    )
     parser.add_argument("--store", type=Path, help="folder for finished data sets")
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the tables")
     asked = parser.parse_args()
@@ -124,9 +186,13 @@ def main() -> None:
         n_datasets = asked.datasets or usual
         with tempfile.TemporaryDirectory() as passing:
             found = study(n_datasets, (asked.store or Path(passing)) / name)
-        versions = f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
+        versions = (
+            f"frkit {fk.__version__}, numpy {np.__version__}, python {sys.version.split()[0]}"
+        )
         with open(asked.out / f"{name}_coverage.csv", "w", encoding="utf-8") as file:
-            file.write(f"# python data/make_measures_coverage.py {name} --datasets {n_datasets}\n# {versions}\n")
+            file.write(
+                f"# python data/make_measures_coverage.py {name} --datasets {n_datasets}\n# {versions}\n"
+            )
             found.round(4).to_csv(file, index=False)
 
 

@@ -28,8 +28,24 @@ POPULATIONS = {  # dimension and range of concentrations; FRR about .09 at FAR 1
     "p = 512": (512, (220, 400)),
     "p = 128, the paper's": (128, (100, 800)),
 }
-IDENTITIES = {"2": 1000, "3": 700, "5": 400, "10": 300, "20": 150, "2 to 20": 300}  # by images of each
-KEPT = ("coverage", "coverage_se", "miss_below", "miss_above", "width", "truth", "false_rejects", "resolved")
+IDENTITIES = {
+    "2": 1000,
+    "3": 700,
+    "5": 400,
+    "10": 300,
+    "20": 150,
+    "2 to 20": 300,
+}  # by images of each
+KEPT = (
+    "coverage",
+    "coverage_se",
+    "miss_below",
+    "miss_above",
+    "width",
+    "truth",
+    "false_rejects",
+    "resolved",
+)
 
 
 def images(label: str) -> int | np.ndarray:
@@ -46,8 +62,12 @@ def cell(population: str, label: str, n_datasets: int, store: Path | None) -> xr
     mixture = fk.vmf.mixture(IDENTITIES[label], dim, kappa=kappa, seed=SEED)
     per_identity = images(label)
     folder = store and store / f"{population} {label}".replace(" ", "_").replace("'", "")
-    how = dict(n_datasets=n_datasets, replicates=200, seed=SEED, far=FAR, methods=METHODS, levels=LEVELS)
-    study = fk.studies.coverage(mixture, per_identity=per_identity, store=folder, progress=False, **how)
+    how = dict(
+        n_datasets=n_datasets, replicates=200, seed=SEED, far=FAR, methods=METHODS, levels=LEVELS
+    )
+    study = fk.studies.coverage(
+        mixture, per_identity=per_identity, store=folder, progress=False, **how
+    )
     study = study[list(KEPT)].isel(scheme=0, drop=True)
     many = np.broadcast_to(per_identity, IDENTITIES[label])
     n_impostors = (many.sum() ** 2 - (many**2).sum()) / 2

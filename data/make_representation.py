@@ -19,7 +19,9 @@ from frkit import studies
 from frkit.representation import Critic
 
 HERE = Path(__file__).resolve().parent
-CRITIC = Critic(hidden=32, iterations=200, patience=75, learning_rate=4e-3)  # small: there are hundreds of estimates
+CRITIC = Critic(
+    hidden=32, iterations=200, patience=75, learning_rate=4e-3
+)  # small: there are hundreds of estimates
 CASES = ("moderate", "extreme")
 SIGMA = (0.02, 0.1, 0.2, 0.3, 0.5, 0.8)
 FEMALE = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
@@ -33,7 +35,10 @@ def digits(seed: int) -> xr.Dataset:
     how = {"seeds": [seed], "critic": CRITIC, "progress": False, "copies": 1}
     test = xr.Variable("test", ["as in training", "0.5"])
     panels = [
-        xr.concat([studies.digit_bias(case, SIGMA, sigma_test=fixed, **how) for fixed in (None, 0.5)], test)
+        xr.concat(
+            [studies.digit_bias(case, SIGMA, sigma_test=fixed, **how) for fixed in (None, 0.5)],
+            test,
+        )
         for case in CASES
     ]
     return xr.concat(panels, xr.Variable("case", list(CASES)), combine_attrs="drop")
@@ -50,9 +55,13 @@ def entropy(seed: int) -> xr.Dataset:
     sex = [(studies.dominant_share(part * np.log(2), 2), 0.25) for part in ENTROPY]
     race = [(0.5, studies.dominant_share(part * np.log(4), 4)) for part in ENTROPY]
     how = {"seeds": [seed], "critic": CRITIC, "progress": False}
-    curves = [studies.crossed_bias(designs, attribute=name, **how) for designs, name in ((sex, "sex"), (race, "race"))]
     curves = [
-        curve.rename(design="part").drop_vars(["female", "black"]).assign_coords(part=list(ENTROPY)) for curve in curves
+        studies.crossed_bias(designs, attribute=name, **how)
+        for designs, name in ((sex, "sex"), (race, "race"))
+    ]
+    curves = [
+        curve.rename(design="part").drop_vars(["female", "black"]).assign_coords(part=list(ENTROPY))
+        for curve in curves
     ]
     return xr.concat(curves, xr.Variable("attribute", ["sex", "race"]))
 
@@ -67,8 +76,12 @@ def cohorts(seed: int) -> xr.Dataset:
     how = {"seeds": [seed], "critic": CRITIC, "progress": False, "female": 0.5, "n": 2000}
     sex, race = (studies.debiasing_table(name, **how) for name in ("sex", "race"))
     alike = ["accuracy", "average_precision"]
-    table = xr.concat([sex.drop_vars([*alike, "group"]), race.drop_vars([*alike, "group"])], "attribute")
-    return table.assign_coords(attribute=["sex", "race"]).assign({name: race[name] for name in alike})
+    table = xr.concat(
+        [sex.drop_vars([*alike, "group"]), race.drop_vars([*alike, "group"])], "attribute"
+    )
+    return table.assign_coords(attribute=["sex", "race"]).assign(
+        {name: race[name] for name in alike}
+    )
 
 
 def lfw(seed: int) -> xr.Dataset:
@@ -109,9 +122,16 @@ def make(part: str, store: Path) -> None:
     n_seeds = PARTS[part][1]
     found = [one_seed(part, seed, store) for seed in range(n_seeds)]
     result = xr.concat(found, "seed", combine_attrs="drop").astype(np.float32)
-    versions = {"frkit": fk.__version__} | {name: version(name) for name in ("numpy", "scikit-learn", "xarray")}
+    versions = {"frkit": fk.__version__} | {
+        name: version(name) for name in ("numpy", "scikit-learn", "xarray")
+    }
     command = f"python data/make_representation.py {part}"
-    result.attrs = {"command": command, "seeds": n_seeds, "critic": str(CRITIC), "versions": json.dumps(versions)}
+    result.attrs = {
+        "command": command,
+        "seeds": n_seeds,
+        "critic": str(CRITIC),
+        "versions": json.dumps(versions),
+    }
     result.to_netcdf(
         HERE / f"representation_{part}.nc", engine="scipy"
     )  # netCDF 3: a tenth of the size for so few numbers

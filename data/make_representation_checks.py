@@ -42,9 +42,14 @@ def row(study: str, case: str, run: int, faces: xr.Dataset) -> dict:
     found = fk.representation_bias(faces, "group", progress=False)
     known = {"study": study, "case": case, "run": run}
     known |= {"n_images": faces.sizes["image"], "n_features": faces.sizes["feature"]}
-    known |= {"n_identities": int(found.n_identities), "truth": faces.attrs.get("mutual_information", 0.0)}
+    known |= {
+        "n_identities": int(found.n_identities),
+        "truth": faces.attrs.get("mutual_information", 0.0),
+    }
     numbers = {name: float(found[name]) for name in NUMBERS}
-    rounded = {name: round(x, 5) if isinstance(x, float) else x for name, x in (known | numbers).items()}
+    rounded = {
+        name: round(x, 5) if isinstance(x, float) else x for name, x in (known | numbers).items()
+    }
     return rounded | {"verdict": str(found.verdict.values)}
 
 
@@ -74,7 +79,12 @@ def detection(n_runs: int = 10):
             distance = brentq(_beyond, 0.01, 12, (shares, factor * smallest))
             case = f"{len(shares)} classes, {n} x {d}, {per_identity} per person, {factor:g} times"
             for run in range(n_runs):
-                yield case, run, (n, d), dict(distance=distance, shares=shares, per_identity=per_identity)
+                yield (
+                    case,
+                    run,
+                    (n, d),
+                    dict(distance=distance, shares=shares, per_identity=per_identity),
+                )
 
 
 def _beyond(distance: float, shares: tuple, goal: float) -> float:
@@ -83,7 +93,9 @@ def _beyond(distance: float, shares: tuple, goal: float) -> float:
 
 def _smallest(n: int, d: int, shares: tuple, per_identity: int) -> float:
     """The smallest detectable mutual information of such data, from one of them."""
-    nothing = fk.representation.shifted_classes(n, d, distance=0.0, seed=99, shares=shares, per_identity=per_identity)
+    nothing = fk.representation.shifted_classes(
+        n, d, distance=0.0, seed=99, shares=shares, per_identity=per_identity
+    )
     _, person = np.unique(nothing.identity, return_inverse=True)
     return detectable_information(nothing.embedding.values, person, len(shares), 0.6)
 
@@ -96,10 +108,20 @@ def permuted(n_runs: int = 100):
 
 def dealt(run: int) -> xr.Dataset:
     """LFW's people with each other's gender."""
-    faces = fk.open_faces(LFW) if LFW.is_file() else fk.vmf.mixture(158, 512, kappa=(300, 900)).sample(10)
+    faces = (
+        fk.open_faces(LFW)
+        if LFW.is_file()
+        else fk.vmf.mixture(158, 512, kappa=(300, 900)).sample(10)
+    )
     _, first, person = np.unique(faces.identity.values, return_index=True, return_inverse=True)
-    gender = faces.gender.values[first] if "gender" in faces.coords else np.repeat(["female", "male"], [32, 126])
-    return faces.assign_coords(group=("image", np.random.default_rng(run).permutation(gender)[person]))
+    gender = (
+        faces.gender.values[first]
+        if "gender" in faces.coords
+        else np.repeat(["female", "male"], [32, 126])
+    )
+    return faces.assign_coords(
+        group=("image", np.random.default_rng(run).permutation(gender)[person])
+    )
 
 
 def cost() -> None:
@@ -107,10 +129,14 @@ def cost() -> None:
     faces = fk.representation.shifted_classes(5000, 512)
     published = dict(hidden=1000, patience=None)
     ours = min(_cpu(faces, fk.representation.Critic()) for _ in range(3))
-    few, more = (_cpu(faces, fk.representation.Critic(iterations=k, **published)) for k in (20, 120))
+    few, more = (
+        _cpu(faces, fk.representation.Critic(iterations=k, **published)) for k in (20, 120)
+    )
     step = (more - few) / (5 * 100)
     print(f"one estimate, five folds, one seed, n = 5000, d = 512: {ours:.2f} CPU s")
-    print(f"the authors' setting (hidden 1000, 40,000 iterations, one network): {1e3 * step:.1f} ms a step,")
+    print(
+        f"the authors' setting (hidden 1000, 40,000 iterations, one network): {1e3 * step:.1f} ms a step,"
+    )
     print(f"so {40_000 * step:.0f} CPU s, extrapolated: {40_000 * step / ours:.0f} times ours")
 
 
@@ -125,12 +151,18 @@ STUDIES = {"truths": truths, "sizes": sizes, "detection": detection, "permuted":
 
 def stored() -> pd.DataFrame:
     """The rows that are there."""
-    return pd.read_csv(TABLE, comment="#") if TABLE.is_file() else pd.DataFrame(columns=["study", "case", "run"])
+    return (
+        pd.read_csv(TABLE, comment="#")
+        if TABLE.is_file()
+        else pd.DataFrame(columns=["study", "case", "run"])
+    )
 
 
 def store(found: dict) -> None:
     """Add a row."""
-    table = pd.concat([stored(), pd.DataFrame([found])]) if TABLE.is_file() else pd.DataFrame([found])
+    table = (
+        pd.concat([stored(), pd.DataFrame([found])]) if TABLE.is_file() else pd.DataFrame([found])
+    )
     table = table.sort_values("study", kind="stable")
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn"))
     head = f"# python data/make_representation_checks.py {' '.join(STUDIES)}\n# seeds are the runs; {versions}\n"
@@ -146,10 +178,20 @@ def main() -> None:
         done = set(stored()[["study", "case", "run"]].itertuples(index=False, name=None))
         for case, run, size, options in STUDIES[name]():
             if (name, case, run) not in done:
-                faces = dealt(run) if size is None else fk.representation.shifted_classes(*size, seed=run, **options)
+                faces = (
+                    dealt(run)
+                    if size is None
+                    else fk.representation.shifted_classes(*size, seed=run, **options)
+                )
                 store(row(name, case, run, faces))
         table = stored()
-        print(table[table.study == name].groupby("case", sort=False)[["truth", *NUMBERS]].mean().round(3).to_string())
+        print(
+            table[table.study == name]
+            .groupby("case", sort=False)[["truth", *NUMBERS]]
+            .mean()
+            .round(3)
+            .to_string()
+        )
 
 
 if __name__ == "__main__":

@@ -54,7 +54,9 @@ def faces(name: str, n_identities: int, per_identity: int, seed: int) -> xr.Data
     if name != "models":
         return people.sample(per_identity, seed + 1)
     second = people.correlated(centroid_correlation=0.95, concentration_factor=WORSE, seed=seed + 2)
-    return fk.vmf.sample_encoders({"A": people, "B": second}, per_identity, seed + 1, correlation=0.8)
+    return fk.vmf.sample_encoders(
+        {"A": people, "B": second}, per_identity, seed + 1, correlation=0.8
+    )
 
 
 def outcome(name: str, data: xr.Dataset) -> float:
@@ -101,7 +103,13 @@ def main() -> None:
         plan.attrs |= {"wall_seconds": round(time.perf_counter() - wall)}
         plan.attrs |= {"cpu_seconds": round(time.process_time() - cpu)}
         made[name] = plan
-        print(name, plan.attrs["answer"], f"Simulated there: {value:.3g} ({error:.2g})", plan.attrs["cpu_seconds"], "s")
+        print(
+            name,
+            plan.attrs["answer"],
+            f"Simulated there: {value:.3g} ({error:.2g})",
+            plan.attrs["cpu_seconds"],
+            "s",
+        )
         xr.DataTree.from_dict(made).to_netcdf(asked.out, engine="h5netcdf", mode="w")
 
 

@@ -37,7 +37,10 @@ def draws(store: Path | None) -> xr.Dataset:
     """The paper's study of other people."""
     found = []
     for seed in SEEDS:
-        mixture, folder = fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=seed), store and store / f"draw {seed}"
+        mixture, folder = (
+            fk.vmf.mixture(1000, DIM, kappa=KAPPA, seed=seed),
+            store and store / f"draw {seed}",
+        )
         how = dict(n_datasets=200, per_identity=10, replicates=200, seed=seed, far=[1e-5, 1e-1])
         found.append(fk.studies.coverage(mixture, methods=METHODS, store=folder, **how))
     both = xr.concat(found, dim=xr.Variable("draw", list(SEEDS)), combine_attrs="drop_conflicts")
@@ -48,13 +51,19 @@ def people(store: Path | None) -> xr.Dataset:
     """The same people in every data set, and new ones, by every scheme."""
     law = fk.vmf.IdentityLaw(DIM, kappa=KAPPA)
     how = dict(n_datasets=200, per_identity=10, replicates=200, seed=SEED, schemes=SCHEMES)
-    how |= dict(far=fk.far_levels(1e-4, 1e-2, per_decade=2), methods=("recentered",), levels=(0.5, 0.8, 0.9, 0.95))
+    how |= dict(
+        far=fk.far_levels(1e-4, 1e-2, per_decade=2),
+        methods=("recentered",),
+        levels=(0.5, 0.8, 0.9, 0.95),
+    )
     found = {
         "the same": fk.studies.coverage(law.draw(300, SEED), store=store and store / "same", **how),
         "new": fk.studies.coverage(law, n_identities=300, store=store and store / "new", **how),
     }
     both = xr.concat(found.values(), dim=xr.Variable("people", list(found)))
-    return both.assign_attrs(words="200 data sets of 300 identities,\n10 images of each; 200 replicates")
+    return both.assign_attrs(
+        words="200 data sets of 300 identities,\n10 images of each; 200 replicates"
+    )
 
 
 STUDIES = {
@@ -78,13 +87,17 @@ def keep(name: str, store: Path | None) -> None:
     }
     packed = {variable: {"dtype": "float32", "zlib": True} for variable in result.data_vars}
     result.to_netcdf(HERE / file, engine="h5netcdf", encoding=packed)
-    print(f"{file}: {result.attrs['cpu_seconds']} CPU seconds, {result.attrs['wall_seconds']} on the clock")
+    print(
+        f"{file}: {result.attrs['cpu_seconds']} CPU seconds, {result.attrs['wall_seconds']} on the clock"
+    )
 
 
 def main() -> None:
     """Compute what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("studies", nargs="*", choices=[*STUDIES, []], help="paper, draws, people; all by default")
+    parser.add_argument(
+        "studies", nargs="*", choices=[*STUDIES, []], help="paper, draws, people; all by default"
+    )
     parser.add_argument("--store", type=Path, help="folder for finished data sets")
     asked = parser.parse_args()
     for name in asked.studies or STUDIES:

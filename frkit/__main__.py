@@ -33,44 +33,90 @@ def parser() -> argparse.ArgumentParser:
     words = "How good is this matching system, how fair, and how sure is that? A report on your own data."
     top = argparse.ArgumentParser("frkit", description=words, epilog=EPILOG, formatter_class=raw)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    report = commands.add_parser("report", help="evaluate files and write a report", epilog=EPILOG, formatter_class=raw)
-    report.add_argument("files", nargs="+", metavar="FILE", help="one file, or one for each model (of the same images)")
+    report = commands.add_parser(
+        "report", help="evaluate files and write a report", epilog=EPILOG, formatter_class=raw
+    )
+    report.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="one file, or one for each model (of the same images)",
+    )
     demo = commands.add_parser("demo", help="the same on faces that come with the kit")
     for one in (report, demo):
         _add_report_options(one, "frkit-report" if one is report else "frkit-demo")
     _add_reading(report)
-    convert = commands.add_parser("convert", help="write what a file holds as .npz (faces) or .csv (scored pairs)")
+    convert = commands.add_parser(
+        "convert", help="write what a file holds as .npz (faces) or .csv (scored pairs)"
+    )
     convert.add_argument("file", metavar="FILE")
-    convert.add_argument("output", metavar="OUT", help="a name that ends in .npz (faces), .csv or .csv.gz (pairs)")
+    convert.add_argument(
+        "output", metavar="OUT", help="a name that ends in .npz (faces), .csv or .csv.gz (pairs)"
+    )
     _add_reading(convert)
     return top
 
 
 def _add_report_options(one: argparse.ArgumentParser, folder: str) -> None:
-    one.add_argument("--by", **SEVERAL, metavar="ATTRIBUTE", help="groups to compare, e.g. gender; several are crossed")
+    one.add_argument(
+        "--by",
+        **SEVERAL,
+        metavar="ATTRIBUTE",
+        help="groups to compare, e.g. gender; several are crossed",
+    )
     levels = one.add_mutually_exclusive_group()
     levels.add_argument("--far", **SEVERAL, type=float, metavar="LEVEL", help="false "
                         "acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)")  # fmt: skip
-    levels.add_argument("--threshold", **SEVERAL, type=float, metavar="SCORE", help="fixed score thresholds instead")
-    one.add_argument("--quick", action="store_true", help="leave out what takes long (permutation tests, N-Sigma, ...)")
-    one.add_argument("--seed", type=int, default=0, metavar="N", help="of all random draws (default: 0)")
-    one.add_argument("--level", type=float, default=0.95, metavar="P", help="of the intervals (default: 0.95)")
-    one.add_argument("-o", "--output", default=folder, metavar="DIR", help=f"folder for the report (default: {folder})")
+    levels.add_argument(
+        "--threshold", **SEVERAL, type=float, metavar="SCORE", help="fixed score thresholds instead"
+    )
+    one.add_argument(
+        "--quick",
+        action="store_true",
+        help="leave out what takes long (permutation tests, N-Sigma, ...)",
+    )
+    one.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of all random draws (default: 0)"
+    )
+    one.add_argument(
+        "--level", type=float, default=0.95, metavar="P", help="of the intervals (default: 0.95)"
+    )
+    one.add_argument(
+        "-o",
+        "--output",
+        default=folder,
+        metavar="DIR",
+        help=f"folder for the report (default: {folder})",
+    )
 
 
 def _add_reading(one: argparse.ArgumentParser) -> None:
     group = one.add_argument_group("how to read the file, where it does not say so itself")
     group.add_argument("--format", metavar="NAME", help="faces, matrix, or a list of pairs: rfw, lfw, bfw, bob4, bob5, "
                        "bob-csv, voxceleb, kaldi, ijbc, json, columns")  # fmt: skip
-    group.add_argument("--score", **SEVERAL, metavar="COLUMN", help="column(s) of scores in a table of pairs")
-    group.add_argument("--scores", metavar="FILE", help="the scores of a list of pairs, one per line")
-    group.add_argument("--metadata", metavar="FILE", help="a table about the people or templates of a list of pairs")
+    group.add_argument(
+        "--score", **SEVERAL, metavar="COLUMN", help="column(s) of scores in a table of pairs"
+    )
+    group.add_argument(
+        "--scores", metavar="FILE", help="the scores of a list of pairs, one per line"
+    )
+    group.add_argument(
+        "--metadata",
+        metavar="FILE",
+        help="a table about the people or templates of a list of pairs",
+    )
     group.add_argument("--labels", metavar="FILE", help="a table of labels, one row per image")
     group.add_argument("--identity", metavar="COLUMN", help="the column that says who an image shows, "
                        "or a pattern of image names such as {name}_{number}.jpg")  # fmt: skip
-    group.add_argument("--missing", **SEVERAL, type=float, metavar="SCORE", help="what marks a failed comparison")
-    group.add_argument("--failed", choices=["left out", "rejected"], help="what failed comparisons count as")
-    group.add_argument("--distance", action="store_true", default=None, help="smaller scores mean more alike")
+    group.add_argument(
+        "--missing", **SEVERAL, type=float, metavar="SCORE", help="what marks a failed comparison"
+    )
+    group.add_argument(
+        "--failed", choices=["left out", "rejected"], help="what failed comparisons count as"
+    )
+    group.add_argument(
+        "--distance", action="store_true", default=None, help="smaller scores mean more alike"
+    )
     group.add_argument("--varying", choices=["error", "split", "first", "most frequent"], help="what to do where an "
                        "attribute varies within a person")  # fmt: skip
 
@@ -95,7 +141,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _as_typed(words: str, asked: argparse.Namespace) -> str:
     """A message in the words of the command line: far=[0.1, 0.2] is --far 0.1 0.2, by='race' is --by 'race'."""
-    names, given = "|".join(vars(asked)), "|".join(name for name, value in vars(asked).items() if value)
+    names, given = (
+        "|".join(vars(asked)),
+        "|".join(name for name, value in vars(asked).items() if value),
+    )
     words = re.sub(rf"^({given})(?= must )", r"--\1", words)
     words = re.sub(rf"(?<![\w.])({names})=True\b", r"--\1", words)
     words = re.sub(rf"(?<![\w.])({names})= ?", r"--\1 ", words)
@@ -104,7 +153,17 @@ def _as_typed(words: str, asked: argparse.Namespace) -> str:
 
 def _reading(asked: argparse.Namespace) -> dict:
     """Options of `open_data` that were given."""
-    names = ("format", "score", "scores", "metadata", "labels", "identity", "missing", "failed", "distance")
+    names = (
+        "format",
+        "score",
+        "scores",
+        "metadata",
+        "labels",
+        "identity",
+        "missing",
+        "failed",
+        "distance",
+    )
     return {name: value for name in names if (value := getattr(asked, name)) is not None}
 
 
@@ -115,7 +174,9 @@ def _report(asked: argparse.Namespace) -> int:
     names = model_names(map(Path, asked.files))
     print(f"frkit: reading {', '.join(asked.files)}", file=sys.stderr)
     data = asked.files[0] if len(names) == 1 else dict(zip(names, asked.files))
-    how = {"opening": _reading(asked)} | ({} if asked.varying is None else {"varying": asked.varying})
+    how = {"opening": _reading(asked)} | (
+        {} if asked.varying is None else {"varying": asked.varying}
+    )
     return _written(asked, data, how)
 
 
@@ -135,7 +196,14 @@ def _written(asked: argparse.Namespace, data, options: dict) -> int:
     check_free(Path(asked.output))
     by = asked.by[0] if asked.by and len(asked.by) == 1 else asked.by
     at = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far or FAR}
-    how = {"by": by, **at, "level": asked.level, "quick": asked.quick, "seed": asked.seed, **options}
+    how = {
+        "by": by,
+        **at,
+        "level": asked.level,
+        "quick": asked.quick,
+        "seed": asked.seed,
+        **options,
+    }
     found = report(data, **how, progress=True)
     folder = found.save(asked.output)
     width = shutil.get_terminal_size((100, 20)).columns

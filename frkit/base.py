@@ -38,7 +38,10 @@ def require(condition: bool, message: str) -> None:
 
 def require_one_of(name: str, value, known) -> None:
     """Raise InputError unless the value is one of the words that an argument may be."""
-    require(isinstance(value, str) and value in known, f"{name} must be one of {', '.join(known)}; got {value!r}")
+    require(
+        isinstance(value, str) and value in known,
+        f"{name} must be one of {', '.join(known)}; got {value!r}",
+    )
 
 
 def require_flag(name: str, value) -> bool:
@@ -56,14 +59,19 @@ def require_whole(name: str, value: int, least: int) -> int:
 
 def require_path(name: str, value) -> Path:
     """Raise InputError unless the value can be the path of a file; give it as a Path."""
-    require(isinstance(value, (str, Path)), f"{name} must be the path of a file, got {type(value).__name__}")
+    require(
+        isinstance(value, (str, Path)),
+        f"{name} must be the path of a file, got {type(value).__name__}",
+    )
     return Path(value)
 
 
 def require_inside(name: str, value, low: float, high: float) -> None:
     """Raise InputError unless the value is a number strictly between two others."""
     given = real_numbers(name, value)
-    require(given.ndim == 0 and low < given < high, f"{name} must lie in ({low}, {high}), got {value!r}")
+    require(
+        given.ndim == 0 and low < given < high, f"{name} must lie in ({low}, {high}), got {value!r}"
+    )
 
 
 def require_returned(name: str, value, made_by: str, *parts: str) -> None:
@@ -72,7 +80,9 @@ def require_returned(name: str, value, made_by: str, *parts: str) -> None:
     It must have these variables, dims, attributes or nodes; "a or b" is one of both.
     """
     if isinstance(value, dict):
-        require(len(value) > 0, f"{name} is an empty mapping: give it what {made_by} returned, by name")
+        require(
+            len(value) > 0, f"{name} is an empty mapping: give it what {made_by} returned, by name"
+        )
         for key, one in value.items():
             require_returned(f"{name}[{key!r}]", one, made_by, *parts)
         return
@@ -80,17 +90,27 @@ def require_returned(name: str, value, made_by: str, *parts: str) -> None:
     there = {part for field in fields for part in getattr(value, field, ())}
     absent = [part for part in parts if not there.intersection(part.split(" or "))]
     kind = type(value).__name__
-    require(not absent, f"{name} must be what {made_by} returned; this {kind} has no {', '.join(absent)}")
+    require(
+        not absent,
+        f"{name} must be what {made_by} returned; this {kind} has no {', '.join(absent)}",
+    )
 
 
 def real_numbers(name: str, values) -> np.ndarray:
     """An array of real numbers in their own precision, NaN where masked or None; InputError for anything else."""
     try:
         array = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-        array = array.astype(float) if array.dtype.kind == "O" or np.ma.isMaskedArray(array) else array
+        array = (
+            array.astype(float) if array.dtype.kind == "O" or np.ma.isMaskedArray(array) else array
+        )
     except (ValueError, TypeError):
-        raise InputError(f"{name} must be numbers, in rows of one length; got {str(values)[:60]}") from None
-    require(array.dtype.kind in "fiub", f"{name} must be numbers, real ones, got {array.dtype}: {str(values)[:60]}")
+        raise InputError(
+            f"{name} must be numbers, in rows of one length; got {str(values)[:60]}"
+        ) from None
+    require(
+        array.dtype.kind in "fiub",
+        f"{name} must be numbers, real ones, got {array.dtype}: {str(values)[:60]}",
+    )
     return np.ma.filled(array, np.nan)
 
 
@@ -100,7 +120,10 @@ def affordable(n_bytes: float, what: str) -> None:
     Python integers, lest the product of sizes runs over.
     """
     size, limit = n_bytes / 1e9, MEMORY_LIMIT / 1e9
-    require(n_bytes <= MEMORY_LIMIT, f"this would take {size:.3g} GB of memory, the limit is {limit:.3g} GB: {what}")
+    require(
+        n_bytes <= MEMORY_LIMIT,
+        f"this would take {size:.3g} GB of memory, the limit is {limit:.3g} GB: {what}",
+    )
 
 
 @contextmanager
@@ -109,7 +132,9 @@ def writing(path, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror or error}); {remedy}") from error
+        raise InputError(
+            f"{path} cannot be written ({error.strerror or error}); {remedy}"
+        ) from error
 
 
 def warn(message: str) -> None:

@@ -10,11 +10,22 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import IDENTITY, IMAGE, PERSON, REPLICATE, affordable, require, require_one_of, require_whole
+from frkit.base import (
+    IDENTITY,
+    IMAGE,
+    PERSON,
+    REPLICATE,
+    affordable,
+    require,
+    require_one_of,
+    require_whole,
+)
 from frkit.data.labels import clean_labels, complete_labels
 
 
-def _with_replacement(rng: np.random.Generator, strata: list[np.ndarray], size: int | None) -> np.ndarray:
+def _with_replacement(
+    rng: np.random.Generator, strata: list[np.ndarray], size: int | None
+) -> np.ndarray:
     """How often each person is drawn: of every stratum as many as it has, or `size`."""
     drawn = [people[rng.integers(0, len(people), size or len(people))] for people in strata]
     return np.bincount(np.concatenate(drawn), minlength=sum(map(len, strata)))
@@ -35,7 +46,9 @@ class Scheme(NamedTuple):
     pair_noise: float = 3.0  # of two counts whose mean and variance are 1
 
 
-PAIRS_ALONE = "new pairs that share no image and no person with one another (too narrow where they do)"
+PAIRS_ALONE = (
+    "new pairs that share no image and no person with one another (too narrow where they do)"
+)
 SCHEMES = {
     "image": Scheme("these {n} identities, new images", None, True),
     "identity": Scheme("new identities", _with_replacement, False),
@@ -44,9 +57,13 @@ SCHEMES = {
     "subset": Scheme("subsets of {m} people drawn from these {n}", _with_replacement, False),
     "pair": Scheme(PAIRS_ALONE, None, True, 1.0),  # each pair stands for an image
 }
-OF_IMAGES = tuple(name for name in SCHEMES if name not in ("subset", "pair"))  # these two need other scores
+OF_IMAGES = tuple(
+    name for name in SCHEMES if name not in ("subset", "pair")
+)  # these two need other scores
 # replicates hold copies of images: the centre is the V-statistic
-DIAGONAL_SCHEMES = tuple(name for name, scheme in SCHEMES.items() if scheme.images and name != "pair")
+DIAGONAL_SCHEMES = tuple(
+    name for name, scheme in SCHEMES.items() if scheme.images and name != "pair"
+)
 
 
 @dataclass(frozen=True)
@@ -92,21 +109,33 @@ class Resampling:
 
     def __post_init__(self) -> None:
         require_one_of("scheme", self.scheme, SCHEMES)
-        for name, words, least in (("n", "n (replicates)", 2), ("seed", "seed", 0), ("subset_size", "subset_size", 1)):
+        for name, words, least in (
+            ("n", "n (replicates)", 2),
+            ("seed", "seed", 0),
+            ("subset_size", "subset_size", 1),
+        ):
             if getattr(self, name) is not None or name != "subset_size":
                 object.__setattr__(self, name, require_whole(words, getattr(self, name), least))
         small = self.subset_size is None or self.subset_size < 2**16
         require(small, f"subset_size must be below 65,536, got {self.subset_size!r}")
         only_subset = self.subset_size is None or self.scheme == "subset"
-        require(only_subset, f"subset_size needs scheme 'subset', got {self.subset_size!r} with {self.scheme!r}")
+        require(
+            only_subset,
+            f"subset_size needs scheme 'subset', got {self.subset_size!r} with {self.scheme!r}",
+        )
         named = self.strata is None or isinstance(self.strata, str)
         require(named, f"strata must be the name of an attribute, got {self.strata!r}")
         drawn = self.strata is None or SCHEMES[self.scheme].people is not None
-        require(drawn, f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave strata out")
+        require(
+            drawn,
+            f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave strata out",
+        )
 
     def target(self, n_identities: int) -> str:
         """Whose rates an interval from these replicates is about, in words."""
-        return SCHEMES[self.scheme].target.format(n=n_identities, m=self.subset_size or n_identities)
+        return SCHEMES[self.scheme].target.format(
+            n=n_identities, m=self.subset_size or n_identities
+        )
 
     def weights(
         self,
@@ -143,13 +172,23 @@ class Resampling:
         n = np.size(identity)
         identity = complete_labels(identity, n, IDENTITY)
         given = {IMAGE: image, "strata": strata, PERSON: person}
-        image, strata, person = (v if v is None else clean_labels(v, n, name) for name, v in given.items())
+        image, strata, person = (
+            v if v is None else clean_labels(v, n, name) for name, v in given.items()
+        )
         names, first, code = np.unique(identity, return_index=True, return_inverse=True)
-        affordable(2 * self.n * (n + len(names)), f"{self.n:,} replicates of {n:,} images; take fewer replicates")
+        affordable(
+            2 * self.n * (n + len(names)),
+            f"{self.n:,} replicates of {n:,} images; take fewer replicates",
+        )
         image = np.char.zfill(np.arange(n).astype(str), 12) if image is None else image
-        unit = (code if person is None else np.unique(person, return_inverse=True)[1])[first]  # the person of each name
+        unit = (code if person is None else np.unique(person, return_inverse=True)[1])[
+            first
+        ]  # the person of each name
         scheme, members = SCHEMES[self.scheme], _people_by_stratum(unit, code, strata)
-        people, images = np.ones((self.n, unit.max() + 1), np.uint16), np.ones((self.n, n), np.uint16)
+        people, images = (
+            np.ones((self.n, unit.max() + 1), np.uint16),
+            np.ones((self.n, n), np.uint16),
+        )
         # draws follow the names of identities and images, whatever order these stand in
         order, n_k = np.lexsort((image, code)), np.bincount(code)
         begin, size = (np.cumsum(n_k) - n_k)[code[order]], n_k[code[order]].astype(float)

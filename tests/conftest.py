@@ -3,7 +3,9 @@
 import os
 
 os.environ["MPLBACKEND"] = "agg"
-if "PYTEST_XDIST_WORKER" in os.environ:  # one thread for each worker, its kernels and commands; read when NumPy loads
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # one thread for each worker, its kernels and commands; read when NumPy loads
     for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 

@@ -14,7 +14,9 @@ DIMS = ("model", "replicate", "far_level", "threshold_level", "group", "referenc
 RATES = ("far", "frr", "eer", "far_group", "frr_group", "far_cross", "eer_group")
 
 
-def people(sizes="unequal", *, seed=0, ties=False, dim=8, groups=("f", "m", "f", "unknown", "m")) -> xr.Dataset:
+def people(
+    sizes="unequal", *, seed=0, ties=False, dim=8, groups=("f", "m", "f", "unknown", "m")
+) -> xr.Dataset:
     """Faces with one group per identity, in shuffled order; with ties every score is a multiple of 1/8."""
     rng = np.random.default_rng(seed)
     sizes = SIZES[sizes] if isinstance(sizes, str) else sizes
@@ -26,7 +28,9 @@ def people(sizes="unequal", *, seed=0, ties=False, dim=8, groups=("f", "m", "f",
         embedding = np.where(embedding > 0, 0.25, -0.25)  # rows of length one: products are exact
     order = rng.permutation(len(identity))
     names = np.array([f"image {position:03d}" for position in range(len(identity))])
-    return fk.faces(embedding[order].astype(np.float32), identity[order], image=names, gender=gender[order])
+    return fk.faces(
+        embedding[order].astype(np.float32), identity[order], image=names, gender=gender[order]
+    )
 
 
 def table(sizes="unequal", *, seed=0, decimals=2):
@@ -65,7 +69,9 @@ def as_twin(scores, by=None) -> Scores:
             person |= dict(zip(ids, scores[f"{side}_person"].values.tolist(), strict=True))
         if by is not None:
             group |= dict(zip(ids, scores[f"{side}_{by}"].values.tolist(), strict=True))
-    return Scores(matrix, *names, *identity, bool(scores.attrs["symmetric"]), person=person, group=group)
+    return Scores(
+        matrix, *names, *identity, bool(scores.attrs["symmetric"]), person=person, group=group
+    )
 
 
 def counts(twin, resampling, replicate) -> tuple[dict, dict]:
@@ -76,8 +82,12 @@ def counts(twin, resampling, replicate) -> tuple[dict, dict]:
     drawn_from = ["\x1f".join(urn[name]) for name in names] if apart else identity
     strata = [twin.group[k] for k in identity] if resampling.strata else None
     people = [twin.person.get(k, k) for k in identity]
-    drawn = resampling.weights(drawn_from, image=names, strata=strata, person=people).isel(replicate=replicate)
-    of_urn = dict(zip(drawn.identity.values.tolist(), drawn.identity_count.values.tolist(), strict=True))
+    drawn = resampling.weights(drawn_from, image=names, strata=strata, person=people).isel(
+        replicate=replicate
+    )
+    of_urn = dict(
+        zip(drawn.identity.values.tolist(), drawn.identity_count.values.tolist(), strict=True)
+    )
     by_identity = {k: of_urn[source] for k, source in zip(identity, drawn_from, strict=True)}
     return by_identity, dict(zip(names, drawn.image_count.values.tolist(), strict=True))
 
@@ -89,7 +99,9 @@ def groups_of(twin) -> list:
 
 def check_node(node, expected, where) -> None:
     """One node of an evaluation holds all of the twin's dictionary: thresholds equal, rates within 1e-12."""
-    assert set(expected) <= set(node.data_vars), f"{sorted(set(expected) - set(node.data_vars))} missing in {where}"
+    assert set(expected) <= set(node.data_vars), (
+        f"{sorted(set(expected) - set(node.data_vars))} missing in {where}"
+    )
     for name in expected:
         found = node[name].transpose(*[dim for dim in DIMS if dim in node[name].dims]).values
         label = f"{name} in {where}"
@@ -107,7 +119,9 @@ def check_coordinates(node, groups, far=None, threshold=None) -> None:
         assert node[dim].values.tolist() == groups
 
 
-def check_evaluation(ev, scores, *, by=None, resampling=None, weighting="identity", impostors="all", **levels):
+def check_evaluation(
+    ev, scores, *, by=None, resampling=None, weighting="identity", impostors="all", **levels
+):
     """Every node and replicate of an evaluation against the twin."""
     twin = as_twin(scores, by)
     options = dict(groups=groups_of(twin) if by else None, impostors=impostors) | levels
@@ -125,4 +139,6 @@ def check_evaluation(ev, scores, *, by=None, resampling=None, weighting="identit
     assert ev["replicates"].sizes["replicate"] == resampling.n
     for b in range(resampling.n):
         drawn = weighted(twin, *counts(twin, resampling, b), weighting)
-        check_node(ev["replicates"].dataset.isel(replicate=b), summary(drawn, **options), f"replicate {b}")
+        check_node(
+            ev["replicates"].dataset.isel(replicate=b), summary(drawn, **options), f"replicate {b}"
+        )

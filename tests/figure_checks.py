@@ -25,7 +25,11 @@ def words_of(figure):
     with mock.patch.object(Text, "draw", noted):
         figure.canvas.draw()
     told = (text for text in dict.fromkeys(seen) if text.get_visible() and text.get_text().strip())
-    flat = [text for text in told if text.get_rotation() % 90 == 0 and getattr(text.axes, "name", "") != "3d"]
+    flat = [
+        text
+        for text in told
+        if text.get_rotation() % 90 == 0 and getattr(text.axes, "name", "") != "3d"
+    ]
     return [(text.get_text(), text.get_window_extent()) for text in flat]
 
 
@@ -40,7 +44,11 @@ def along(line):
     """Points of a line in pixels; between its own ones others, where it is drawn there."""
     own = line.axes.transData.transform(np.column_stack(line.get_data(orig=False)).astype(float))
     steps = np.linspace(0, 1, 20)[:, None, None]
-    return own if line.get_linestyle() == "None" else (own[:-1] * (1 - steps) + own[1:] * steps).reshape(-1, 2)
+    return (
+        own
+        if line.get_linestyle() == "None"
+        else (own[:-1] * (1 - steps) + own[1:] * steps).reshape(-1, 2)
+    )
 
 
 def across(patch):
@@ -48,13 +56,21 @@ def across(patch):
     if not isinstance(patch, Rectangle):
         return patch.get_transform().transform(patch.get_path().vertices)
     box = patch.get_window_extent()
-    return np.array([[x, y] for x in np.linspace(box.x0, box.x1, 9) for y in np.linspace(box.y0, box.y1, 9)])
+    return np.array(
+        [[x, y] for x in np.linspace(box.x0, box.x1, 9) for y in np.linspace(box.y0, box.y1, 9)]
+    )
 
 
 def data_points(ax):
     """What is drawn in the axes, as points in pixels; what spans all of the axes, such as a zone, does not count."""
-    lines = [line for line in ax.lines if line.get_visible() and line.get_transform() == ax.transData]
-    bars = [patch for patch in ax.patches if all(patch.get_transform().contains_branch_seperately(ax.transData))]
+    lines = [
+        line for line in ax.lines if line.get_visible() and line.get_transform() == ax.transData
+    ]
+    bars = [
+        patch
+        for patch in ax.patches
+        if all(patch.get_transform().contains_branch_seperately(ax.transData))
+    ]
     bars = [patch for patch in bars if patch.get_window_extent().height]
     points = np.concatenate([np.empty((0, 2)), *map(along, lines), *map(across, bars)])
     return points[np.isfinite(points).all(axis=1)]
@@ -85,7 +101,9 @@ def look():
 def watch(shell):
     """Look at every figure of every cell from now on, before it is shown and closed; what was found is forgotten."""
     FOUND.clear()
-    shell.run_line_magic("config", "InlineBackend.print_figure_kwargs = {}")  # not drawn once more to be cut
+    shell.run_line_magic(
+        "config", "InlineBackend.print_figure_kwargs = {}"
+    )  # not drawn once more to be cut
     shown = list(shell.events.callbacks["post_execute"])
     for callback in shown:
         shell.events.unregister("post_execute", callback)

@@ -24,8 +24,15 @@ def published() -> xr.Dataset:
 
     `eer_sd`, over finetuned, is the printed σ of the reference group, Asian (for EOP: Caucasian).
     """
-    tables = {"eer_mean": np.array(EER) / 100, "tpr_mean": np.array(TPR) / 100, "p_value": P_VALUE, "eop": EOP}
+    tables = {
+        "eer_mean": np.array(EER) / 100,
+        "tpr_mean": np.array(TPR) / 100,
+        "p_value": P_VALUE,
+        "eop": EOP,
+    }
     tables |= {"sp": SP, "n_absolute": N}
-    variables = {name: (("finetuned", "group"), np.asarray(values, float)) for name, values in tables.items()}
+    variables = {
+        name: (("finetuned", "group"), np.asarray(values, float)) for name, values in tables.items()
+    }
     variables["eer_sd"] = ("finetuned", np.array(SIGMA) / 100)
     return xr.Dataset(variables, coords={"finetuned": ["all", *GROUPS], "group": list(GROUPS)})

@@ -33,7 +33,11 @@ def people(n=30, per_identity=5, seed=0):
 
 
 def store(path, faces, **more):
-    columns = {"embedding": faces.embedding.values, "identity": faces.identity.values, "gender": faces.group.values}
+    columns = {
+        "embedding": faces.embedding.values,
+        "identity": faces.identity.values,
+        "gender": faces.group.values,
+    }
     np.savez(path, **(columns | more))
     return str(path)
 
@@ -44,7 +48,9 @@ def two(tmp_path):
 
 
 def two_files(folder):
-    return [store(folder / f"{name}.npz", people(seed=seed)) for name, seed in (("one", 1), ("two", 2))]
+    return [
+        store(folder / f"{name}.npz", people(seed=seed)) for name, seed in (("one", 1), ("two", 2))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +72,16 @@ def test_a_report_of_two_files(written):
     assert {path.suffix for path in (written / "figures").iterdir()} == {".svg", ".pdf"}
     assert sorted(path.name for path in written.parent.iterdir()) == ["one.npz", "out", "two.npz"]
     evaluation = fk.open_evaluation(written / "evaluation.nc")
-    both = fk.stack_models({name: fk.open_faces(written.parent / f"{name}.npz") for name in ("one", "two")})
+    both = fk.stack_models(
+        {name: fk.open_faces(written.parent / f"{name}.npz") for name in ("one", "two")}
+    )
     direct = fk.evaluate(fk.score_tensor(both), far=[0.05, 0.1], by="gender")
     assert np.array_equal(evaluation["empirical"].frr, direct["empirical"].frr)
     frame = pd.read_csv(written / "tables/frr_with_95_intervals.csv", dtype=str)
-    assert frame["FRR, new people"].tolist() == fk.table(fk.band(direct, "frr", target="new people"))["frr"].tolist()
+    assert (
+        frame["FRR, new people"].tolist()
+        == fk.table(fk.band(direct, "frr", target="new people"))["frr"].tolist()
+    )
 
 
 def test_figures_hold_truetype_and_fit_a_column(written):
@@ -89,7 +100,9 @@ def test_the_notebook_makes_the_same_numbers_again(written):
     notebook.cells.append(run_notebooks.nbformat.v4.new_code_cell("report.save('../again');"))
     run_notebooks.execute(notebook, written, timeout=300)
     again = written.parent / "again"
-    xr.testing.assert_equal(fk.open_evaluation(again / "evaluation.nc")["empirical"].to_dataset(), before)
+    xr.testing.assert_equal(
+        fk.open_evaluation(again / "evaluation.nc")["empirical"].to_dataset(), before
+    )
     for path in (written / "tables").iterdir():
         assert (again / "tables" / path.name).read_text() == path.read_text()
     shutil.rmtree(again)
@@ -100,7 +113,9 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys
     assert run("report", two[0], *QUICK, "-o", out) == 0
     said = capsys.readouterr().out
     assert "FRR, new people" in said and f"{out / 'report.html'}: the report" in said
-    assert "no attribute was named: --by 'gender'" in said and "auc_spread: --quick" in " ".join(said.split())
+    assert "no attribute was named: --by 'gender'" in said and "auc_spread: --quick" in " ".join(
+        said.split()
+    )
     assert run("report", two[0], "--by", "gender", *QUICK, "-o", out) == 0
     assert (out / "tables/groups.csv").exists()
     mine = tmp_path / "mine"
@@ -118,7 +133,9 @@ def test_the_folder_that_one_is_in_is_not_replaced(two, tmp_path, monkeypatch, c
     inner.mkdir()
     monkeypatch.chdir(inner)
     assert run("report", two[0], *QUICK, "-o", folder) == 2
-    assert "name a new one" in capsys.readouterr().err and inner.is_dir() and not any(inner.iterdir())
+    assert (
+        "name a new one" in capsys.readouterr().err and inner.is_dir() and not any(inner.iterdir())
+    )
 
 
 def test_columns_of_scores_are_models(tmp_path, capsys):
@@ -128,21 +145,35 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
     genuine = who[0] == who[1]
     race = np.where(who.astype(int) % 2, "x", "y")
     frame = pd.DataFrame({"id1": who[0], "id2": who[1], "race1": race[0], "race2": race[1]})
-    frame["arc face"], frame["cos"] = rng.normal(size=3000) + 3 * genuine, rng.normal(size=3000) + 2 * genuine
+    frame["arc face"], frame["cos"] = (
+        rng.normal(size=3000) + 3 * genuine,
+        rng.normal(size=3000) + 2 * genuine,
+    )
     frame.to_csv(tmp_path / "scores.csv", index=False)
     how = ["--by", "race", *QUICK, "-o", tmp_path / "out"]
     assert run("report", tmp_path / "scores.csv", "--score", "arc face", "cos", *how) == 0
     said = capsys.readouterr().out
     assert "arc face is better than cos at every level" in said
-    assert run("report", tmp_path / "scores.csv", "--score", "absent", *QUICK, "-o", tmp_path / "p") == 2
-    assert "there is no column 'absent' of scores" in capsys.readouterr().err and not (tmp_path / "p").exists()
+    assert (
+        run("report", tmp_path / "scores.csv", "--score", "absent", *QUICK, "-o", tmp_path / "p")
+        == 2
+    )
+    assert (
+        "there is no column 'absent' of scores" in capsys.readouterr().err
+        and not (tmp_path / "p").exists()
+    )
 
 
 @pytest.mark.parametrize("folder", ["", "lfw/{who}/", "C:\\lfw\\{who}\\"])
 def test_names_of_images_say_which_pairs_are_genuine(tmp_path, capsys, folder):
     rng, lines = np.random.default_rng(0), []
-    names = [(f"p{k // 4}", f"{folder.format(who=f'set{k % 3}')}p{k // 4}_{k % 4}.jpg") for k in range(80)]
-    for (who, first), (other, second) in ((names[k], names[j]) for k in range(80) for j in range(k)):
+    names = [
+        (f"p{k // 4}", f"{folder.format(who=f'set{k % 3}')}p{k // 4}_{k % 4}.jpg")
+        for k in range(80)
+    ]
+    for (who, first), (other, second) in (
+        (names[k], names[j]) for k in range(80) for j in range(k)
+    ):
         lines.append(f"{first},{second},{rng.normal() + 2 * (who == other)}")
     (tmp_path / "pairs.csv").write_text("\n".join(["img1,img2,score", *lines]))
     asked = ["report", tmp_path / "pairs.csv", "--far", "0.1", "--quick", "-o", tmp_path / "out"]
@@ -158,7 +189,9 @@ def test_the_demo_needs_no_file(tmp_path, monkeypatch, capsys):
     faces = opening.demo_faces()
     monkeypatch.setattr(opening, "demo_faces", lambda: faces.isel(model=[0, 2], image=slice(300)))
     assert run("demo", *QUICK, "-o", tmp_path / "demo") == 0
-    assert (tmp_path / "demo/report.html").exists() and (tmp_path / "demo/tables/groups.csv").exists()
+    assert (tmp_path / "demo/report.html").exists() and (
+        tmp_path / "demo/tables/groups.csv"
+    ).exists()
     assert "Cedar" in capsys.readouterr().out
 
 
@@ -203,7 +236,9 @@ def spoiled(folder, kind):
         path = folder / "faces.pkl"
         path.write_bytes(pickle.dumps({"embedding": 1}))
     elif kind == "a pickle inside":
-        path = Path(store(folder / "inside.npz", faces, identity=faces.identity.values.astype(object)))
+        path = Path(
+            store(folder / "inside.npz", faces, identity=faces.identity.values.astype(object))
+        )
     elif kind == "absent":
         path = folder / "nowhere.npz"
     return path
@@ -218,8 +253,14 @@ def spoiled(folder, kind):
         ("truncated and packed", "the file is truncated"),
         ("wrong columns", "columns are"),
         ("scores without verdicts", "no column says which pairs are genuine"),
-        ("no header", "names neither scores nor an embedding: where it is no header, name the file's format"),
-        ("a decimal comma", "line 2, column 'score': '0,913' is not a finite number: write it with a point"),
+        (
+            "no header",
+            "names neither scores nor an embedding: where it is no header, name the file's format",
+        ),
+        (
+            "a decimal comma",
+            "line 2, column 'score': '0,913' is not a finite number: write it with a point",
+        ),
         ("a tenth NaN", "bad values in 15 row(s)"),
         ("one person", "at least two identities are needed"),
         ("a pickle", "unpickling"),
@@ -232,7 +273,11 @@ def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, kind, words)
     before = sorted(os.listdir(tmp_path))
     assert run("report", path, *QUICK, "-o", tmp_path / "out") == 2
     said = capfd.readouterr()
-    (line,) = [line for line in said.err.splitlines() if line.startswith("frkit: ") and "reading" not in line]
+    (line,) = [
+        line
+        for line in said.err.splitlines()
+        if line.startswith("frkit: ") and "reading" not in line
+    ]
     assert words in line and path.name in line and said.out == "" and "Traceback" not in said.err
     assert sorted(os.listdir(tmp_path)) == before
 
@@ -240,7 +285,9 @@ def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, kind, words)
 @pytest.mark.parametrize("twice", ["--far 0.1 --far 0.2", "--far 0.1 0.2"])
 def test_an_option_that_stands_twice_counts_twice(twice):
     """The first --far was dropped in silence, as was the first --by."""
-    asked = parser().parse_args(["report", "f.npz", *twice.split(), "--by", "gender", "--by", "race"])
+    asked = parser().parse_args(
+        ["report", "f.npz", *twice.split(), "--by", "gender", "--by", "race"]
+    )
     assert (asked.far, asked.by) == ([0.1, 0.2], ["gender", "race"])
 
 
@@ -260,10 +307,24 @@ def test_bad_options_are_told_in_one_line(two, tmp_path, capsys):
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     path = store(tmp_path / "many.npz", people(400, 10))
-    command = [sys.executable, "-m", "frkit", "report", path, "--by", "gender", "-o", str(tmp_path / "out")]
+    command = [
+        sys.executable,
+        "-m",
+        "frkit",
+        "report",
+        path,
+        "--by",
+        "gender",
+        "-o",
+        str(tmp_path / "out"),
+    ]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    heard = signal.signal(sign, signal.default_int_handler)  # a shell's background job ignores it, and hands that down
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    heard = signal.signal(
+        sign, signal.default_int_handler
+    )  # a shell's background job ignores it, and hands that down
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
     signal.signal(sign, heard)
     said = ""
     while "reading" not in said:
@@ -271,7 +332,11 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     time.sleep(2)
     process.send_signal(sign)
     rest = process.communicate(timeout=120)[1]
-    assert process.returncode == 130 and "stopped; nothing was written" in rest and "Traceback" not in rest
+    assert (
+        process.returncode == 130
+        and "stopped; nothing was written" in rest
+        and "Traceback" not in rest
+    )
     assert os.listdir(tmp_path) == ["many.npz"]
 
 
@@ -294,21 +359,30 @@ def test_a_full_or_read_only_disk_is_told_in_one_line(two, tmp_path, monkeypatch
 
     monkeypatch.setattr(writing, "_write_tables", full)
     assert run("report", two[0], *QUICK, "-o", tmp_path / "out") == 2
-    assert "out cannot be written (No space left on device); free some space" in capsys.readouterr().err
+    assert (
+        "out cannot be written (No space left on device); free some space"
+        in capsys.readouterr().err
+    )
     monkeypatch.setattr(np, "savez_compressed", full)
     assert run("convert", two[0], tmp_path / "again.npz") == 2
     assert "again.npz cannot be written (No space left on device); free" in capsys.readouterr().err
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert run("report", tmp_path / "none.npz", "-o", tmp_path / "new" / "out") == 2  # before a file is read
+    assert (
+        run("report", tmp_path / "none.npz", "-o", tmp_path / "new" / "out") == 2
+    )  # before a file is read
     assert f"{tmp_path} cannot be written: name a folder elsewhere" in capsys.readouterr().err
     assert sorted(os.listdir(tmp_path)) == ["one.npz", "two.npz"]
 
 
 def test_help_is_light_and_says_what_far_is():
     code = "import sys; sys.argv = ['frkit', 'report', '--help']; from frkit.__main__ import main; main()"
-    heavy = "print([name for name in ('matplotlib', 'dask', 'numba', 'scipy') if name in sys.modules])"
+    heavy = (
+        "print([name for name in ('matplotlib', 'dask', 'numba', 'scipy') if name in sys.modules])"
+    )
     check = f"try:\n    {code}\nexcept SystemExit as end:\n    print('code', end.code)\n{heavy}"
-    said = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, cwd=ROOT).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, cwd=ROOT
+    ).stdout
     assert "--by ATTRIBUTE" in said and "examples" in said and "FAR is the" in said
     assert "code 0" in said and said.strip().endswith("[]")
 
@@ -316,10 +390,14 @@ def test_help_is_light_and_says_what_far_is():
 def test_convert_writes_what_is_read_again(tmp_path, capsys):
     faces = people()
     table = pd.DataFrame(faces.embedding.values, columns=[f"f{k}" for k in range(8)])
-    table.assign(identity=faces.identity.values, gender=faces.group.values).to_csv(tmp_path / "faces.csv", index=False)
+    table.assign(identity=faces.identity.values, gender=faces.group.values).to_csv(
+        tmp_path / "faces.csv", index=False
+    )
     assert run("convert", tmp_path / "faces.csv", tmp_path / "faces.npz") == 0
     assert np.allclose(fk.open_faces(tmp_path / "faces.npz").embedding, faces.embedding, atol=1e-6)
-    (tmp_path / "trials.txt").write_text("1 a/x.wav a/y.wav\n0 a/x.wav b/y.wav\n0 b/x.wav c/y.wav\n1 b/x.wav b/y.wav\n")
+    (tmp_path / "trials.txt").write_text(
+        "1 a/x.wav a/y.wav\n0 a/x.wav b/y.wav\n0 b/x.wav c/y.wav\n1 b/x.wav b/y.wav\n"
+    )
     (tmp_path / "values.txt").write_text("\n".join(["0.9", "0.1", "0.2", "0.8"]))
     how = ["--format", "voxceleb", "--scores", tmp_path / "values.txt"]
     assert run("convert", tmp_path / "trials.txt", tmp_path / "pairs.csv", *how) == 0

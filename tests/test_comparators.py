@@ -65,7 +65,9 @@ def test_blocks_change_nothing(monkeypatch):
     faces = labelled(classes=3)
     whole = distance_correlation(faces, "group", permutations=20)
     monkeypatch.setattr("frkit.representation.dependence.BLOCK", 40 * 7)
-    xr.testing.assert_allclose(distance_correlation(faces, "group", permutations=20), whole, rtol=1e-12)
+    xr.testing.assert_allclose(
+        distance_correlation(faces, "group", permutations=20), whole, rtol=1e-12
+    )
 
 
 def test_permutations_are_those_of_people():
@@ -74,8 +76,12 @@ def test_permutations_are_those_of_people():
     found = distance_correlation(faces, "group", permutations=50, seed=4)
     person = np.unique(faces.identity.values, return_inverse=True)[1]
     of_person = faces.group.values[np.unique(person, return_index=True)[1]]
-    orders = np.random.default_rng(np.random.SeedSequence(4)).permuted(np.tile(of_person, (50, 1)), axis=1)
-    null = np.array([twin(faces.embedding.values.astype(float), order[person], u_centred) for order in orders])
+    orders = np.random.default_rng(np.random.SeedSequence(4)).permuted(
+        np.tile(of_person, (50, 1)), axis=1
+    )
+    null = np.array(
+        [twin(faces.embedding.values.astype(float), order[person], u_centred) for order in orders]
+    )
     np.testing.assert_allclose(found.null_mean, null.mean(), rtol=1e-6)
     np.testing.assert_allclose(found.null_95, np.quantile(null, 0.95), rtol=1e-6)
     assert found.p_value == (1 + (null >= float(found.dcor2)).sum()) / 51
@@ -109,10 +115,14 @@ def test_the_p_value_agrees_with_scipy():
 def test_the_corrected_value_is_unbiased_and_the_other_is_not():
     """DEFINITIONS section 6: independent data, n = 200, d = 512: the V-statistic gives .066."""
     runs = [
-        distance_correlation(shifted_classes(200, 512, distance=0, seed=seed), "group", permutations=0)
+        distance_correlation(
+            shifted_classes(200, 512, distance=0, seed=seed), "group", permutations=0
+        )
         for seed in range(12)
     ]
-    corrected, biased = (np.mean([float(run[name]) for run in runs]) for name in ("dcor2", "dcor2_biased"))
+    corrected, biased = (
+        np.mean([float(run[name]) for run in runs]) for name in ("dcor2", "dcor2_biased")
+    )
     assert abs(corrected) < 0.004
     assert biased == pytest.approx(0.066, abs=0.006)
 
@@ -144,7 +154,10 @@ def test_a_probe_is_a_logistic_predictor_of_the_other_folds():
     from frkit.representation.problem import stratified
 
     faces = labelled(n=60, shift=0.5)
-    x, z = faces.embedding.values.astype(float), np.unique(faces.group.values, return_inverse=True)[1]
+    x, z = (
+        faces.embedding.values.astype(float),
+        np.unique(faces.group.values, return_inverse=True)[1],
+    )
     person = np.unique(faces.identity.values, return_inverse=True)[1]
     loss = np.empty(60)
     for train, test in stratified(z, person, 5, 0):
@@ -171,7 +184,10 @@ def test_a_network_sees_what_a_line_cannot():
         (lambda: probe(labelled(n=8), "group"), "4 people|2 people"),
         (lambda: probe(labelled(), "group", penalty=0), "penalty must be above 0"),
         (lambda: probe(labelled(), "group", by="name"), "by must be one of"),
-        (lambda: distance_correlation(labelled(), "group", permutations=-1), "permutations must be 0 or more"),
+        (
+            lambda: distance_correlation(labelled(), "group", permutations=-1),
+            "permutations must be 0 or more",
+        ),
         (lambda: distance_correlation(labelled(classes=1), "group"), "at least two"),
         (lambda: distance_correlation(None, "group"), "faces must be a faces Dataset"),
     ],

@@ -20,10 +20,23 @@ def made(schemes=("image",), **attrs) -> xr.Dataset:
     nominal = np.array(LEVELS)[:, None] * np.ones(len(FAR))
     values = np.stack([nominal, nominal / 2])[None].repeat(len(schemes), 0)
     dims = ("scheme", "method", "level", "far_level")
-    quantiles = np.array([[-0.2, 0, 0.2], [-0.1, 0, 0.1]])[None, :, :, None] * np.ones((len(schemes), 1, 1, len(FAR)))
+    quantiles = np.array([[-0.2, 0, 0.2], [-0.1, 0, 0.1]])[None, :, :, None] * np.ones(
+        (len(schemes), 1, 1, len(FAR))
+    )
     by_far = ("scheme", "far_level")
-    distances = {"kolmogorov": 0.25, "kolmogorov_chance": 0.2, "wasserstein": 0.05, "wasserstein_chance": 0.04}
-    study = {"n_datasets": 20, "n_identities": 30, "per_identity": 5, "dim": 16, "concentrations": [10.0, 40.0]}
+    distances = {
+        "kolmogorov": 0.25,
+        "kolmogorov_chance": 0.2,
+        "wasserstein": 0.05,
+        "wasserstein_chance": 0.04,
+    }
+    study = {
+        "n_datasets": 20,
+        "n_identities": 30,
+        "per_identity": 5,
+        "dim": 16,
+        "concentrations": [10.0, 40.0],
+    }
     return xr.Dataset(
         {
             "coverage": (dims, values),
@@ -57,13 +70,18 @@ def test_coverage_stands_over_its_nominal_level():
 def test_coverage_along_far_marks_levels_that_are_not_resolved():
     ax = fk.plot.coverage_along(made().sel(level=0.95).isel(scheme=0))
     np.testing.assert_allclose(line(ax, "recentered").get_xydata(), [[far, 0.95] for far in FAR])
-    hollow = [one for one in ax.lines if one.get_markerfacecolor() == "white" and one.get_marker() == "o"]
+    hollow = [
+        one for one in ax.lines if one.get_markerfacecolor() == "white" and one.get_marker() == "o"
+    ]
     assert [one.get_xdata().tolist() for one in hollow] == [[0.1], [0.1]]
     assert "nominal 0.95, image scheme" in ax.get_title("left")
 
 
 def test_what_is_good_at_95_percent_is_shown_there_only():
-    shown = [fk.plot.coverage_along(made().sel(level=level).isel(scheme=0)) for level in made().level.values]
+    shown = [
+        fk.plot.coverage_along(made().sel(level=level).isel(scheme=0))
+        for level in made().level.values
+    ]
     words = [any("0.92" in label for label in ax.get_legend_handles_labels()[1]) for ax in shown]
     assert words == (made().level.values == 0.95).tolist() and sum(words) == 1
 
@@ -103,7 +121,11 @@ def test_figures_say_what_they_need(draw, words):
 def test_the_explorer_follows_its_controls():
     box = fk.explore.coverage(made(("image", "identity")))
     assert picture(box).startswith(b"\x89PNG")
-    for description, value in (("FAR level", 1e-1), ("nominal coverage", 0.5), ("on the right", "laws")):
+    for description, value in (
+        ("FAR level", 1e-1),
+        ("nominal coverage", 0.5),
+        ("on the right", "laws"),
+    ):
         assert follows(box, description, value), description
     assert follows(box, "scheme", "identity")
 
@@ -121,7 +143,12 @@ def test_the_button_computes_a_study_of_the_size_asked_for(monkeypatch):
     find(box, "identities K").value = 80
     find(box, "images per identity n_k").value = 7
     find(box, "Run a study of this size").click()
-    assert (asked["n_identities"], asked["dim"], asked["per_identity"], asked["n_datasets"]) == (80, 16, 7, 20)
+    assert (asked["n_identities"], asked["dim"], asked["per_identity"], asked["n_datasets"]) == (
+        80,
+        16,
+        7,
+        20,
+    )
     assert (asked["replicates"], asked["seed"]) == (20, 3)
     assert (asked["methods"], asked["levels"]) == (tuple(METHODS), tuple(LEVELS))
     assert picture(box) != before

@@ -21,7 +21,14 @@ from frkit.studies.error_laws import FINE, error_laws, kolmogorov, wasserstein
 from frkit.studies.store import Store
 
 FAR = [0.02, 0.1, 0.3]
-HOW = dict(per_identity=5, far=FAR, schemes=("image", "identity"), levels=(0.5, 0.9), replicates=20, progress=False)
+HOW = dict(
+    per_identity=5,
+    far=FAR,
+    schemes=("image", "identity"),
+    levels=(0.5, 0.9),
+    replicates=20,
+    progress=False,
+)
 RUN = """
 import sys
 import frkit as fk
@@ -40,7 +47,9 @@ def mixture():
 
 
 def plan(population, n_identities=None, schemes=("image",), far=FAR):
-    how = dict(per_identity=np.asarray(5), far=np.asarray(far), schemes=schemes, replicates=20, seed=0)
+    how = dict(
+        per_identity=np.asarray(5), far=np.asarray(far), schemes=schemes, replicates=20, seed=0
+    )
     return Study(population=population, n_identities=n_identities, **how)
 
 
@@ -55,7 +64,9 @@ def test_the_study_counts_what_a_loop_counts(mixture):
             for number in range(6):
                 _, images, replicates = plan(mixture).seeds(number)
                 scores = fk.score_tensor(mixture.sample(per_identity=5, seed=images))
-                ev = fk.evaluate(scores, far=FAR, resampling=fk.Resampling(scheme, n=20, seed=replicates))
+                ev = fk.evaluate(
+                    scores, far=FAR, resampling=fk.Resampling(scheme, n=20, seed=replicates)
+                )
                 for place, level in enumerate((0.5, 0.9)):
                     ends = fk.band(ev, "frr", method=method, level=level)
                     held[place] += (ends.lower.values <= truth) & (truth <= ends.upper.values)
@@ -63,7 +74,9 @@ def test_the_study_counts_what_a_loop_counts(mixture):
                     above[place] += ends.lower.values > truth
                     width[place] += ends.upper.values - ends.lower.values
             found = study.sel({"scheme": scheme, "method": method})
-            for name, total in zip(("coverage", "miss_below", "miss_above", "width"), (held, below, above, width)):
+            for name, total in zip(
+                ("coverage", "miss_below", "miss_above", "width"), (held, below, above, width)
+            ):
                 np.testing.assert_allclose(found[name], total / 6, rtol=1e-12, err_msg=name)
             np.testing.assert_allclose(found.coverage_se, np.sqrt(held / 6 * (1 - held / 6) / 6))
 
@@ -73,9 +86,15 @@ def test_the_study_counts_what_a_loop_counts(mixture):
 def test_methods_without_replicates_take_the_target_of_the_study(mixture, tmp_path, people, target):
     """Data sets stored without what people add are evaluated again."""
     population = mixture if people is None else LAW
-    how = dict(n_identities=people, n_datasets=2, per_identity=5, far=[0.1], levels=(0.9,), replicates=5)
-    before = fk.studies.coverage(population, methods=("naive",), store=tmp_path, progress=False, **how)
-    study = fk.studies.coverage(population, methods=("naive", "effective"), store=tmp_path, progress=False, **how)
+    how = dict(
+        n_identities=people, n_datasets=2, per_identity=5, far=[0.1], levels=(0.9,), replicates=5
+    )
+    before = fk.studies.coverage(
+        population, methods=("naive",), store=tmp_path, progress=False, **how
+    )
+    study = fk.studies.coverage(
+        population, methods=("naive", "effective"), store=tmp_path, progress=False, **how
+    )
     np.testing.assert_array_equal(study.width.isel(method=0), before.width.isel(method=0))
     widths = []
     for number in range(2):
@@ -84,7 +103,9 @@ def test_methods_without_replicates_take_the_target_of_the_study(mixture, tmp_pa
         ends = fk.band(ev, "frr", target=target, level=0.9)
         widths.append(float((ends.upper - ends.lower)[0]))
     assert study.attrs["target"] == target
-    np.testing.assert_allclose(study.width.sel({"method": "effective"}).item(), np.mean(widths), rtol=2e-3)
+    np.testing.assert_allclose(
+        study.width.sel({"method": "effective"}).item(), np.mean(widths), rtol=2e-3
+    )
 
 
 def simulated(centre=0.0, n_datasets=2000, n=400, sd=0.1, truth=0.5):
@@ -105,47 +126,78 @@ def simulated(centre=0.0, n_datasets=2000, n=400, sd=0.1, truth=0.5):
 
 def test_coverage_of_normal_errors_is_nominal_and_that_of_the_naive_bootstrap_as_computed():
     tree, truth = simulated(centre=-0.15)
-    study = read({"image": tree}, truth, ("recentered", "gaussian", "naive"), (0.5, 0.9), 0, "frr").isel(scheme=0)
+    study = read(
+        {"image": tree}, truth, ("recentered", "gaussian", "naive"), (0.5, 0.9), 0, "frr"
+    ).isel(scheme=0)
     for method in ("recentered", "gaussian"):
-        np.testing.assert_allclose(study.coverage.sel({"method": method})[:, 0], [0.5, 0.9], atol=4 * 0.011)
+        np.testing.assert_allclose(
+            study.coverage.sel({"method": method})[:, 0], [0.5, 0.9], atol=4 * 0.011
+        )
     # the naive interval is the normal one moved by 1.5 standard deviations
     for level in (0.5, 0.9):
         z = norm.ppf((1 + level) / 2)
         found = study.sel({"method": "naive", "level": level}).isel(far_level=0)
-        assert float(found.coverage) == pytest.approx(norm.cdf(z + 1.5) - norm.cdf(1.5 - z), abs=4 * 0.011)
+        assert float(found.coverage) == pytest.approx(
+            norm.cdf(z + 1.5) - norm.cdf(1.5 - z), abs=4 * 0.011
+        )
         assert float(found.miss_below) == pytest.approx(norm.sf(z - 1.5), abs=4 * 0.011)
         assert float(found.coverage + found.miss_below + found.miss_above) == pytest.approx(1)
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
-def test_a_disparity_is_counted_as_by_a_loop_and_its_store_serves_other_measures(tmp_path, monkeypatch):
+def test_a_disparity_is_counted_as_by_a_loop_and_its_store_serves_other_measures(
+    tmp_path, monkeypatch
+):
     mix = fk.vmf.mixture(60, 12, seed=0, groups={"a": {"kappa": (10, 40)}, "b": {"kappa": (6, 30)}})
-    how = HOW | dict(schemes=("identity",), n_identities=24, by="group", n_datasets=4, store=tmp_path)
-    study = fk.studies.coverage(mix, "frr_max_min", methods=("pivotal",), **how).isel(scheme=0, method=0)
+    how = HOW | dict(
+        schemes=("identity",), n_identities=24, by="group", n_datasets=4, store=tmp_path
+    )
+    study = fk.studies.coverage(mix, "frr_max_min", methods=("pivotal",), **how).isel(
+        scheme=0, method=0
+    )
     truth, held, unfair = measure("frr_max_min")(mix.population_roc(FAR, by="group")), 0, 0
     design = Study(
-        population=mix, n_identities=24, per_identity=np.asarray(5), far=None, schemes=(), replicates=20, seed=0
+        population=mix,
+        n_identities=24,
+        per_identity=np.asarray(5),
+        far=None,
+        schemes=(),
+        replicates=20,
+        seed=0,
     )
     for number in range(4):
         people = design.mixture(number)
         assert np.unique(people.groups["group"], return_counts=True)[1].tolist() == [12, 12]
         _, images, seed = design.seeds(number)
         draws = fk.Resampling("identity", n=20, seed=seed, strata="group")
-        ev = fk.evaluate(fk.score_tensor(people.sample(5, seed=images)), far=FAR, by="group", resampling=draws)
+        ev = fk.evaluate(
+            fk.score_tensor(people.sample(5, seed=images)), far=FAR, by="group", resampling=draws
+        )
         ends = fk.band(ev, "frr_max_min", method="pivotal", level=0.9)
         held += (ends.lower <= truth) & (truth <= ends.upper)
         unfair += fk.fair_floor(ev.drop_nodes("people"), "frr_max_min").p <= 0.05
     np.testing.assert_allclose(study.coverage.sel(level=0.9), held / 4)
     np.testing.assert_allclose(study.called_unfair, unfair / 4)
     monkeypatch.setattr(Study, "data_set", None)  # all further measures are read from the files
-    assert fk.studies.coverage(mix, "eer_group", **how).coverage.dims == ("scheme", "method", "level", "group")
+    assert fk.studies.coverage(mix, "eer_group", **how).coverage.dims == (
+        "scheme",
+        "method",
+        "level",
+        "group",
+    )
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_indices_are_held_against_exact_distributions():
     fair = fk.vmf.mixture(8, 12, kappa=(10, 40), seed=0).rotated_copies()
-    study = fk.studies.coverage(fair, "sfi_normal", by="group", n_datasets=3, **{**HOW, "schemes": ("image",)})
-    assert float(study.truth) == pytest.approx(1) and study.coverage.dims == ("scheme", "method", "level")
+    study = fk.studies.coverage(
+        fair, "sfi_normal", by="group", n_datasets=3, **{**HOW, "schemes": ("image",)}
+    )
+    assert float(study.truth) == pytest.approx(1) and study.coverage.dims == (
+        "scheme",
+        "method",
+        "level",
+    )
     assert float(study.estimate[0]) < 1
 
 
@@ -168,15 +220,21 @@ def test_equal_laws_lie_within_chance_and_shifted_ones_as_far_apart_as_the_shift
     assert float(moved.wasserstein[0]) == pytest.approx(0.2, abs=0.02)
     assert float(moved.kolmogorov[0]) > 3 * float(moved.kolmogorov_chance[0])
     gap = moved.law.sel(errors="actual") - moved.law.sel(errors="bootstrap")
-    assert float(gap.sel(probability=0.505, method="nearest").item()) == pytest.approx(0.2, abs=0.03)
+    assert float(gap.sel(probability=0.505, method="nearest").item()) == pytest.approx(
+        0.2, abs=0.03
+    )
 
 
 # --- the store ----------------------------------------------------------------------------------------------
 def test_a_killed_study_goes_on_to_the_same_bits(mixture, tmp_path):
-    child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", RUN, str(tmp_path)], env=os.environ)
+    child = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", RUN, str(tmp_path)], env=os.environ
+    )
     until = time.monotonic() + 60
     while len(list(tmp_path.glob("*.npz"))) < 3:
-        assert child.poll() is None and time.monotonic() < until, "the study ended before it could be killed"
+        assert child.poll() is None and time.monotonic() < until, (
+            "the study ended before it could be killed"
+        )
         time.sleep(0.005)
     child.send_signal(signal.SIGKILL)
     child.wait()
@@ -193,13 +251,19 @@ def test_a_finished_study_is_read_from_its_files(mixture, tmp_path, monkeypatch)
     monkeypatch.setattr(Study, "data_set", None)
     again = fk.studies.coverage(mixture, n_datasets=3, store=tmp_path, **HOW)
     xr.testing.assert_identical(first, again)
-    smaller = fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, methods=("pivotal",), **HOW)
+    smaller = fk.studies.coverage(
+        mixture, n_datasets=2, store=tmp_path, methods=("pivotal",), **HOW
+    )
     assert smaller.coverage.dims == ("scheme", "method", "level", "far_level")
 
 
 @pytest.mark.parametrize(
     ("other", "words"),
-    [({"replicates": 30}, "replicates 20 there, 30 here"), ({"seed": 1}, "seed 0 there"), ({"far": [0.1]}, "far")],
+    [
+        ({"replicates": 30}, "replicates 20 there, 30 here"),
+        ({"seed": 1}, "seed 0 there"),
+        ({"far": [0.1]}, "far"),
+    ],
 )
 def test_a_store_of_another_study_is_refused(mixture, tmp_path, other, words):
     fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
@@ -225,7 +289,9 @@ def test_a_damaged_file_is_named(mixture, tmp_path):
         fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, **HOW)
 
 
-def test_a_study_that_is_interrupted_stops_its_threads_and_keeps_what_is_finished(mixture, tmp_path, monkeypatch):
+def test_a_study_that_is_interrupted_stops_its_threads_and_keeps_what_is_finished(
+    mixture, tmp_path, monkeypatch
+):
     begun = []
     draw = Study.data_set
 
@@ -291,8 +357,12 @@ def test_a_law_needs_the_number_of_identities():
 
 def test_rounding_of_an_exact_value_decides_nothing():
     """An interval that ends at the fair value holds it, although the exact ratio is 1 but for its last bit."""
-    ends = xr.Dataset({"lower": ("data_set", [1.0, 1.0, 1.01]), "upper": ("data_set", [1.0, 1.5, 1.5])})
+    ends = xr.Dataset(
+        {"lower": ("data_set", [1.0, 1.0, 1.01]), "upper": ("data_set", [1.0, 1.5, 1.5])}
+    )
     for truth in (1 - 1e-16, 1.0, 1 + 2e-16):
         counted = _counted(ends, xr.DataArray(truth))
-        assert float(counted.coverage) == pytest.approx(2 / 3) and float(counted.miss_above) == pytest.approx(1 / 3)
+        assert float(counted.coverage) == pytest.approx(2 / 3) and float(
+            counted.miss_above
+        ) == pytest.approx(1 / 3)
         assert float(counted.miss_below) == 0

@@ -83,7 +83,9 @@ def test_many_labels_are_averaged():
     truth, guess = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 1, 1, 0, 2, 2])
     found = cohort_spread(truth, guess, list("aaabbb"))
     # Cohort a: label 0 never wrongly said, 1 said once of two, 2 never.
-    assert found.value.sel(metric="false_positive_rate", group="a").item() == pytest.approx((0 + 1 / 2 + 0) / 3)
+    assert found.value.sel(metric="false_positive_rate", group="a").item() == pytest.approx(
+        (0 + 1 / 2 + 0) / 3
+    )
     assert "auc" not in found.metric
 
 
@@ -113,7 +115,10 @@ def test_tasks_are_labels():
     with pytest.warns(fk.DataWarning, match="never predicted"):
         never = bias_amplification(train, who, train * [1, 0], who)
     assert never.bias_score.item() == pytest.approx(2 / 3)
-    assert never.attrs == {"rule": "means over the labels that are predicted", "never_predicted": [1]}
+    assert never.attrs == {
+        "rule": "means over the labels that are predicted",
+        "never_predicted": [1],
+    }
 
 
 def test_a_label_that_is_never_predicted_counts_neither_as_a_label_nor_as_a_share():
@@ -133,7 +138,11 @@ def test_leakage_of_labels_that_are_the_attribute_and_of_labels_that_are_not():
     group = np.array(["f", "m"] * 500)
     noise = np.random.default_rng(0).permuted(np.repeat(["x", "y"], 500))
     told = leakage(group, group, group)
-    assert (told.dataset_leakage.item(), told.model_leakage.item(), told.chance.item()) == (1, 1, 0.5)
+    assert (told.dataset_leakage.item(), told.model_leakage.item(), told.chance.item()) == (
+        1,
+        1,
+        0.5,
+    )
     untold = leakage(noise, noise, group)
     assert abs(untold.dataset_leakage - 0.5) < 0.1
     assert untold.amplification == 0
@@ -175,8 +184,14 @@ def test_images_of_a_person_are_in_one_fold():
         (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
         (lambda: parity_gaps([1, 0], [1], ["a", "b"]), "equal length"),
         (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
-        (lambda: cohort_spread([1, 0], [1, 0], ["a", "b"], score=[1, 2, 3]), "score must be finite"),
-        (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training images"),
+        (
+            lambda: cohort_spread([1, 0], [1, 0], ["a", "b"], score=[1, 2, 3]),
+            "score must be finite",
+        ),
+        (
+            lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]),
+            "not among the training images",
+        ),
         (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
         (lambda: parity_gaps([1, 0], ["1", "0"], ["a", "b"]), "different kinds"),
         (lambda: leakage([1, 0] * 9, ["1", "0"] * 9, ["a", "b"] * 9), "different kinds"),

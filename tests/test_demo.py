@@ -81,7 +81,9 @@ def test_disparities_are_built_in(truth):
 def test_stored_evaluation_is_that_of_the_faces(script, made):
     with xr.open_datatree(DATA / "demo_evaluation.nc", engine="h5netcdf") as tree:
         stored, draws = tree["empirical"].to_dataset().load(), tree["replicates"].sizes["replicate"]
-    found = fk.evaluate(fk.score_tensor(made), far=script.FAR, by="gender")["empirical"].to_dataset()
+    found = fk.evaluate(fk.score_tensor(made), far=script.FAR, by="gender")[
+        "empirical"
+    ].to_dataset()
     assert draws == 200
     for name in ("threshold", "frr", "far", "far_group", "frr_group"):
         np.testing.assert_allclose(found[name], stored[name], rtol=1e-5)
@@ -99,7 +101,9 @@ def test_the_data_meet_their_truth(made, truth, script):
 
 def test_demo_data_have_functions_of_their_own():
     xr.testing.assert_identical(fk.demo_faces(), fk.open_faces(DATA / "demo_faces.npz"))
-    xr.testing.assert_identical(fk.demo_evaluation(), fk.open_evaluation(DATA / "demo_evaluation.nc"))
+    xr.testing.assert_identical(
+        fk.demo_evaluation(), fk.open_evaluation(DATA / "demo_evaluation.nc")
+    )
 
 
 def test_demo_data_come_with_the_wheel(tmp_path):
@@ -118,7 +122,9 @@ def test_demo_data_come_with_the_wheel(tmp_path):
         assert data == sorted(f"frkit/demo/{name}" for name in files)
     code = "import frkit as fk; print(fk.__file__, *fk.demo_faces().sizes.values(), *fk.demo_evaluation().children)"
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path
+    )
     assert answer.returncode == 0, answer.stderr
     where, *rest = answer.stdout.split()
     assert Path(where).is_relative_to(tmp_path) and rest[:4] == ["3", "2809", "64", "empirical"]
@@ -139,6 +145,9 @@ def test_the_stored_evaluation_has_the_default_intervals(script, made, measure, 
     fresh = fk.evaluate(fk.score_tensor(made.sel(model=["Cedar"])), far=script.FAR, by="gender")
     stored, own = (fk.band(ev, measure, target=target) for ev in (fk.demo_evaluation(), fresh))
     stored = stored.sel(model=["Cedar"])
-    assert stored.attrs["method"] == own.attrs["method"] and stored.attrs["target"] == own.attrs["target"]
+    assert (
+        stored.attrs["method"] == own.attrs["method"]
+        and stored.attrs["target"] == own.attrs["target"]
+    )
     for end in ("estimate", "lower", "upper"):
         np.testing.assert_allclose(stored[end], own[end], rtol=1e-3)

@@ -26,8 +26,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 @pytest.fixture(scope="module")
 def cluster():
     """Two processes of one thread each, of little memory; the dashboard listens on loopback only."""
-    options = dict(n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", memory_limit="1.5GB")
-    with distributed.LocalCluster(dashboard_address="127.0.0.1:0", silence_logs=50, **options) as made:
+    options = dict(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", memory_limit="1.5GB"
+    )
+    with distributed.LocalCluster(
+        dashboard_address="127.0.0.1:0", silence_logs=50, **options
+    ) as made:
         yield made
 
 
@@ -45,7 +49,9 @@ def on_both(cluster):
         before = client.run(steps)
         yield
         after = client.run(steps)
-    assert len(after) == 2 and all(after[worker] > before[worker] for worker in after), "a worker did nothing"
+    assert len(after) == 2 and all(after[worker] > before[worker] for worker in after), (
+        "a worker did nothing"
+    )
 
 
 def steps(dask_worker):

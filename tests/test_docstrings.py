@@ -22,21 +22,29 @@ def examples():
             text = ast.get_docstring(node) if isinstance(node, DOCUMENTED) else None
             if text and ">>>" in text:
                 name = f"{module}:{getattr(node, 'name', '__doc__')}"
-                found.append(PARSER.get_doctest(text, {}, name, str(path), getattr(node, "lineno", 1)))
+                found.append(
+                    PARSER.get_doctest(text, {}, name, str(path), getattr(node, "lineno", 1))
+                )
     return found
 
 
 EXAMPLES = examples()
 
 
-@pytest.mark.filterwarnings("ignore::frkit.DataWarning")  # small examples are told that they are small
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name.removeprefix("frkit."))
+@pytest.mark.filterwarnings(
+    "ignore::frkit.DataWarning"
+)  # small examples are told that they are small
+@pytest.mark.parametrize(
+    "example", EXAMPLES, ids=lambda example: example.name.removeprefix("frkit.")
+)
 def test_example_runs(example, monkeypatch):
     monkeypatch.chdir(ROOT)  # some read a file of data/
     example.globs = vars(import_module(example.name.split(":")[0])).copy()
     report = []
     try:
-        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example, out=report.append)
+        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(
+            example, out=report.append
+        )
     finally:
         plt.close("all")
     assert not report, "".join(report)

@@ -19,7 +19,14 @@ def pairs_of(scores):
     names = scores.probe.values
     n = len(ids)
     return [
-        ("genuine" if ids[i] == ids[j] else "impostor", names[i], names[j], ids[i], ids[j], matrix[i, j])
+        (
+            "genuine" if ids[i] == ids[j] else "impostor",
+            names[i],
+            names[j],
+            ids[i],
+            ids[j],
+            matrix[i, j],
+        )
         for i in range(n)
         for j in range(i + 1, n)
     ]
@@ -45,15 +52,24 @@ def test_shares_equal_the_loop(sizes, chunks):
     who = fk.contributions(scores, far=FAR)
     for level in range(2):
         one = who.isel(far_level=level)
-        for found, expected in zip((one.frr_share, one.far_share), shares_by_hand(scores, float(one.threshold))):
-            np.testing.assert_allclose(found, [expected[k] for k in one.identity.values], rtol=1e-12)
-        effective = 1 / sum(share**2 for share in shares_by_hand(scores, float(one.threshold))[0].values())
+        for found, expected in zip(
+            (one.frr_share, one.far_share), shares_by_hand(scores, float(one.threshold))
+        ):
+            np.testing.assert_allclose(
+                found, [expected[k] for k in one.identity.values], rtol=1e-12
+            )
+        effective = 1 / sum(
+            share**2 for share in shares_by_hand(scores, float(one.threshold))[0].values()
+        )
         np.testing.assert_allclose(one.frr_effective, effective)
 
 
 def test_thresholds_and_rates_are_those_of_evaluate():
     scores = fk.score_tensor(people("unequal"), chunks=8)
-    who, ev = fk.contributions(scores, far=FAR, by="gender"), fk.evaluate(scores, far=FAR)["empirical"]
+    who, ev = (
+        fk.contributions(scores, far=FAR, by="gender"),
+        fk.evaluate(scores, far=FAR)["empirical"],
+    )
     for name in ("threshold", "far", "frr"):
         np.testing.assert_allclose(who[name], ev[name], rtol=1e-12)
     assert who.group.sel(identity="id1").item() == "m"
@@ -77,9 +93,13 @@ def test_the_largest_errors_are_listed_with_their_names():
         expected = {
             (a, b)
             for what, a, b, k, m, score in pairs_of(scores)
-            if what == kind and {k, m} & set(worst) and (score > who.threshold) == (kind == "impostor")
+            if what == kind
+            and {k, m} & set(worst)
+            and (score > who.threshold) == (kind == "impostor")
         }
-        found = list(zip(listed.probe.values.tolist(), listed.reference.values.tolist(), strict=True))
+        found = list(
+            zip(listed.probe.values.tolist(), listed.reference.values.tolist(), strict=True)
+        )
         assert len(found) == len(expected) > 0
         assert set(found) == expected
         step = np.diff(listed.score.values)
@@ -90,7 +110,9 @@ def test_a_short_list_holds_the_extremes():
     scores = fk.score_tensor(people("unequal"), chunks=6)
     who = fk.contributions(scores, far=[0.3]).isel(far_level=0)
     whole = fk.worst_pairs(scores, who, kind="impostor", pairs=1000)
-    np.testing.assert_array_equal(fk.worst_pairs(scores, who, kind="impostor", pairs=4).score, whole.score[:4])
+    np.testing.assert_array_equal(
+        fk.worst_pairs(scores, who, kind="impostor", pairs=4).score, whole.score[:4]
+    )
 
 
 def test_a_wrong_label_leads_the_list():
@@ -107,7 +129,9 @@ def test_a_wrong_label_leads_the_list():
 
 def test_models_stay_apart_and_are_selected_for_a_list():
     one = people(seed=1)
-    other = one.assign(embedding=one.embedding + 0.5 * np.random.default_rng(0).normal(size=one.embedding.shape))
+    other = one.assign(
+        embedding=one.embedding + 0.5 * np.random.default_rng(0).normal(size=one.embedding.shape)
+    )
     other["embedding"] = other.embedding.astype(np.float32)
     both = fk.stack_models({"A": one, "B": other})
     scores = fk.score_tensor(both, chunks=9)
@@ -139,16 +163,28 @@ def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
     scores = fk.score_tensor(people("equal", ties=True), chunks=7)
     every = pairs_of(scores)
     columns = [np.array(column) for column in zip(*every, strict=True)]
-    names = dict(zip(("probe", "reference", "probe_identity", "reference_identity"), columns[1:5], strict=True))
+    names = dict(
+        zip(
+            ("probe", "reference", "probe_identity", "reference_identity"),
+            columns[1:5],
+            strict=True,
+        )
+    )
     listed = fk.pairs(columns[5], columns[0] == "genuine", **names)
     whole, found = (fk.contributions(one, far=[0.1]).isel(far_level=0) for one in (scores, listed))
     for name in ("frr_share", "far_share", "frr_effective", "far_effective"):
         np.testing.assert_allclose(found[name], whole[name], rtol=1e-9)
     for kind in ("genuine", "impostor"):
-        one, other = (fk.worst_pairs(s, w, kind=kind, identities=2) for s, w in ((scores, whole), (listed, found)))
+        one, other = (
+            fk.worst_pairs(s, w, kind=kind, identities=2)
+            for s, w in ((scores, whole), (listed, found))
+        )
         np.testing.assert_allclose(one.score, other.score, rtol=1e-6)
         ends = [
-            {frozenset(ab) for ab in zip(x.probe.values.tolist(), x.reference.values.tolist(), strict=True)}
+            {
+                frozenset(ab)
+                for ab in zip(x.probe.values.tolist(), x.reference.values.tolist(), strict=True)
+            }
             for x in (one, other)
         ]
         assert ends[0] == ends[1] != set()

@@ -44,9 +44,7 @@ def twin_far(accepted):
     k = len(accepted)
     cells = accepted[np.triu_indices(k, 1)]
     rate = cells.mean()
-    added = [
-        sum(accepted[i, j] - rate for j in range(k) if j != i) / len(cells) for i in range(k)
-    ]
+    added = [sum(accepted[i, j] - rate for j in range(k) if j != i) / len(cells) for i in range(k)]
     added = np.array(added) * np.sqrt(k / (k - 1))
     noise = ((cells - rate) ** 2).sum() / len(cells) ** 2
     variance = max((added**2).sum() - noise, noise)

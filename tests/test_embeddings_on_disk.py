@@ -16,7 +16,9 @@ from frkit.data import checks, files, matlab
 from frkit.scores import tensor
 
 N = 600
-VALUES = np.random.default_rng(0).normal(size=(N, 5)) + np.random.default_rng(1).normal(size=(N // 6, 5)).repeat(6, 0)
+VALUES = np.random.default_rng(0).normal(size=(N, 5)) + np.random.default_rng(1).normal(
+    size=(N // 6, 5)
+).repeat(6, 0)
 WHO = [f"p{k // 6}" for k in range(N)]
 GENDER = ["f", "m"] * (N // 2)
 
@@ -43,7 +45,9 @@ def write_zarr(path, values=VALUES):
     faces = in_memory()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fixed-length text in Zarr 3
-        faces.assign(embedding=(("image", "feature"), values)).chunk(image=50).to_zarr(path / "faces.zarr")
+        faces.assign(embedding=(("image", "feature"), values)).chunk(image=50).to_zarr(
+            path / "faces.zarr"
+        )
     return path / "faces.zarr"
 
 
@@ -63,10 +67,14 @@ def test_the_embedding_is_left_on_disk(tmp_path, kind):
 def test_results_are_the_same_to_the_bit(tmp_path, kind, similarity):
     stored = fk.open_faces(WRITERS[kind](tmp_path), varying="keep")
     trees = []
-    named = {"image": stored.image.values} if kind == "zarr" else {}  # there, names are stored with the images
+    named = (
+        {"image": stored.image.values} if kind == "zarr" else {}
+    )  # there, names are stored with the images
     for faces in (in_memory(**named), stored):
         scores = fk.score_tensor(faces, similarity, chunks=100)
-        how = dict(far=[1e-3, 1e-1], by="gender", varying="keep", resampling=fk.Resampling("image", n=5))
+        how = dict(
+            far=[1e-3, 1e-1], by="gender", varying="keep", resampling=fk.Resampling("image", n=5)
+        )
         trees.append(fk.evaluate(scores, **how))
     assert trees[0].attrs == trees[1].attrs
     for name in trees[0].children:
@@ -75,7 +83,12 @@ def test_results_are_the_same_to_the_bit(tmp_path, kind, similarity):
 
 @pytest.mark.parametrize(
     "part",
-    [(slice(3, 130), slice(64, 128)), (slice(0, 0), slice(5, 6)), ([1, 70, 599], slice(None)), (slice(9, 400, 7), [5])],
+    [
+        (slice(3, 130), slice(64, 128)),
+        (slice(0, 0), slice(5, 6)),
+        ([1, 70, 599], slice(None)),
+        (slice(9, 400, 7), [5]),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize(
@@ -105,12 +118,18 @@ def test_encoders_that_are_stacked_stay_on_disk_too(tmp_path):
 def test_a_tensor_of_a_stored_embedding_is_sent_by_its_name(tmp_path):
     stored = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep"))
     sent = pickle.loads(pickle.dumps(stored.data))
-    assert len(pickle.dumps(stored.data)) < 10_000 < len(pickle.dumps(fk.score_tensor(in_memory()).data))
+    assert (
+        len(pickle.dumps(stored.data))
+        < 10_000
+        < len(pickle.dumps(fk.score_tensor(in_memory()).data))
+    )
     np.testing.assert_array_equal(sent, stored)
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-@pytest.mark.parametrize(("value", "words"), [(np.nan, "row 70, column 2"), (np.inf, "row 70, column 2"), (0, "zero")])
+@pytest.mark.parametrize(
+    ("value", "words"), [(np.nan, "row 70, column 2"), (np.inf, "row 70, column 2"), (0, "zero")]
+)
 def test_a_bad_row_on_disk_is_named(tmp_path, kind, value, words):
     values = VALUES.copy()
     values[70, 2 if value else slice(None)] = value
@@ -150,21 +169,25 @@ def write_large(path, values, who, kind):
         np.save(path / "f.npy", values)
         frame.to_csv(path / "f.csv", index=False)
     elif kind == "nc":
-        xr.Dataset({"embedding": (("image", "feature"), values)}, {"identity": ("image", who)}).to_netcdf(
-            path / "f.nc", engine="h5netcdf"
-        )
+        xr.Dataset(
+            {"embedding": (("image", "feature"), values)}, {"identity": ("image", who)}
+        ).to_netcdf(path / "f.nc", engine="h5netcdf")
     elif kind == "mat":
         from scipy.io import savemat
 
-        savemat(path / "f.mat", {"embedding": values, "identity": who}, do_compression=values.dtype == np.float32)
+        savemat(
+            path / "f.mat",
+            {"embedding": values, "identity": who},
+            do_compression=values.dtype == np.float32,
+        )
     elif kind == "mat 7.3":
         import h5py
 
         with h5py.File(path / "f.mat", "w", userblock_size=512) as file:
             for name, part in (("embedding", values.T), ("identity", who[None])):
-                file.create_dataset(name, data=part, chunks=name == "embedding" or None).attrs["MATLAB_class"] = (
-                    np.bytes_("double")
-                )
+                file.create_dataset(name, data=part, chunks=name == "embedding" or None).attrs[
+                    "MATLAB_class"
+                ] = np.bytes_("double")
     elif kind == "csv":  # fifty rows over and over: numbers take long to write
         head, *rows = pd.DataFrame(values[:50]).add_prefix("f").to_csv(index=False).splitlines()
         lines = (f"{one},{rows[place % len(rows)]}" for place, one in enumerate(who))
@@ -192,23 +215,31 @@ def test_opening_takes_little_more_memory_than_the_embedding(tmp_path, kind, pre
     found = subprocess.run([sys.executable, "-c", MEMORY, *paths], capture_output=True, text=True)
     if "clear_refs" in found.stderr:
         pytest.skip("the system does not tell the peak")
-    most = {"csv": 1.65, "lists": 2.0, "columns": 2.0}.get(kind, 1.8)  # labels of 30,000 images take a third more
+    most = {"csv": 1.65, "lists": 2.0, "columns": 2.0}.get(
+        kind, 1.8
+    )  # labels of 30,000 images take a third more
     assert float(found.stdout) < most, found.stderr
 
 
-@pytest.mark.parametrize("name", ["f.npz", "f.nc", "f.mat", "wide.parquet", "lists.parquet", "f.csv"])
+@pytest.mark.parametrize(
+    "name", ["f.npz", "f.nc", "f.mat", "wide.parquet", "lists.parquet", "f.csv"]
+)
 def test_a_number_that_float32_cannot_hold_is_named_as_it_was(tmp_path, name):
     """It may stand in any block; read as float32 it would be told as infinite."""
     values = np.ones((700, 400))
     values[600, 7], who = -2.5e300, np.arange(700) // 2
     frame = pd.DataFrame(values).add_prefix("f").assign(identity=who)
     if name.startswith(("wide", "f.csv")):
-        frame.to_parquet(tmp_path / name) if name.startswith("wide") else frame.to_csv(tmp_path / name, index=False)
+        frame.to_parquet(tmp_path / name) if name.startswith("wide") else frame.to_csv(
+            tmp_path / name, index=False
+        )
         path = tmp_path / name
     else:
         kind = {"f.npz": "npz", "f.nc": "nc", "f.mat": "mat", "lists.parquet": "lists"}[name]
         path = write_large(tmp_path, values, who, kind)
-    with pytest.raises(fk.InputError, match=r"first at row 600, column 7: -2\.5e\+300, too large for float32"):
+    with pytest.raises(
+        fk.InputError, match=r"first at row 600, column 7: -2\.5e\+300, too large for float32"
+    ):
         fk.open_faces(path)
 
 
@@ -219,20 +250,26 @@ def test_blocks_of_any_size_make_the_same_embedding(tmp_path, kind, order, monke
     who, model = np.arange(40) // 2, ["A", "B", "C"]
     if kind == "nc":
         dims = ("model", "image", "feature")
-        xr.Dataset({"embedding": (dims, values)}, {"identity": ("image", who), "model": model}).to_netcdf(
-            tmp_path / "f.nc", engine="h5netcdf"
-        )
+        xr.Dataset(
+            {"embedding": (dims, values)}, {"identity": ("image", who), "model": model}
+        ).to_netcdf(tmp_path / "f.nc", engine="h5netcdf")
     elif kind == "mat":
         from scipy.io import savemat
 
         cells = np.array(model, object)
-        savemat(tmp_path / "f.mat", {"embedding": values, "identity": who, "model": cells}, do_compression=order == "F")
+        savemat(
+            tmp_path / "f.mat",
+            {"embedding": values, "identity": who, "model": cells},
+            do_compression=order == "F",
+        )
     else:
         np.savez(tmp_path / "f.npz", embedding=values, identity=who, model=model)
     for size in (1, 11, 10**6):
         for module in (files, matlab):
             monkeypatch.setattr(module, "BLOCK", size)
-        np.testing.assert_array_equal(fk.open_faces(tmp_path / f"f.{kind}").embedding, values.astype(np.float32))
+        np.testing.assert_array_equal(
+            fk.open_faces(tmp_path / f"f.{kind}").embedding, values.astype(np.float32)
+        )
 
 
 def test_an_old_pyarrow_that_reads_lists_wrong_is_refused(tmp_path, monkeypatch):

@@ -14,7 +14,16 @@ from frkit.engine.rates import TOLERANCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
-THREE = ("f", "m", "x", "unknown", "m", "x", "f", "x")  # so that no two pairs of groups can be exchanged unseen
+THREE = (
+    "f",
+    "m",
+    "x",
+    "unknown",
+    "m",
+    "x",
+    "f",
+    "x",
+)  # so that no two pairs of groups can be exchanged unseen
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
 
 
@@ -27,8 +36,12 @@ def evaluate_and_check(scores, *, far=FAR, threshold=None, **options):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("weighting", ["identity", "pair", SHARES], ids=["identity", "pair", "shares"])
-@pytest.mark.parametrize(("sizes", "ties"), [("equal", True), ("unequal", True), ("unequal", False)])
+@pytest.mark.parametrize(
+    "weighting", ["identity", "pair", SHARES], ids=["identity", "pair", "shares"]
+)
+@pytest.mark.parametrize(
+    ("sizes", "ties"), [("equal", True), ("unequal", True), ("unequal", False)]
+)
 def test_schemes_and_weightings(sizes, ties, weighting, scheme):
     scores = fk.score_tensor(people(sizes, ties=ties, groups=THREE), chunks=7)
     resampling = fk.Resampling(scheme, n=4, seed=1)
@@ -43,7 +56,9 @@ def test_distances():
 
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
 @pytest.mark.parametrize("impostors", ["all", "same-group"])
-@pytest.mark.parametrize("levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"])
+@pytest.mark.parametrize(
+    "levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"]
+)
 def test_impostors_and_fixed_thresholds(levels, impostors, weighting):
     scores = fk.score_tensor(people("unequal", ties=True), chunks=9)
     options = dict(by="gender", resampling=fk.Resampling("two-level", n=3), impostors=impostors)
@@ -58,7 +73,9 @@ def test_levels_that_equal_a_rate_exactly():
     score, faces = table("pairs", decimals=6)
     pairs = 4 * 9 * 8 / 2
     far = [m / pairs for m in (1, 2, 7, 36, 72, 143)]
-    ev = evaluate_and_check(looked_up(score, faces, chunks=5), far=far, resampling=fk.Resampling("image", n=4))
+    ev = evaluate_and_check(
+        looked_up(score, faces, chunks=5), far=far, resampling=fk.Resampling("image", n=4)
+    )
     np.testing.assert_allclose(ev["empirical"].far, far, rtol=1e-12)
 
 
@@ -90,7 +107,9 @@ def test_the_edge_of_the_tolerance_keeps_to_the_level():
 def test_levels_from_below_one_pair_to_nearly_all():
     score, faces = table("unequal", decimals=1)
     scores = looked_up(score, faces, chunks=11)
-    ev = evaluate_and_check(scores, far=[1e-9, 1e-3, 0.5, 0.97], by="gender", resampling=fk.Resampling("image", n=3))
+    ev = evaluate_and_check(
+        scores, far=[1e-9, 1e-3, 0.5, 0.97], by="gender", resampling=fk.Resampling("image", n=3)
+    )
     twin = as_twin(scores)
     identity = np.array(twin.probe_identity)
     largest = score[identity[:, None] != identity].max()
@@ -134,7 +153,9 @@ def test_without_resampling_and_without_groups():
 def test_a_callable_with_its_own_diagonal(scheme, weighting):
     score, faces = table("unequal", seed=2, decimals=1)
     scores = looked_up(score, faces, chunks=8)
-    evaluate_and_check(scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting)
+    evaluate_and_check(
+        scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting
+    )
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -143,7 +164,9 @@ def test_a_score_that_depends_on_the_order(scheme, weighting):
     score, faces = table("unequal", seed=3, decimals=1)
     score = score + np.triu(np.full_like(score, 0.25), 1)
     scores = looked_up(score, faces, chunks=8, symmetric=False)
-    evaluate_and_check(scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting)
+    evaluate_and_check(
+        scores, by="gender", resampling=fk.Resampling(scheme, n=3), weighting=weighting
+    )
 
 
 def rectangle(seed, missing=-1.0, groups="ffmmmf"):
@@ -167,9 +190,13 @@ def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared)
     score, probe, reference, attributes = rectangle(5, groups="fxmmxf")
     names = {}
     if shared:
-        names = dict(probe=[f"{k}{i}" for i, k in enumerate(probe)], reference=[f"r{j}" for j in range(10)])
+        names = dict(
+            probe=[f"{k}{i}" for i, k in enumerate(probe)], reference=[f"r{j}" for j in range(10)]
+        )
         names["reference"][0], names["reference"][2], names["reference"][5] = "a0", "b3", "d6"
-    scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, chunks=4, **names)
+    scores = fk.score_matrix(
+        score, probe, reference, missing=-1, attributes=attributes, chunks=4, **names
+    )
     resampling = fk.Resampling(scheme, n=3)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
@@ -185,7 +212,9 @@ def test_several_models_are_evaluated_as_each_alone():
         for node in ("empirical", "vstatistic", "replicates"):
             picked = together[node].dataset.sel(model=name, drop=True)
             for variable in alone[node].data_vars:
-                np.testing.assert_array_equal(picked[variable], alone[node][variable], err_msg=variable)
+                np.testing.assert_array_equal(
+                    picked[variable], alone[node][variable], err_msg=variable
+                )
 
 
 def test_counts_of_errors_and_what_is_resolved():
@@ -221,15 +250,21 @@ def test_group_lost_by_a_replicate_is_nan_and_not_zero():
     assert 0 < int(lost.sum()) < 30
 
 
-@pytest.mark.parametrize("levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"])
+@pytest.mark.parametrize(
+    "levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"]
+)
 def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(levels):
     """Of three people a replicate may hold one alone, or only those with one image."""
     scores = fk.score_tensor(people([1, 2, 1], seed=2), chunks=3)
     resampling = fk.Resampling("identity", n=120)
-    replicates = evaluate_and_check(scores, resampling=resampling, by="gender", **levels)["replicates"]
+    replicates = evaluate_and_check(scores, resampling=resampling, by="gender", **levels)[
+        "replicates"
+    ]
     twin = as_twin(scores)
     drawn = [counts(twin, resampling, b)[0] for b in range(120)]
-    assert any(count["id1"] == 3 for count in drawn), "no replicate has genuine pairs and no impostor pair"
+    assert any(count["id1"] == 3 for count in drawn), (
+        "no replicate has genuine pairs and no impostor pair"
+    )
     alone = np.array([max(count.values()) == 3 for count in drawn])
     np.testing.assert_array_equal(np.isnan(replicates.far.values[:, 0]), alone)
     assert 0 < int(np.isnan(replicates.frr.values[:, 0]).sum()) < 120
@@ -238,7 +273,9 @@ def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(level
 @pytest.mark.parametrize("chunks", [1, 2, 3, 23])
 def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
     score, faces = table("unequal", seed=2)
-    evaluate_and_check(looked_up(score, faces, chunks=chunks), resampling=fk.Resampling("image", n=2))
+    evaluate_and_check(
+        looked_up(score, faces, chunks=chunks), resampling=fk.Resampling("image", n=2)
+    )
 
 
 def test_a_block_of_several_tiles():
@@ -282,7 +319,9 @@ def test_the_worst_group_has_the_level():
     assert worst <= 0.05
     values = np.sort(scores.values[np.triu_indices(len(scores), 1)])
     below = values[values < strict.threshold.item()][-1]
-    next_lower = fk.evaluate(scores, threshold=[np.nextafter(below, -np.inf)], by="gender")["empirical"]
+    next_lower = fk.evaluate(scores, threshold=[np.nextafter(below, -np.inf)], by="gender")[
+        "empirical"
+    ]
     assert float(next_lower.far_group.max()) >= worst
 
 

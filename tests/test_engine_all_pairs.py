@@ -19,13 +19,19 @@ def check_node(node, expected, where):
             continue  # the exact one is checked
         if name.startswith("exact_"):
             found = node[name.removeprefix("exact_")]
-            np.testing.assert_allclose(found, value, rtol=0, atol=found.attrs["error_bound"] + 1e-12, err_msg=where)
+            np.testing.assert_allclose(
+                found, value, rtol=0, atol=found.attrs["error_bound"] + 1e-12, err_msg=where
+            )
             continue
         found = node[name].transpose(*[dim for dim in DIMS if dim in node[name].dims]).values
-        np.testing.assert_allclose(found, value, rtol=1e-12, atol=1e-12, err_msg=f"{name} in {where}")
+        np.testing.assert_allclose(
+            found, value, rtol=1e-12, atol=1e-12, err_msg=f"{name} in {where}"
+        )
 
 
-def evaluate_and_check(scores, *, bins=20, bounds=(-1.25, 1.25), by=None, resampling=None, impostors="all", **options):
+def evaluate_and_check(
+    scores, *, bins=20, bounds=(-1.25, 1.25), by=None, resampling=None, impostors="all", **options
+):
     """Evaluate with a histogram; compare point, centre and replicates with the twin."""
     levels = dict(far=FAR) if "threshold" not in options else {}
     shared = dict(by=by, resampling=resampling, impostors=impostors, **levels, **options)
@@ -48,7 +54,9 @@ def evaluate_and_check(scores, *, bins=20, bounds=(-1.25, 1.25), by=None, resamp
     return ev
 
 
-@pytest.mark.parametrize("scheme", ["image", "identity", "two-level", "double-or-nothing", "subset"])
+@pytest.mark.parametrize(
+    "scheme", ["image", "identity", "two-level", "double-or-nothing", "subset"]
+)
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
 @pytest.mark.parametrize(("sizes", "ties"), [("equal", True), ("unequal", False)])
 def test_schemes_and_weightings(sizes, ties, weighting, scheme):
@@ -80,7 +88,9 @@ def test_a_callable_that_depends_on_the_order():
     score, faces = table("unequal", seed=3, decimals=1)
     score = score + np.triu(np.full_like(score, 0.25), 1)
     scores = looked_up(score, faces, chunks=8, symmetric=False)
-    evaluate_and_check(scores, by="gender", bounds=(-6.0, 6.0), resampling=fk.Resampling("image", n=3))
+    evaluate_and_check(
+        scores, by="gender", bounds=(-6.0, 6.0), resampling=fk.Resampling("image", n=3)
+    )
 
 
 def test_failed_comparisons():
@@ -123,4 +133,6 @@ def test_chunks_do_not_matter():
             for name in whole[node].data_vars:
                 left, right = parts[node][name].values, whole[node][name].values
                 exact = not name.startswith(("impostor_mean", "impostor_sd"))
-                np.testing.assert_allclose(left, right, rtol=0 if exact else 1e-12, atol=0, err_msg=name)
+                np.testing.assert_allclose(
+                    left, right, rtol=0 if exact else 1e-12, atol=0, err_msg=name
+                )

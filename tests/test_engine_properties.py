@@ -63,7 +63,8 @@ def test_chunks_of_any_form_do_not_matter(chunks):
 def test_intervals_do_not_depend_on_chunks(chunks):
     faces = people([3] * 20, dim=8)
     whole, parts = (
-        fk.evaluate(fk.score_tensor(faces, chunks=size), far=[0.01, 0.1], by="gender") for size in (60, chunks)
+        fk.evaluate(fk.score_tensor(faces, chunks=size), far=[0.01, 0.1], by="gender")
+        for size in (60, chunks)
     )
     xr.testing.assert_identical(parts["people"].to_dataset(), whole["people"].to_dataset())
     for measure in ("eer", "frr_group", "far_max_min"):
@@ -88,7 +89,9 @@ def test_image_order_does_not_matter(order, chunks):
 def test_any_data_and_seed_agree_with_the_twin(seed, sizes, scheme, weighting, decimals):
     score, faces = table(sizes, seed=seed, decimals=decimals)
     scores = looked_up(score, faces, chunks=1 + seed % 13)
-    options = dict(by="gender", resampling=fk.Resampling(scheme, n=2, seed=seed), weighting=weighting)
+    options = dict(
+        by="gender", resampling=fk.Resampling(scheme, n=2, seed=seed), weighting=weighting
+    )
     ev = fk.evaluate(scores, far=FAR, **options)
     check_evaluation(ev, scores, far=FAR, **options)
 
@@ -104,7 +107,10 @@ def test_the_scheduler_does_not_matter(sizes):
 
 def test_fewer_replicates_are_the_first_of_more():
     scores = fk.score_tensor(people("unequal"), chunks=9)
-    few, many = (fk.evaluate(scores, far=FAR, resampling=fk.Resampling("image", n=n, seed=7)) for n in (3, 12))
+    few, many = (
+        fk.evaluate(scores, far=FAR, resampling=fk.Resampling("image", n=n, seed=7))
+        for n in (3, 12)
+    )
     for name in few["replicates"].data_vars:
         first = many["replicates"][name].values[:3]
         np.testing.assert_allclose(few["replicates"][name], first, rtol=1e-12, atol=1e-12)
@@ -134,7 +140,9 @@ def test_mean_of_all_resamples_is_far_and_vstatistic(weighting):
     share = np.array([probability for _, probability in LISTED])
     levels = np.unique(score)
     resampling = Listed("image", n=len(LISTED))
-    ev = fk.evaluate(looked_up(score, faces), threshold=levels, resampling=resampling, weighting=weighting)
+    ev = fk.evaluate(
+        looked_up(score, faces), threshold=levels, resampling=resampling, weighting=weighting
+    )
     far, frr = (share @ ev["replicates"][name].values for name in ("far", "frr"))
     np.testing.assert_allclose(far, ev["empirical"].far, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(frr, ev["vstatistic"].frr, rtol=1e-12, atol=1e-12)
@@ -181,14 +189,18 @@ def test_the_whole_matrix_is_never_in_memory():
     n = 10_000
     faces = people([10] * (n // 10), dim=64)
     options = dict(far=[1e-4, 1e-3], resampling=fk.Resampling("image", n=4))
-    fk.evaluate(fk.score_tensor(people("equal"), chunks=8), far=FAR, resampling=fk.Resampling("image", n=4))
+    fk.evaluate(
+        fk.score_tensor(people("equal"), chunks=8), far=FAR, resampling=fk.Resampling("image", n=4)
+    )
     tracemalloc.start()
     try:
         fk.evaluate(fk.score_tensor(faces, chunks=256), **options)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 0.4 * 4 * n * n, f"peak {peak / 1e6:.0f} MB, the matrix has {4 * n * n / 1e6:.0f} MB"
+    assert peak < 0.4 * 4 * n * n, (
+        f"peak {peak / 1e6:.0f} MB, the matrix has {4 * n * n / 1e6:.0f} MB"
+    )
 
 
 def test_impostors_that_all_score_the_same():
@@ -203,11 +215,15 @@ def test_impostors_that_all_score_the_same():
 
 
 def test_where_nobody_errs_the_eer_is_zero_whatever_rounding_leaves():
-    for seed in range(12):  # with unequal n_k sums of weights are rounded; that of seed 9 left -1e-19
+    for seed in range(
+        12
+    ):  # with unequal n_k sums of weights are rounded; that of seed 9 left -1e-19
         rng = np.random.default_rng(seed)
         person = np.repeat(np.arange(12), rng.integers(1, 6, 12))
         scores = rng.uniform(0, 0.5, (len(person), len(person)))
         scores[person[:, None] == person] = 0.9
         names, images = [f"id{k}" for k in person], [str(i) for i in range(len(person))]
-        matrix = fk.score_matrix(np.minimum(scores, scores.T), names, names, probe=images, reference=images)
+        matrix = fk.score_matrix(
+            np.minimum(scores, scores.T), names, names, probe=images, reference=images
+        )
         assert fk.evaluate(matrix, far=[0.03])["empirical"].eer.item() == 0

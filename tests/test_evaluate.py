@@ -63,7 +63,9 @@ def test_an_array_of_shares_is_a_mapping_of_shares(scores):
     equal = fk.evaluate(scores, weighting=np.full(6, 3.0), **options)
     for node in ("empirical", "vstatistic", "replicates"):
         xr.testing.assert_equal(array[node].dataset, mapping[node].dataset)
-    np.testing.assert_allclose(equal["empirical"].frr, fk.evaluate(scores, far=FAR)["empirical"].frr)
+    np.testing.assert_allclose(
+        equal["empirical"].frr, fk.evaluate(scores, far=FAR)["empirical"].frr
+    )
     assert np.abs(array["empirical"].frr - equal["empirical"].frr).max() > 1e-3
 
 
@@ -90,7 +92,9 @@ def test_an_age_that_varies_is_refused_or_settled():
     with pytest.raises(fk.InputError, match="age"):
         fk.evaluate(scores, by="age", far=FAR)
     split = fk.faces(faces.embedding.values, faces.identity.values, age=age, varying="split")
-    at_use = fk.evaluate(scores, by="age", varying="split", far=FAR, resampling=fk.Resampling("image", n=2))
+    at_use = fk.evaluate(
+        scores, by="age", varying="split", far=FAR, resampling=fk.Resampling("image", n=2)
+    )
     before = fk.score_tensor(split, chunks=10)
     check_evaluation(at_use, before, by="age", far=FAR, resampling=fk.Resampling("image", n=2))
 
@@ -104,12 +108,18 @@ FEW = "intervals from replicates of the image scheme are too narrow"
 
 
 def test_few_images_are_warned_of_by_their_share_of_the_weight(scores):
-    with pytest.warns(fk.DataWarning, match=f"100% of the weight.*fewer than 5 images .6 of 6.*{FEW}.*'identity'"):
+    with pytest.warns(
+        fk.DataWarning, match=f"100% of the weight.*fewer than 5 images .6 of 6.*{FEW}.*'identity'"
+    ):
         fk.evaluate(scores, far=[0.1], resampling=fk.Resampling("image", n=2))
     some = fk.score_tensor(fk.faces(*blocks([2] * 5 + [8] * 6)))
-    with pytest.warns(fk.DataWarning, match=f"45% of the weight.*5 of 11.*{FEW}"):  # the median is 8
+    with pytest.warns(
+        fk.DataWarning, match=f"45% of the weight.*5 of 11.*{FEW}"
+    ):  # the median is 8
         fk.evaluate(some, far=[0.1], resampling=fk.Resampling("image", n=2))
-    fk.evaluate(some, far=[0.1], resampling=fk.Resampling("image", n=2), weighting="pair")  # 5 pairs of 173
+    fk.evaluate(
+        some, far=[0.1], resampling=fk.Resampling("image", n=2), weighting="pair"
+    )  # 5 pairs of 173
     fk.evaluate(some, far=[0.1])
 
 
@@ -117,7 +127,9 @@ def blocks(sizes):
     """Embeddings of people with so many images, and their names."""
     rng = np.random.default_rng(0)
     names = np.repeat([f"k{k}" for k in range(len(sizes))], sizes)
-    return np.repeat(rng.normal(size=(len(sizes), 8)), sizes, axis=0) + 0.9 * rng.normal(size=(len(names), 8)), names
+    return np.repeat(rng.normal(size=(len(sizes), 8)), sizes, axis=0) + 0.9 * rng.normal(
+        size=(len(names), 8)
+    ), names
 
 
 def test_distances_taken_for_scores_are_noticed():
@@ -128,7 +140,9 @@ def test_distances_taken_for_scores_are_noticed():
 
 def test_errors_are_counted_in_every_group(scores):
     data = fk.evaluate(scores, threshold=[0.2, 0.6], by="gender")["empirical"].to_dataset()
-    values, labels, who = (part.values for part in (scores, scores.probe_gender, scores.probe_identity))
+    values, labels, who = (
+        part.values for part in (scores, scores.probe_gender, scores.probe_identity)
+    )
     upper, same = np.triu(np.ones(values.shape, bool), 1), who[:, None] == who
     for threshold in (0.2, 0.6):
         at = data.sel(threshold_level=threshold)
@@ -137,7 +151,9 @@ def test_errors_are_counted_in_every_group(scores):
             assert at.false_accepts_group.sel(group=g) == (own & ~same & (values > threshold)).sum()
             assert at.false_rejects_group.sel(group=g) == (own & same & (values <= threshold)).sum()
             for h in set(data.group.values) - {g}:
-                across = upper & ((labels[:, None] == g) & (labels == h) | (labels[:, None] == h) & (labels == g))
+                across = upper & (
+                    (labels[:, None] == g) & (labels == h) | (labels[:, None] == h) & (labels == g)
+                )
                 cell = dict(group=g, reference_group=h)
                 assert at.false_accepts_cross.sel(cell) == (across & (values > threshold)).sum()
     assert (data.resolved_cross == (data.false_accepts_cross >= 10)).all()
@@ -149,12 +165,16 @@ def test_provenance_says_what_was_done(scores):
     resampling = fk.Resampling("identity", n=3, seed=5)
     ev = fk.evaluate(scores, far=[0.1], by="gender", resampling=resampling, weighting="pair")
     told = json.loads(ev.attrs["provenance"])
-    expected = dict(scheme="identity", n=3, seed=5, target="new identities", weighting="pair", by="gender")
+    expected = dict(
+        scheme="identity", n=3, seed=5, target="new identities", weighting="pair", by="gender"
+    )
     assert told | expected == told
     assert told["impostors"] == "all" and told["n_images"] == 24 and told["n_identities"] == 6
     assert list(told["images_per_identity"]) == [4, 4, 4]
     assert {"numpy", "xarray", "dask"} <= set(told["versions"])
-    assert told["versions"]["frkit"] == fk.__version__  # known where the package is on the path but not installed
+    assert (
+        told["versions"]["frkit"] == fk.__version__
+    )  # known where the package is on the path but not installed
 
 
 @quiet
@@ -188,22 +208,33 @@ def test_scores_are_not_changed_and_not_kept(scores):
 
 
 def two_encoders():
-    a = fk.vmf.mixture(12, 16, kappa=(3, 9), seed=0, groups={"f": {}, "m": {"cohesion": 4}}).sample(6, seed=1)
+    a = fk.vmf.mixture(12, 16, kappa=(3, 9), seed=0, groups={"f": {}, "m": {"cohesion": 4}}).sample(
+        6, seed=1
+    )
     rng = np.random.default_rng(3)
-    b = a.assign(embedding=a.embedding + 0.3 * rng.normal(size=a.embedding.shape).astype(np.float32))
+    b = a.assign(
+        embedding=a.embedding + 0.3 * rng.normal(size=a.embedding.shape).astype(np.float32)
+    )
     return fk.score_tensor(fk.stack_models({"A": a, "B": b}))
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_levels_come_back_in_the_order_given():
     scores = two_encoders()
-    up, down = (fk.evaluate(scores, far=far, by="group") for far in ([0.01, 0.03, 0.1], [0.1, 0.01, 0.03]))
+    up, down = (
+        fk.evaluate(scores, far=far, by="group") for far in ([0.01, 0.03, 0.1], [0.1, 0.01, 0.03])
+    )
     assert down["empirical"].far_level.values.tolist() == [0.1, 0.01, 0.03]
     for node in ("empirical", "vstatistic"):
-        xr.testing.assert_identical(up[node].to_dataset().sel(far_level=[0.1, 0.01, 0.03]), down[node].to_dataset())
+        xr.testing.assert_identical(
+            up[node].to_dataset().sel(far_level=[0.1, 0.01, 0.03]), down[node].to_dataset()
+        )
     bands = [fk.band(ev, "frr_group") for ev in (up, down)]
     xr.testing.assert_allclose(bands[0].upper.sel(far_level=[0.1, 0.01, 0.03]), bands[1].upper)
-    fixed = [fk.evaluate(scores, threshold=t, by="group")["empirical"].to_dataset() for t in ([0.3, 0.5], [0.5, 0.3])]
+    fixed = [
+        fk.evaluate(scores, threshold=t, by="group")["empirical"].to_dataset()
+        for t in ([0.3, 0.5], [0.5, 0.3])
+    ]
     xr.testing.assert_identical(fixed[0].sel(threshold_level=[0.5, 0.3]), fixed[1])
     with pytest.raises(fk.InputError, match="a level twice"):
         fk.evaluate(scores, far=[0.1, 0.01, 0.1])
@@ -211,14 +242,23 @@ def test_levels_come_back_in_the_order_given():
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_every_model_has_thresholds_of_its_own():
-    scores, other = two_encoders(), two_encoders().isel(probe=slice(24, 72), reference=slice(24, 72))
+    scores, other = (
+        two_encoders(),
+        two_encoders().isel(probe=slice(24, 72), reference=slice(24, 72)),
+    )
     found = fk.evaluate(other, far=[0.1, 0.02], by="group", far_of="worst group")["empirical"]
     found = found.to_dataset()
-    ev = fk.evaluate(scores, threshold=found.threshold, by="group", resampling=fk.Resampling("image", n=3))
+    ev = fk.evaluate(
+        scores, threshold=found.threshold, by="group", resampling=fk.Resampling("image", n=3)
+    )
     assert ev["empirical"].threshold_level.values.tolist() == [0.1, 0.02]
     np.testing.assert_array_equal(ev["empirical"].threshold, found.threshold)
     for name in ("A", "B"):
-        how = dict(threshold=found.threshold.sel(model=name), by="group", resampling=fk.Resampling("image", n=3))
+        how = dict(
+            threshold=found.threshold.sel(model=name),
+            by="group",
+            resampling=fk.Resampling("image", n=3),
+        )
         alone = fk.evaluate(scores.sel(model=name), **how)
         for node in ("empirical", "replicates"):
             for rate in ("far", "frr", "frr_group", "far_cross"):
@@ -226,7 +266,9 @@ def test_every_model_has_thresholds_of_its_own():
     rows = {name: found.threshold.sel(model=name).values for name in ("B", "A")}
     again = fk.evaluate(scores, threshold=rows, by="group")
     np.testing.assert_array_equal(again["empirical"].frr, ev["empirical"].frr)
-    assert fk.compare(ev, "frr", models=("A", "B"), target="new people").estimate.sizes == {"threshold_level": 2}
+    assert fk.compare(ev, "frr", models=("A", "B"), target="new people").estimate.sizes == {
+        "threshold_level": 2
+    }
 
 
 @pytest.mark.parametrize(
@@ -235,7 +277,10 @@ def test_every_model_has_thresholds_of_its_own():
         ({"A": [0.1]}, "rows for the models 'A'.*'A', 'B'"),
         ({"A": [0.1], "B": [0.1, 0.2]}, r"as many values for every model; got \[1, 2\]"),
         (xr.DataArray([[0.1], [np.nan]], {"model": ["A", "B"]}, ("model", "far_level")), "finite"),
-        (xr.DataArray(np.ones((2, 1, 1)), {"model": ["A", "B"]}, ("model", "a", "b")), "one other dim"),
+        (
+            xr.DataArray(np.ones((2, 1, 1)), {"model": ["A", "B"]}, ("model", "a", "b")),
+            "one other dim",
+        ),
     ],
 )
 def test_thresholds_that_fit_no_model(threshold, words):

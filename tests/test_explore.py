@@ -22,14 +22,22 @@ from frkit.explore.studies import recentered
 
 def find(box, description):
     """The one control with this label."""
-    rows = [child.children if isinstance(child, widgets.HBox) else (child,) for child in box.children]
-    (control,) = [child for row in rows for child in row if getattr(child, "description", None) == description]
+    rows = [
+        child.children if isinstance(child, widgets.HBox) else (child,) for child in box.children
+    ]
+    (control,) = [
+        child for row in rows for child in row if getattr(child, "description", None) == description
+    ]
     return control
 
 
 def pictures(box) -> list[widgets.Image]:
     """One for each panel of the figure."""
-    (row,) = [child for child in box.children if isinstance(getattr(child, "children", [None])[0], widgets.Image)]
+    (row,) = [
+        child
+        for child in box.children
+        if isinstance(getattr(child, "children", [None])[0], widgets.Image)
+    ]
     return row.children
 
 
@@ -47,7 +55,10 @@ def follows(box, description, value) -> bool:
 BOXES = {
     "roc": (lambda: fk.explore.roc(two_models()), {"interval": "naive", "nominal level": 0.6}),
     "consistency": (lambda: fk.explore.consistency(growing()), {"images per identity": 16}),
-    "bias": (lambda: fk.explore.bootstrap_bias(biased()), {"images per identity": 10, "FAR level": FAR[1]}),
+    "bias": (
+        lambda: fk.explore.bootstrap_bias(biased()),
+        {"images per identity": 10, "FAR level": FAR[1]},
+    ),
 }
 
 
@@ -71,7 +82,10 @@ def test_each_panel_of_a_figure_is_a_whole_picture():
     """They stand one below the other where the page is narrow: nothing is drawn across the line between them."""
     panel = fk.explore.bootstrap_bias(biased())
     for canvas, image in zip(panel.canvases, panel.pictures.children, strict=True):
-        shown, drawn = imread(io.BytesIO(image.value), format="png"), np.asarray(canvas.buffer_rgba()) / 255
+        shown, drawn = (
+            imread(io.BytesIO(image.value), format="png"),
+            np.asarray(canvas.buffer_rgba()) / 255,
+        )
         np.testing.assert_allclose(shown, drawn[..., :3], atol=1e-6)
         assert (shown[:, 0] == 1).all() and (shown[:, -1] == 1).all() and (drawn[..., 3] == 1).all()
     assert panel.pictures.layout.flex_flow == "row wrap"
@@ -93,7 +107,9 @@ def test_words_and_ticks_that_stay_change_no_pixel(name):
     for canvas in panel.canvases:
         again = FigureCanvasAgg(canvas.figure)
         again.draw()
-        apart = np.abs(np.asarray(again.buffer_rgba()).astype(int) - np.asarray(canvas.buffer_rgba()))
+        apart = np.abs(
+            np.asarray(again.buffer_rgba()).astype(int) - np.asarray(canvas.buffer_rgba())
+        )
         assert apart.max() <= 3 and len(canvas.renderer.kept) > 5
 
 
@@ -123,11 +139,15 @@ def test_ticks_that_a_figure_removed_stay_away():
         ax.set_xticks([], minor=True)
 
     (canvas,) = Panel({}, show).canvases
-    assert canvas.ax.xaxis.get_minorticklocs().size == 0 and figure_checks.faults(canvas.figure) == []
+    assert (
+        canvas.ax.xaxis.get_minorticklocs().size == 0 and figure_checks.faults(canvas.figure) == []
+    )
 
 
 @pytest.mark.usefixtures("panels")
-@pytest.mark.parametrize("far", [(1e-3, 1e-2), (2e-4, 6e-3), (1.8e-4, 5.6e-3), (3e-3, 5e-3), (1e-4, 1e-1)])
+@pytest.mark.parametrize(
+    "far", [(1e-3, 1e-2), (2e-4, 6e-3), (1.8e-4, 5.6e-3), (3e-3, 5e-3), (1e-4, 1e-1)]
+)
 def test_words_of_ticks_have_room(far):
     """On an axis of a decade or two the words of all nine ticks between powers of ten lay over each other."""
 
@@ -174,7 +194,9 @@ def test_cautions_stand_under_the_figure_and_are_escaped():
     def show(ax):
         warnings.warn("<script>alert(1)</script>", fk.DataWarning, stacklevel=1)
 
-    assert Panel({}, show).cautions.value == "<ul><li>&lt;script&gt;alert(1)&lt;/script&gt;</li></ul>"
+    assert (
+        Panel({}, show).cautions.value == "<ul><li>&lt;script&gt;alert(1)&lt;/script&gt;</li></ul>"
+    )
 
 
 def test_consistency_reduces_over_the_chosen_range(monkeypatch):
@@ -221,7 +243,9 @@ def test_the_button_draws_new_data(monkeypatch):
 
 
 def test_roc_needs_far_levels():
-    evaluation = xr.DataTree.from_dict({"empirical": xr.Dataset({"frr": ("threshold_level", [0.1])})})
+    evaluation = xr.DataTree.from_dict(
+        {"empirical": xr.Dataset({"frr": ("threshold_level", [0.1])})}
+    )
     evaluation.attrs["provenance"] = provenance()
     with pytest.raises(fk.InputError, match="no FAR levels"):
         fk.explore.roc(evaluation)
@@ -232,7 +256,10 @@ def test_an_explorer_starts_where_it_is_told():
     assert find(box, "images per identity").value == 10, "the nearest that is offered"
     assert find(box, "FAR level").value == FAR[2]
     assert find(box, "bootstrap curves").value is True
-    assert find(fk.explore.roc(two_models(), far=(FAR[1], FAR[2])), "FAR range").value == (FAR[1], FAR[2])
+    assert find(fk.explore.roc(two_models(), far=(FAR[1], FAR[2])), "FAR range").value == (
+        FAR[1],
+        FAR[2],
+    )
     with pytest.raises(fk.InputError, match="no control 'colour'"):
         fk.explore.roc(two_models(), colour="red")
     with pytest.raises(fk.InputError, match="choose from"):
@@ -309,14 +336,23 @@ def test_a_guess_joins_the_legend_and_repeats_none_of_it():
 
     box = fk.explore.predict("How high?", draw, low=0, high=10, answer=7, shown=True)
     assert picture(box)
-    assert [text.get_text() for text in seen[0].get_legend().get_texts()] == ["found", "random", "your guess"]
+    assert [text.get_text() for text in seen[0].get_legend().get_texts()] == [
+        "found",
+        "random",
+        "your guess",
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_floors_of_several_encoders_at_once():
     law = fk.vmf.mixture(20, 16, seed=0, groups={"a": {"kappa": 12}, "b": {"kappa": 8}})
-    faces = fk.vmf.sample_encoders({"A": law, "B": law.correlated(concentration_factor=0.8)}, per_identity=5)
-    both, alone = (fk.evaluate(fk.score_tensor(seen), far=[0.1], by="group") for seen in (faces, faces.sel(model="A")))
+    faces = fk.vmf.sample_encoders(
+        {"A": law, "B": law.correlated(concentration_factor=0.8)}, per_identity=5
+    )
+    both, alone = (
+        fk.evaluate(fk.score_tensor(seen), far=[0.1], by="group")
+        for seen in (faces, faces.sel(model="A"))
+    )
     limit = fk.fair_floor(both, "frr_max_min").limit
     assert limit.dims == ("model", "far_level")
     assert np.isfinite(limit).all() and np.isfinite(fk.fair_floor(alone, "frr_max_min").limit).all()
@@ -335,7 +371,9 @@ def test_a_study_can_be_stopped(monkeypatch):
 
     panel = Panel({}, lambda ax: ax.plot([0, 1]))
     box = panel.box("Run", compute, lambda size: size / 2, size=size)
-    run, stop, bar = next(child for child in box.children if isinstance(child, widgets.HBox)).children
+    run, stop, bar = next(
+        child for child in box.children if isinstance(child, widgets.HBox)
+    ).children
     before = picture(box)
     run.click()
     assert run.disabled and size.disabled and not stop.disabled
@@ -349,5 +387,9 @@ def test_a_study_can_be_stopped(monkeypatch):
 
 def test_sliders_get_names_in_the_page():
     box = fk.explore.roc(two_models())
-    (script,) = [child.outputs[0]["data"]["text/html"] for child in box.children if isinstance(child, widgets.Output)]
+    (script,) = [
+        child.outputs[0]["data"]["text/html"]
+        for child in box.children
+        if isinstance(child, widgets.Output)
+    ]
     assert "aria-label" in script and script.startswith("<script>")

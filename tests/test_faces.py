@@ -48,7 +48,12 @@ def test_the_callers_arrays_are_neither_changed_nor_shared():
     ds = faces(values, identity, image=names, gender=gender)
     for array, old in zip((values, identity, gender, names), before, strict=True):
         np.testing.assert_array_equal(array, old)
-    for mine, theirs in [("embedding", values), ("identity", identity), ("gender", gender), ("image", names)]:
+    for mine, theirs in [
+        ("embedding", values),
+        ("identity", identity),
+        ("gender", gender),
+        ("image", names),
+    ]:
         assert not np.shares_memory(ds[mine].values, theirs)
 
 
@@ -128,7 +133,9 @@ def test_bad_labels_are_refused_with_their_rows(case):
         faces(embedding(), **{"identity": IDENTITY, **more})
 
 
-@pytest.mark.parametrize("name", ["image", "identity", "model", "feature", "embedding", "far_level", "score"])
+@pytest.mark.parametrize(
+    "name", ["image", "identity", "model", "feature", "embedding", "far_level", "score"]
+)
 def test_reserved_names_cannot_be_attributes(name):
     from frkit.data.labels import RESERVED
 
@@ -176,7 +183,9 @@ AGE = ["20", "30", "20", "20", "30"]
 
 def two_encoders(**more):
     a = faces(embedding(), IDENTITY, image=list("vwxyz"), age=AGE, varying="keep")
-    return a, faces(embedding(n_features=5, seed=1), IDENTITY, image=list("vwxyz"), age=AGE, varying="keep")
+    return a, faces(
+        embedding(n_features=5, seed=1), IDENTITY, image=list("vwxyz"), age=AGE, varying="keep"
+    )
 
 
 def test_stacking_pads_with_zeros_and_aligns_images():

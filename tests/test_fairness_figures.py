@@ -43,7 +43,9 @@ def line(ax, words):
 def two_bands(first, second, upper_first, upper_second, fair=1.0):
     def one(estimate, upper):
         data = {"estimate": estimate, "upper": upper, "lower": np.zeros(len(estimate))}
-        found = xr.Dataset({k: ("far_level", np.array(v, float)) for k, v in data.items()}, {"far_level": FAR})
+        found = xr.Dataset(
+            {k: ("far_level", np.array(v, float)) for k, v in data.items()}, {"far_level": FAR}
+        )
         return found.assign_attrs(measure="m", fair=fair)
 
     return {"x": one(first, upper_first), "y": one(second, upper_second)}
@@ -76,11 +78,16 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     assert fk.plot.fairness(band, ax, floors=floor) is ax
     ash = band.sel(model="Ash")
     np.testing.assert_array_equal(line(ax, "Ash").get_ydata(), ash.estimate.where(ash.resolved))
-    limit, drawn = floor.limit.sel(model="Birch").values, line(ax, "Birch: 95 % of fair floor").get_ydata()
+    limit, drawn = (
+        floor.limit.sel(model="Birch").values,
+        line(ax, "Birch: 95 % of fair floor").get_ydata(),
+    )
     bottom, top = ax.get_ylim()
     np.testing.assert_array_equal(drawn[np.isfinite(limit)], limit[np.isfinite(limit)])
     assert bottom < drawn.min() and np.isfinite(limit).any()
-    assert ((drawn < top) == (limit < 10 * np.nanmax(band.upper.where(np.isfinite(band.upper))))).all()
+    assert (
+        (drawn < top) == (limit < 10 * np.nanmax(band.upper.where(np.isfinite(band.upper))))
+    ).all()
     np.testing.assert_array_equal(line(ax, "perfectly fair").get_ydata(), [1, 1])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     title = ax.get_title(loc="left")
@@ -142,11 +149,15 @@ def test_each_group_has_its_own_curve(evaluation, ax):
 def test_the_matrix_prints_every_rate(evaluation, ax):
     rates = evaluation["empirical"].far_cross.isel(far_level=1).sel(model="Ash")
     fk.plot.cross_matrix(rates, ax)
-    assert [text.get_text() for text in ax.texts] == [f"{value:.2g}" for value in rates.values.ravel()]
+    assert [text.get_text() for text in ax.texts] == [
+        f"{value:.2g}" for value in rates.values.ravel()
+    ]
     np.testing.assert_array_equal(ax.collections[0].get_array(), rates)
     bare = rates.where(rates.group != "a", 0.0)
     ax = fk.plot.cross_matrix(bare)
-    assert ax.texts[0].get_text() == "0" and ax.collections[0].norm.vmin == bare.where(bare > 0).min()
+    assert (
+        ax.texts[0].get_text() == "0" and ax.collections[0].norm.vmin == bare.where(bare > 0).min()
+    )
     plt.close(ax.figure)
     with pytest.raises(fk.InputError, match="select one of the rest"):
         fk.plot.cross_matrix(evaluation["empirical"].far_cross, ax)
@@ -156,7 +167,12 @@ def test_the_matrix_prints_every_rate(evaluation, ax):
 def test_the_figure_follows_every_control(evaluation):
     box = fk.explore.fairness(evaluation)
     assert picture(box).startswith(b"\x89PNG")
-    moves = {"metric": "far_gini", "nominal level": 0.6, "replicates": 25, "models (Ctrl for several)": ("Ash",)}
+    moves = {
+        "metric": "far_gini",
+        "nominal level": 0.6,
+        "replicates": 25,
+        "models (Ctrl for several)": ("Ash",),
+    }
     for description, value in moves.items():
         assert follows(box, description, value), description
     options = find(box, "FAR range").options

@@ -42,7 +42,11 @@ def max_geomean(rates):
 
 
 def log_geomean(rates):
-    return sum(abs(log10(rate / geometric(rates))) for rate in rates) if min(rates) > 0 else ratio(max(rates), 0)
+    return (
+        sum(abs(log10(rate / geometric(rates))) for rate in rates)
+        if min(rates) > 0
+        else ratio(max(rates), 0)
+    )
 
 
 def gini(rates):
@@ -95,8 +99,13 @@ def rates(scores):
     """(FAR of each group, FRR of each group) of the data, the V-statistic and each replicate, at one level."""
     twin = as_twin(scores, "gender")
     drawn = [weighted(twin, *counts(twin, RESAMPLING, b)) for b in range(N)]
-    nodes = [summary(pairs, far=FAR, groups=GROUPS) for pairs in (empirical(twin), vstatistic(twin), *drawn)]
-    return [(node["far_group"][LEVEL].tolist(), node["frr_group"][LEVEL].tolist()) for node in nodes]
+    nodes = [
+        summary(pairs, far=FAR, groups=GROUPS)
+        for pairs in (empirical(twin), vstatistic(twin), *drawn)
+    ]
+    return [
+        (node["far_group"][LEVEL].tolist(), node["frr_group"][LEVEL].tolist()) for node in nodes
+    ]
 
 
 def by_hand(name, rates):
@@ -112,7 +121,9 @@ def test_intervals_equal_the_twin(name, method, evaluation, rates):
     estimate, centre, replicates = by_hand(name, rates)
     assert np.isfinite(replicates).all()
     expected = estimate, centre, *interval_by_hand(estimate, centre, replicates, method, 0.8)
-    np.testing.assert_allclose([band[v] for v in ("estimate", "centre", "lower", "upper")], expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        [band[v] for v in ("estimate", "centre", "lower", "upper")], expected, rtol=1e-9
+    )
 
 
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
@@ -145,7 +156,10 @@ def floor_by_hand(name, rates):
     data, centre, *replicates = rates
     common = [sum(kind) / len(kind) for kind in data]
     fair = [
-        [[x / y * r for x, y in zip(*pair, strict=True)] for *pair, r in zip(node, centre, common, strict=True)]
+        [
+            [x / y * r for x, y in zip(*pair, strict=True)]
+            for *pair, r in zip(node, centre, common, strict=True)
+        ]
         for node in replicates
     ]
     return [BY_HAND[name](*node) for node in fair]
@@ -159,7 +173,9 @@ def rate_tree(data, centre, replicates):
         dims = ("replicate", "far_level", "group")[-frr.ndim :]
         return xr.Dataset({"frr_group": (dims, frr)}, {"group": ["a", "b"], "far_level": [0.1]})
 
-    tree = xr.DataTree.from_dict({"empirical": node(data), "vstatistic": node(centre), "replicates": node(replicates)})
+    tree = xr.DataTree.from_dict(
+        {"empirical": node(data), "vstatistic": node(centre), "replicates": node(replicates)}
+    )
     tree.attrs["provenance"] = (
         '{"scheme": "identity", "n": 4, "seed": 0, "target": "new identities",'
         ' "n_images": 40, "n_identities": 4}'
@@ -179,7 +195,8 @@ def test_a_floor_on_paper():
 
 
 @pytest.mark.parametrize(
-    ("name", "data"), [("max_min", [0.1, 0.2]), ("gini", [0.1 / 3, 0.2 / 3]), ("max_difference", [0.075, 0.225])]
+    ("name", "data"),
+    [("max_min", [0.1, 0.2]), ("gini", [0.1 / 3, 0.2 / 3]), ("max_difference", [0.075, 0.225])],
 )
 def test_a_floor_that_equals_the_estimate_reaches_it(name, data):
     """Ties are common where few errors are counted: p = P(floor >= estimate), also after rounding."""
@@ -192,14 +209,18 @@ def test_a_replicate_without_errors_counts_as_infinitely_unfair():
     replicates = FAIR_NOISE * [0.1, 0.3]
     replicates[0, 0] = 0
     with pytest.warns(fk.DataWarning, match="up to 1 replicates of frr_max_min are not finite"):
-        floor = fk.fair_floor(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_min").isel(far_level=0)
+        floor = fk.fair_floor(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_min").isel(
+            far_level=0
+        )
     assert (int(floor.n_nonfinite), float(floor.p), float(floor.limit)) == (1, 2 / 5, inf)
 
 
 def test_a_fair_value_inside_the_band_is_reported():
     wide, narrow = FAIR_NOISE * [0.1, 0.3], (0.9 + 0.1 * FAIR_NOISE) * [0.1, 0.3]
     for replicates, expected in ((wide, True), (narrow, False)):
-        band = fk.band(rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_difference", level=0.9)
+        band = fk.band(
+            rate_tree([0.1, 0.3], [0.1, 0.3], replicates), "frr_max_difference", level=0.9
+        )
         assert bool(band.includes_fair[0]) is expected
         assert bool(band.lower[0] <= 0) is expected
         assert band.attrs["fair"] == 0
@@ -223,7 +244,9 @@ def test_one_function_makes_a_measure_with_all_four(evaluation):
 @pytest.mark.filterwarnings("ignore:fewer than ten errors:frkit.DataWarning")
 def test_ratios_are_compared_as_a_ratio(scores, evaluation):
     faces = people(SIZES, groups=GROUPS, dim=3)
-    other = fk.evaluate(fk.score_tensor(faces, "euclidean"), far=FAR, by="gender", resampling=RESAMPLING)
+    other = fk.evaluate(
+        fk.score_tensor(faces, "euclidean"), far=FAR, by="gender", resampling=RESAMPLING
+    )
     both = fk.compare(evaluation, other, "frr_max_min")
     assert both.attrs["contrast"] == "ratio"
     singles = [fk.band(ev, "frr_max_min").estimate for ev in (evaluation, other)]
@@ -232,7 +255,9 @@ def test_ratios_are_compared_as_a_ratio(scores, evaluation):
 
 @pytest.mark.filterwarnings("ignore:(up to|fewer):frkit.DataWarning")
 def test_far_of_new_identities_says_that_it_can_be_too_wide(scores):
-    ev = fk.evaluate(scores, far=FAR, by="gender", resampling=fk.Resampling("identity", n=20, strata="gender"))
+    ev = fk.evaluate(
+        scores, far=FAR, by="gender", resampling=fk.Resampling("identity", n=20, strata="gender")
+    )
     with pytest.warns(fk.DataWarning, match="up to √3 times too wide at low FAR"):
         fk.band(ev, "far_gini", method="pivotal")
 
@@ -255,19 +280,30 @@ def test_a_floor_says_what_it_cannot_make_fair():
 def test_a_group_too_small_is_named_and_stays():
     faces = people([6, 7, 9, 5, 6], groups=["a", "b", "c", "a", "b"], dim=3)
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'"):
-        ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by="gender", resampling=fk.Resampling("image", n=4))
+        ev = fk.evaluate(
+            fk.score_tensor(faces), far=[0.3], by="gender", resampling=fk.Resampling("image", n=4)
+        )
     assert ev["empirical"].group.values.tolist() == ["a", "b", "c"]
     with pytest.warns(fk.DataWarning, match="no FAR for 'c'.*two identities"):
         band = fk.band(ev, "far_max_min")
-    assert all(isnan(float(band[name][0])) for name in ("estimate", "lower", "upper", "p", "includes_fair"))
+    assert all(
+        isnan(float(band[name][0])) for name in ("estimate", "lower", "upper", "p", "includes_fair")
+    )
 
 
 @pytest.mark.filterwarnings("ignore:(no error in|fewer than ten):frkit.DataWarning")
 def test_crossed_attributes_are_groups_like_any_other():
     faces = people([6] * 8, groups=["f", "m"])
     race = ["xy"[int(name[2:]) // 2 % 2] for name in faces.identity.values]
-    faces = fk.faces(faces.embedding.values, faces.identity.values, gender=faces.gender.values, race=race)
-    ev = fk.evaluate(fk.score_tensor(faces), far=[0.3], by=["gender", "race"], resampling=fk.Resampling("image", n=4))
+    faces = fk.faces(
+        faces.embedding.values, faces.identity.values, gender=faces.gender.values, race=race
+    )
+    ev = fk.evaluate(
+        fk.score_tensor(faces),
+        far=[0.3],
+        by=["gender", "race"],
+        resampling=fk.Resampling("image", n=4),
+    )
     assert ev["empirical"].group.values.tolist() == ["f & x", "f & y", "m & x", "m & y"]
     assert np.isfinite(fk.band(ev, "far_gini").upper[0])
 
@@ -303,11 +339,15 @@ def test_permutations_equal_those_evaluated_one_by_one(name):
     for rng in generators(19, 3):
         dealt = dict(zip(who, np.array(["a", "b"])[deal(code, rng)], strict=True))
         labels = np.array([dealt[k] for k in faces.identity.values])
-        again = fk.score_tensor(fk.faces(faces.embedding.values, faces.identity.values, gender=labels))
+        again = fk.score_tensor(
+            fk.faces(faces.embedding.values, faces.identity.values, gender=labels)
+        )
         node = fk.evaluate(again, threshold=threshold, by="gender")["empirical"].to_dataset()
         values.append(measure(name)(node).values)
     away = -1 if name == "fdr" else 1
-    estimate = measure(name)(fk.evaluate(scores, far=[0.1, 0.3], by="gender")["empirical"].to_dataset())
+    estimate = measure(name)(
+        fk.evaluate(scores, far=[0.1, 0.3], by="gender")["empirical"].to_dataset()
+    )
     reached = (away * np.array(values) >= away * estimate.values - 1e-12).sum(0)
     np.testing.assert_allclose(found.estimate, estimate)
     np.testing.assert_allclose(found.p, (1 + reached) / 20)
@@ -317,7 +357,9 @@ def test_permutations_equal_those_evaluated_one_by_one(name):
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_permutations_of_rates_between_groups_models_and_lists():
     def between(tallies):
-        return tallies.far_cross.max(["group", "reference_group"]) - tallies.far_cross.min(["group", "reference_group"])
+        return tallies.far_cross.max(["group", "reference_group"]) - tallies.far_cross.min(
+            ["group", "reference_group"]
+        )
 
     register("far_between", fair=0.0)(between)
     faces = people([6, 7, 8, 5, 6, 7, 6, 5], groups=["a", "b"], dim=3)
@@ -342,7 +384,10 @@ def test_permutations_of_rates_between_groups_models_and_lists():
 
 
 def test_a_permutation_test_needs_a_disparity_of_rates(scores):
-    for name, words in (("frr", "no fair value"), ("auc_spread", "no rates of groups|no 'auc_group'")):
+    for name, words in (
+        ("frr", "no fair value"),
+        ("auc_spread", "no rates of groups|no 'auc_group'"),
+    ):
         with pytest.raises(fk.InputError, match=words):
             fk.permutation_test(scores, name, by="gender", far=[0.3], n=9)
     with pytest.raises(fk.InputError, match="at least 1 deal"):
@@ -360,6 +405,8 @@ def test_a_permutation_test_is_exact_where_groups_are_alike():
         one_of_two = np.random.default_rng(seed).permutation(np.repeat(["a", "b"], [8, 16]))
         labels = dict(zip(np.unique(faces.identity.values), one_of_two, strict=True))
         faces = faces.assign_coords(gender=("image", [labels[k] for k in faces.identity.values]))
-        p = fk.permutation_test(fk.score_tensor(faces), "frr_max_difference", by="gender", far=[0.1], n=19).p.item()
+        p = fk.permutation_test(
+            fk.score_tensor(faces), "frr_max_difference", by="gender", far=[0.1], n=19
+        ).p.item()
         small += p <= 0.2
     assert small <= 22

@@ -19,7 +19,9 @@ def tallies(frr, far=None):
     frr = np.asarray(frr, float)
     dims = ("far_level", "group")[-frr.ndim :]
     coords = {"group": [f"g{k}" for k in range(frr.shape[-1])]}
-    return xr.Dataset({"frr_group": (dims, frr), "far_group": (dims, frr if far is None else far)}, coords)
+    return xr.Dataset(
+        {"frr_group": (dims, frr), "far_group": (dims, frr if far is None else far)}, coords
+    )
 
 
 def value(name, frr, far=None):
@@ -44,7 +46,9 @@ def test_four_groups_by_hand(rate, name, expected):
 def test_two_groups_by_hand():
     a, b = 0.03, 0.012
     np.testing.assert_allclose(value("frr_gini", [a, b]), abs(a - b) / (a + b))
-    np.testing.assert_allclose(value("frr_log_geomean", [a, b]), 2 * np.log10(value("frr_max_geomean", [a, b])))
+    np.testing.assert_allclose(
+        value("frr_log_geomean", [a, b]), 2 * np.log10(value("frr_max_geomean", [a, b]))
+    )
 
 
 def test_gini_is_the_double_sum_of_the_paper():
@@ -61,7 +65,9 @@ def test_the_order_of_the_groups_does_not_matter(name):
 
 @pytest.mark.parametrize("name", SCALE_FREE)
 def test_a_common_factor_does_not_matter(name):
-    np.testing.assert_allclose(value(f"frr_{name}", np.multiply(FOUR, 1e-5)), value(f"frr_{name}", FOUR))
+    np.testing.assert_allclose(
+        value(f"frr_{name}", np.multiply(FOUR, 1e-5)), value(f"frr_{name}", FOUR)
+    )
 
 
 @pytest.mark.parametrize("name", [f"{rate}_{form}" for rate in ("far", "frr") for form in FORMS])
@@ -70,7 +76,9 @@ def test_equal_groups_have_the_fair_value(name):
 
 
 def test_one_rate_of_zero():
-    assert [value(f"frr_{name}", [0, 0.1, 0.2]) for name in ("max_min", "max_geomean", "log_geomean")] == [np.inf] * 3
+    assert [
+        value(f"frr_{name}", [0, 0.1, 0.2]) for name in ("max_min", "max_geomean", "log_geomean")
+    ] == [np.inf] * 3
     np.testing.assert_allclose(value("frr_gini", [0, 0.1, 0.2]), 2 / 3)
     np.testing.assert_allclose(value("frr_max_difference", [0, 0.1, 0.2]), 0.2)
 
@@ -108,7 +116,9 @@ def test_the_weight_of_the_measures_of_the_field():
 
 
 def test_spread_is_the_standard_deviation_over_groups():
-    node = xr.Dataset({"eer_group": ("group", [0.1, 0.2, 0.4]), "auc_group": ("group", [0.9, 0.8, 0.6])})
+    node = xr.Dataset(
+        {"eer_group": ("group", [0.1, 0.2, 0.4]), "auc_group": ("group", [0.9, 0.8, 0.6])}
+    )
     for name in ("eer_spread", "auc_spread"):
         np.testing.assert_allclose(measure(name)(node), np.std([0.1, 0.2, 0.4], ddof=1))
 
@@ -134,7 +144,11 @@ def test_without_groups_there_is_a_remedy():
 
 def test_every_disparity_is_registered_with_its_fair_value():
     fair = {name: measure(name).fair for name in names() if measure(name).fair is not None}
-    expected = {f"{rate}_{form}": fk.measures.measure(f"frr_{form}").fair for rate in ("far", "frr") for form in FORMS}
+    expected = {
+        f"{rate}_{form}": fk.measures.measure(f"frr_{form}").fair
+        for rate in ("far", "frr")
+        for form in FORMS
+    }
     expected |= {"fdr": 1, "ir": 1, "garbe": 0, "eer_spread": 0, "auc_spread": 0}
     assert expected.items() <= fair.items()
     assert measure("frr_max_min").scale == "log"

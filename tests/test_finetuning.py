@@ -8,7 +8,14 @@ from scipy import optimize
 
 import frkit as fk
 from frkit.studies import Training, finetuning
-from frkit.studies.finetuning import People, _hardest, people_of, train_layer, triplet_loss, unit_rows
+from frkit.studies.finetuning import (
+    People,
+    _hardest,
+    people_of,
+    train_layer,
+    triplet_loss,
+    unit_rows,
+)
 
 QUICK = Training(steps=10)
 HOW = dict(by="group", models=2, subsets=10, fpr=0.1, training=QUICK, progress=False)
@@ -22,7 +29,9 @@ def rows(n, dim, rng):
 @pytest.fixture(scope="module")
 def population():
     groups = {"a": {"kappa": (30, 80)}, "b": {"kappa": (25, 60)}}
-    return fk.vmf.subspace_mixture(groups, n_identities=120, dim=32, common=6, own=6, own_share=0.6, seed=0)
+    return fk.vmf.subspace_mixture(
+        groups, n_identities=120, dim=32, common=6, own=6, own_share=0.6, seed=0
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +46,10 @@ def test_the_loss_is_that_of_facenet():
     rng = np.random.default_rng(0)
     triplets, layer = [rows(7, 5, rng) for _ in range(3)], rng.normal(size=(5, 4))
     a, p, n = (x @ layer / np.linalg.norm(x @ layer, axis=1, keepdims=True) for x in triplets)
-    each = [max(0, np.sum((i - j) ** 2) - np.sum((i - k) ** 2) + 0.4) for i, j, k in zip(a, p, n, strict=True)]
+    each = [
+        max(0, np.sum((i - j) ** 2) - np.sum((i - k) ** 2) + 0.4)
+        for i, j, k in zip(a, p, n, strict=True)
+    ]
     assert triplet_loss(layer, triplets, 0.4)[0] == pytest.approx(np.mean(each), rel=1e-12)
 
 
@@ -68,7 +80,9 @@ def test_a_couple_is_two_images_of_one_person():
     which = np.repeat([0, 1, 2], 500)
     one, other = people.couples(which, np.random.default_rng(0))
     for found in (one, other):
-        assert np.all((found >= people.first[which]) & (found < people.first[which] + people.count[which]))
+        assert np.all(
+            (found >= people.first[which]) & (found < people.first[which] + people.count[which])
+        )
     assert np.all(one != other)
     assert len(set(zip(one[which == 1], other[which == 1], strict=True))) == 20
 
@@ -136,7 +150,8 @@ def test_the_result_has_the_form_of_both_tables_and_repeats(faces):
         found.n_absolute, np.abs(found.n_by_batch).mean("batch").transpose(*found.n_absolute.dims)
     )
     np.testing.assert_array_equal(
-        found.eer_all.sel(finetuned="none").isel(batch=0), found.eer_all.sel(finetuned="none").isel(batch=1)
+        found.eer_all.sel(finetuned="none").isel(batch=0),
+        found.eer_all.sel(finetuned="none").isel(batch=1),
     )
     assert bool((found.eer.isel(batch=0) != found.eer.isel(batch=1)).any())
     other = finetuning(faces, **{**HOW, "seed": 1})
@@ -150,7 +165,9 @@ def test_untuned_rates_are_those_of_n_sigma(faces):
     _, tested = who.halves(np.random.default_rng(halves))
     part = faces.isel(image=np.isin(faces.identity.values, tested))
     plain = fk.nsigma.subset_rates(fk.score_tensor(part), by="group", subsets=2, fpr=0.1)
-    np.testing.assert_allclose(found.eer_all.sel(finetuned="none").isel(batch=0), plain.eer_all, atol=1e-9)
+    np.testing.assert_allclose(
+        found.eer_all.sel(finetuned="none").isel(batch=0), plain.eer_all, atol=1e-9
+    )
 
 
 def test_tuning_to_a_group_helps_it_and_hurts_the_other(faces):
@@ -179,7 +196,9 @@ def test_groups_use_the_common_and_their_own_subspace(population):
 def test_the_study_agrees_with_the_exact_truth(population):
     exact = population.population_summary(by="group").eer_group
     faces = population.sample(40, seed=3)
-    found = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="group", weighting="pair")["empirical"].eer_group
+    found = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="group", weighting="pair")[
+        "empirical"
+    ].eer_group
     np.testing.assert_allclose(found, exact, rtol=0.1)
 
 
@@ -203,7 +222,9 @@ def test_bad_options_are_refused(faces, options, message):
 def test_small_data_are_refused(faces):
     names = np.unique(faces.identity.values[faces.group.values == "b"])[:3]
     few = (faces.group.values == "a") | np.isin(faces.identity.values, names)
-    with pytest.raises(fk.InputError, match="4 people with two images in every group; 'b' has fewer"):
+    with pytest.raises(
+        fk.InputError, match="4 people with two images in every group; 'b' has fewer"
+    ):
         finetuning(faces.isel(image=few), **HOW)
     with pytest.raises(fk.InputError, match="has only 'a'"):
         finetuning(faces.isel(image=faces.group.values == "a"), **HOW)

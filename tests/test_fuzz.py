@@ -27,7 +27,14 @@ HUNG = 20.0  # seconds on the clock, on a busy machine; readers in a process of 
 MOST_MEMORY = 300  # MB that one file may take, on top of what the whole file takes
 N = 8
 IDENTITY = [f"p{k // 2}" for k in range(N)]
-PAIRS = [("p0", "p0", 1), ("p1", "p1", 1), ("p0", "p1", 0), ("p2", "p0", 0), ("p1", "p2", 0), ("p2", "p2", 1)]
+PAIRS = [
+    ("p0", "p0", 1),
+    ("p1", "p1", 1),
+    ("p0", "p1", 0),
+    ("p2", "p0", 0),
+    ("p1", "p2", 0),
+    ("p2", "p2", 1),
+]
 
 
 def embedding():
@@ -49,7 +56,9 @@ def write_npy(path):
 
 
 def write_text(path, mark=","):
-    rows = [mark.join([who, *map(str, row)]) for who, row in zip(IDENTITY, embedding(), strict=True)]
+    rows = [
+        mark.join([who, *map(str, row)]) for who, row in zip(IDENTITY, embedding(), strict=True)
+    ]
     text = "\n".join([mark.join(["identity", "f0", "f1", "f2"]), *rows]).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
 
@@ -68,15 +77,23 @@ def write_parquet(path):
 def write_mat(path):
     from scipy.io import savemat
 
-    savemat(path, {"embedding": embedding(), "identity": np.array(IDENTITY, object)}, do_compression=True)
+    savemat(
+        path,
+        {"embedding": embedding(), "identity": np.array(IDENTITY, object)},
+        do_compression=True,
+    )
 
 
 def write_mat_hdf5(path):
     import h5py
 
     with h5py.File(path, "w", userblock_size=512) as file:
-        file.create_dataset("embedding", data=embedding().T).attrs["MATLAB_class"] = np.bytes_("double")
-        file.create_dataset("identity", data=np.arange(N)[None] // 2).attrs["MATLAB_class"] = np.bytes_("double")
+        file.create_dataset("embedding", data=embedding().T).attrs["MATLAB_class"] = np.bytes_(
+            "double"
+        )
+        file.create_dataset("identity", data=np.arange(N)[None] // 2).attrs["MATLAB_class"] = (
+            np.bytes_("double")
+        )
 
 
 def write_netcdf(path):
@@ -100,7 +117,10 @@ def write_zarr_zip(path):
 
 
 def write_matrix(path):
-    rows = [",".join([name, *map(str, row)]) for name, row in zip(IDENTITY[::2], np.eye(4) + 0.5, strict=True)]
+    rows = [
+        ",".join([name, *map(str, row)])
+        for name, row in zip(IDENTITY[::2], np.eye(4) + 0.5, strict=True)
+    ]
     path.write_text("\n".join([",".join(["", *IDENTITY[::2]]), *rows]))
 
 
@@ -125,7 +145,11 @@ def write_columns(path):
 
 def write_bob_csv(path):
     head = "probe_subject_id,probe_template_id,bio_ref_subject_id,bio_ref_template_id,score"
-    path.write_text("\n".join([head, *(f"{a},{a}_{k},{b},{b}_x,{0.1 * k}" for k, (a, b, _) in enumerate(PAIRS))]))
+    path.write_text(
+        "\n".join(
+            [head, *(f"{a},{a}_{k},{b},{b}_x,{0.1 * k}" for k, (a, b, _) in enumerate(PAIRS))]
+        )
+    )
 
 
 def write_lfw(path):
@@ -194,7 +218,9 @@ def mutated(data, rng):
         elif kind == 2:
             del data[at : at + many]
         elif kind == 3:
-            data[at:at] = rng.choice([b"\0", b'"', b"\xff\xfe", b"nan", b"1e999", b"\n", b",", b"\xe7", b"\x7f" * 8])
+            data[at:at] = rng.choice(
+                [b"\0", b'"', b"\xff\xfe", b"nan", b"1e999", b"\n", b",", b"\xe7", b"\x7f" * 8]
+            )
         elif kind == 4:
             data[at:at] = data[at : at + 50]
         else:
@@ -228,7 +254,11 @@ forked.memory = 0.0
 def peak():
     """The most memory of this process since the last call, in MB; 0 where the system does not tell."""
     try:
-        held = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+        held = [
+            line
+            for line in Path("/proc/self/status").read_text().splitlines()
+            if line.startswith("VmHWM")
+        ]
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         return 0.0
@@ -253,10 +283,16 @@ def outcome(load, path):
         found = "refused" if error.args[0].strip() else "refused without a word"
     except Exception as error:
         found = f"{type(error).__name__}: {error}"
-    return found if time.monotonic() - began < HUNG else f"{found}, after {time.monotonic() - began:.0f} s"
+    return (
+        found
+        if time.monotonic() - began < HUNG
+        else f"{found}, after {time.monotonic() - began:.0f} s"
+    )
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")  # left open
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # left open
 @pytest.mark.parametrize("name", LOADERS)
 def test_damaged_files_are_read_or_refused(tmp_path, name, monkeypatch):
     if MUTATIONS and hasattr(os, "fork"):
@@ -264,12 +300,16 @@ def test_damaged_files_are_read_or_refused(tmp_path, name, monkeypatch):
     file, write, load = LOADERS[name]
     whole = tmp_path / file
     write(whole)
-    assert outcome(load, whole) == "read"  # this loads the library, the next time shows what a file takes
+    assert (
+        outcome(load, whole) == "read"
+    )  # this loads the library, the next time shows what a file takes
     peak()
     began = worked()
     assert outcome(load, whole) == "read"
     usual, held, slowest, largest = worked() - began, peak(), 0.0, 0.0
-    parts = sorted(part for part in whole.rglob("*") if part.is_file()) if whole.is_dir() else [whole]
+    parts = (
+        sorted(part for part in whole.rglob("*") if part.is_file()) if whole.is_dir() else [whole]
+    )
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     counts, bad = {"read": 0, "refused": 0}, []
     for number in range(MUTATIONS or FEW[name]):

@@ -11,7 +11,9 @@ from scipy import sparse
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings("ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed"
+)
 
 MIX = fk.vmf.mixture(8, 8, kappa=(3, 12), seed=0)
 FACES = MIX.sample(5, seed=1).assign_coords(gender=("image", np.repeat(["f", "m"] * 4, 5)))
@@ -23,7 +25,9 @@ def matrix(values, scores, **options):
     """A matrix with the names, people and gender of a tensor."""
     people = [scores[f"{side}_identity"].values for side in ("probe", "reference")]
     gender = tuple(scores[f"{side}_gender"].values for side in ("probe", "reference"))
-    names = dict(probe=scores.probe.values, reference=scores.reference.values, attributes={"gender": gender})
+    names = dict(
+        probe=scores.probe.values, reference=scores.reference.values, attributes={"gender": gender}
+    )
     return fk.score_matrix(values, *people, **names | options)
 
 
@@ -69,7 +73,9 @@ def centre(scores):
     return tree["vstatistic"].frr.values
 
 
-@pytest.mark.parametrize("change", [lambda s: s * 100, lambda s: s + 5, lambda s: s**3], ids=["x100", "+5", "cubed"])
+@pytest.mark.parametrize(
+    "change", [lambda s: s * 100, lambda s: s + 5, lambda s: s**3], ids=["x100", "+5", "cubed"]
+)
 def test_the_score_of_an_image_with_itself_follows_arithmetic(change):
     with xr.set_options(keep_attrs=True):
         changed = change(SCORES)
@@ -106,7 +112,11 @@ def test_an_image_that_stands_twice_is_refused():
 
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean", lambda a, b: a @ b.T])
 def test_embeddings_that_lost_a_value_are_refused(similarity):
-    holed = FACES.where(FACES.image != "image00003") if "image00003" in FACES.image else FACES.copy(deep=True)
+    holed = (
+        FACES.where(FACES.image != "image00003")
+        if "image00003" in FACES.image
+        else FACES.copy(deep=True)
+    )
     holed["embedding"] = FACES.embedding.where(xr.DataArray(np.arange(40) != 3, dims="image"))
     with pytest.raises(fk.InputError, match="row 3"):
         fk.score_tensor(holed, similarity)
@@ -127,8 +137,12 @@ HELD = {
 @pytest.fixture(scope="module")
 def two_models():
     race = ("image", np.repeat(list("abcabcaa"), 5))
-    worse = FACES.copy(data={"embedding": FACES.embedding + np.random.default_rng(0).normal(0, 0.3, (40, 8))})
-    faces = fk.stack_models({"A": FACES.assign_coords(race=race), "B": worse.assign_coords(race=race)})
+    worse = FACES.copy(
+        data={"embedding": FACES.embedding + np.random.default_rng(0).normal(0, 0.3, (40, 8))}
+    )
+    faces = fk.stack_models(
+        {"A": FACES.assign_coords(race=race), "B": worse.assign_coords(race=race)}
+    )
     return quietly(fk.evaluate, fk.score_tensor(faces), **LEVELS | GROUPED)
 
 
@@ -142,7 +156,9 @@ def quietly(function, *given, **named):
 @pytest.mark.parametrize("measure", ["frr", "threshold", "eer_group", "far_cross", "frr_group"])
 def test_a_part_of_an_evaluation_has_the_bands_of_that_part(two_models, name, measure):
     """What images add to the rates has no labels of its own: bands of another level, or group, were given."""
-    whole, part = (quietly(fk.band, one, measure) for one in (two_models, two_models.isel(HELD[name])))
+    whole, part = (
+        quietly(fk.band, one, measure) for one in (two_models, two_models.isel(HELD[name]))
+    )
     expected = whole.isel(HELD[name], missing_dims="ignore")
     for end in ("estimate", "lower", "upper"):
         np.testing.assert_array_equal(part[end], expected[end])
@@ -158,7 +174,9 @@ def test_a_disparity_of_some_groups_is_theirs(two_models):
 
 
 def test_a_part_without_rates_between_groups_has_its_bands(two_models):
-    part = two_models.map_over_datasets(lambda node: node.drop_dims("reference_group", errors="ignore"))
+    part = two_models.map_over_datasets(
+        lambda node: node.drop_dims("reference_group", errors="ignore")
+    )
     for measure in ("frr_group", "frr_max_min"):
         whole, found = (quietly(fk.band, one, measure) for one in (two_models, part))
         np.testing.assert_array_equal(found.upper, whole.upper)
@@ -168,13 +186,17 @@ def test_a_part_without_rates_between_groups_has_its_bands(two_models):
 
 def test_a_part_of_the_demo_evaluation_has_its_bands():
     demo = fk.demo_evaluation()
-    whole, part = (quietly(fk.band, one, "far_group") for one in (demo, demo.isel(far_level=[9, 4], group=[1])))
+    whole, part = (
+        quietly(fk.band, one, "far_group") for one in (demo, demo.isel(far_level=[9, 4], group=[1]))
+    )
     np.testing.assert_array_equal(part.upper, whole.upper.isel(far_level=[9, 4], group=[1]))
 
 
 def test_bands_of_unknown_levels_are_refused(two_models):
     other = {"far_level": [0.1, 0.2]}
-    renamed = two_models.map_over_datasets(lambda node: node.assign_coords(other) if "far_level" in node.dims else node)
+    renamed = two_models.map_over_datasets(
+        lambda node: node.assign_coords(other) if "far_level" in node.dims else node
+    )
     with pytest.raises(fk.InputError, match="other labels of far_level"):
         fk.band(renamed, "frr")
 
@@ -197,7 +219,9 @@ def doors(who):
         "matrix, references": lambda: fk.score_matrix(numbers, PEOPLE, who),
         "pairs": lambda: fk.pairs(**score, probe_identity=who, reference_identity=["c"] * 4),
         "draws": lambda: fk.Resampling("identity", n=2).weights(who),
-        "coordinate": lambda: fk.evaluate(tensor.assign_coords(probe_identity=("probe", np.array(who, object)))),
+        "coordinate": lambda: fk.evaluate(
+            tensor.assign_coords(probe_identity=("probe", np.array(who, object)))
+        ),
     }
 
 
@@ -208,8 +232,18 @@ def test_nobody_is_no_person(word, door):
         doors([word, "a", "b", "b"])[door]()
 
 
-SAME = [("a", " a "), ("1", 1), (1, 1.0), ("1", 1.0), ("a", b"a"), (1, np.float32(1)), ("a", np.str_("a"))]
-SAME += [("Jos\u00e9", "Jose\u0301")]  # one code or two for a letter and its accent: names of files on a Mac have two
+SAME = [
+    ("a", " a "),
+    ("1", 1),
+    (1, 1.0),
+    ("1", 1.0),
+    ("a", b"a"),
+    (1, np.float32(1)),
+    ("a", np.str_("a")),
+]
+SAME += [
+    ("Jos\u00e9", "Jose\u0301")
+]  # one code or two for a letter and its accent: names of files on a Mac have two
 
 
 @pytest.mark.parametrize(("one", "other"), SAME, ids=repr)
@@ -217,7 +251,9 @@ def test_two_ways_to_write_a_label(one, other):
     for labels in ([one, other, "b", "c"], [other, one, "b", "c"]):
         assert len(set(fk.faces(np.eye(4), labels).identity.values.tolist())) == 3
         other_side = [other, one, "b", "c"]
-        scores = fk.score_matrix(np.eye(4), labels, other_side, attributes={"g": (labels, other_side)})
+        scores = fk.score_matrix(
+            np.eye(4), labels, other_side, attributes={"g": (labels, other_side)}
+        )
         for name in ("identity", "g"):
             np.testing.assert_array_equal(scores[f"probe_{name}"], scores[f"reference_{name}"])
         assert fk.Resampling("image", n=2).weights(labels).sizes["identity"] == 3
@@ -230,12 +266,19 @@ MISSING = [None, float("nan"), "", " ", "nan", "unknown"]
 def test_a_missing_attribute_is_no_group(word):
     labels = np.repeat(["f", "m"] * 4, 5).astype(object)
     labels[:5] = word
-    known = rates(SCORES.isel(probe=slice(5, None), reference=slice(5, None)), by="gender", far=None, threshold=[0.5])
+    known = rates(
+        SCORES.isel(probe=slice(5, None), reference=slice(5, None)),
+        by="gender",
+        far=None,
+        threshold=[0.5],
+    )
     lists = labels.tolist()
     for scores in (
         fk.score_tensor(fk.faces(FACES.embedding, FACES.identity, gender=lists)),
         matrix(SCORES.values, SCORES, attributes={"gender": (lists, lists)}),
-        SCORES.assign_coords(probe_gender=("probe", labels), reference_gender=("reference", labels)),
+        SCORES.assign_coords(
+            probe_gender=("probe", labels), reference_gender=("reference", labels)
+        ),
     ):
         found = rates(scores, by="gender", far=None, threshold=[0.5])
         assert found.group.values.tolist() == ["f", "m"]
@@ -266,7 +309,12 @@ def test_crossed_labels_do_not_collide():
         fk.evaluate(scores, by=["x", "y"], **LEVELS)
 
 
-NOT_FLAT = [(name for name in PEOPLE), dict(enumerate(PEOPLE)).values(), set(PEOPLE), map(str, PEOPLE)]
+NOT_FLAT = [
+    (name for name in PEOPLE),
+    dict(enumerate(PEOPLE)).values(),
+    set(PEOPLE),
+    map(str, PEOPLE),
+]
 
 
 @pytest.mark.parametrize("labels", NOT_FLAT, ids=lambda labels: type(labels).__name__)
@@ -278,7 +326,9 @@ def test_labels_that_are_no_list_say_what_they_are(labels):
 # --- weights of identities -----------------------------------------------------------------------------------
 
 OF_NUMBERS = {f"{side}_identity": (side, np.arange(40) // 5 + 7) for side in ("probe", "reference")}
-OF_NUMBERS = SCORES.assign_coords(OF_NUMBERS)  # people called 7 to 14, of whom 10 is the first by name
+OF_NUMBERS = SCORES.assign_coords(
+    OF_NUMBERS
+)  # people called 7 to 14, of whom 10 is the first by name
 P_K = dict(zip(sorted(map(str, range(7, 15))), np.arange(1.0, 9)))
 WEIGHTS = {
     "Series": pd.Series(P_K)[::-1],
@@ -296,11 +346,14 @@ def test_weights_go_by_their_names_where_they_have_some(name):
     np.testing.assert_array_equal(found.frr, wanted.frr)
 
 
-@pytest.mark.parametrize("weights", [pd.Series(np.ones(8), list("abcdefgh")), np.ones(7), {"0": 1.0}], ids=type)
+@pytest.mark.parametrize(
+    "weights", [pd.Series(np.ones(8), list("abcdefgh")), np.ones(7), {"0": 1.0}], ids=type
+)
 @pytest.mark.parametrize("function", [fk.evaluate])
 def test_weights_of_other_people_are_refused(function, weights):
     with pytest.raises(
-        fk.InputError, match="weighting (has no p_k for identities|must hold one positive p_k for each)"
+        fk.InputError,
+        match="weighting (has no p_k for identities|must hold one positive p_k for each)",
     ):
         function(OF_NUMBERS, far=[0.3], by="gender", weighting=weights)
 
@@ -321,7 +374,10 @@ HOLED = np.where(FAILED, np.nan, VALUES)
 
 def listed(values, **options):
     """The same as a list of pairs."""
-    people = [np.repeat(PART.probe_identity.values, 20), np.tile(PART.reference_identity.values, 20)]
+    people = [
+        np.repeat(PART.probe_identity.values, 20),
+        np.tile(PART.reference_identity.values, 20),
+    ]
     names = [np.repeat(PART.probe.values, 20), np.tile(PART.reference.values, 20)]
     keys = ("probe_identity", "reference_identity", "probe", "reference")
     return fk.pairs(values.ravel(), **dict(zip(keys, people + names)), **options)
@@ -330,7 +386,10 @@ def listed(values, **options):
 MARKED = {
     "a number": (np.where(FAILED, -1, VALUES), dict(missing=-1)),
     "float32": (np.where(FAILED, -0.1, VALUES).astype(np.float32), dict(missing=-0.1)),
-    "several, float32": (np.where(FAILED, -0.1, VALUES).astype(np.float32), dict(missing=[7, -0.1])),
+    "several, float32": (
+        np.where(FAILED, -0.1, VALUES).astype(np.float32),
+        dict(missing=[7, -0.1]),
+    ),
     "an array": (np.where(FAILED, -0.1, VALUES).astype(np.float32), dict(missing=np.array([-0.1]))),
     "masked": (np.ma.array(np.where(FAILED, 9.0, VALUES), mask=FAILED), {}),
     "infinite mark": (np.where(FAILED, -np.inf, VALUES), dict(missing=-np.inf)),
@@ -338,12 +397,17 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize("form", [lambda v, **o: matrix(v, PART, **o), listed], ids=["matrix", "list"])
+@pytest.mark.parametrize(
+    "form", [lambda v, **o: matrix(v, PART, **o), listed], ids=["matrix", "list"]
+)
 @pytest.mark.parametrize("name", MARKED)
 def test_failed_comparisons_are_left_out(name, form):
     values, options = MARKED[name]
     np.testing.assert_array_equal(
-        np.isnan(np.asarray(getattr(form(values, **options), "score", form(values, **options))).ravel()), FAILED.ravel()
+        np.isnan(
+            np.asarray(getattr(form(values, **options), "score", form(values, **options))).ravel()
+        ),
+        FAILED.ravel(),
     )
     assert_same(form(values, **options), form(HOLED.astype(values.dtype)))
 
@@ -390,7 +454,9 @@ def test_what_is_no_score_is_refused(name, form):
 
 
 @pytest.mark.parametrize("mark", ["-1", ["-1"], [[None, "x"]], {"a": 1}, 1j], ids=repr)
-@pytest.mark.parametrize("form", [lambda v, **o: matrix(v, PART, **o), listed], ids=["matrix", "list"])
+@pytest.mark.parametrize(
+    "form", [lambda v, **o: matrix(v, PART, **o), listed], ids=["matrix", "list"]
+)
 def test_a_mark_must_be_a_number(mark, form):
     with pytest.raises(fk.InputError, match="missing must be numbers"):
         form(VALUES, missing=mark)
@@ -422,7 +488,9 @@ def test_a_symmetric_square_counts_each_pair_once(tmp_path):
     assert filed.attrs["symmetric"] == 1
     np.save(tmp_path / "square.npy", square)
     np.save(tmp_path / "ids.npy", np.array(ids))
-    mapped = fk.open_scores(tmp_path / "square.npy", labels=tmp_path / "ids.npy", identity="{name}_{number}")
+    mapped = fk.open_scores(
+        tmp_path / "square.npy", labels=tmp_path / "ids.npy", identity="{name}_{number}"
+    )
     assert_same(mapped, SCORES)
     lopsided = square + np.triu(np.ones_like(square))
     kept = fk.score_matrix(lopsided, who, who, probe=names, reference=names)
@@ -479,7 +547,9 @@ def test_a_measure_of_ones_own_tells_its_own_error():
 
 
 def test_group_rates_at_other_levels_or_groups_are_not_drawn_together(two_models):
-    far, frr = (quietly(fk.band, two_models.isel(model=0), name) for name in ("far_group", "frr_group"))
+    far, frr = (
+        quietly(fk.band, two_models.isel(model=0), name) for name in ("far_group", "frr_group")
+    )
     for other in (frr.isel(group=[1, 0, 2]), frr.isel(far_level=[1, 0]), frr.isel(group=[0])):
         with pytest.raises(fk.InputError, match="other levels or groups"):
             fk.plot.group_roc(far, other)
@@ -495,7 +565,10 @@ def test_what_is_no_evaluation_is_not_described(thing):
 def test_the_worst_pairs_are_those_of_the_same_scores(kind):
     who = fk.contributions(SCORES, far=[0.3], weighting=np.arange(1.0, 9)).isel(far_level=0)
     assert fk.worst_pairs(SCORES, who, kind=kind).sizes["pair"] > 0
-    for other in (fk.score_tensor(FACES, "euclidean"), SCORES.isel(probe=slice(30), reference=slice(30))):
+    for other in (
+        fk.score_tensor(FACES, "euclidean"),
+        SCORES.isel(probe=slice(30), reference=slice(30)),
+    ):
         with pytest.raises(fk.InputError, match="made of other scores"):
             fk.worst_pairs(other, who, kind=kind)
     with pytest.raises(fk.InputError, match="fk.contributions"):
@@ -506,14 +579,19 @@ def test_the_worst_pairs_of_some_people_in_any_order_are_theirs():
     """Shares went by their place: of people in another order those of others were listed."""
     who = fk.contributions(SCORES, far=[0.3]).isel(far_level=0)
     worst, turned = (
-        fk.worst_pairs(SCORES, one, kind="genuine") for one in (who, who.sortby("identity", ascending=False))
+        fk.worst_pairs(SCORES, one, kind="genuine")
+        for one in (who, who.sortby("identity", ascending=False))
     )
     xr.testing.assert_identical(turned, worst)
     some = fk.worst_pairs(SCORES, who.isel(identity=[7, 2]), kind="genuine")
-    assert {*some.probe_identity.values} == {*who.identity.values[[7, 2]][who.frr_share.values[[7, 2]] > 0]}
+    assert {*some.probe_identity.values} == {
+        *who.identity.values[[7, 2]][who.frr_share.values[[7, 2]] > 0]
+    }
 
 
-@pytest.mark.parametrize("pair", [("f", "m", "f"), 3, "f", ("f",), ("f", "f"), {"f": 1, "m": 2}], ids=repr)
+@pytest.mark.parametrize(
+    "pair", [("f", "m", "f"), 3, "f", ("f",), ("f", "f"), {"f": 1, "m": 2}], ids=repr
+)
 def test_two_things_are_compared(pair):
     evaluation = fk.evaluate(SCORES, by="gender", **LEVELS)
     with pytest.raises(fk.InputError, match="groups must name two groups, or 'all'"):
@@ -544,11 +622,17 @@ def test_a_sparse_matrix_has_no_failed_comparisons():
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_store_takes_no_data_set_of_another_seed(tmp_path, seed):
-    options = dict(n_datasets=2, per_identity=3, far=[0.3], replicates=2, methods=("naive",), progress=False)
+    options = dict(
+        n_datasets=2, per_identity=3, far=[0.3], replicates=2, methods=("naive",), progress=False
+    )
     fk.studies.coverage(MIX, store=tmp_path / "a", **options)
     fk.studies.coverage(MIX, store=tmp_path / "b", seed=seed, **options)
-    (tmp_path / "a/data_set_000001.npz").write_bytes((tmp_path / "b/data_set_000001.npz").read_bytes())
-    with pytest.raises(fk.InputError, match="data_set_000001.npz holds a data set of another number or seed"):
+    (tmp_path / "a/data_set_000001.npz").write_bytes(
+        (tmp_path / "b/data_set_000001.npz").read_bytes()
+    )
+    with pytest.raises(
+        fk.InputError, match="data_set_000001.npz holds a data set of another number or seed"
+    ):
         fk.studies.coverage(MIX, store=tmp_path / "a", **options)
 
 
@@ -558,7 +642,9 @@ def test_a_map_that_decreases_is_refused():
     table = fk.pairs([0.1, 0.4, 0.9], [True, False, True])
     with pytest.raises(fk.InputError, match="decreases"):
         fk.indices.unit_scores(table, lambda s: 1 - s)
-    assert fk.indices.unit_scores(table, lambda s: s**2).values.tolist() == pytest.approx([0.01, 0.16, 0.81])
+    assert fk.indices.unit_scores(table, lambda s: s**2).values.tolist() == pytest.approx(
+        [0.01, 0.16, 0.81]
+    )
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -571,7 +657,9 @@ def test_a_fit_names_the_image_that_has_no_value(value):
 
 def test_unequal_weights_differ_between_chunkings_in_the_last_bits_only():
     part = FACES.isel(image=[*range(38)])
-    trees = [fk.evaluate(fk.score_tensor(part, chunks=size), far=[0.1], by="gender") for size in (7, 512)]
+    trees = [
+        fk.evaluate(fk.score_tensor(part, chunks=size), far=[0.1], by="gender") for size in (7, 512)
+    ]
     for name in ("far", "frr", "eer", "far_group", "frr_group", "eer_group", "threshold"):
         np.testing.assert_allclose(*(tree["empirical"][name] for tree in trees), rtol=0, atol=2e-15)
 
@@ -605,7 +693,10 @@ def test_text_from_users_stays_text():
 HEAD = "identity,gender,f0,f1\n"
 ROWS = "a,f,1,2\na,f,2,1\nb,m,1,0\nb,m,0,1\n"
 TABLES = {
-    "an open quote that closes later": (HEAD + 'a,"f,1,2\na,f,2,1\nb,m",1,0\n' + ROWS, "open quote"),
+    "an open quote that closes later": (
+        HEAD + 'a,"f,1,2\na,f,2,1\nb,m",1,0\n' + ROWS,
+        "open quote",
+    ),
     "an open quote": (HEAD + 'a,"f,1,2\n' + ROWS, "unexpected end of data"),
     "NUL": (HEAD + ROWS.replace("b,m", "b\0,m"), "NUL"),
     "a row longer than the header": (HEAD + ROWS + "c,f,1,2,3\n", "line 6 has 5 cells"),
@@ -625,11 +716,19 @@ def test_a_cell_stays_in_its_line_and_column(tmp_path, name):
 def test_speakers_metadata_keep_to_their_header(tmp_path):
     (tmp_path / "trials").write_text("1 id1/a/1 id1/b/1\n0 id1/a/1 id2/a/1\n")
     (tmp_path / "scores").write_text("0.9\n0.1\n")
-    for rows in ("id1\tx\tm\tUK\tdev\nid2\tx\tf\tUS\tdev\textra\n", "id1\tx\tm\tUK\tdev\textra\n" * 2):
-        (tmp_path / "meta.csv").write_text("VoxCeleb1 ID\tVGGFace1 ID\tGender\tNationality\tSet\n" + rows)
+    for rows in (
+        "id1\tx\tm\tUK\tdev\nid2\tx\tf\tUS\tdev\textra\n",
+        "id1\tx\tm\tUK\tdev\textra\n" * 2,
+    ):
+        (tmp_path / "meta.csv").write_text(
+            "VoxCeleb1 ID\tVGGFace1 ID\tGender\tNationality\tSet\n" + rows
+        )
         with pytest.raises(fk.InputError, match="has 6 cells"):
             fk.open_pairs(
-                tmp_path / "trials", format="voxceleb", scores=tmp_path / "scores", metadata=tmp_path / "meta.csv"
+                tmp_path / "trials",
+                format="voxceleb",
+                scores=tmp_path / "scores",
+                metadata=tmp_path / "meta.csv",
             )
 
 
@@ -642,14 +741,18 @@ def test_a_lost_chunk_of_a_zarr_store(tmp_path, lost, chunk):
         warnings.simplefilter("ignore")  # fixed-length text in Zarr 3
         FACES.chunk(image=chunk).to_zarr(store, encoding={lost: {"compressors": None}})
     assert fk.open_faces(store).sizes["image"] == 40
-    chunks = [path for path in (store / lost).rglob("*") if path.is_file() and "zarr" not in path.name]
+    chunks = [
+        path for path in (store / lost).rglob("*") if path.is_file() and "zarr" not in path.name
+    ]
     chunks[-1].unlink()
     with pytest.raises(fk.InputError, match=f"array '{lost}' lacks 1 of"):
         fk.open_faces(store)
 
 
 def test_another_column_may_be_the_identity(tmp_path):
-    np.savez(tmp_path / "f.npz", embedding=np.eye(4), identity=list("wxyz"), gender=["f", "f", "m", "m"])
+    np.savez(
+        tmp_path / "f.npz", embedding=np.eye(4), identity=list("wxyz"), gender=["f", "f", "m", "m"]
+    )
     with pytest.warns(fk.DataWarning, match="'identity'"):
         faces = fk.open_faces(tmp_path / "f.npz", identity="gender")
     assert faces.identity.values.tolist() == ["f", "f", "m", "m"] and "gender" not in faces.coords
@@ -667,7 +770,9 @@ def named(function, **options):
     return lambda value, name: function(**options | {name: value})
 
 
-matrices = named(fk.score_matrix, values=VALUE, probe_identity=["a", "b"], reference_identity=["a", "b", "a"])
+matrices = named(
+    fk.score_matrix, values=VALUE, probe_identity=["a", "b"], reference_identity=["a", "b", "a"]
+)
 tables = named(fk.pairs, **LIST)
 people = named(fk.faces, embedding=np.eye(4), identity=PEOPLE)
 mixtures = named(fk.vmf.mixture, n_identities=8, dim=8)
@@ -703,10 +808,14 @@ ARGUMENTS = {  # of which call -> argument -> which of the wrong kinds it takes 
 
 
 def is_taken(value, some):
-    return any(value is one or type(value) is type(one) and repr(value) == repr(one) for one in some)
+    return any(
+        value is one or type(value) is type(one) and repr(value) == repr(one) for one in some
+    )
 
 
-@pytest.mark.parametrize(("call", "name"), [(call, name) for call, (_, names) in ARGUMENTS.items() for name in names])
+@pytest.mark.parametrize(
+    ("call", "name"), [(call, name) for call, (_, names) in ARGUMENTS.items() for name in names]
+)
 def test_wrong_kinds_are_refused_by_name(call, name):
     function, some = ARGUMENTS[call][0], ARGUMENTS[call][1][name]
     odd, word = {}, name.removeprefix("probe_").removeprefix("reference_")
@@ -730,7 +839,18 @@ def test_numbers_of_numpy_are_numbers():
 
 @pytest.mark.parametrize(
     "given",
-    [(10, (0, 0)), (10, (1, 0)), (0, (0, 1)), (10, 5), (10, ("a", "b")), (10, (0, np.inf)), 0, -3, 1.5, "10"],
+    [
+        (10, (0, 0)),
+        (10, (1, 0)),
+        (0, (0, 1)),
+        (10, 5),
+        (10, ("a", "b")),
+        (10, (0, np.inf)),
+        0,
+        -3,
+        1.5,
+        "10",
+    ],
     ids=repr,
 )
 def test_bins_that_are_none(given):

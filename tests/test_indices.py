@@ -45,7 +45,10 @@ def node(separation=None, compactness=None, histogram=None, sizes=None, low=0.0)
         "impostor_pairs_group": np.full(n, 30.0),
     }
     dims = {name: ("group", np.asarray(values, float)) for name, values in data.items()}
-    dims |= {f"{kind}_histogram_group": (("score_bin", "group"), flat) for kind in ("genuine", "impostor")}
+    dims |= {
+        f"{kind}_histogram_group": (("score_bin", "group"), flat)
+        for kind in ("genuine", "impostor")
+    }
     edges = np.linspace(low, 1, bins + 1)
     groups = [f"g{k}" for k in range(n)]
     return xr.Dataset(dims, coords={"group": groups, "score_bin": (edges[1:] + edges[:-1]) / 2})
@@ -74,7 +77,9 @@ def test_printed_columns_are_reached(index, part, deviation, printed):
 @pytest.mark.parametrize("index", ["sfi", "cfi"])
 def test_printed_columns_keep_to_the_algebra_of_three_groups(index):
     """1 - N = 2/3 (1 - E): of three deviations with sum 0 the largest is as large as the two others together."""
-    normal, extremal = (np.array(TABLES[f"{index}_{variant}"]) for variant in ("normal", "extremal"))
+    normal, extremal = (
+        np.array(TABLES[f"{index}_{variant}"]) for variant in ("normal", "extremal")
+    )
     np.testing.assert_allclose(1 - normal, 2 / 3 * (1 - extremal), atol=1.0e-4)
 
 
@@ -113,7 +118,11 @@ def test_order_of_indices_and_their_bounds(values):
         assert max(normal, weighted) <= 1
 
 
-@given(st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any), min_size=2, max_size=5))
+@given(
+    st.lists(
+        st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any), min_size=2, max_size=5
+    )
+)
 def test_dfi_lies_between_0_and_1(counts):
     histogram = np.transpose([np.array(one) / sum(one) for one in counts])
     for variant in VARIANTS:
@@ -150,7 +159,9 @@ def test_a_cosine_is_read_as_half_of_one_plus_it():
 
 def test_further_dimensions_stay():
     tallies = node(separation=[0.4, 0.6, 0.8])
-    many = xr.concat([tallies, 0.5 * tallies], "replicate", coords="minimal", data_vars="all", compat="override")
+    many = xr.concat(
+        [tallies, 0.5 * tallies], "replicate", coords="minimal", data_vars="all", compat="override"
+    )
     assert measure("sfi_weighted")(many).dims == ("replicate",)
     np.testing.assert_allclose(measure("dfi_extremal")(many), [1, 1])
 
@@ -164,7 +175,9 @@ def test_nan_in_a_group_is_nan_in_the_index():
 # --- sizes, constants, refusals ------------------------------------------------------------------------------
 def test_sizes_can_be_given():
     tallies = node(separation=[0.1, 0.5, 0.9])
-    by_images = float(sfi("weighted")(tallies.assign(images_group=("group", [100.0, 1000.0, 2000.0]))))
+    by_images = float(
+        sfi("weighted")(tallies.assign(images_group=("group", [100.0, 1000.0, 2000.0])))
+    )
     assert float(sfi("weighted", group_sizes=IMBALANCED)(tallies)) == by_images
     shuffled = {"g2": 2000, "g0": 100, "g1": 1000}
     assert float(sfi("weighted", group_sizes=shuffled)(tallies)) == by_images
@@ -189,12 +202,24 @@ def test_names_tell_what_was_asked():
         (lambda: fk.measures.fusion_weights([10]), "two groups"),
         (lambda: fk.measures.fusion_weights([10, 0]), "positive"),
         (lambda: fk.measures.fusion_weights([10, 5], c=-1), "at least 0"),
-        (lambda: sfi("weighted", group_sizes=[1, 2])(node(separation=[0.1, 0.2, 0.3])), "one size for each"),
-        (lambda: sfi("weighted", group_sizes={"a": 1, "b": 2})(node(separation=[0.1, 0.2])), "'g0', 'g1'"),
+        (
+            lambda: sfi("weighted", group_sizes=[1, 2])(node(separation=[0.1, 0.2, 0.3])),
+            "one size for each",
+        ),
+        (
+            lambda: sfi("weighted", group_sizes={"a": 1, "b": 2})(node(separation=[0.1, 0.2])),
+            "'g0', 'g1'",
+        ),
         (lambda: sfi()(node(separation=[0.1, 0.2], low=-0.5)), "unit_scores"),
         (lambda: sfi()(node(separation=[0.1])), "two groups"),
-        (lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_pairs_group")), "weighting='pair'"),
-        (lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_histogram_group")), "histogram=100"),
+        (
+            lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_pairs_group")),
+            "weighting='pair'",
+        ),
+        (
+            lambda: dfi()(node(separation=[0.1, 0.2]).drop_vars("genuine_histogram_group")),
+            "histogram=100",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, words):
@@ -208,7 +233,9 @@ def test_what_makes_no_sense_is_refused(call, words):
 def test_canonical_populations_lie_near_the_printed_balanced_values(index, kind):
     at = ["fair", "unfair", "highly unfair"].index(kind)
     found = three(index, fk.indices.canonical_population(kind, index=index))
-    np.testing.assert_allclose(found, [TABLES[f"{index}_{variant}"][at] for variant in VARIANTS], atol=0.032)
+    np.testing.assert_allclose(
+        found, [TABLES[f"{index}_{variant}"][at] for variant in VARIANTS], atol=0.032
+    )
 
 
 def test_canonical_scores_have_the_moments_that_were_asked_for():
@@ -216,11 +243,15 @@ def test_canonical_scores_have_the_moments_that_were_asked_for():
     table = fk.canonical_scores("highly unfair", index="cfi", sizes=(20000,) * 3, seed=1)
     for g, name in enumerate(exact.group.values):
         for kind, genuine in (("genuine", True), ("impostor", False)):
-            own = table.score.values[(table.probe_group.values == name) & (table.genuine.values == genuine)]
+            own = table.score.values[
+                (table.probe_group.values == name) & (table.genuine.values == genuine)
+            ]
             assert own.mean() == pytest.approx(exact[f"{kind}_mean_group"].values[g], abs=5e-3)
             assert own.std() == pytest.approx(exact[f"{kind}_sd_group"].values[g], abs=3e-3)
             masses = np.histogram(own, 100, (0, 1))[0] / len(own)
-            np.testing.assert_allclose(masses, exact[f"{kind}_histogram_group"].values[:, g], atol=5e-3)
+            np.testing.assert_allclose(
+                masses, exact[f"{kind}_histogram_group"].values[:, g], atol=5e-3
+            )
 
 
 def test_canonical_scores_are_seeded_and_a_group_keeps_its_first_scores():
@@ -229,7 +260,9 @@ def test_canonical_scores_are_seeded_and_a_group_keeps_its_first_scores():
     assert not np.array_equal(one.score, other.score)
     longer = fk.canonical_scores(sizes=(80, 60), seed=3)
     np.testing.assert_array_equal(longer.score.values[:50], one.score.values[:50])
-    np.testing.assert_array_equal(longer.score.values[160:], one.score.values[100:])  # the other group's: as they were
+    np.testing.assert_array_equal(
+        longer.score.values[160:], one.score.values[100:]
+    )  # the other group's: as they were
 
 
 @pytest.mark.parametrize(
@@ -261,9 +294,16 @@ def test_floor_of_dfi_near_the_stored_figures():
 
 def test_a_distribution_is_mixed_by_the_numbers_of_both_kinds():
     """A group with three genuine scores for every impostor score: three quarters of the mass are genuine."""
-    by_bin = {"genuine_histogram_group": [[0.0, 1.0], [0.0, 1.0]], "impostor_histogram_group": [[1.0, 0.0], [1.0, 0.0]]}
-    tallies = xr.Dataset({name: (("score_bin", "group"), np.transpose(values)) for name, values in by_bin.items()})
-    tallies = tallies.assign(genuine_pairs_group=("group", [3, 1]), impostor_pairs_group=("group", [1, 1]))
+    by_bin = {
+        "genuine_histogram_group": [[0.0, 1.0], [0.0, 1.0]],
+        "impostor_histogram_group": [[1.0, 0.0], [1.0, 0.0]],
+    }
+    tallies = xr.Dataset(
+        {name: (("score_bin", "group"), np.transpose(values)) for name, values in by_bin.items()}
+    )
+    tallies = tallies.assign(
+        genuine_pairs_group=("group", [3, 1]), impostor_pairs_group=("group", [1, 1])
+    )
     tallies = tallies.assign_coords(group=["a", "b"], score_bin=[0.25, 0.75])
     found = distribution(tallies).transpose("score_bin", "group")
     np.testing.assert_allclose(found, [[0.25, 0.5], [0.75, 0.5]])

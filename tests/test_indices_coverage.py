@@ -9,7 +9,11 @@ import pytest
 import frkit as fk
 
 TABLE = Path(__file__).resolve().parents[1] / "data/indices_coverage.csv"
-NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
+NINE = [
+    f"{index}_{variant}"
+    for index in ("sfi", "cfi", "dfi")
+    for variant in ("normal", "extremal", "weighted")
+]
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
 
@@ -22,7 +26,9 @@ def test_the_table_says_how_it_was_made_and_is_whole(study):
     command, versions, _ = TABLE.read_text(encoding="utf-8").split("\n", 2)
     assert "indices" in command and "--datasets 60" in command and "numpy" in versions
     assert (TABLE.parent / command.split()[2].removeprefix("data/")).is_file()
-    assert len(study) == 3 * 8 * 9 + 8 * 6  # methods, settings, indices; the inverted test of SFI and CFI
+    assert (
+        len(study) == 3 * 8 * 9 + 8 * 6
+    )  # methods, settings, indices; the inverted test of SFI and CFI
     assert (study.datasets == 60).all()
     assert study.truth.notna().all()
 
@@ -46,7 +52,9 @@ def test_the_size_of_the_floor(study):
     floor = study.loc["floor"]
     for setting in ("identity fair", "two-level fair", "pair fair"):
         assert floor.loc[setting].share.max() <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 60)
-    assert floor.loc["image fair"].share.max() <= 0.05, "copies of the same people differ less than other people do"
+    assert floor.loc["image fair"].share.max() <= 0.05, (
+        "copies of the same people differ less than other people do"
+    )
     for setting in ("image unfair", "identity unfair"):
         assert floor.loc[setting].loc[["sfi_normal", "dfi_normal"]].share.min() > 0.9
 

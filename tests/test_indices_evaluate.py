@@ -13,7 +13,11 @@ import frkit as fk
 from frkit.intervals.floors import PeopleDealt, deal, generators
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
-NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in ("normal", "extremal", "weighted")]
+NINE = [
+    f"{index}_{variant}"
+    for index in ("sfi", "cfi", "dfi")
+    for variant in ("normal", "extremal", "weighted")
+]
 
 
 def values(found: xr.Dataset) -> dict[str, float]:
@@ -26,12 +30,20 @@ def of_node(evaluation, node="empirical") -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def scores():
-    mix = fk.vmf.mixture(18, 8, kappa=(8, 20), seed=0, groups={"a": {}, "b": {"kappa": (6, 10)}, "c": {"cohesion": 4}})
+    mix = fk.vmf.mixture(
+        18,
+        8,
+        kappa=(8, 20),
+        seed=0,
+        groups={"a": {}, "b": {"kappa": (6, 10)}, "c": {"cohesion": 4}},
+    )
     return fk.score_tensor(mix.sample(6, seed=1), chunks=40)
 
 
 # --- the twin ------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("options", [{}, {"balance": True}, {"c": 0.3}, {"group_sizes": {"f": 5, "m": 50}}])
+@pytest.mark.parametrize(
+    "options", [{}, {"balance": True}, {"c": 0.3}, {"group_sizes": {"f": 5, "m": 50}}]
+)
 def test_a_tensor_agrees_with_the_twin(options):
     """Unequal images, a person in no group."""
     tensor = fk.score_tensor(people("unequal", dim=4), chunks=7)
@@ -57,11 +69,18 @@ def test_named_images_of_a_pair_table_are_counted_once():
     same = group[row] == group[col]
     row, col = row[same], col[same]
     score = np.random.default_rng(0).random(len(row))
-    named = dict(probe=names[row], reference=names[col], probe_identity=person[row], reference_identity=person[col])
+    named = dict(
+        probe=names[row],
+        reference=names[col],
+        probe_identity=person[row],
+        reference_identity=person[col],
+    )
     table = fk.pairs(score, gender=group[row], **named)
     found = fk.fairness_indices(table, by="gender", score_map="identity", bins=5, deals=10)
     assert found.images.values.tolist() == [6, 6]
-    assert values(found) == pytest.approx(from_pairs(table, "gender", bins=5, sizes={"x": 6, "y": 6}), abs=1e-12)
+    assert values(found) == pytest.approx(
+        from_pairs(table, "gender", bins=5, sizes={"x": 6, "y": 6}), abs=1e-12
+    )
 
 
 def test_every_replicate_agrees_with_the_twin():
@@ -88,13 +107,19 @@ def test_every_replicate_agrees_with_the_twin():
 
 def test_models_chunks_and_an_ordinary_evaluation_agree(scores):
     one = values(fk.fairness_indices(scores, by="group", bins=20))
-    assert values(fk.fairness_indices(scores.chunk(23), by="group", bins=20)) == pytest.approx(one, abs=1e-12)
+    assert values(fk.fairness_indices(scores.chunk(23), by="group", bins=20)) == pytest.approx(
+        one, abs=1e-12
+    )
     plain = fk.evaluate(scores, threshold=[0.5], by="group", weighting="pair", histogram=20)
     assert of_node(plain) == pytest.approx(one, abs=1e-6)
     mix = fk.vmf.mixture(12, 8, kappa=(8, 20), seed=0, groups={"a": {}, "b": {"kappa": (6, 10)}})
-    both = fk.score_tensor(fk.stack_models({"A": mix.sample(6, seed=1), "B": mix.sample(6, seed=2)}))
+    both = fk.score_tensor(
+        fk.stack_models({"A": mix.sample(6, seed=1), "B": mix.sample(6, seed=2)})
+    )
     found = fk.fairness_indices(both, by="group", bins=10, resampling=fk.Resampling("image", n=5))
-    alone = fk.fairness_indices(both.sel(model="B"), by="group", bins=10, resampling=fk.Resampling("image", n=5))
+    alone = fk.fairness_indices(
+        both.sel(model="B"), by="group", bins=10, resampling=fk.Resampling("image", n=5)
+    )
     for name in ("sfi", "dfi_lower", "cfi_floor_limit", "dfi_p"):
         np.testing.assert_allclose(found[name].sel(model="B"), alone[name], rtol=1e-12)
 
@@ -104,11 +129,17 @@ def test_distributions_alone_need_no_rates_and_no_order_of_the_images(scores):
     order = np.random.default_rng(0).permutation(scores.sizes["probe"])
     mixed = scores.isel(probe=order, reference=order).chunk(23)
     ev = fk.indices.evaluate(mixed, by="group", bins=20)
-    assert of_node(ev) == pytest.approx(values(fk.fairness_indices(scores, by="group", bins=20)), abs=1e-6)
-    assert set(ev.children) == {"empirical", "vstatistic"} and not {"far", "frr", "eer"} & set(ev["empirical"])
+    assert of_node(ev) == pytest.approx(
+        values(fk.fairness_indices(scores, by="group", bins=20)), abs=1e-6
+    )
+    assert set(ev.children) == {"empirical", "vstatistic"} and not {"far", "frr", "eer"} & set(
+        ev["empirical"]
+    )
     one_way = scores.isel(probe=order[:60], reference=order[60:])
     plain = fk.evaluate(one_way, threshold=[0.5], by="group", weighting="pair", histogram=20)
-    assert values(fk.fairness_indices(one_way, by="group", bins=20)) == pytest.approx(of_node(plain), abs=1e-6)
+    assert values(fk.fairness_indices(one_way, by="group", bins=20)) == pytest.approx(
+        of_node(plain), abs=1e-6
+    )
 
 
 def test_strangers_that_are_more_alike_are_told_without_rates():
@@ -138,7 +169,9 @@ def test_maps_by_name():
     faces = people("equal", dim=6)
     euclid = fk.score_tensor(faces, similarity="euclidean", chunks=24)
     distance = -euclid.values
-    np.testing.assert_allclose(fk.indices.unit_scores(euclid, "euclidean"), 1 / (1 + distance), rtol=1e-6)
+    np.testing.assert_allclose(
+        fk.indices.unit_scores(euclid, "euclidean"), 1 / (1 + distance), rtol=1e-6
+    )
     table = fk.pairs([0.0, -2.0, -1.0], [True, False, False])
     np.testing.assert_allclose(fk.indices.unit_scores(table, "chord"), [1, 0, 0.5])
     np.testing.assert_allclose(fk.indices.unit_scores(table, np.exp), np.exp([0.0, -2.0, -1.0]))
@@ -197,15 +230,23 @@ def test_dealt_scores_keep_their_numbers_and_agree_with_the_twin():
     ev = fk.indices.evaluate(table, by="group", score_map="identity", bins=7, deals=4)
     dealt = ev["dealt"].to_dataset()
     assert ev["dealt"].attrs["dealt"] == "scores"
-    assert (dealt.genuine_pairs_group == [30, 50]).all() and (dealt.impostor_pairs_group == [30, 50]).all()
+    assert (dealt.genuine_pairs_group == [30, 50]).all() and (
+        dealt.impostor_pairs_group == [30, 50]
+    ).all()
     for kind, genuine in (("genuine", True), ("impostor", False)):
         total = table.score.values[table.genuine.values == genuine].mean()
         mean = (dealt[f"{kind}_mean_group"] * [30, 50]).sum("group") / 80
         np.testing.assert_allclose(mean, total, rtol=1e-12)
         own = table.score.values[table.genuine.values == genuine]
-        shares = (dealt[f"{kind}_histogram_group"] * xr.DataArray([30, 50], dims="group")).sum("group") / 80
-        by_hand = np.histogram(own, 7, (0, 1))[0] / 80  # scores stay where they are, whoever is dealt where
-        np.testing.assert_allclose(shares.transpose(..., "score_bin"), np.broadcast_to(by_hand, (4, 7)), atol=1e-12)
+        shares = (dealt[f"{kind}_histogram_group"] * xr.DataArray([30, 50], dims="group")).sum(
+            "group"
+        ) / 80
+        by_hand = (
+            np.histogram(own, 7, (0, 1))[0] / 80
+        )  # scores stay where they are, whoever is dealt where
+        np.testing.assert_allclose(
+            shares.transpose(..., "score_bin"), np.broadcast_to(by_hand, (4, 7)), atol=1e-12
+        )
     assert float(dealt.genuine_sd_group.std("replicate").max()) > 0
 
 
@@ -213,11 +254,17 @@ def test_neither_strangers_of_two_groups_nor_an_image_with_itself_are_dealt():
     """A list of all pairs, each image with itself among them, and the same list without these, and without strangers of
     two groups."""
     row, col = np.triu_indices(60)
-    name, who, group = np.arange(60).astype(str), np.arange(60) // 3, np.where(np.arange(60) // 3 % 2, "a", "b")
+    name, who, group = (
+        np.arange(60).astype(str),
+        np.arange(60) // 3,
+        np.where(np.arange(60) // 3 % 2, "a", "b"),
+    )
     score, dealt = np.random.default_rng(0).random(len(row)), []
     for keep in (row >= 0, row != col, (row != col) & (group[row] == group[col])):
         i, j = row[keep], col[keep]
-        sides = dict(probe=name[i], reference=name[j], probe_identity=who[i], reference_identity=who[j])
+        sides = dict(
+            probe=name[i], reference=name[j], probe_identity=who[i], reference_identity=who[j]
+        )
         table = fk.pairs(score[keep], **sides, group=(group[i], group[j]))
         how = dict(by="group", score_map="identity", bins=5, deals=3)
         dealt.append(fk.indices.evaluate(table, **how)["dealt"].to_dataset())
@@ -227,7 +274,11 @@ def test_neither_strangers_of_two_groups_nor_an_image_with_itself_are_dealt():
 
 def test_deals_of_a_pair_table_of_two_models():
     table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
-    two = fk.pairs({"A": table.score.values, "B": table.score.values**2}, table.genuine, group=table.probe_group.values)
+    two = fk.pairs(
+        {"A": table.score.values, "B": table.score.values**2},
+        table.genuine,
+        group=table.probe_group.values,
+    )
     how = dict(by="group", score_map="identity", bins=7, deals=4)
     both, alone = fk.fairness_indices(two, **how), fk.fairness_indices(table, **how)
     for name in ("sfi", "dfi_floor", "cfi_p"):
@@ -237,13 +288,21 @@ def test_deals_of_a_pair_table_of_two_models():
 def test_the_floor_of_an_index_is_that_of_the_dealt_groups():
     table = fk.canonical_scores("unfair", sizes=(30, 50), seed=1)
     how = dict(by="group", score_map="identity", bins=7, deals=39)
-    found, dealt = fk.fairness_indices(table, **how), fk.indices.evaluate(table, **how)["dealt"].to_dataset()
+    found, dealt = (
+        fk.fairness_indices(table, **how),
+        fk.indices.evaluate(table, **how)["dealt"].to_dataset(),
+    )
     for index in ("sfi", "cfi", "dfi"):
         drawn = np.asarray(fk.measures.measure(f"{index}_normal")(dealt))
         one = found.sel(variant="normal")
         assert float(one[f"{index}_floor"]) == pytest.approx(np.median(drawn), rel=1e-12)
-        assert np.sum(drawn < float(one[f"{index}_floor_limit"])) in (1, 2)  # of 39 fair ones, one in twenty
-        assert float(one[f"{index}_p"]) == pytest.approx((1 + np.sum(drawn <= float(one[index]) + 1e-12)) / 40)
+        assert np.sum(drawn < float(one[f"{index}_floor_limit"])) in (
+            1,
+            2,
+        )  # of 39 fair ones, one in twenty
+        assert float(one[f"{index}_p"]) == pytest.approx(
+            (1 + np.sum(drawn <= float(one[index]) + 1e-12)) / 40
+        )
 
 
 def test_floor_calls_the_unfair_unfair_and_needs_deals():
@@ -278,7 +337,9 @@ def test_people_of_a_pair_table_are_dealt_with_all_their_pairs(scores):
     named |= dict(probe_identity=who[row], reference_identity=who[col])
     table = fk.pairs(scores.values[row, col], group=group[row], **named)
     listed = fk.indices.evaluate(table, by="group", bins=10, deals=5)
-    assert of_node(listed) == pytest.approx(of_node(fk.indices.evaluate(scores, by="group", bins=10)), abs=1e-6)
+    assert of_node(listed) == pytest.approx(
+        of_node(fk.indices.evaluate(scores, by="group", bins=10)), abs=1e-6
+    )
     assert listed["dealt"].attrs["dealt"] == "people"
     assert (listed["dealt"].genuine_pairs_group == 6 * 15).all()
 
@@ -298,15 +359,23 @@ def test_bands_uncertainty_and_comparison_work_on_all_nine(scores):
         assert float(fk.fair_floor(ev, name).p) <= 1
     for name in NINE[:6]:  # half the scale: half the distance from 1
         gap = fk.compare(ev, other, name)
-        assert float(gap.estimate) == pytest.approx(-0.5 * (1 - float(fk.band(ev, name).estimate)), abs=1e-6)
+        assert float(gap.estimate) == pytest.approx(
+            -0.5 * (1 - float(fk.band(ev, name).estimate)), abs=1e-6
+        )
 
 
 def test_the_summary_repeats_bands_and_floors(scores):
     ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=fk.Resampling("image", n=30))
     found = fk.indices.summary(ev, level=0.9)
-    band, floor = fk.band(ev, "cfi_extremal", level=0.9), fk.fair_floor(ev, "cfi_extremal", level=0.9)
+    band, floor = (
+        fk.band(ev, "cfi_extremal", level=0.9),
+        fk.fair_floor(ev, "cfi_extremal", level=0.9),
+    )
     row = found.sel(variant="extremal")
-    assert [float(row[f"cfi_{end}"]) for end in ("lower", "upper")] == [float(band.lower), float(band.upper)]
+    assert [float(row[f"cfi_{end}"]) for end in ("lower", "upper")] == [
+        float(band.lower),
+        float(band.upper),
+    ]
     assert [float(row.cfi_floor), float(row.cfi_p)] == [float(floor["median"]), float(floor.p)]
     assert ev["dealt"].sizes["replicate"] == 30, "as many deals as replicates unless told otherwise"
     np.testing.assert_allclose(found.z_distribution.sum("score_bin"), 1)
@@ -316,13 +385,17 @@ def test_the_summary_repeats_bands_and_floors(scores):
 
 def test_only_the_datas_share_of_the_bias_is_taken_out(scores):
     """With independent pairs resampling repeats the noise of the data; with drawn images it triples that of pairs."""
-    ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=fk.Resampling("image", n=30), deals=0)
+    ev = fk.indices.evaluate(
+        scores, by="group", bins=20, resampling=fk.Resampling("image", n=30), deals=0
+    )
     dfi = fk.measures.measure("dfi_normal")
     centre, many = (dfi(ev[node].to_dataset()) for node in ("vstatistic", "replicates"))
     expected = float(many.mean() + (centre - many.mean()) / 3)
     assert float(fk.band(ev, "dfi_normal").centre) == pytest.approx(expected)
     table = fk.canonical_scores("fair", sizes=(60, 60))
-    ev = fk.indices.evaluate(table, by="group", score_map="identity", resampling=fk.Resampling("pair", n=20), deals=0)
+    ev = fk.indices.evaluate(
+        table, by="group", score_map="identity", resampling=fk.Resampling("pair", n=20), deals=0
+    )
     assert float(fk.band(ev, "dfi_normal").centre) == pytest.approx(of_node(ev)["dfi_normal"])
 
 
@@ -335,11 +408,17 @@ def test_noise_of_a_pair_in_a_replicate_is_that_of_its_counts(scheme, scores):
     people, images = 200, 60
     names = np.repeat([f"id{k:03d}" for k in range(people)], images)
     drawn = fk.Resampling(scheme, n=100, seed=1).weights(names)
-    count = np.repeat(drawn.identity_count.values, images, axis=1) * drawn.image_count.values.astype(float)
+    count = np.repeat(
+        drawn.identity_count.values, images, axis=1
+    ) * drawn.image_count.values.astype(float)
     squares = (count**2).reshape(100, people, images).sum(2)
-    of_two_people = (squares.sum(1) ** 2 - (squares**2).sum(1)) / (people * (people - 1) * images**2)
+    of_two_people = (squares.sum(1) ** 2 - (squares**2).sum(1)) / (
+        people * (people - 1) * images**2
+    )
     assert of_two_people.mean() - 1 == pytest.approx(PAIR_NOISE[scheme], rel=0.1)
-    ev = fk.indices.evaluate(scores, by="group", bins=20, resampling=fk.Resampling(scheme, n=20), deals=0)
+    ev = fk.indices.evaluate(
+        scores, by="group", bins=20, resampling=fk.Resampling(scheme, n=20), deals=0
+    )
     dfi = fk.measures.measure("dfi_normal")
     centre, many = (dfi(ev[node].to_dataset()) for node in ("vstatistic", "replicates"))
     expected = float(many.mean() + (centre - many.mean()) / PAIR_NOISE[scheme])
@@ -356,7 +435,9 @@ def test_an_evaluation_with_deals_survives_a_file(scores, tmp_path):
 # --- refusals ------------------------------------------------------------------------------------------------
 def small(score, genuine, group="xy"):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fk.DataWarning)  # a failed comparison is told where the list is made
+        warnings.simplefilter(
+            "ignore", fk.DataWarning
+        )  # a failed comparison is told where the list is made
         return fk.pairs(score, genuine, group=np.resize(list(group), len(score)))
 
 
@@ -370,7 +451,11 @@ def small(score, genuine, group="xy"):
         (small([0.5, 0.2, 0.2, 0.1], [1, 0, 0, 0]), {}, r"'y' have no genuine pair"),
         (small([0.5, 0.2, 0.2, 0.1], [1, 1, 1, 0]), {}, r"'x' have no impostor pair"),
         (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(score_map="cosinus"), "cosine, angular"),
-        (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(score_map=lambda s: s[:1]), "one number for every score"),
+        (
+            small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]),
+            dict(score_map=lambda s: s[:1]),
+            "one number for every score",
+        ),
         (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(bins=1), "bins"),
         (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(deals=1), "at least 2"),
         (small([0.5, 0.4, 0.2, 0.1], [1, 1, 0, 0]), dict(by="race"), "race"),
@@ -395,7 +480,9 @@ def test_bad_tensors_are_refused(scores):
     with pytest.raises(fk.InputError, match="NaN"):
         fk.fairness_indices(failed, by="g")
     with pytest.raises(fk.InputError, match="'m' have no genuine pair"):
-        fk.fairness_indices(fk.score_tensor(people([3, 1, 2, 2, 1], groups=("f", "m", "f", "f", "m"))), by="gender")
+        fk.fairness_indices(
+            fk.score_tensor(people([3, 1, 2, 2, 1], groups=("f", "m", "f", "f", "m"))), by="gender"
+        )
 
 
 def test_few_scores_in_a_bin_are_warned_of():
@@ -411,7 +498,9 @@ def test_few_scores_in_a_bin_are_warned_of():
 def test_thinning_keeps_whole_people(scores):
     part = fk.indices.thinned(scores, by="group", keep={"a": 0.5}, seed=1)
     assert part.sizes == {"probe": 90, "reference": 90}
-    kept, count = np.unique(part.probe_identity.values[part.probe_group.values == "a"], return_counts=True)
+    kept, count = np.unique(
+        part.probe_identity.values[part.probe_group.values == "a"], return_counts=True
+    )
     assert len(kept) == 3 and (count == 6).all()
     less = fk.indices.thinned(scores, by="group", keep={"a": 1 / 3}, seed=1)
     assert set(less.probe.values.tolist()) < set(part.probe.values.tolist())

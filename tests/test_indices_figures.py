@@ -29,9 +29,16 @@ def test_histograms_stand_in_one_row_for_each_group(found, ax):
     fk.plot.score_histograms(found, ax)
     words = [label.get_text() for label in ax.get_yticklabels()]
     assert words == ["group 1\nn = 200", "group 2\nn = 600", "group 3\nn = 400"]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["genuine pairs", "impostor pairs"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "genuine pairs",
+        "impostor pairs",
+    ]
     areas = [steps for steps in ax.patches if steps.get_fill()]
-    shares = [found[f"{kind}_histogram"].sel(group=group) for kind in ("genuine", "impostor") for group in found.group]
+    shares = [
+        found[f"{kind}_histogram"].sel(group=group)
+        for kind in ("genuine", "impostor")
+        for group in found.group
+    ]
     for foot, steps, own in zip([1, 2, 3] * 2, areas, shares, strict=True):
         heights, edges, baseline = steps.get_data()
         np.testing.assert_allclose(edges, np.arange(21) / 20, atol=1e-12)
@@ -67,7 +74,9 @@ def test_several_models_are_refused(found, ax):
 
 def test_the_explorer_follows_its_controls():
     table = fk.canonical_scores("unfair", sizes=(200, 200, 200))
-    box = fk.explore.fairness_indices(table, by="group", score_maps={"as": "identity", "root": np.sqrt}, deals=5)
+    box = fk.explore.fairness_indices(
+        table, by="group", score_maps={"as": "identity", "root": np.sqrt}, deals=5
+    )
     seen = {picture(box)}
     for words, value in (
         ("share of it that stays", 0.25),

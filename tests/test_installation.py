@@ -52,19 +52,31 @@ def open_folder():
         yield Path(folder)
 
 
-@pytest.mark.xfail("@compiled" not in (ROOT / "frkit/engine/kernels.py").read_text(encoding="utf-8"), reason="cached")
+@pytest.mark.xfail(
+    "@compiled" not in (ROOT / "frkit/engine/kernels.py").read_text(encoding="utf-8"),
+    reason="cached",
+)
 def test_code_is_compiled_where_nothing_can_be_written(open_folder):
     """A read-only installation, and a home that is not there: compiled anew in each process, without a complaint."""
     if (found := nobody()) is None:
         pytest.skip("no user without rights, or no Python for one")
     drop, python = found
-    shutil.copytree(ROOT / "frkit", open_folder / "frkit", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "frkit", open_folder / "frkit", ignore=shutil.ignore_patterns("__pycache__")
+    )
     for path in [open_folder, *open_folder.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     packages = os.pathsep.join([str(open_folder), sysconfig.get_path("purelib")])
-    clean = {"HOME": "/nonexistent", "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"]}
+    clean = {
+        "HOME": "/nonexistent",
+        "PYTHONPATH": packages,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PATH": os.environ["PATH"],
+    }
     try:
-        answer = subprocess.run([*drop, python, "-c", EVALUATE], env=clean, cwd="/", capture_output=True, text=True)
+        answer = subprocess.run(
+            [*drop, python, "-c", EVALUATE], env=clean, cwd="/", capture_output=True, text=True
+        )
     finally:
         for path in [open_folder, *open_folder.rglob("*")]:
             path.chmod(0o755)
@@ -72,7 +84,9 @@ def test_code_is_compiled_where_nothing_can_be_written(open_folder):
         pytest.skip("a user without rights cannot read the packages")
     assert answer.returncode == 0, answer.stderr
     frr, exact, file = answer.stdout.split()
-    assert 0 <= float(frr) <= 1 and 0 <= float(exact) <= 1 and Path(file).is_relative_to(open_folder)
+    assert (
+        0 <= float(frr) <= 1 and 0 <= float(exact) <= 1 and Path(file).is_relative_to(open_folder)
+    )
 
 
 def test_our_benchmarks_are_not_those_of_pyarrow():
@@ -84,12 +98,16 @@ def test_without_the_parquet_extra_its_tests_are_skipped():
     command = [sys.executable, "-c", WITHOUT, *(str(ROOT / "tests" / file) for file in files)]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stdout
-    assert all(re.search(rf"^SKIPPED .*{file}", answer.stdout, re.MULTILINE) for file in files), answer.stdout
+    assert all(re.search(rf"^SKIPPED .*{file}", answer.stdout, re.MULTILINE) for file in files), (
+        answer.stdout
+    )
 
 
 def test_help_is_help():
     for words in ("-h", "--help"):
-        answer = subprocess.run([sys.executable, ROOT / "binder/local.py", words], capture_output=True, text=True)
+        answer = subprocess.run(
+            [sys.executable, ROOT / "binder/local.py", words], capture_output=True, text=True
+        )
         assert answer.returncode == 0 and "test-oldest" in answer.stdout and answer.stderr == ""
 
 
@@ -100,4 +118,6 @@ def test_every_need_has_a_lowest_version_that_is_tested():
     needs = project["dependencies"] + extras["parquet"] + extras["zarr"] + extras["cluster"]
     assert [need for need in needs if need.count(">=") != 1 or "," in need] == []
     script = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
-    assert script.index("python3 binder/local.py test-oldest") < script.index("exec python3 binder/local.py test --full")
+    assert script.index("python3 binder/local.py test-oldest") < script.index(
+        "exec python3 binder/local.py test --full"
+    )

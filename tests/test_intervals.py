@@ -73,7 +73,9 @@ def test_three_replicates_on_paper():
 
 
 def test_recentered_is_the_default_and_brackets_the_estimate_where_naive_does_not():
-    evaluation = tree(replicates=0.5 * EMPIRICAL * np.random.default_rng(1).normal(1, 0.02, (50, 4)))
+    evaluation = tree(
+        replicates=0.5 * EMPIRICAL * np.random.default_rng(1).normal(1, 0.02, (50, 4))
+    )
     evaluation["vstatistic"] = node(0.5 * EMPIRICAL)
     recentered, naive = fk.band(evaluation, "frr"), fk.band(evaluation, "frr", method="naive")
     assert recentered.attrs["method"] == "recentered"
@@ -107,7 +109,9 @@ def test_models_stay_apart():
 
 
 def test_a_disparity_measure_gets_the_pivotal_interval_on_its_scale():
-    register("frr_over_its_last", scale="log", fair=1.0)(lambda tallies: tallies.frr / tallies.frr[..., -1])
+    register("frr_over_its_last", scale="log", fair=1.0)(
+        lambda tallies: tallies.frr / tallies.frr[..., -1]
+    )
     evaluation = tree()
     band = fk.band(evaluation, "frr_over_its_last")
     assert band.attrs["method"] == "pivotal"
@@ -156,7 +160,10 @@ def test_between_both_infinities_an_end_lies_outwards():
     assert _row_quantiles(-row, (0.025, 0.975)).tolist() == [-np.inf, np.inf]
     assert _row_quantiles(np.r_[row, np.nan], (0.1, 0.5)).tolist() == [np.inf, np.inf]
     assert _row_quantiles(np.r_[-np.inf, np.arange(20.0)], (0.025, 0.5)).tolist() == [-np.inf, 9]
-    assert _row_quantiles(np.r_[1e301, np.full(20, 2e301)], (0.5, 0.5)).tolist() == [2e301, 2e301], "a number is none"
+    assert _row_quantiles(np.r_[1e301, np.full(20, 2e301)], (0.5, 0.5)).tolist() == [
+        2e301,
+        2e301,
+    ], "a number is none"
 
 
 def test_no_finite_replicate_gives_nan_not_a_number_from_nowhere():
@@ -192,18 +199,30 @@ def test_replicates_that_cannot_vary_are_refused_by_name():
     apart = {"probe_identity": names, "reference_identity": names}
     sides = {side: [f"{side} {name}" for name in names] for side in ("probe", "reference")}
     i, j = (part.ravel() for part in np.indices((40, 40)))
-    labels = {name: np.array(values)[at] for (name, values), at in zip(apart.items(), (i, j), strict=True)}
-    images = {name: np.array(values)[at] for (name, values), at in zip(sides.items(), (i, j), strict=True)}
+    labels = {
+        name: np.array(values)[at] for (name, values), at in zip(apart.items(), (i, j), strict=True)
+    }
+    images = {
+        name: np.array(values)[at] for (name, values), at in zip(sides.items(), (i, j), strict=True)
+    }
     pairs = fk.pairs(rng.normal(size=1600) + 2 * (i == j), **labels, **images)
     with warnings.catch_warnings(action="ignore"):
-        ev, people = (fk.evaluate(pairs, far=[0.05], resampling=fk.Resampling(s, n=9)) for s in ("image", "identity"))
+        ev, people = (
+            fk.evaluate(pairs, far=[0.05], resampling=fk.Resampling(s, n=9))
+            for s in ("image", "identity")
+        )
         for method in ("recentered", "naive", "gaussian", "pivotal"):
-            with pytest.raises(fk.InputError, match="'image' cannot vary.*width zero.*Resampling.'identity'"):
+            with pytest.raises(
+                fk.InputError, match="'image' cannot vary.*width zero.*Resampling.'identity'"
+            ):
                 fk.band(ev, "frr", method=method)
             band = fk.band(people, "frr", method=method)
             assert band.lower.item() < band.upper.item()
         band = fk.band(ev, "frr")
-    assert band.attrs["target"] == "new people" and band.lower.item() < band.estimate.item() < band.upper.item()
+    assert (
+        band.attrs["target"] == "new people"
+        and band.lower.item() < band.estimate.item() < band.upper.item()
+    )
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -213,10 +232,15 @@ def test_of_two_people_replicates_hold_both_or_no_impostors(scheme, n_people):
     scores = fk.score_tensor(fk.vmf.mixture(n_people, 16, kappa=(10, 40), seed=0).sample(6, seed=0))
     ev = fk.evaluate(scores, far=[0.1], resampling=fk.Resampling(scheme, n=50))
     for method in ("recentered", "naive", "gaussian", "pivotal"):
-        if (scheme, n_people) in (("identity", 3), ("two-level", 2)):  # other people, or other images of both
+        if (scheme, n_people) in (
+            ("identity", 3),
+            ("two-level", 2),
+        ):  # other people, or other images of both
             assert fk.band(ev, "frr", method=method).pipe(lambda band: band.upper - band.lower) > 0
         else:
-            with pytest.raises(fk.InputError, match="cannot vary these data.*two people.*width zero"):
+            with pytest.raises(
+                fk.InputError, match="cannot vary these data.*two people.*width zero"
+            ):
                 fk.band(ev, "frr", method=method)
     assert fk.band(ev, "frr").pipe(lambda band: band.upper - band.lower) > 0
 
@@ -278,11 +302,16 @@ def test_other_images_under_the_same_names_are_refused():
     evaluations = [fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in (one, other)]
     with pytest.raises(fk.InputError, match="no names.*image=names"):
         fk.compare(*evaluations, "frr")
-    named = [fk.faces(part.embedding.values, part.identity.values, image=part.image.values) for part in (one, other)]
+    named = [
+        fk.faces(part.embedding.values, part.identity.values, image=part.image.values)
+        for part in (one, other)
+    ]
     fk.compare(*(fk.evaluate(fk.score_tensor(faces), far=[0.1]) for faces in named), "frr")
     euclid = fk.evaluate(fk.score_tensor(one, "euclidean"), far=[0.1])
     assert abs(fk.compare(evaluations[0], euclid, "frr").estimate.item()) < 1e-9
-    aged = [fk.score_tensor(named[0].assign_coords(age=("image", [age] * 60))) for age in ("old", "new")]
+    aged = [
+        fk.score_tensor(named[0].assign_coords(age=("image", [age] * 60))) for age in ("old", "new")
+    ]
     with pytest.raises(fk.InputError, match="'probe_age', 'reference_age' of the two"):
         fk.compare(*(fk.evaluate(scores, far=[0.1]) for scores in aged), "frr")
 
@@ -295,7 +324,10 @@ def test_other_images_or_draws_are_refused(change):
 
 def test_other_levels_are_refused():
     other = xr.DataTree.from_dict(
-        {name: child.to_dataset().isel(far_level=slice(1, None)) for name, child in tree().children.items()}
+        {
+            name: child.to_dataset().isel(far_level=slice(1, None))
+            for name, child in tree().children.items()
+        }
     )
     other.attrs = tree().attrs
     with pytest.raises(fk.InputError, match="other levels or groups"):

@@ -26,7 +26,14 @@ def embedding(n_features=3, seed=0):
 
 
 def one_encoder(n_features=3):
-    return faces(embedding(n_features), IDENTITY, image=list("vwxyz"), gender=GENDER, age=AGE, varying={"age": "keep"})
+    return faces(
+        embedding(n_features),
+        IDENTITY,
+        image=list("vwxyz"),
+        gender=GENDER,
+        age=AGE,
+        varying={"age": "keep"},
+    )
 
 
 def two_encoders():
@@ -51,7 +58,9 @@ def write_zarr(ds, path):
 
     folder = path.with_suffix("") if path.suffix == ".zip" else path
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnstableSpecificationWarning)  # Zarr 3 has no final word on text yet
+        warnings.simplefilter(
+            "ignore", UnstableSpecificationWarning
+        )  # Zarr 3 has no final word on text yet
         ds.to_zarr(folder, consolidated=False)
     if path.suffix == ".zip":
         shutil.make_archive(str(folder), "zip", folder)
@@ -66,7 +75,9 @@ def write_parquet(ds, path):
 
 def write_table(ds, path):
     numbers = pd.DataFrame(ds.embedding.values).add_prefix("f")
-    frame = pd.concat([pd.DataFrame({name: ds[name].values for name in ds.coords}), numbers], axis=1)
+    frame = pd.concat(
+        [pd.DataFrame({name: ds[name].values for name in ds.coords}), numbers], axis=1
+    )
     if path.suffix == ".parquet":
         pytest.importorskip("pyarrow")
         frame.to_parquet(path)
@@ -76,7 +87,9 @@ def write_table(ds, path):
 
 def write_npy(ds, path):
     np.save(path, ds.embedding.values)
-    pd.DataFrame({name: ds[name].values for name in ds.coords}).to_csv(path.with_suffix(".csv"), index=False)
+    pd.DataFrame({name: ds[name].values for name in ds.coords}).to_csv(
+        path.with_suffix(".csv"), index=False
+    )
 
 
 def write_mat(ds, path):
@@ -94,7 +107,9 @@ def write_mat73(ds, path):
         for name, values in [("embedding", ds.embedding.values.T), ("age", np.array([AGE], float))]:
             file.create_dataset(name, data=values).attrs["MATLAB_class"] = np.bytes_("double")
         for name in ("identity", "gender"):
-            refs = [_char(file, f"#refs#/{name}{k}", word) for k, word in enumerate(ds[name].values)]
+            refs = [
+                _char(file, f"#refs#/{name}{k}", word) for k, word in enumerate(ds[name].values)
+            ]
             cell = file.create_dataset(name, data=np.array([refs], h5py.ref_dtype))
             cell.attrs["MATLAB_class"] = np.bytes_("cell")
         image = np.array([[ord(word) for word in ds.image.values]], np.uint16)
@@ -106,7 +121,9 @@ def _char(file, name, word):
         item = file.create_dataset(name, data=np.zeros(2, np.uint64))
         item.attrs["MATLAB_empty"] = np.uint8(1)
     else:
-        item = file.create_dataset(name, data=np.array([[ord(letter)] for letter in word], np.uint16))
+        item = file.create_dataset(
+            name, data=np.array([[ord(letter)] for letter in word], np.uint16)
+        )
     item.attrs["MATLAB_class"] = np.bytes_("double" if word == "unknown" else "char")
     return item.ref
 
@@ -165,24 +182,42 @@ def test_the_order_of_stored_dimensions_does_not_matter(tmp_path):
 
 def test_an_identity_is_one_person(tmp_path):
     np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY, person=list("abccc"))
-    with pytest.raises(InputError, match="'person' varies within 1 of 3 identities; the first is 'anna'"):
+    with pytest.raises(
+        InputError, match="'person' varies within 1 of 3 identities; the first is 'anna'"
+    ):
         open_faces(tmp_path / "f.npz")
 
 
 def test_version_5_char_matrices_are_padded_text(tmp_path):
     from scipy.io import savemat
 
-    savemat(tmp_path / "f.mat", {"features": embedding(), "label": ["anna", "anna ", "bo  ", "bo  ", "cy  "]})
-    assert open_faces(tmp_path / "f.mat").identity.values.tolist() == ["anna", "anna", "bo", "bo", "cy"]
+    savemat(
+        tmp_path / "f.mat",
+        {"features": embedding(), "label": ["anna", "anna ", "bo  ", "bo  ", "cy  "]},
+    )
+    assert open_faces(tmp_path / "f.mat").identity.values.tolist() == [
+        "anna",
+        "anna",
+        "bo",
+        "bo",
+        "cy",
+    ]
 
 
 def test_what_matlab_keeps_to_itself_is_named(tmp_path):
     from scipy.io import savemat
 
-    columns = {"emb": embedding(), "id": [1, 1, 2, 2, 3], "info": {"a": 1}, "phase": 1j * embedding()}
+    columns = {
+        "emb": embedding(),
+        "id": [1, 1, 2, 2, 3],
+        "info": {"a": 1},
+        "phase": 1j * embedding(),
+    }
     for packed in (False, True):
         savemat(tmp_path / "f.mat", columns, do_compression=packed)
-        with pytest.warns(DataWarning, match="not read: 'info', 'phase' .a MATLAB string array, struct"):
+        with pytest.warns(
+            DataWarning, match="not read: 'info', 'phase' .a MATLAB string array, struct"
+        ):
             assert open_faces(tmp_path / "f.mat").identity.values.tolist() == list("11223")
 
 
@@ -191,7 +226,9 @@ def test_a_packed_table_of_matlab_is_checked_to_its_end(tmp_path, place):
     """The numbers come out of their archive before its check sum does."""
     from scipy.io import savemat
 
-    values = np.random.default_rng(0).normal(size=(5, 20_001)).astype(np.float32)  # not whole words of eight bytes
+    values = (
+        np.random.default_rng(0).normal(size=(5, 20_001)).astype(np.float32)
+    )  # not whole words of eight bytes
     savemat(tmp_path / "f.mat", {"id": [1, 1, 2, 2, 3], "emb": values}, do_compression=True)
     content = bytearray((tmp_path / "f.mat").read_bytes())
     content[place] ^= 1
@@ -205,16 +242,24 @@ def test_bytes_behind_a_packed_table_come_to_an_end(tmp_path):
 
     savemat(tmp_path / "f.mat", {"id": [1, 1, 2, 2, 3], "emb": embedding()}, do_compression=True)
     content, place = bytearray((tmp_path / "f.mat").read_bytes()), 128
-    while (end := place + 8 + int.from_bytes(content[place + 4 : place + 8], "little")) < len(content):
+    while (end := place + 8 + int.from_bytes(content[place + 4 : place + 8], "little")) < len(
+        content
+    ):
         place = end
     content[place + 4 : place + 8] = (end - place - 8 + 70_000).to_bytes(4, "little")
     (tmp_path / "f.mat").write_bytes(content + bytes(70_000))
-    np.testing.assert_array_equal(open_faces(tmp_path / "f.mat").embedding, embedding().astype(np.float32))
+    np.testing.assert_array_equal(
+        open_faces(tmp_path / "f.mat").embedding, embedding().astype(np.float32)
+    )
 
 
 def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
-    np.savez(tmp_path / "f.npz", emb=embedding(), subject_id=IDENTITY, filename=list("vwxyz"), y=AGE)
-    with pytest.raises(InputError, match="'subject_id', 'y' could all be the identity; say identity='name'"):
+    np.savez(
+        tmp_path / "f.npz", emb=embedding(), subject_id=IDENTITY, filename=list("vwxyz"), y=AGE
+    )
+    with pytest.raises(
+        InputError, match="'subject_id', 'y' could all be the identity; say identity='name'"
+    ):
         open_faces(tmp_path / "f.npz")
     ds = open_faces(tmp_path / "f.npz", identity="subject_id", attributes=[])
     assert ds.identity.values.tolist() == IDENTITY
@@ -223,15 +268,29 @@ def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
 
 
 def test_the_file_says_which_attributes_belong_to_the_image(tmp_path):
-    np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY, age=AGE, image_attributes=["age"])
+    np.savez(
+        tmp_path / "f.npz",
+        embedding=embedding(),
+        identity=IDENTITY,
+        age=AGE,
+        image_attributes=["age"],
+    )
     assert open_faces(tmp_path / "f.npz").age.attrs == {"varying": "keep"}
-    assert open_faces(tmp_path / "f.npz", varying="first").age.values.tolist() == ["20"] * 4 + ["30"]
+    assert open_faces(tmp_path / "f.npz", varying="first").age.values.tolist() == ["20"] * 4 + [
+        "30"
+    ]
     with pytest.raises(InputError, match=r"f\.npz: attribute 'age' varies"):
         open_faces(tmp_path / "f.npz", varying="error")
 
 
 def test_columns_that_are_no_labels_are_left_aside_aloud(tmp_path):
-    np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY, box=np.zeros((5, 4)), made=2020)
+    np.savez(
+        tmp_path / "f.npz",
+        embedding=embedding(),
+        identity=IDENTITY,
+        box=np.zeros((5, 4)),
+        made=2020,
+    )
     with pytest.warns(DataWarning, match=r"not read: 'box' \(5, 4\), 'made' \(\)"):
         assert set(open_faces(tmp_path / "f.npz").coords) == {"image", "identity"}
     assert set(open_faces(tmp_path / "f.npz", attributes=[]).coords) == {"image", "identity"}
@@ -240,10 +299,16 @@ def test_columns_that_are_no_labels_are_left_aside_aloud(tmp_path):
 def test_labels_from_another_file(tmp_path):
     np.save(tmp_path / "f.npy", embedding())
     (tmp_path / "who.txt").write_text("\n".join(IDENTITY) + "\n", encoding="utf-8")
-    assert open_faces(tmp_path / "f.npy", labels=tmp_path / "who.txt").identity.values.tolist() == IDENTITY
+    assert (
+        open_faces(tmp_path / "f.npy", labels=tmp_path / "who.txt").identity.values.tolist()
+        == IDENTITY
+    )
     np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY)
     pd.DataFrame({"gender": GENDER}).to_csv(tmp_path / "more.csv")
-    assert open_faces(tmp_path / "f.npz", labels=tmp_path / "more.csv").gender.values.tolist() == GENDER
+    assert (
+        open_faces(tmp_path / "f.npz", labels=tmp_path / "more.csv").gender.values.tolist()
+        == GENDER
+    )
     with pytest.raises(InputError, match="'identity' stand both in the file and in .*who.txt"):
         open_faces(tmp_path / "f.npz", labels=tmp_path / "who.txt")
 
@@ -278,12 +343,16 @@ letters = st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp
 people = st.lists(st.text(letters, min_size=1), min_size=2, max_size=4, unique=True)
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(people, st.sampled_from(["f.csv", "f.tsv", "f.npz", "f.nc"]))
 def test_any_text_and_any_number_come_back(tmp_path, people, name):
     people = [f"p{word}" for word in people]
     who = [*people, people[0]]
-    values = np.random.default_rng(len(people)).lognormal(0, 5, size=(len(who), 4)).astype(np.float32)
+    values = (
+        np.random.default_rng(len(people)).lognormal(0, 5, size=(len(who), 4)).astype(np.float32)
+    )
     ds = faces(values, who, note=[word[::-1] for word in who])
     if name.endswith("npz"):
         np.savez(tmp_path / name, **as_arrays(ds))

@@ -81,7 +81,11 @@ def bomb_zarr(path, bomb):
     (path / "embedding").mkdir(parents=True)
     (path / ".zgroup").write_text('{"zarr_format": 2}')
     meta = {"zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "|O", "order": "C"}
-    meta |= {"fill_value": None, "compressor": None, "filters": [{"id": "vlen-utf8"}, {"id": "pickle"}]}
+    meta |= {
+        "fill_value": None,
+        "compressor": None,
+        "filters": [{"id": "vlen-utf8"}, {"id": "pickle"}],
+    }
     (path / "embedding" / ".zarray").write_text(json.dumps(meta))
     (path / "embedding" / ".zattrs").write_text('{"_ARRAY_DIMENSIONS": ["image", "feature"]}')
     (path / "embedding" / "0.0").write_bytes(pickle.dumps(bomb))
@@ -129,10 +133,15 @@ def test_truncated_archives_are_refused(tmp_path):
 
 def test_npy_without_labels_and_transposed_embeddings(tmp_path):
     np.save(tmp_path / "f.npy", embedding().T)
-    with pytest.raises(InputError, match=r"an .npy needs labels: no f.csv, .csv.gz, .*, .txt beside it; say labels="):
+    with pytest.raises(
+        InputError,
+        match=r"an .npy needs labels: no f.csv, .csv.gz, .*, .txt beside it; say labels=",
+    ):
         open_faces(tmp_path / "f.npy")
     (tmp_path / "f.csv").write_text("identity\n" + "\n".join(IDENTITY), encoding="utf-8")
-    with pytest.raises(InputError, match=r"embedding \(3, 5\) has a column, not a row.*transpose it"):
+    with pytest.raises(
+        InputError, match=r"embedding \(3, 5\) has a column, not a row.*transpose it"
+    ):
         open_faces(tmp_path / "f.npy")
 
 
@@ -151,7 +160,9 @@ def test_a_netcdf_3_whose_variables_share_their_bytes_is_refused(tmp_path):
         assert whole.count(int.to_bytes(first + 800 * k, 4)) == 1
         whole = whole.replace(int.to_bytes(first + 800 * k, 4), int.to_bytes(first, 4))
     path.write_bytes(whole[: first + 800])
-    with pytest.raises(InputError, match=r"it unpacks to 2\.4e-05 GB, the limit for a file of its size is"):
+    with pytest.raises(
+        InputError, match=r"it unpacks to 2\.4e-05 GB, the limit for a file of its size is"
+    ):
         open_faces(path)
 
 
@@ -176,7 +187,9 @@ def test_stored_text_that_is_no_text_is_refused(tmp_path):
 def test_a_chunk_that_was_cut_is_refused(tmp_path, kind, many):
     """Blosc reads on behind the end of its chunk: what other memory held became part of the embedding."""
     pytest.importorskip("zarr")
-    stored = xr.Dataset({"embedding": (("image", "feature"), embedding()), "identity": ("image", IDENTITY)})
+    stored = xr.Dataset(
+        {"embedding": (("image", "feature"), embedding()), "identity": ("image", IDENTITY)}
+    )
     stored.to_zarr(tmp_path / "f.zarr", zarr_format=2, consolidated=False)
     chunk = tmp_path / "f.zarr/embedding/0.0"
     chunk.write_bytes(chunk.read_bytes()[:many])

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import frkit as fk
 from frkit.base import InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed"
+)
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 SCORES = np.array([[0.9, 0.1, -1.0], [0.2, 0.8, 0.3]])
@@ -87,7 +89,10 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
 def test_one_file_of_ids_serves_both_sides(tmp_path):
     np.save(tmp_path / "s.npy", np.eye(2))
     (tmp_path / "ids.txt").write_text("a\nb\n")
-    assert ids(fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt")) == (["a", "b"], ["a", "b"])
+    assert ids(fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt")) == (
+        ["a", "b"],
+        ["a", "b"],
+    )
 
 
 @pytest.mark.parametrize(("missing", "n_missing"), [(-1, 1), (None, 0), (0.2, 1)])
@@ -104,9 +109,14 @@ def test_the_public_door_takes_marks_and_files_of_ids(tmp_path, missing, n_missi
 
 def test_labels_are_cleaned_as_those_of_faces():
     references = np.array([b"anna", 7.0, "cy"], object)
-    scores = fk.score_matrix(SCORES, [" anna", "7"], references, attributes={"age": ([20, None], ["", 30, 40])})
+    scores = fk.score_matrix(
+        SCORES, [" anna", "7"], references, attributes={"age": ([20, None], ["", 30, 40])}
+    )
     assert ids(scores) == (["anna", "7"], ["anna", "7", "cy"])
-    assert scores.probe_age.values.tolist() == ["20", "unknown"] and scores.reference_age.values[0] == "unknown"
+    assert (
+        scores.probe_age.values.tolist() == ["20", "unknown"]
+        and scores.reference_age.values[0] == "unknown"
+    )
     with pytest.raises(InputError, match="probe_identity is missing or .unknown. in 1 probe.s.: 1"):
         fk.score_matrix(SCORES, ["anna", None], REFERENCES)
 
@@ -135,10 +145,15 @@ def test_bad_npy_matrices_are_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         fk.open_scores(tmp_path / "s.npy")
     np.save(tmp_path / "s.npy", SCORES)
-    with pytest.raises(InputError, match="needs ids: no s_probe.txt, _probe.csv, _probe.npy beside it; say labels="):
+    with pytest.raises(
+        InputError, match="needs ids: no s_probe.txt, _probe.csv, _probe.npy beside it; say labels="
+    ):
         fk.open_scores(tmp_path / "s.npy")
     (tmp_path / "ids.txt").write_text("a\nb\n")
-    with pytest.raises(InputError, match="lengths differ: reference_identity has 2 labels, but there are 3 references"):
+    with pytest.raises(
+        InputError,
+        match="lengths differ: reference_identity has 2 labels, but there are 3 references",
+    ):
         fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt")
     with pytest.raises(InputError, match="one path or a pair of paths, got 3"):
         fk.open_scores(tmp_path / "s.npy", labels=["a", "b", "c"])
@@ -158,7 +173,9 @@ def test_bad_npy_matrices_are_refused(tmp_path):
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(st.lists(st.lists(numbers, min_size=2, max_size=2), min_size=1, max_size=4))
 def test_any_numbers_come_back_to_the_last_bit(tmp_path, rows):
     values = np.array(rows)
@@ -179,10 +196,14 @@ def test_a_real_matrix():
 
 
 @pytest.mark.filterwarnings("ignore::frkit.base.DataWarning")
-@pytest.mark.parametrize("weighting", ["identity", "pair", {name: 0.1 + 0.07 * k for k, name in enumerate("abcdefg")}])
+@pytest.mark.parametrize(
+    "weighting", ["identity", "pair", {name: 0.1 + 0.07 * k for k, name in enumerate("abcdefg")}]
+)
 @pytest.mark.parametrize("impostors", ["all", {"team": "other"}])
 def test_a_group_without_a_comparison_that_counts_has_no_rate(weighting, impostors):
-    identity = np.repeat(list("abcdefg"), [3, 2, 4, 3, 2, 3, 2])  # weights whose sums leave rounding behind
+    identity = np.repeat(
+        list("abcdefg"), [3, 2, 4, 3, 2, 3, 2]
+    )  # weights whose sums leave rounding behind
     team = np.where(np.isin(identity, list("abc")), "red", "blue")
     values = np.random.default_rng(0).normal(size=(19, 19)) + 2 * (identity[:, None] == identity)
     red = (team == "red")[:, None] & (team == "red")
@@ -190,11 +211,20 @@ def test_a_group_without_a_comparison_that_counts_has_no_rate(weighting, imposto
         values = np.where(red, np.nan, values)
     names = [f"image {i}" for i in range(19)]
     labels = {"team": (team, team)}
-    scores = fk.score_matrix(values, identity, identity, probe=names, reference=names, attributes=labels)
+    scores = fk.score_matrix(
+        values, identity, identity, probe=names, reference=names, attributes=labels
+    )
     options = {"weighting": weighting, "impostors": impostors, "histogram": 10}
-    evaluation = fk.evaluate(scores, far=[0.1], by="team", resampling=fk.Resampling("identity", n=5), **options)
+    evaluation = fk.evaluate(
+        scores, far=[0.1], by="team", resampling=fk.Resampling("identity", n=5), **options
+    )
     none = ["far_group", "far_cross", "eer_group", "auc_group", "impostor_mean_group"]
     for node in ("empirical", "vstatistic", "replicates"):
         found = evaluation[node].sel(group="red", reference_group="red")
         assert all(found[name].isnull().all() for name in none), node
-    assert fk.band(evaluation, "far_cross").sel(group="red", reference_group="red").lower.isnull().all()
+    assert (
+        fk.band(evaluation, "far_cross")
+        .sel(group="red", reference_group="red")
+        .lower.isnull()
+        .all()
+    )

@@ -28,7 +28,9 @@ def network(mapping, seed=0):
     """Small parameters in float64, none of them 0."""
     rng = np.random.default_rng(seed)
     start = initial(rng, 5, 3, mapping, 4)
-    return {name: values + 0.3 * rng.standard_normal(values.shape) for name, values in start.items()}
+    return {
+        name: values + 0.3 * rng.standard_normal(values.shape) for name, values in start.items()
+    }
 
 
 def batch(n=7, seed=1):
@@ -141,7 +143,9 @@ def test_sn_is_entropy_minus_cross_entropy_of_the_implied_classifier():
     classifier = shares * np.exp(t)
     classifier /= classifier.sum(1, keepdims=True)
     cross_entropy = -np.log(classifier[np.arange(50), z]).mean()
-    assert pointwise(t, z, shares).mean() == pytest.approx(entropy(shares) - cross_entropy, rel=1e-12)
+    assert pointwise(t, z, shares).mean() == pytest.approx(
+        entropy(shares) - cross_entropy, rel=1e-12
+    )
 
 
 def test_sn_does_not_see_what_depends_on_the_image_alone():

@@ -50,7 +50,14 @@ BLOCKS = [
     r"^- [A-Z]\. .*",
     r"^\*\*References\.\*\*.*",
 ]
-SPANS = [r"\$[^$\n]*\$", r"`[^`\n]*`", r"\[[^\]]*\]\([^)]*\)", r"^#.*$", r"^\|.*$", r"^\*\*Figure \w+"]
+SPANS = [
+    r"\$[^$\n]*\$",
+    r"`[^`\n]*`",
+    r"\[[^\]]*\]\([^)]*\)",
+    r"^#.*$",
+    r"^\|.*$",
+    r"^\*\*Figure \w+",
+]
 PLACE = (
     r"\b(?:Figs?\.|Figures?|Tables?|eq\.|Algorithms?|[Aa]ppendix|[Aa]ppendices|[Ss]ections?|Proposition|Prop\."
     r"|Theorems?|Remark|[Nn]otebooks?|part|exercise|ICLR|FG|COMPSAC)\s*\(?"
@@ -69,7 +76,9 @@ def prose(source):
 
 def numbers(text):
     """All numbers in a text, without their signs."""
-    return {float("".join(parts).replace(",", "").replace("−", "-")) for parts in WRITTEN.findall(text)}
+    return {
+        float("".join(parts).replace(",", "").replace("−", "-")) for parts in WRITTEN.findall(text)
+    }
 
 
 def known(notebook):
@@ -78,10 +87,15 @@ def known(notebook):
     for cell in notebook.cells:
         if cell.cell_type == "code":
             shown = [
-                text for output in cell.outputs for kind, text in output.get("data", {}).items() if "image" not in kind
+                text
+                for output in cell.outputs
+                for kind, text in output.get("data", {}).items()
+                if "image" not in kind
             ]
             shown += [output.get("text", "") for output in cell.outputs]
-            found |= numbers(cell.source).union(*(numbers(re.sub(r"<[^>]+>", " ", text)) for text in shown))
+            found |= numbers(cell.source).union(
+                *(numbers(re.sub(r"<[^>]+>", " ", text)) for text in shown)
+            )
     return found
 
 
@@ -113,7 +127,11 @@ def test_numbers_in_prose_are_those_of_the_outputs(path):
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_no_exception_is_left_over(path):
     """What is allowed below without an output is still quoted."""
-    words = " ".join(prose(cell.source) for cell in run_notebooks.read(path).cells if cell.cell_type == "markdown")
+    words = " ".join(
+        prose(cell.source)
+        for cell in run_notebooks.read(path).cells
+        if cell.cell_type == "markdown"
+    )
     quoted = {match[1] for match in QUOTED.finditer(words)}
     assert set(ELSEWHERE.get(path.stem, {})) <= quoted
     assert all(ELSEWHERE.get(path.stem, {"": "reason"}).values())

@@ -63,7 +63,9 @@ def kernel(tmp_path_factory):
     """One for all notebooks, so that libraries are loaded once; none sees a name of another. Its folder is not the
     notebooks', as on Colab."""
     manager = KernelManager()
-    manager.start_kernel(env=run_notebooks.kernel_environment(), cwd=str(tmp_path_factory.mktemp("elsewhere")))
+    manager.start_kernel(
+        env=run_notebooks.kernel_environment(), cwd=str(tmp_path_factory.mktemp("elsewhere"))
+    )
     yield manager
     manager.shutdown_kernel(now=True)
 
@@ -73,7 +75,9 @@ def watched(path):
     with their figures: words that lie over other words, a legend over the data."""
     notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
     notebook.cells += [nbformat.v4.new_code_cell(code) for code in answers(notebook)]
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(WATCH.format(folder=str(Path(__file__).parent))))
+    notebook.cells.insert(
+        0, nbformat.v4.new_code_cell(WATCH.format(folder=str(Path(__file__).parent)))
+    )
     notebook.cells.append(nbformat.v4.new_code_cell("print(*figure_checks.FOUND, sep='\\n')"))
     return notebook
 
@@ -93,8 +97,14 @@ def test_runs_with_fast_parameters(path, kernel):
 def test_what_spoils_a_figure_is_told_in_its_own_notebook_alone(kernel):
     spoilt = "import matplotlib.pyplot as plt; kept = 1; plt.figtext(0.5, 0.5, 'one'); plt.figtext(0.5, 0.5, 'other');"
     for source, told in ((spoilt, ": 'one' over 'other'\n"), ("'kept' in globals()", "\n")) * 2:
-        sources = [WATCH.format(folder=str(Path(__file__).parent)), source, "print(*figure_checks.FOUND, sep='\\n')"]
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in sources])
+        sources = [
+            WATCH.format(folder=str(Path(__file__).parent)),
+            source,
+            "print(*figure_checks.FOUND, sep='\\n')",
+        ]
+        notebook = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(one) for one in sources]
+        )
         executed = run_notebooks.execute(notebook, ".", timeout=60, kernel=kernel)
         assert executed.cells[-1].outputs[0].text == told
     assert executed.cells[1].outputs[0].data["text/plain"] == "False"
@@ -138,9 +148,15 @@ def test_cells_are_short_and_define_nothing(path):
 
 @each_notebook
 def test_uses_public_names_only(path):
-    nodes = [node for cell in code_cells(run_notebooks.read(path)) for node in ast.walk(tree_of(cell))]
-    private = [node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")]
-    imported = [alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    nodes = [
+        node for cell in code_cells(run_notebooks.read(path)) for node in ast.walk(tree_of(cell))
+    ]
+    private = [
+        node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")
+    ]
+    imported = [
+        alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
     assert private + [name for name in imported if name.startswith("_")] == []
 
 
@@ -162,7 +178,11 @@ def test_fast_values_are_parameters(path):
 def test_controls_stand_behind_a_static_figure(path):
     """A reader without a kernel sees the point too, because widgets are not stored in the file."""
     cells = code_cells(run_notebooks.read(path))
-    controls = [at for at, cell in enumerate(cells) if "explore." in cell.source.replace("explore.predict", "")]
+    controls = [
+        at
+        for at, cell in enumerate(cells)
+        if "explore." in cell.source.replace("explore.predict", "")
+    ]
     assert controls
     assert [at for at in controls if not any(map(has_picture, cells[:at]))] == []
 
@@ -190,14 +210,22 @@ def test_what_a_button_draws_keeps_its_names(path):
 @each_lesson
 def test_prose_comes_in_small_pieces(path):
     """150 words a cell at most; tables and the code of answers do not count."""
-    prose = [CODE.sub("", source).splitlines() for source in markdown_cells(run_notebooks.read(path))]
-    words = [sum(len(line.split()) for line in lines if not line.startswith("|")) for lines in prose]
+    prose = [
+        CODE.sub("", source).splitlines() for source in markdown_cells(run_notebooks.read(path))
+    ]
+    words = [
+        sum(len(line.split()) for line in lines if not line.startswith("|")) for lines in prose
+    ]
     assert max(words) <= 150
 
 
 @each_lesson
 def test_every_exercise_has_an_answer(path):
-    prose = "\n\n".join(markdown_cells(run_notebooks.read(path))).split("## Exercises")[1].split("\n## ")[0]
+    prose = (
+        "\n\n".join(markdown_cells(run_notebooks.read(path)))
+        .split("## Exercises")[1]
+        .split("\n## ")[0]
+    )
     assert len(re.findall(r"^\d\. ", prose, re.MULTILINE)) == len(FOLDED.findall(prose)) > 0
 
 
@@ -237,15 +265,24 @@ def items(words):
 
 
 def test_everything_of_the_papers_stands_somewhere():
-    prose = "".join(markdown_cells(run_notebooks.read(run_notebooks.NOTEBOOKS / "00_start_here.ipynb")))
+    prose = "".join(
+        markdown_cells(run_notebooks.read(run_notebooks.NOTEBOOKS / "00_start_here.ipynb"))
+    )
     entry = r"^\| (\d) \| ([^|]+) \| \[\d\d\]\(([^)]+)\), (?:(Figure \d+)|\"([^\"]+)\") \|"
     rows = re.findall(entry, prose, re.MULTILINE)
     listed = sorted((paper, *item) for paper, words, *_ in rows for item in items(words))
-    wanted = [(paper, kind, n) for paper, kinds in PAPERS.items() for kind, numbers in kinds.items() for n in numbers]
+    wanted = [
+        (paper, kind, n)
+        for paper, kinds in PAPERS.items()
+        for kind, numbers in kinds.items()
+        for n in numbers
+    ]
     assert listed == sorted(wanted)
     for _, words, name, figure, heading in rows:
         there = "\n".join(markdown_cells(run_notebooks.read(run_notebooks.NOTEBOOKS / name)))
-        assert (f"**{figure}" if figure else heading) in there, f"{words}: {name} has no {figure or heading}"
+        assert (f"**{figure}" if figure else heading) in there, (
+            f"{words}: {name} has no {figure or heading}"
+        )
 
 
 @each_notebook
@@ -264,7 +301,9 @@ object()"""
 
 def trial_run(folder):
     """A notebook with everything in it that could differ between two runs, executed and normalised."""
-    cells = [nbformat.v4.new_code_cell(line, id=f"cell{n}") for n, line in enumerate(TRIAL.splitlines())]
+    cells = [
+        nbformat.v4.new_code_cell(line, id=f"cell{n}") for n, line in enumerate(TRIAL.splitlines())
+    ]
     notebook = run_notebooks.execute(nbformat.v4.new_notebook(cells=cells), folder, timeout=120)
     return run_notebooks.normalise(notebook)
 
@@ -287,12 +326,18 @@ def test_fast_parameters_follow_the_parameters_cell():
     notebook = nbformat.v4.new_notebook(cells=[cell, nbformat.v4.new_code_cell("n")])
     notebook.metadata["frkit"] = {"fast": {"n": 20, "far": [0.01, 0.1]}}
     run_notebooks.with_fast_parameters(notebook)
-    assert [cell.source for cell in notebook.cells] == ["n = 1000", "n = 20\nfar = [0.01, 0.1]", "n"]
+    assert [cell.source for cell in notebook.cells] == [
+        "n = 1000",
+        "n = 20\nfar = [0.01, 0.1]",
+        "n",
+    ]
 
 
 def test_a_caption_is_the_words_of_its_picture(tmp_path):
     cells = [
-        nbformat.v4.new_code_cell("import matplotlib.pyplot as plt; plt.plot([0, 1]); plt.show()", id="picture"),
+        nbformat.v4.new_code_cell(
+            "import matplotlib.pyplot as plt; plt.plot([0, 1]); plt.show()", id="picture"
+        ),
         nbformat.v4.new_markdown_cell(
             "**Figure 1.** The *line* $x_1 = \\hat\\theta - \\theta^*$ of [a paper](https://x.org) rises.\n\nMore.",
             id="words",
@@ -300,13 +345,17 @@ def test_a_caption_is_the_words_of_its_picture(tmp_path):
     ]
     notebook = run_notebooks.execute(nbformat.v4.new_notebook(cells=cells), tmp_path, timeout=120)
     (output,) = run_notebooks.normalise(notebook).cells[0].outputs
-    assert output.metadata == {"image/png": {"alt": "Figure 1. The line x_1 = θ^ - θ* of a paper rises."}}
+    assert output.metadata == {
+        "image/png": {"alt": "Figure 1. The line x_1 = θ^ - θ* of a paper rises."}
+    }
 
 
 def test_few_colours_keep_those_of_a_short_line():
     """A line in a legend is a few dozen pixels of a picture that has thousands of other colours."""
     places = np.mgrid[0:300, 0:400]
-    pixels = np.stack([places[0] * 255 // 299, places[1] * 255 // 399, np.full((300, 400), 128)], axis=2)
+    pixels = np.stack(
+        [places[0] * 255 // 299, places[1] * 255 // 399, np.full((300, 400), 128)], axis=2
+    )
     pixels = pixels.astype(np.uint8)
     pixels[150:152, 200:220] = (0, 114, 178)
     buffer = io.BytesIO()

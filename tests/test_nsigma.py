@@ -74,7 +74,9 @@ def drawn_people(identity, group, seed, size, number):
 def test_rates_of_subsets_are_those_of_the_twin(make, size):
     faces = small_faces()
     scores = make(faces)
-    found = subset_rates(scores, by="group", subsets=4, batches=2, subset_size=size, seed=3, fpr=0.1)
+    found = subset_rates(
+        scores, by="group", subsets=4, batches=2, subset_size=size, seed=3, fpr=0.1
+    )
     for group in "ab":
         mine = faces.group.values == group
         values, identity = scores.values[np.ix_(mine, mine)], faces.identity.values[mine]
@@ -82,7 +84,9 @@ def test_rates_of_subsets_are_those_of_the_twin(make, size):
             genuine, impostor = pairs_of_subset(values, identity, people)
             one = found.sel(group=group, batch=at // 4, subset=at % 4)
             assert one.eer.item() == pytest.approx(equal_error(genuine, impostor), abs=1e-12)
-            assert one.tpr.item() == pytest.approx(true_positives(genuine, impostor, 0.1), abs=1e-12)
+            assert one.tpr.item() == pytest.approx(
+                true_positives(genuine, impostor, 0.1), abs=1e-12
+            )
 
 
 def test_rates_at_a_threshold_are_those_of_the_twin():
@@ -125,7 +129,9 @@ def test_a_list_of_pairs_gives_what_the_tensor_gives():
 def test_the_order_of_images_and_of_groups_changes_nothing():
     faces = small_faces()
     turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
-    first, second = (fk.n_sigma(fk.score_tensor(one), by="group", subsets=6, fpr=0.1) for one in (faces, turned))
+    first, second = (
+        fk.n_sigma(fk.score_tensor(one), by="group", subsets=6, fpr=0.1) for one in (faces, turned)
+    )
     xr.testing.assert_identical(first, second)
     backwards = summarise(first[["eer", "tpr"]].isel(group=[1, 0]))
     xr.testing.assert_allclose(backwards.n_signed.isel(group=[1, 0]), first.n_signed)
@@ -160,7 +166,10 @@ def given(means, spread, n=20, tpr=(0.8, 0.9)):
     noise = np.random.default_rng(0).normal(size=(n, 2))
     noise = (noise - noise.mean(0)) / noise.std(0, ddof=1)
     eer = np.asarray(means) + spread * noise
-    data = {"eer": (("batch", "subset", "group"), eer[None]), "tpr": (("subset", "group"), np.full((n, 2), tpr))}
+    data = {
+        "eer": (("batch", "subset", "group"), eer[None]),
+        "tpr": (("subset", "group"), np.full((n, 2), tpr)),
+    }
     rates = xr.Dataset(data, coords={"group": ["a", "b"]})
     return rates.assign(tpr=rates.tpr.expand_dims("batch"))
 
@@ -169,12 +178,16 @@ def test_each_statistic_by_hand():
     eer = np.array([[0.01, 0.05], [0.02, 0.04], [0.03, 0.09]])
     tpr = np.array([[0.7, 0.95], [0.8, 0.85], [0.9, 0.9]])
     dims = ("batch", "subset", "group")
-    rates = xr.Dataset({"eer": (dims, eer[None]), "tpr": (dims, tpr[None])}, coords={"group": ["a", "b"]})
+    rates = xr.Dataset(
+        {"eer": (dims, eer[None]), "tpr": (dims, tpr[None])}, coords={"group": ["a", "b"]}
+    )
     found = summarise(rates)
     assert (found.reference_eer.item(), found.reference_tpr.item()) == ("a", "b")
     np.testing.assert_allclose(found.sp, [1, 1 - (0.04 + 0.02 + 0.06) / 3])
     np.testing.assert_allclose(found.eop, [1 - (0.25 + 0.05 + 0.0) / 3, 1])
-    floors = [1 - np.sqrt(2 / np.pi * rate.var(0, ddof=1).sum()) for rate in (eer, tpr)]  # mean |difference| of normals
+    floors = [
+        1 - np.sqrt(2 / np.pi * rate.var(0, ddof=1).sum()) for rate in (eer, tpr)
+    ]  # mean |difference| of normals
     np.testing.assert_allclose(found.sp_floor, [1, floors[0]])
     np.testing.assert_allclose(found.eop_floor, [floors[1], 1])
     np.testing.assert_allclose(found.n_signed, [0, -4.0])
@@ -211,7 +224,9 @@ def test_parity_at_a_threshold_is_equation_1():
 def test_equal_groups_have_an_sp_of_one_minus_two_sigma_over_root_pi():
     noise = np.random.default_rng(1).normal(0.02, 0.003, (1, 200_000, 2))
     dims = ("batch", "subset", "group")
-    rates = xr.Dataset({"eer": (dims, noise), "tpr": (dims, 1 - noise)}, coords={"group": ["a", "b"]})
+    rates = xr.Dataset(
+        {"eer": (dims, noise), "tpr": (dims, 1 - noise)}, coords={"group": ["a", "b"]}
+    )
     found = summarise(rates, reference="a").sel(group="b")
     expected = 1 - 2 * 0.003 / np.sqrt(np.pi)
     assert found.sp.item() == pytest.approx(expected, abs=2e-5)
@@ -221,10 +236,14 @@ def test_equal_groups_have_an_sp_of_one_minus_two_sigma_over_root_pi():
 def test_groups_that_are_copies_of_each_other_reach_the_floor_and_not_one():
     mix = fk.vmf.mixture(60, 16, kappa=(10, 40), seed=0).rotated_copies(("a", "b"))
     faces = mix.sample(8, seed=2)
-    found = fk.n_sigma(fk.score_tensor(faces), by="group", subsets=400, fpr=0.1, reference="a").sel(group="b")
+    found = fk.n_sigma(fk.score_tensor(faces), by="group", subsets=400, fpr=0.1, reference="a").sel(
+        group="b"
+    )
     shift = abs(found.n_signed.item())
     assert shift < 1.5
-    assert found.sp.item() == pytest.approx(found.sp_floor.item(), abs=(0.2 + shift) * found.eer_sd.item())
+    assert found.sp.item() == pytest.approx(
+        found.sp_floor.item(), abs=(0.2 + shift) * found.eer_sd.item()
+    )
     assert found.sp.item() < 1 - found.eer_sd.item()
 
 
@@ -234,13 +253,17 @@ def test_groups_that_are_copies_of_each_other_reach_the_floor_and_not_one():
 def test_table_2_follows_from_table_1_and_the_printed_sigma_but_for_two_cells():
     table = published()
     off = []
-    for tuned, group in itertools.product(table.finetuned.values, ("African", "Caucasian", "Indian")):
+    for tuned, group in itertools.product(
+        table.finetuned.values, ("African", "Caucasian", "Indian")
+    ):
         row = table.sel(finetuned=tuned)
         means = row.eer_mean.sel(group=["Asian", group]).values
         printed = row.n_absolute.sel(group=group).item()
         sigma = row.eer_sd.item()
         n = summarise(given(means, sigma)).n_absolute.values[1]
-        rounding = 0.0001 / sigma + 0.005 + n * 0.000005 / sigma  # two means to .01 %, σ to .001 %, N to .01
+        rounding = (
+            0.0001 / sigma + 0.005 + n * 0.000005 / sigma
+        )  # two means to .01 %, σ to .001 %, N to .01
         if abs(n - printed) > rounding:
             off.append((str(tuned), group))
     assert off == [("Caucasian", "Indian"), ("Indian", "African")]
@@ -273,13 +296,17 @@ def test_by_subsets_takes_the_first_of_each_batch():
     whole = fk.n_sigma(scores, by="group", subsets=40, batches=2, fpr=0.1)
     found = by_subsets(whole, [5, 40])
     np.testing.assert_allclose(found.p_value.sel(n_subsets=40), whole.p_value)
-    part = summarise(whole[["eer", "tpr"]].isel(subset=slice(0, 5)), reference=whole.reference_eer.item())
+    part = summarise(
+        whole[["eer", "tpr"]].isel(subset=slice(0, 5)), reference=whole.reference_eer.item()
+    )
     np.testing.assert_allclose(found.n_signed.sel(n_subsets=5), part.n_signed)
 
 
 def test_sigma_falls_with_the_root_of_the_subset_size():
     mix = fk.vmf.mixture(400, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
-    found = by_subset_size(fk.score_tensor(mix.sample(4)), [25, 100], by="group", subsets=200, fpr=0.1)
+    found = by_subset_size(
+        fk.score_tensor(mix.sample(4)), [25, 100], by="group", subsets=200, fpr=0.1
+    )
     ratio = found.eer_sd.sel(subset_size=25) / found.eer_sd.sel(subset_size=100)
     np.testing.assert_allclose(ratio, 2, rtol=0.2)
 
@@ -287,16 +314,24 @@ def test_sigma_falls_with_the_root_of_the_subset_size():
 def test_the_floor_deals_people_and_not_images():
     faces = small_faces()
     found = floor(fk.score_tensor(faces), by="group", deals=4, subsets=20, fpr=0.1)
-    assert dict(found.n_people.sizes) == {"deal": 4, "group": 2} or found.n_people.dims == ("group",)
-    people = {group: len(np.unique(faces.identity.values[faces.group.values == group])) for group in "ab"}
-    np.testing.assert_array_equal(np.broadcast_to(found.n_people, (4, 2)), [list(people.values())] * 4)
+    assert dict(found.n_people.sizes) == {"deal": 4, "group": 2} or found.n_people.dims == (
+        "group",
+    )
+    people = {
+        group: len(np.unique(faces.identity.values[faces.group.values == group])) for group in "ab"
+    }
+    np.testing.assert_array_equal(
+        np.broadcast_to(found.n_people, (4, 2)), [list(people.values())] * 4
+    )
     assert len(np.unique(found.eer_all)) == 8
 
 
 def eer_intervals(faces, n=200, seed=0):
     """How sure the EER of each group is: other people of these groups, drawn anew."""
     draws = fk.Resampling("identity", n=n, seed=seed, strata="group")
-    ev = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="group", resampling=draws, weighting="pair")
+    ev = fk.evaluate(
+        fk.score_tensor(faces), far=[0.1], by="group", resampling=draws, weighting="pair"
+    )
     return fk.band(ev, "eer_group", method="recentered")
 
 
@@ -320,7 +355,9 @@ def test_intervals_hold_the_exact_eer_of_the_population():
     held = []
     for seed in range(26):
         faces = law.draw(120, seed=seed).sample(5, seed=seed)
-        faces = faces.assign_coords(group=("image", np.where(faces.identity.values < "id0060", "a", "b")))
+        faces = faces.assign_coords(
+            group=("image", np.where(faces.identity.values < "id0060", "a", "b"))
+        )
         found = eer_intervals(faces, seed=seed)
         held += ((found.lower <= truth) & (truth <= found.upper)).values.tolist()
     assert len(held) == 52
@@ -359,7 +396,9 @@ def test_bad_options_are_refused(options, message):
 
 def test_one_group_is_refused():
     faces = small_faces()
-    assert refused("has only one: 'a'", fk.score_tensor(faces.isel(image=faces.group.values == "a")))
+    assert refused(
+        "has only one: 'a'", fk.score_tensor(faces.isel(image=faces.group.values == "a"))
+    )
 
 
 def test_a_group_without_genuine_pairs_is_refused():
@@ -377,16 +416,22 @@ def test_a_group_of_one_person_is_refused():
 
 
 def test_a_subset_without_pairs_is_refused():
-    assert refused(r"subsets have no genuine or no impostor pair \(subset .*above 2", subset_size=2, subsets=60)
+    assert refused(
+        r"subsets have no genuine or no impostor pair \(subset .*above 2", subset_size=2, subsets=60
+    )
 
 
 def test_nan_scores_are_refused():
     scores = fk.score_tensor(small_faces())
     pairs = as_pairs(small_faces())
     assert refused(
-        "1 of .* scores are NaN", pairs.assign(score=pairs.score.where(np.arange(pairs.sizes["pair"]) != 3)), by="race"
+        "1 of .* scores are NaN",
+        pairs.assign(score=pairs.score.where(np.arange(pairs.sizes["pair"]) != 3)),
+        by="race",
     )
-    holed = scores.copy(data=scores.data.map_blocks(lambda block: np.where(block > 0.9, np.nan, block)))
+    holed = scores.copy(
+        data=scores.data.map_blocks(lambda block: np.where(block > 0.9, np.nan, block))
+    )
     assert refused("scores are NaN", holed.assign_attrs(similarity="given"))
 
 

@@ -13,7 +13,11 @@ from frkit.explore.fairness import BEST, first_subsets, with_steps
 
 @pytest.fixture(scope="module")
 def scores():
-    groups = {"a": {"kappa": (8, 14)}, "b": {"kappa": (6, 10)}, "c": {"cohesion": 4, "kappa": (8, 14)}}
+    groups = {
+        "a": {"kappa": (8, 14)},
+        "b": {"kappa": (6, 10)},
+        "c": {"cohesion": 4, "kappa": (8, 14)},
+    }
     mix = fk.vmf.mixture(60, 8, seed=0, groups=groups)
     models = {"Ash": mix.sample(5, seed=1), "Birch": mix.sample(5, seed=2)}
     return fk.score_tensor(fk.stack_models(models))
@@ -80,7 +84,9 @@ def test_the_matrix_holds_the_printed_table(ax):
 def test_distributions_show_means_and_intervals(scores, result, ax):
     one = result.isel(model=0)
     draws = fk.Resampling("identity", n=30, strata="group")
-    ev = fk.evaluate(scores.isel(model=0), far=[0.1], by="group", weighting="pair", resampling=draws)
+    ev = fk.evaluate(
+        scores.isel(model=0), far=[0.1], by="group", weighting="pair", resampling=draws
+    )
     intervals = fk.band(ev, "eer_group")
     fk.plot.eer_distributions(one, ax, intervals=intervals)
     means, whole = (container[0].get_ydata(orig=False) for container in ax.containers)
@@ -121,7 +127,12 @@ def test_figures_refuse_what_they_cannot_show(result, sizes):
 
 def test_the_explorer_follows_every_control(result, sizes):
     box = fk.explore.n_sigma(sizes)
-    moves = {"number K of subsets": 5, "people in a subset": 8, "reference group": "b", "σ from level to level": 2.0}
+    moves = {
+        "number K of subsets": 5,
+        "people in a subset": 8,
+        "reference group": "b",
+        "σ from level to level": 2.0,
+    }
     moves |= {"N with its sign": True, "on the right": "p"}
     assert picture(box).startswith(b"\x89PNG")
     for description, value in moves.items():
@@ -136,7 +147,12 @@ def test_what_the_explorer_selects_is_what_the_library_computes(sizes, scores):
     again = fk.n_sigma(scores.isel(model=0), by="group", subsets=30, subset_size=20, fpr=0.1)
     again = fk.nsigma.summarise(again.isel(subset=slice(0, 10)), reference="b")
     np.testing.assert_allclose(half.n_absolute, again.n_absolute)
-    assert fk.plot.nsigma.risk_levels(half) == {"minimal": 0, "limited": 2, "high": 4, "unacceptable": 6}
+    assert fk.plot.nsigma.risk_levels(half) == {
+        "minimal": 0,
+        "limited": 2,
+        "high": 4,
+        "unacceptable": 6,
+    }
 
 
 def test_a_caution_stands_beneath_the_figure(sizes):

@@ -36,7 +36,11 @@ def scores_of(names, seed=0):
     ("pattern", "names", "who"),
     [
         ("{name}_{number}.jpg", NAMES, WHO),
-        ("{name}/{name}_{number}.jpg", ["lfw/J_B/J_B_0001.jpg", "J_B/J_B_0002.jpg"], ["J_B", "J_B"]),
+        (
+            "{name}/{name}_{number}.jpg",
+            ["lfw/J_B/J_B_0001.jpg", "J_B/J_B_0002.jpg"],
+            ["J_B", "J_B"],
+        ),
         ("{id}/{video}/{file}", ["wav/id1/v/1.wav", "id2/w/2.wav"], ["id1", "id2"]),
         ("{race}-{identity}.(png)", ["A-k.(png)", "B-a.b.(png)"], ["k", "a.b"]),
         ("{name}", ["x/k", "m"], ["k", "m"]),
@@ -49,7 +53,10 @@ def test_names_say_who_it_is(pattern, names, who):
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        ("{name}_{number}.png", "does not fit 5 of 5 image names: 'ann_1.jpg', 'ann_2.jpg', 'bo_1.jpg'"),
+        (
+            "{name}_{number}.png",
+            "does not fit 5 of 5 image names: 'ann_1.jpg', 'ann_2.jpg', 'bo_1.jpg'",
+        ),
         ("{a}_{number}.jpg", "must hold one field that says who it is: one of identity, name"),
         ("{name}_{id}.jpg", "must hold one field that says who"),
         ("name", "must be a pattern such as '{name}_{number}.jpg', got 'name'"),
@@ -99,7 +106,9 @@ def test_json_by_names(tmp_path):
     assert two.model.values.tolist() == ["A", "B"]
     np.testing.assert_array_equal(two.score.sel(model="A"), pairs.score)
     at = (two.probe == "bo_1.jpg") & (two.reference == "ann_2.jpg")
-    assert two.score.sel(model="B").values[at] == [scores_of(NAMES[::-1], 1)["bo_1.jpg"]["ann_2.jpg"]]
+    assert two.score.sel(model="B").values[at] == [
+        scores_of(NAMES[::-1], 1)["bo_1.jpg"]["ann_2.jpg"]
+    ]
 
 
 def test_json_tables_and_vectors(tmp_path):
@@ -107,13 +116,21 @@ def test_json_tables_and_vectors(tmp_path):
     rows = [{"probe": a, "reference": b, "score": score, "age_gap": "0-5"} for a, b, score in flat]
     pattern = {"identity": "{name}_{number}.jpg"}
     columns = {"score": "score", "probe": "probe", "reference": "reference", "trial": ["age_gap"]}
-    table = fk.open_pairs(put(tmp_path, "t.json", json.dumps(rows)), format="json", columns=columns, **pattern)
+    table = fk.open_pairs(
+        put(tmp_path, "t.json", json.dumps(rows)), format="json", columns=columns, **pattern
+    )
     lists = {name: [row[name] for row in rows] for name in rows[0]}
     other = fk.open_pairs(put(tmp_path, "l.json", json.dumps(lists)), format="json", **pattern)
     assert table.age_gap.values.tolist() == ["0-5"] * 20
     np.testing.assert_array_equal(table.score, other.score)
     vectors = put(tmp_path, "v.json", '{"genuine": [0.9, 0.8], "impostor": [0.1, 0.2, 0.3]}')
-    assert fk.open_pairs(vectors, format="json").genuine.values.tolist() == [True, True, False, False, False]
+    assert fk.open_pairs(vectors, format="json").genuine.values.tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +141,10 @@ def test_json_tables_and_vectors(tmp_path):
         ("{}", "holds no mapping and no list"),
         ('{"a": 1}', "JSON must hold {probe: {reference: score}}"),
         ('{"a": {"b": 1}, "a": {"c": 1}}', "'a' stands twice in one object"),
-        ('{"A": {"a": {"b": 1}}, "B": {"a": {"c": 1}}}', "models 'A' and 'B' did not score the same pairs"),
+        (
+            '{"A": {"a": {"b": 1}}, "B": {"a": {"c": 1}}}',
+            "models 'A' and 'B' did not score the same pairs",
+        ),
         ('{"a_1.jpg": {"b_1.jpg": "high"}}', "'high' is not a finite number"),
         ('{"a_1.jpg": {"b_1.jpg": Infinity}}', "not a finite number"),
         ('{"score": [1, 2], "probe": ["a"]}', "its lists differ in length"),
@@ -145,7 +165,9 @@ TRIALS = "1 id1/v/1.wav id1/w/2.wav\n0 id1/v/1.wav id2/v/1.wav\n0 id2/v/1.wav id
 def trials(folder, meta, **options):
     scores = put(folder, "s", "0.9\n0.1\n0.2\n")
     path = put(folder, "trials", TRIALS)
-    return fk.open_pairs(path, format="voxceleb", scores=scores, metadata=put(folder, "meta.tab", meta), **options)
+    return fk.open_pairs(
+        path, format="voxceleb", scores=scores, metadata=put(folder, "meta.tab", meta), **options
+    )
 
 
 def test_metadata_are_joined_on_the_column_that_matches(tmp_path):
@@ -156,25 +178,38 @@ def test_metadata_are_joined_on_the_column_that_matches(tmp_path):
 
 
 def test_metadata_that_label_nothing_are_an_error(tmp_path):
-    with pytest.raises(fk.InputError, match="no column holds image names .* identity names such as 'id1', so nothing"):
+    with pytest.raises(
+        fk.InputError,
+        match="no column holds image names .* identity names such as 'id1', so nothing",
+    ):
         trials(tmp_path, "VoxCeleb1 ID\tGender\nid10001\tm\nid10002\tf\n")
 
 
 def test_metadata_that_label_some_say_how_many(tmp_path):
-    with pytest.warns(fk.DataWarning, match="'ID' does not hold 1 of 3 identity names .'id2'.: they are in no group"):
+    with pytest.warns(
+        fk.DataWarning,
+        match="'ID' does not hold 1 of 3 identity names .'id2'.: they are in no group",
+    ):
         pairs = trials(tmp_path, "ID\tGender\nid1\tm\nid3\tf\n")
     assert pairs.probe_gender.values.tolist() == ["m", "unknown", "f"]
 
 
 def test_metadata_that_are_names_make_no_groups(tmp_path):
     rows = [f"id{k},N{k},{'fm'[k % 2]}" for k in range(1, 21)]
-    with pytest.warns(fk.DataWarning, match="not read: 'other' .every row has its own: names, no groups"):
+    with pytest.warns(
+        fk.DataWarning, match="not read: 'other' .every row has its own: names, no groups"
+    ):
         pairs = trials(tmp_path, "\n".join(["ID,other,sex", *rows]))
     assert "probe_other" not in pairs.coords and pairs.probe_sex.values.tolist() == ["m", "f", "m"]
 
 
 def test_metadata_of_images_go_before_those_of_people(tmp_path):
-    rows = ["id1 id1/v/1.wav low", "id1 id1/w/2.wav high", "id2 id2/v/1.wav low", "id3 id3/v/1.wav mid"]
+    rows = [
+        "id1 id1/v/1.wav low",
+        "id1 id1/w/2.wav high",
+        "id2 id2/v/1.wav low",
+        "id3 id3/v/1.wav mid",
+    ]
     pairs = trials(tmp_path, "\n".join(["who file noise", *rows]))
     assert pairs.probe_noise.values.tolist() == ["high", "low", "mid"]
     assert pairs.reference_noise.values.tolist() == ["low", "low", "low"]
@@ -182,9 +217,17 @@ def test_metadata_of_images_go_before_those_of_people(tmp_path):
 
 def test_metadata_do_not_overrule_the_file(tmp_path):
     table = "a,b,k,m,genuine,s,sex\n1,2,x,x,1,.9,f\n1,3,x,y,0,.1,f\n"
-    columns = {"score": "s", "genuine": "genuine", "probe_identity": "k", "reference_identity": "m", "sex": "sex"}
+    columns = {
+        "score": "s",
+        "genuine": "genuine",
+        "probe_identity": "k",
+        "reference_identity": "m",
+        "sex": "sex",
+    }
     path, meta = put(tmp_path, "t.csv", table), put(tmp_path, "m.csv", "who,Sex\nx,m\ny,m\n")
-    with pytest.raises(fk.InputError, match="columns 'Sex' stand in the file of the scores or embeddings too"):
+    with pytest.raises(
+        fk.InputError, match="columns 'Sex' stand in the file of the scores or embeddings too"
+    ):
         fk.open_pairs(path, format="columns", columns=columns, metadata=meta)
 
 
@@ -193,7 +236,11 @@ def test_faces_take_metadata_in_any_order(tmp_path):
     meta = put(tmp_path, "m.csv", "Note,Subject ID,Gender\n1,cy_x,male\n2,ann,female\n3,bo,\n")
     faces = fk.open_faces(tmp_path / "f.npz", metadata=meta)
     assert faces.gender.values.tolist() == ["female"] * 2 + ["unknown"] * 2 + ["male"]
-    images = put(tmp_path, "i.csv", "path,pose\n" + "\n".join(f"{name},p{k}" for k, name in enumerate(NAMES[::-1])))
+    images = put(
+        tmp_path,
+        "i.csv",
+        "path,pose\n" + "\n".join(f"{name},p{k}" for k, name in enumerate(NAMES[::-1])),
+    )
     posed = fk.open_faces(tmp_path / "f.npz", metadata=images, varying="keep")
     assert posed.pose.values.tolist() == ["p4", "p3", "p2", "p1", "p0"]
     with pytest.raises(fk.InputError, match="m.csv: no column holds"):
@@ -211,7 +258,9 @@ def listed_pairs(n=1200, seed=0, **more):
     score = rng.normal(size=n) + 1.5 * (one == other)
     number = rng.integers(0, 9, (2, n))
     people_and_numbers = zip((one, other), number + [[0], [9]])
-    images = [[f"{who}_{k}" for who, k in zip(side, numbers)] for side, numbers in people_and_numbers]
+    images = [
+        [f"{who}_{k}" for who, k in zip(side, numbers)] for side, numbers in people_and_numbers
+    ]
     sides = dict(probe=images[0], reference=images[1], probe_identity=one, reference_identity=other)
     labels = rng.choice(["low", "high"], n)
     return fk.pairs(score, **sides, **more), score, one == other, labels
@@ -228,14 +277,21 @@ def test_each_pair_counts_in_the_group_of_its_own_label(side):
     of_side = {"probe": (labels, None), "reference": (None, labels)}
     given = {"noise": of_side[side]} if side in of_side else {"trial": {"noise": labels}}
     pairs, score, genuine, _ = listed_pairs(**given)
-    ev = fk.evaluate(pairs, threshold=[0.3, 1.0], by="noise")  # no warning: the label is none of people
+    ev = fk.evaluate(
+        pairs, threshold=[0.3, 1.0], by="noise"
+    )  # no warning: the label is none of people
     for value, level in product(("low", "high"), (0, 1)):
         far, frr = rates_by_hand(score, genuine, labels, value, [0.3, 1.0][level])
         found = ev["empirical"].sel(group=value).isel(threshold_level=level)
-        assert (float(found.far_group), float(found.frr_group)) == pytest.approx((far, frr), abs=1e-12)
+        assert (float(found.far_group), float(found.frr_group)) == pytest.approx(
+            (far, frr), abs=1e-12
+        )
     band = fk.band(ev, "frr_group")
     assert bool(((band.lower < band.estimate) & (band.estimate < band.upper)).all())
-    with pytest.raises(fk.InputError, match="strata must be a property of the person, but 'noise' is one of the trial"):
+    with pytest.raises(
+        fk.InputError,
+        match="strata must be a property of the person, but 'noise' is one of the trial",
+    ):
         fk.evaluate(pairs, by="noise", resampling=fk.Resampling("identity", n=5, strata="noise"))
 
 
@@ -255,12 +311,19 @@ def test_a_matrix_fills_the_other_side_by_identity():
     with pytest.raises(fk.InputError, match="varies within 1 of 1 identities"):
         fk.score_matrix(np.eye(2, 3), ["a", "a"], ["b", "a", "c"], attributes=gender)
     with pytest.raises(fk.InputError, match="one of them may be None"):
-        fk.score_matrix(np.eye(2, 3), ["a", "b"], ["b", "a", "c"], attributes={"gender": (None, None)})
+        fk.score_matrix(
+            np.eye(2, 3), ["a", "b"], ["b", "a", "c"], attributes={"gender": (None, None)}
+        )
 
 
 # --- kinds of impostors ----------------------------------------------------------------------------------
 
-KINDS = [{"gender": "same"}, {"race": "other"}, {"gender": "same", "race": "other"}, {"race": "same"}]
+KINDS = [
+    {"gender": "same"},
+    {"race": "other"},
+    {"gender": "same", "race": "other"},
+    {"race": "same"},
+]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -273,7 +336,11 @@ def test_chosen_impostors(kind, form, weighting):
     race[:3] = "unknown"
     faces = faces.assign_coords(gender=("image", gender), race=("image", race)).drop_vars("group")
     scores = fk.score_tensor(faces, chunks=16)
-    who, labels, values = faces.identity.values, {"gender": gender, "race": race}, scores.values.astype(float)
+    who, labels, values = (
+        faces.identity.values,
+        {"gender": gender, "race": race},
+        scores.values.astype(float),
+    )
     i, j = np.triu_indices(len(who), 1)
     allowed = who[i] != who[j]
     for name, rule in kind.items():
@@ -283,7 +350,13 @@ def test_chosen_impostors(kind, form, weighting):
         sides = {f"{side}_{name}": values[at] for side, at in (("probe", i), ("reference", j))
                  for name, values in (("identity", who),)}  # fmt: skip
         both = {name: (values[i], values[j]) for name, values in labels.items()}
-        scores = fk.pairs(values[i, j], probe=faces.image.values[i], reference=faces.image.values[j], **sides, **both)
+        scores = fk.pairs(
+            values[i, j],
+            probe=faces.image.values[i],
+            reference=faces.image.values[j],
+            **sides,
+            **both,
+        )
     ev = fk.evaluate(scores, threshold=[0.1, 0.3], impostors=kind, weighting=weighting)
     people = {tuple(sorted(pair)) for pair in zip(who[i][allowed], who[j][allowed])}
     for level, threshold in enumerate([0.1, 0.3]):
@@ -342,7 +415,9 @@ def test_thresholds_of_distances_keep_their_sign(form):
     fixed = fk.evaluate(scores, threshold=[1.2, 0.9], weighting="pair")["empirical"]
     assert fixed.threshold_level.values.tolist() == [1.2, 0.9]
     for level, threshold in enumerate([1.2, 0.9]):
-        assert float(fixed.frr[level]) == pytest.approx((distance[same] >= threshold).mean(), abs=1e-12)
+        assert float(fixed.frr[level]) == pytest.approx(
+            (distance[same] >= threshold).mean(), abs=1e-12
+        )
     ev, mirror = fk.evaluate(scores, **at), fk.evaluate(flipped, **at)
     band, mirrored = (fk.band(one, "threshold", target="new people") for one in (ev, mirror))
     np.testing.assert_allclose(band.lower, -mirrored.upper)
@@ -352,17 +427,23 @@ def test_thresholds_of_distances_keep_their_sign(form):
 
 def test_people_who_err_are_those_of_the_distances():
     pairs, score, genuine, _ = listed_pairs()
-    sides = {name: pairs[name].values for name in ("probe", "reference", "probe_identity", "reference_identity")}
+    sides = {
+        name: pairs[name].values
+        for name in ("probe", "reference", "probe_identity", "reference_identity")
+    }
     far = fk.pairs(5 - score, **sides, distance=True)
     one, other = (fk.contributions(each, far=[0.1]) for each in (pairs, far))
     np.testing.assert_allclose(one.frr_share, other.frr_share)
     np.testing.assert_allclose(one.far_share, other.far_share)
     for kind in ("genuine", "impostor"):
         listed = [
-            fk.worst_pairs(scores, who.isel(far_level=0), kind=kind) for scores, who in ((pairs, one), (far, other))
+            fk.worst_pairs(scores, who.isel(far_level=0), kind=kind)
+            for scores, who in ((pairs, one), (far, other))
         ]
         np.testing.assert_array_equal(listed[0].probe, listed[1].probe)
-        np.testing.assert_allclose(listed[1].score, 5 - listed[0].score)  # what was read, not minus that
+        np.testing.assert_allclose(
+            listed[1].score, 5 - listed[0].score
+        )  # what was read, not minus that
 
 
 def test_distributions_and_axes_are_those_of_distances():
@@ -370,7 +451,9 @@ def test_distributions_and_axes_are_those_of_distances():
     who, group = np.repeat(np.arange(10), 3), np.repeat(["a", "b"], 15)
     same = who[:, None] == who
     distance = rng.uniform(0.5, 2, (30, 30)).round(3) - 0.5 * same + 0.0003  # no edge of a bin
-    scores = fk.score_matrix(distance, who, who, distance=True, attributes={"group": (group, group)})
+    scores = fk.score_matrix(
+        distance, who, who, distance=True, attributes={"group": (group, group)}
+    )
     how = dict(threshold=[0.9, 1.2], weighting="pair", by="group")
     ev = fk.evaluate(scores, histogram=(6, (-0.5, 2.5)), **how)
     found = ev["empirical"].to_dataset()
@@ -379,7 +462,10 @@ def test_distributions_and_axes_are_those_of_distances():
         shares = np.histogram(distance[which], np.arange(7) / 2 - 0.5)[0] / which.sum()
         np.testing.assert_allclose(found[f"{kind}_histogram"], shares, atol=1e-12)
         assert float(found[f"{kind}_mean"]) == pytest.approx(distance[which].mean())
-    above = np.mean(distance[same][:, None] < distance[~same]) + np.mean(distance[same][:, None] == distance[~same]) / 2
+    above = (
+        np.mean(distance[same][:, None] < distance[~same])
+        + np.mean(distance[same][:, None] == distance[~same]) / 2
+    )
     assert float(found.auc) == pytest.approx(above, abs=0.01)
     whole = fk.evaluate(scores, histogram=4, **how)["empirical"]
     assert distance.min() > whole.score_bin[0] - 0.5 and distance.max() < whole.score_bin[-1] + 0.5
@@ -387,7 +473,9 @@ def test_distributions_and_axes_are_those_of_distances():
     for name in ("frr", "far_max_min"):
         draw = fk.plot.roc if name == "frr" else fk.plot.fairness
         assert draw(fk.band(ev, name)).get_xlabel() == "distance threshold (accept below)"
-    mapped = fk.evaluate(fk.indices.unit_scores(scores, score_map="euclidean"), far=[0.2])["empirical"]
+    mapped = fk.evaluate(fk.indices.unit_scores(scores, score_map="euclidean"), far=[0.2])[
+        "empirical"
+    ]
     assert 0 < float(mapped.threshold[0]) < 1  # of 1 / (1 + distance), which is no distance
 
 
@@ -400,7 +488,9 @@ def test_failed_comparisons_are_counted_by_kind():
         pairs = fk.pairs(score, genuine, missing=-1)
     assert np.isnan(pairs.score.values).sum() == 3
     with pytest.warns(fk.DataWarning, match="^1 genuine and 2 impostor comparisons failed"):
-        fk.score_matrix([[-1.0, 0.2, 0.3], [-1.0, 0.5, np.nan]], ["a", "b"], ["a", "b", "c"], missing=-1)
+        fk.score_matrix(
+            [[-1.0, 0.2, 0.3], [-1.0, 0.5, np.nan]], ["a", "b"], ["a", "b", "c"], missing=-1
+        )
 
 
 @pytest.mark.parametrize("kind", ["memory", "dask", "disk"])
@@ -440,8 +530,15 @@ def test_a_failure_counts_as_rejection_on_request(form, distance):
     if form == "matrix":
         scores = fk.score_matrix(value, who, who, **how)
     else:
-        scores = fk.pairs(value.ravel(), probe_identity=np.repeat(who, 32), reference_identity=np.tile(who, 32), **how)
-    easiest = (value[~gone].max() + 1e-3) if distance else (value[~gone].min() - 1e-3)  # all pass but those that failed
+        scores = fk.pairs(
+            value.ravel(),
+            probe_identity=np.repeat(who, 32),
+            reference_identity=np.tile(who, 32),
+            **how,
+        )
+    easiest = (
+        (value[~gone].max() + 1e-3) if distance else (value[~gone].min() - 1e-3)
+    )  # all pass but those that failed
     found = fk.evaluate(scores, threshold=[0.4, easiest], weighting="pair")["empirical"]
     for level, threshold in enumerate([0.4, easiest]):
         accepted = ~gone & ((value < threshold) if distance else (value > threshold))
@@ -461,14 +558,21 @@ def test_tables_of_any_name(tmp_path, name, mark):
     path = put(tmp_path, name, "\n".join(mark.join(row) for row in rows))
     columns = {"score": "s", "genuine": "label", "probe_identity": "a", "reference_identity": "b"}
     pairs = fk.open_pairs(path, format="columns", columns=columns)
-    assert pairs.score.values.tolist() == [0.9, 0.1] and pairs.probe_identity.values.tolist() == ["k", "k"]
+    assert pairs.score.values.tolist() == [0.9, 0.1] and pairs.probe_identity.values.tolist() == [
+        "k",
+        "k",
+    ]
 
 
 def test_a_matrix_and_faces_of_any_name(tmp_path):
     scores = fk.open_scores(put(tmp_path, "m.sim", ",a,b\na,0.9,0.1\nb,0.2,0.8\n"))
     assert scores.values.tolist() == [[0.9, 0.1], [0.2, 0.8]]
     text = "identity f0 f1\nann 1 2\nann 2 1\nbo 1 0\n"
-    assert fk.open_faces(put(tmp_path, "f.dat", text)).identity.values.tolist() == ["ann", "ann", "bo"]
+    assert fk.open_faces(put(tmp_path, "f.dat", text)).identity.values.tolist() == [
+        "ann",
+        "ann",
+        "bo",
+    ]
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"PK\x03\x04\x00\x00"])

@@ -18,7 +18,9 @@ NASTY = "<script>alert(1)</script> $\\frac"
 
 @pytest.fixture
 def file(tmp_path):
-    faces = fk.vmf.mixture(24, 8, seed=0, groups={"a": {"kappa": 20}, NASTY: {"kappa": 9}}).sample(5, seed=1)
+    faces = fk.vmf.mixture(24, 8, seed=0, groups={"a": {"kappa": 20}, NASTY: {"kappa": 9}}).sample(
+        5, seed=1
+    )
     path = tmp_path / "faces.npz"
     labels = {"identity": faces.identity.values, "gender": faces.group.values}
     np.savez(path, embedding=faces.embedding.values, **labels)
@@ -62,8 +64,12 @@ def test_a_file_is_evaluated_and_exported(file, tmp_path):
     app.start()
     waited(app)
     assert any("s to go" in words for words in told) and "done in" in told[-1]
-    direct = fk.report(fk.open_faces(file), by="gender", far=[0.05, 0.1], quick=True, progress=False)
-    assert app.found.tables["FRR with 95% intervals"].equals(direct.tables["FRR with 95% intervals"])
+    direct = fk.report(
+        fk.open_faces(file), by="gender", far=[0.05, 0.1], quick=True, progress=False
+    )
+    assert app.found.tables["FRR with 95% intervals"].equals(
+        direct.tables["FRR with 95% intervals"]
+    )
     assert "<script" not in app.result.value and "&lt;script&gt;" in app.result.value
     assert 'download="report.html"' in app.link.value
     app.folder.value = str(tmp_path / "out")
@@ -112,7 +118,9 @@ def test_a_step_that_runs_is_stopped_too(file, monkeypatch):
 def test_an_upload_may_have_what_the_server_lets_through(monkeypatch):
     """The command that starts the server says so to both; the module reads it when it is loaded, here once more."""
     limit = f"'websocket_max_message_size': {local.MOST_UPLOADED + local.ENVELOPE}"
-    assert any(limit in word for word in local.app([])) and any(limit in word for word in local.lab([]))
+    assert any(limit in word for word in local.app([])) and any(
+        limit in word for word in local.lab([])
+    )
     path = sys.modules[OwnData.__module__].__file__
     monkeypatch.delenv(local.UPLOAD, raising=False)
     assert run_path(path)["MOST_UPLOADED"] == 9_000_000

@@ -8,7 +8,9 @@ import pytest
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings("ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed"
+)
 
 LFW = "1\t2\nann\t1\t2\nbo\t1\t3\nann\t1\tbo\t2\nbo\t3\tcy\t1\n"
 FOUR = "0.9\n0.8\n-0.1\n2e-1\n"
@@ -51,15 +53,27 @@ def test_lfw(tmp_path, end):
     pairs = fk.open_pairs(path, format="lfw", scores=scores)
     assert pairs.score.values.tolist() == [0.9, 0.8, -0.1, 0.2]
     assert pairs.genuine.values.tolist() == [True, True, False, False]
-    assert sides(pairs)[0] == ["ann/ann_0001.jpg", "bo/bo_0001.jpg", "ann/ann_0001.jpg", "bo/bo_0003.jpg"]
-    assert sides(pairs)[1] == ["ann/ann_0002.jpg", "bo/bo_0003.jpg", "bo/bo_0002.jpg", "cy/cy_0001.jpg"]
+    assert sides(pairs)[0] == [
+        "ann/ann_0001.jpg",
+        "bo/bo_0001.jpg",
+        "ann/ann_0001.jpg",
+        "bo/bo_0003.jpg",
+    ]
+    assert sides(pairs)[1] == [
+        "ann/ann_0002.jpg",
+        "bo/bo_0003.jpg",
+        "bo/bo_0002.jpg",
+        "cy/cy_0001.jpg",
+    ]
     assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
 
 
 def test_lfw_with_several_models_from_files_and_arrays(tmp_path):
     np.save(tmp_path / "b.npy", [1, 2, 3, 4])
     scores = {"A": put(tmp_path, "a.txt", FOUR), "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
-    pairs = fk.open_pairs(put(tmp_path, "pairs.txt", LFW), format="lfw", scores=scores, distance=True)
+    pairs = fk.open_pairs(
+        put(tmp_path, "pairs.txt", LFW), format="lfw", scores=scores, distance=True
+    )
     assert pairs.model.values.tolist() == ["A", "B", "C"]
     assert pairs.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
 
@@ -75,7 +89,10 @@ def test_rfw_protocols_of_two_races(tmp_path):
     pairs = fk.open_pairs(tmp_path, format="rfw", scores=np.arange(1200))
     assert pairs.genuine.values.reshape(2, 2, 300).any(2).tolist() == [[True, False], [True, False]]
     assert pairs.probe_ethnicity.values[[0, -1]].tolist() == ["African", "Asian"]
-    assert sides(pairs)[0][300] == "African/m.0_0002.jpg" and sides(pairs)[1][300] == "African/m.1_0001.jpg"
+    assert (
+        sides(pairs)[0][300] == "African/m.0_0002.jpg"
+        and sides(pairs)[1][300] == "African/m.1_0001.jpg"
+    )
     assert sides(pairs, "_identity")[1][900] == "m.1"
     lone = fk.open_pairs(tmp_path / "Asian_pairs.txt", format="rfw", scores=np.arange(600))
     assert set(lone.reference_ethnicity.values) == {"Asian"}
@@ -104,23 +121,35 @@ def test_bfw(tmp_path, name):
     assert pairs.model.values.tolist() == ["vgg16", "resnet50", "sphereface"]
     np.testing.assert_array_equal(pairs.score, [[0.8, 0.1], [0.9, np.nan], [0.7, 0.2]])
     assert sides(pairs) == [["x/0/a.jpg", "x/0/a.jpg"], ["x/0/b.jpg", "y/1/c.jpg"]]
-    assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]] and sides(pairs, "_ethnicity")[1] == ["A", "W"]
+    assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]] and sides(pairs, "_ethnicity")[
+        1
+    ] == ["A", "W"]
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
     assert fk.open_pairs(path, format="bfw", columns=["vgg16"]).model.values.tolist() == ["vgg16"]
 
 
-@pytest.mark.parametrize(("format", "text", "model"), [("bob4", BOB4, "model k"), ("bob5", BOB5, "model k-model")])
+@pytest.mark.parametrize(
+    ("format", "text", "model"), [("bob4", BOB4, "model k"), ("bob5", BOB5, "model k-model")]
+)
 def test_bob_columns(tmp_path, format, text, model):
     pairs = fk.open_pairs(put(tmp_path, "scores-dev.gz", text), format=format)
-    assert pairs.genuine.values.tolist() == [True, False] and pairs.score.values.tolist() == [0.9, -0.3]
+    assert pairs.genuine.values.tolist() == [True, False] and pairs.score.values.tolist() == [
+        0.9,
+        -0.3,
+    ]
     assert sides(pairs) == [["img1", "img2"], [model, model]]
     assert sides(pairs, "_identity") == [["k", "m"], ["k", "k"]]
 
 
 def test_bob_csv(tmp_path):
     pairs = fk.open_pairs(put(tmp_path, "scores.csv", BOB_CSV), format="bob-csv")
-    assert pairs.probe_age.values.tolist() == ["30", "unknown"] and "reference_age" not in pairs.coords
-    assert pairs.genuine.values.tolist() == [True, False] and sides(pairs, "_race")[0] == ["Asian", "White"]
+    assert (
+        pairs.probe_age.values.tolist() == ["30", "unknown"] and "reference_age" not in pairs.coords
+    )
+    assert pairs.genuine.values.tolist() == [True, False] and sides(pairs, "_race")[0] == [
+        "Asian",
+        "White",
+    ]
     assert sides(pairs) == [["p1", "p2"], ["model r1", "model r1"]]
 
 
@@ -136,31 +165,48 @@ def test_trials(tmp_path, format, in_order):
     lines = [f"{row[enrol]} {row[test]} {score}" for row, score in zip(rows, (0.7, 0.2))][::-1]
     scores = put(tmp_path, "scores", "0.7\n0.2\n" if in_order else "\n".join(lines))
     meta = put(tmp_path, "meta.csv", META)
-    pairs = fk.open_pairs(put(tmp_path, "trials", text), format=format, scores=scores, metadata=meta)
-    assert pairs.score.values.tolist() == [0.7, 0.2] and pairs.genuine.values.tolist() == [True, False]
+    pairs = fk.open_pairs(
+        put(tmp_path, "trials", text), format=format, scores=scores, metadata=meta
+    )
+    assert pairs.score.values.tolist() == [0.7, 0.2] and pairs.genuine.values.tolist() == [
+        True,
+        False,
+    ]
     assert sides(pairs, "_identity") == [["id1", "id2"], ["id1", "id1"]]
-    assert sides(pairs, "_gender") == [["m", "f"], ["m", "m"]] and sides(pairs, "_nationality")[0] == ["UK", "USA"]
+    assert sides(pairs, "_gender") == [["m", "f"], ["m", "m"]] and sides(pairs, "_nationality")[
+        0
+    ] == ["UK", "USA"]
     both = {"A": scores, "B": scores}
     assert fk.open_pairs(tmp_path / "trials", format=format, scores=both).score.shape == (2, 2)
 
 
 def test_ijbc_links_the_templates_of_a_person(tmp_path):
     meta = put(tmp_path, "meta.txt", "".join(f"{k}.jpg {k} 7\n" for k in range(1, 6)))
-    pairs = fk.open_pairs(put(tmp_path, "t", IJBC), format="ijbc", scores=put(tmp_path, "s", FOUR), metadata=meta)
+    pairs = fk.open_pairs(
+        put(tmp_path, "t", IJBC), format="ijbc", scores=put(tmp_path, "s", FOUR), metadata=meta
+    )
     assert sides(pairs) == [["1", "2", "1", "4"], ["2", "3", "4", "5"]]
     person = dict(zip(sum(sides(pairs), []), sum(sides(pairs, "_identity"), [])))
     assert person["1"] == person["2"] == person["3"] != person["4"] == person["5"]
 
 
 def test_columns(tmp_path):
-    text = "sim,cos,same,x,y,k,m,race\n9,0.9,True,a,b,1,1,Asian\n2,0.1,False,a,c,1,2,Asian x White\n"
+    text = (
+        "sim,cos,same,x,y,k,m,race\n9,0.9,True,a,b,1,1,Asian\n2,0.1,False,a,c,1,2,Asian x White\n"
+    )
     path = put(tmp_path, "t.csv", text)
-    columns = dict(score={"S": "sim", "C": "cos"}, genuine="same", probe="x", reference="y", probe_identity="k")
+    columns = dict(
+        score={"S": "sim", "C": "cos"}, genuine="same", probe="x", reference="y", probe_identity="k"
+    )
     columns |= dict(reference_identity="m", race="race", both=("k", "m"))
     pairs = fk.open_pairs(path, format="columns", columns=columns)
     assert pairs.score.sel(model="C").values.tolist() == [0.9, 0.1]
-    assert sides(pairs, "_race") == [["Asian", "Asian"], ["Asian", "White"]] and sides(pairs, "_both")[1] == ["1", "2"]
-    some = fk.open_pairs(path, format="columns", columns=dict(score=["sim"], genuine="same"), missing=9)
+    assert sides(pairs, "_race") == [["Asian", "Asian"], ["Asian", "White"]] and sides(
+        pairs, "_both"
+    )[1] == ["1", "2"]
+    some = fk.open_pairs(
+        path, format="columns", columns=dict(score=["sim"], genuine="same"), missing=9
+    )
     assert some.model.values.tolist() == ["sim"] and np.isnan(some.score.values[0, 0])
     one = fk.open_pairs(path, format="columns", columns=dict(score="sim", genuine="same"))
     assert one.score.dims == ("pair",)
@@ -169,7 +215,11 @@ def test_columns(tmp_path):
 def test_vectors(tmp_path):
     genuine, impostor = put(tmp_path, "g.txt", "0.9\n0.8\n"), put(tmp_path, "i.txt.gz", "0.1\n")
     pairs = fk.open_pairs((genuine, impostor), format="vectors")
-    assert pairs.score.values.tolist() == [0.9, 0.8, 0.1] and pairs.genuine.values.tolist() == [True, True, False]
+    assert pairs.score.values.tolist() == [0.9, 0.8, 0.1] and pairs.genuine.values.tolist() == [
+        True,
+        True,
+        False,
+    ]
     assert set(pairs.coords) == {"genuine"}
 
 
@@ -232,7 +282,13 @@ BAD = {
     "vectors, word": ("vectors", "0.1\nx\n", {"scores": FOUR}, "line 2, column 'score': 'x'"),
     "vectors, one": ("vectors", "0.1\n", {}, "two files are needed"),
 }  # fmt: skip
-NAMES = {"rfw": "Asian_pairs.txt", "rfw-csv": "t.csv", "bfw": "t.csv", "bob-csv": "t.csv", "columns": "t.csv"}
+NAMES = {
+    "rfw": "Asian_pairs.txt",
+    "rfw-csv": "t.csv",
+    "bfw": "t.csv",
+    "bob-csv": "t.csv",
+    "columns": "t.csv",
+}
 NEED_SCORES = ("lfw", "rfw", "voxceleb", "kaldi", "ijbc")
 
 
@@ -244,9 +300,13 @@ def test_a_malformed_file_is_refused_with_its_name_and_line(tmp_path, case):
     if isinstance(options.get("scores"), str):
         given["scores"] = put(tmp_path, "scores.txt", options["scores"])
     elif format in NEED_SCORES and "scores" not in options:
-        given["scores"] = put(tmp_path, "scores.txt", "0.5\n" * len([line for line in text.splitlines() if line]))
+        given["scores"] = put(
+            tmp_path, "scores.txt", "0.5\n" * len([line for line in text.splitlines() if line])
+        )
     with pytest.raises(fk.InputError, match=message) as caught:
-        fk.open_pairs(path, format=format.removesuffix("-csv") if format == "rfw-csv" else format, **given)
+        fk.open_pairs(
+            path, format=format.removesuffix("-csv") if format == "rfw-csv" else format, **given
+        )
     if case not in ("columns, none", "vectors, one"):
         assert path.name in str(caught.value) or "scores.txt" in str(caught.value)
 
@@ -295,9 +355,13 @@ def test_metadata_is_checked(tmp_path):
     }
     for text, message in bad.items():
         with pytest.raises(fk.InputError, match=f"meta: .*{message}"):
-            fk.open_pairs(trials, format="voxceleb", scores=scores, metadata=put(tmp_path, "meta", text))
+            fk.open_pairs(
+                trials, format="voxceleb", scores=scores, metadata=put(tmp_path, "meta", text)
+            )
     twice = put(tmp_path, "meta", META + "id1\tA\tf\tUK\tdev\n")
-    with pytest.warns(fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' differ"):
+    with pytest.warns(
+        fk.DataWarning, match="not read: 'Gender' .rows of one 'VoxCeleb1 ID' differ"
+    ):
         pairs = fk.open_pairs(trials, format="voxceleb", scores=scores, metadata=twice)
     assert "probe_gender" not in pairs.coords and sides(pairs, "_nationality")[0] == ["UK", "USA"]
     with pytest.raises(fk.InputError, match="template '4' does not stand in"):

@@ -5,7 +5,9 @@ import pytest
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings("ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed"
+)
 
 NAMES = dict(probe=["a", "b", "a"], reference=["c", "c", "b"])
 PEOPLE = dict(probe_identity=["k", "m", "k"], reference_identity=["k", "k", "m"])
@@ -36,7 +38,9 @@ def test_distances_and_marks_of_failure():
     assert source.tolist() == [0.2, -1.0, 1.5] and pairs.score.attrs["distance"] == 1
 
 
-@pytest.mark.parametrize("score", [{"A": [1, 2], "B": [3, 4]}, [[1, 2], [3, 4]]], ids=["mapping", "array"])
+@pytest.mark.parametrize(
+    "score", [{"A": [1, 2], "B": [3, 4]}, [[1, 2], [3, 4]]], ids=["mapping", "array"]
+)
 def test_several_models(score):
     pairs = fk.pairs(score, [True, False], model=None if isinstance(score, dict) else ["A", "B"])
     assert pairs.score.dims == ("model", "pair")

@@ -17,7 +17,9 @@ NAMED = ["image", "identity", "two-level", "double-or-nothing", "subset"]
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(12)}
 
 
-def a_list(n=220, *, seed=0, decimals=1, apart=False, names=True, identities=True, failed=0.05, models=None):
+def a_list(
+    n=220, *, seed=0, decimals=1, apart=False, names=True, identities=True, failed=0.05, models=None
+):
     """A random list: some pairs twice, some failed, one image with itself, labels of both sides that may differ."""
     rng = np.random.default_rng(seed)
     who = np.char.add("id", rng.integers(0, 12, (2, n)).astype(str))
@@ -28,7 +30,9 @@ def a_list(n=220, *, seed=0, decimals=1, apart=False, names=True, identities=Tru
     genuine = who[0] == who[1]
     score = np.round(rng.normal(size=(models or 1, n)) + 1.5 * genuine, decimals)
     score[rng.random(score.shape) < failed] = np.nan
-    gender = {f"id{k}": label for k, label in enumerate("f m x unknown m x f f m unknown x m".split())}
+    gender = {
+        f"id{k}": label for k, label in enumerate("f m x unknown m x f f m unknown x m".split())
+    }
     labels = tuple(np.array([gender[k] for k in side]) for side in who)
     given = dict(probe=image[0], reference=image[1]) if names else {}
     given |= dict(probe_identity=who[0], reference_identity=who[1]) if identities else {}
@@ -36,29 +40,55 @@ def a_list(n=220, *, seed=0, decimals=1, apart=False, names=True, identities=Tru
     return fk.pairs(score if models else score[0], genuine, model=model, gender=labels, **given)
 
 
-def check(pairs, *, by="gender", weighting=None, resampling=None, impostors="all", model=None, **levels):
+def check(
+    pairs, *, by="gender", weighting=None, resampling=None, impostors="all", model=None, **levels
+):
     """Every node and replicate of an evaluation against the twin."""
     levels = levels or {"far": FAR}
     ev = fk.evaluate(
-        pairs, by=by, weighting=weighting, resampling=resampling, impostors=impostors, histogram=100, **levels
+        pairs,
+        by=by,
+        weighting=weighting,
+        resampling=resampling,
+        impostors=impostors,
+        histogram=100,
+        **levels,
     )
     rows = twin_pairs.rows_of(pairs, by, model)
-    groups = sorted({row[f"{side}_group"] for row in rows for side in twin_pairs.SIDES} - {"unknown"}) if by else None
+    groups = (
+        sorted({row[f"{side}_group"] for row in rows for side in twin_pairs.SIDES} - {"unknown"})
+        if by
+        else None
+    )
     options = dict(groups=groups, impostors=impostors) | levels
-    one_by_one = "probe_identity" not in pairs.coords or (resampling is not None and resampling.scheme == "pair")
+    one_by_one = "probe_identity" not in pairs.coords or (
+        resampling is not None and resampling.scheme == "pair"
+    )
     weighting = "pair" if weighting is None else weighting
     plain = twin_pairs.weighted(rows, weighting=weighting)  # no scheme changes it
-    nodes = {name: ev[name].dataset if model is None else ev[name].dataset.sel(model=model) for name in ev.children}
-    for name in ("empirical", "vstatistic"):  # no pair of an image with itself: the centre is the estimate
+    nodes = {
+        name: ev[name].dataset if model is None else ev[name].dataset.sel(model=model)
+        for name in ev.children
+    }
+    for name in (
+        "empirical",
+        "vstatistic",
+    ):  # no pair of an image with itself: the centre is the estimate
         check_node(nodes[name], summary(plain, **options), name)
     for b in range(0 if resampling is None else resampling.n):
         if one_by_one:
             resample = twin_pairs.weighted_one_by_one(rows, resampling, b, weighting)
         else:
-            stratum = {row[f"{side}_identity"]: row[f"{side}_group"] for row in rows for side in twin_pairs.SIDES}
+            stratum = {
+                row[f"{side}_identity"]: row[f"{side}_group"]
+                for row in rows
+                for side in twin_pairs.SIDES
+            }
             counts = twin_pairs.drawn(rows, resampling, b, stratum if resampling.strata else None)
             resample = twin_pairs.weighted(rows, *counts, weighting)
-        check_node(nodes["replicates"].isel(replicate=b), summary(resample, **options), f"replicate {b}")
+        check_node(
+            nodes["replicates"].isel(replicate=b), summary(resample, **options), f"replicate {b}"
+        )
     return ev
 
 
@@ -66,15 +96,21 @@ CASES = [(scheme, weighting) for scheme in NAMED for weighting in ("identity", "
 CASES += [("pair", "identity"), ("pair", "pair"), ("pair", SHARES)]
 
 
-@pytest.mark.parametrize(("scheme", "weighting"), CASES, ids=lambda case: case if isinstance(case, str) else "shares")
+@pytest.mark.parametrize(
+    ("scheme", "weighting"), CASES, ids=lambda case: case if isinstance(case, str) else "shares"
+)
 @pytest.mark.parametrize("apart", [False, True], ids=["one set", "two sets"])
 def test_schemes_and_weightings(scheme, weighting, apart):
-    ev = check(a_list(apart=apart), weighting=weighting, resampling=fk.Resampling(scheme, n=4, seed=1))
+    ev = check(
+        a_list(apart=apart), weighting=weighting, resampling=fk.Resampling(scheme, n=4, seed=1)
+    )
     assert {"far_cross", "frr_group", "eer_group", "auc_group"} <= set(ev["replicates"].data_vars)
 
 
 @pytest.mark.parametrize("impostors", ["all", "same-group"])
-@pytest.mark.parametrize("levels", [dict(far=FAR), dict(threshold=(-0.5, 0.3, 1.2))], ids=["far", "threshold"])
+@pytest.mark.parametrize(
+    "levels", [dict(far=FAR), dict(threshold=(-0.5, 0.3, 1.2))], ids=["far", "threshold"]
+)
 def test_impostors_and_fixed_thresholds(impostors, levels):
     check(a_list(seed=3), impostors=impostors, resampling=fk.Resampling("two-level", n=3), **levels)
 
@@ -116,10 +152,14 @@ def test_several_models_fail_at_different_pairs():
 def assert_same(one, other, nodes=("empirical", "replicates")):
     """Two evaluations agree in all that they share."""
     for node in nodes:
-        assert {"far_cross", "frr_group", "eer"} <= set(one[node].data_vars) & set(other[node].data_vars)
+        assert {"far_cross", "frr_group", "eer"} <= set(one[node].data_vars) & set(
+            other[node].data_vars
+        )
         for name in set(one[node].data_vars) & set(other[node].data_vars):
             atol = 1e-7 if "_sd" in name else 1e-12  # a square root of rounding
-            np.testing.assert_allclose(one[node][name], other[node][name], rtol=1e-12, atol=atol, err_msg=name)
+            np.testing.assert_allclose(
+                one[node][name], other[node][name], rtol=1e-12, atol=atol, err_msg=name
+            )
 
 
 def listed(scores, upper):
@@ -128,7 +168,8 @@ def listed(scores, upper):
     i, j = np.nonzero(np.triu(np.ones(matrix.shape), 1) if upper else np.ones(matrix.shape))
     sides = dict(probe=scores.probe.values[i], reference=scores.reference.values[j])
     sides |= dict(
-        probe_identity=scores.probe_identity.values[i], reference_identity=scores.reference_identity.values[j]
+        probe_identity=scores.probe_identity.values[i],
+        reference_identity=scores.reference_identity.values[j],
     )
     gender = scores.probe_gender.values[i], scores.reference_gender.values[j]
     return fk.pairs(matrix[i, j], gender=gender, **sides)
@@ -149,7 +190,9 @@ def test_a_rectangular_matrix_with_failed_comparisons(scheme):
     options = dict(far=FAR, by="gender", weighting="pair", resampling=fk.Resampling(scheme, n=4))
     options |= dict(histogram=(10, (0, 2)))
     one, other = fk.evaluate(listed(scores, False), **options), fk.evaluate(scores, **options)
-    assert {"auc_group", "impostor_histogram_group", "genuine_sd"} <= set(one["replicates"].data_vars)
+    assert {"auc_group", "impostor_histogram_group", "genuine_sd"} <= set(
+        one["replicates"].data_vars
+    )
     assert_same(one, other)
 
 
@@ -166,7 +209,9 @@ def test_the_order_of_the_pairs_does_not_matter():
 @pytest.mark.parametrize("scheme", NAMED)
 def test_without_names_only_the_pair_bootstrap_is_possible_and_too_narrow(scheme):
     pairs = a_list(names=False, identities=False)
-    with pytest.raises(fk.InputError, match="only the pair bootstrap is possible, Resampling.'pair'.*too narrow"):
+    with pytest.raises(
+        fk.InputError, match="only the pair bootstrap is possible, Resampling.'pair'.*too narrow"
+    ):
         fk.evaluate(pairs, far=FAR, resampling=fk.Resampling(scheme, n=2))
 
 
@@ -182,8 +227,15 @@ def test_the_pair_bootstrap_is_too_narrow():
     image = np.char.add(np.char.add(people, "/"), np.tile(np.arange(30), 40).astype(str))
     other = np.roll(people, 30)
     score = np.repeat(rng.normal(size=40), 30) + 0.3 * rng.normal(size=1200)
-    genuine = dict(probe=image, reference=np.char.add(image, "'"), probe_identity=people, reference_identity=people)
-    impostor = dict(probe=image, reference=np.roll(image, 30), probe_identity=people, reference_identity=other)
+    genuine = dict(
+        probe=image,
+        reference=np.char.add(image, "'"),
+        probe_identity=people,
+        reference_identity=people,
+    )
+    impostor = dict(
+        probe=image, reference=np.roll(image, 30), probe_identity=people, reference_identity=other
+    )
     sides = {name: np.concatenate([genuine[name], impostor[name]]) for name in genuine}
     pairs = fk.pairs(np.concatenate([score, score - 1]), np.repeat([True, False], 1200), **sides)
     widths = {}
@@ -241,7 +293,11 @@ def test_no_scheme_changes_an_estimate(options):
     options = dict(far=[0.1, 0.3], by="race", histogram=20) | options
     found = [fk.evaluate(pairs, **options)["empirical"].dataset]
     for scheme in ("pair", "identity", "image"):
-        found.append(fk.evaluate(pairs, resampling=fk.Resampling(scheme, n=3), **options)["empirical"].dataset)
+        found.append(
+            fk.evaluate(pairs, resampling=fk.Resampling(scheme, n=3), **options)[
+                "empirical"
+            ].dataset
+        )
         for name in set(found[0].data_vars) & set(found[-1].data_vars) - {"images", "images_group"}:
             np.testing.assert_allclose(found[-1][name], found[0][name], rtol=1e-12, err_msg=name)
 
@@ -263,7 +319,9 @@ def test_an_unknown_attribute_and_no_list_at_all():
 def test_an_image_with_itself_is_left_out_and_counted():
     pairs = fk.pairs([0.9, 0.8, 0.1, 0.2], probe=list("abcc"), reference=list("abxy"), probe_identity=list("kkmm"),
                      reference_identity=list("kkkk"))  # fmt: skip
-    more = fk.pairs([0.7], probe=["a"], reference=["b"], probe_identity=["k"], reference_identity=["k"])
+    more = fk.pairs(
+        [0.7], probe=["a"], reference=["b"], probe_identity=["k"], reference_identity=["k"]
+    )
     both = fk.pairs(
         np.append(pairs.score, more.score),
         **{name: np.append(pairs[name], more[name]) for name in pairs.coords if name != "genuine"},
@@ -286,24 +344,45 @@ VARYING = dict(
 
 def test_labels_that_vary_within_a_person_count_as_each_row_says():
     pairs = fk.pairs(**VARYING)
-    with pytest.warns(fk.DataWarning, match="'race' varies within 2 of 3 people .'k', 'm'.*'most frequent'"):
+    with pytest.warns(
+        fk.DataWarning, match="'race' varies within 2 of 3 people .'k', 'm'.*'most frequent'"
+    ):
         ev = fk.evaluate(pairs, threshold=[0.25], by="race")
     assert ev["empirical"].far_group.sel(group="y").values.tolist() == [1.0]
     assert json.loads(ev.attrs["provenance"])["n_pairs_without_label"] == 1
-    first = fk.evaluate(pairs, threshold=[0.25], by="race", varying="first", weighting="pair")["empirical"]
+    first = fk.evaluate(pairs, threshold=[0.25], by="race", varying="first", weighting="pair")[
+        "empirical"
+    ]
     assert first.far_cross.sel(group="x", reference_group="y").values.tolist() == [0.5]
-    assert first.frr_group.sel(group="y").values.tolist() == [0.0], "the label of the first row fills the gap"
+    assert first.frr_group.sel(group="y").values.tolist() == [0.0], (
+        "the label of the first row fills the gap"
+    )
 
 
 def test_strata_must_belong_to_people():
-    with pytest.raises(fk.InputError, match="strata must be a property of the person, but 'race' varies"):
-        fk.evaluate(fk.pairs(**VARYING), far=[0.1], by="race", resampling=fk.Resampling("identity", n=2, strata="race"))
+    with pytest.raises(
+        fk.InputError, match="strata must be a property of the person, but 'race' varies"
+    ):
+        fk.evaluate(
+            fk.pairs(**VARYING),
+            far=[0.1],
+            by="race",
+            resampling=fk.Resampling("identity", n=2, strata="race"),
+        )
 
 
 def test_a_group_is_named_only_where_both_sides_agree():
-    pairs = fk.pairs([0.9, 0.1, 0.3, 0.5, 0.7], [1, 1, 0, 0, 0], race=["a", "a x b", "a x b", "b x a", "b"])
-    data = fk.evaluate(pairs, threshold=[0.4], by="race")["empirical"].dataset.isel(threshold_level=0)
-    assert float(data.frr) == 0.5 and data.frr_group.sel(group="a") == 0 and np.isnan(data.frr_group.sel(group="b"))
+    pairs = fk.pairs(
+        [0.9, 0.1, 0.3, 0.5, 0.7], [1, 1, 0, 0, 0], race=["a", "a x b", "a x b", "b x a", "b"]
+    )
+    data = fk.evaluate(pairs, threshold=[0.4], by="race")["empirical"].dataset.isel(
+        threshold_level=0
+    )
+    assert (
+        float(data.frr) == 0.5
+        and data.frr_group.sel(group="a") == 0
+        and np.isnan(data.frr_group.sel(group="b"))
+    )
     assert data.far_cross.sel(group="a", reference_group="b") == 0.5
     assert data.far_group.sel(group="b") == 1 and np.isnan(data.far_group.sel(group="a"))
 
@@ -323,7 +402,10 @@ def test_bands_floors_and_comparisons_take_lists():
 def test_intervals_of_pairs_without_names():
     one, other = (a_list(600, seed=seed, names=False, identities=False) for seed in (9, 9))
     other["score"] = other.score - other.genuine
-    evaluations = [fk.evaluate(pairs, far=[0.1], resampling=fk.Resampling("pair", n=30)) for pairs in (one, other)]
+    evaluations = [
+        fk.evaluate(pairs, far=[0.1], resampling=fk.Resampling("pair", n=30))
+        for pairs in (one, other)
+    ]
     assert "too narrow" in fk.band(evaluations[0], "frr").attrs["target"]
     assert (fk.compare(*evaluations, "frr").upper < 0).all()
 
@@ -373,7 +455,11 @@ def test_models_of_a_list_without_identities_may_fail_in_different_pairs():
         with pytest.warns(fk.DataWarning, match="failed"):
             alone = fk.evaluate(fk.pairs(scores[name], genuine), far=[0.1])
         for rate in ("frr", "eer"):
-            xr.testing.assert_allclose(fk.band(both, rate).sel(model=name, drop=True), fk.band(alone, rate))
+            xr.testing.assert_allclose(
+                fk.band(both, rate).sel(model=name, drop=True), fk.band(alone, rate)
+            )
     known = ~np.isnan(scores["A"])
     left = fk.evaluate(fk.pairs(scores["A"][known], genuine[known]), far=[0.1])
-    xr.testing.assert_allclose(fk.band(both, "frr").sel(model="A", drop=True), fk.band(left, "frr"), rtol=1e-9)
+    xr.testing.assert_allclose(
+        fk.band(both, "frr").sel(model="A", drop=True), fk.band(left, "frr"), rtol=1e-9
+    )

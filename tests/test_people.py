@@ -25,7 +25,9 @@ def unequal_faces():
 def rectangular(asymmetric: bool):
     """Other images as references, or an asymmetric matcher on one set of images, with failures."""
     faces, rng = unequal_faces(), np.random.default_rng(0)
-    values = fk.score_tensor(faces).values.astype(float) + rng.normal(0, 0.1, (faces.sizes["image"],) * 2)
+    values = fk.score_tensor(faces).values.astype(float) + rng.normal(
+        0, 0.1, (faces.sizes["image"],) * 2
+    )
     values[2, 5:8] = np.nan
     who, group = faces.identity.values, faces.group.values
     rows = slice(None) if asymmetric else slice(0, None, 2)
@@ -56,7 +58,9 @@ def listed():
 def pairs_of(scores):
     """Every pair once: score, and of both sides place, identity and group."""
     sides = [
-        list(zip(*(scores[f"{side}{of}"].values for of in ("", "_identity", "_group")), strict=True))
+        list(
+            zip(*(scores[f"{side}{of}"].values for of in ("", "_identity", "_group")), strict=True)
+        )
         for side in ("probe", "reference")
     ]
     if "pair" in scores.dims:
@@ -80,7 +84,9 @@ def twin(scores, threshold):
         group_of |= {one: group, other: partner}
         weight = 1.0 if "pair" in scores.dims else 1 / len(count[0][one]) / len(count[1][other])
         if not np.isnan(score):
-            (genuine if one == other else impostors)[tuple(sorted((one, other)))].append((score, weight))
+            (genuine if one == other else impostors)[tuple(sorted((one, other)))].append(
+                (score, weight)
+            )
     accepted = {two: sum(w for s, w in found if s > threshold) for two, found in impostors.items()}
     compared = {two: sum(w for _, w in found) for two, found in impostors.items()}
     many = {two: len(found) for two, found in impostors.items()}
@@ -102,7 +108,9 @@ def test_the_node_equals_plain_loops(kind):
     scores = SCORES[kind]()
     tree = fk.evaluate(scores, threshold=THRESHOLDS, by="group")
     node = tree["people"].to_dataset()
-    names = np.unique(np.append(scores["probe_identity"].values, scores["reference_identity"].values))
+    names = np.unique(
+        np.append(scores["probe_identity"].values, scores["reference_identity"].values)
+    )
     scale = None
     for number, threshold in enumerate(THRESHOLDS):
         group_of, accepted, compared, many, rejected = twin(scores, threshold)
@@ -150,6 +158,8 @@ def test_leaving_people_out_gives_the_same_standard_errors():
     for rate in ("frr", "eer", "auc"):
         moved = np.array([rest[rate].item() for rest in rests]) - whole["empirical"][rate].item()
         jackknife = np.sqrt(np.sum(moved**2) * (len(names) - 1) / len(names))
-        band = fk.band(whole, lambda data, rate=rate: data[rate] + 0)  # of a function: without unseen people
+        band = fk.band(
+            whole, lambda data, rate=rate: data[rate] + 0
+        )  # of a function: without unseen people
         standard_error = (band.upper - band.lower).item() / 2 / stats.t.ppf(0.975, len(names) - 1)
         assert standard_error == pytest.approx(jackknife, rel=0.12), rate

@@ -62,7 +62,9 @@ def test_unresolved_levels_are_grey(ax):
     grey = labelled(ax, "not resolved")
     assert grey.get_color() == UNRESOLVED
     np.testing.assert_array_equal(np.isfinite(grey.get_ydata()), [True, True, True, False])
-    np.testing.assert_array_equal(np.isfinite(labelled(ax, "empirical").get_ydata()), [False, False, True, True])
+    np.testing.assert_array_equal(
+        np.isfinite(labelled(ax, "empirical").get_ydata()), [False, False, True, True]
+    )
 
 
 def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):
@@ -73,7 +75,9 @@ def test_zeros_are_visible_at_the_foot_of_the_log_axis(ax):
     marks = [line for line in ax.lines if line.get_marker() == "v" and len(line.get_xdata())]
     assert [line.get_xdata().tolist() for line in marks] == [[FAR[0]], [FAR[1]]]
     assert all(line.get_ydata()[0] == floor for line in marks)
-    np.testing.assert_array_equal(labelled(ax, "empirical curve").get_ydata(), [floor, 0.2, 0.1, 0.05])
+    np.testing.assert_array_equal(
+        labelled(ax, "empirical curve").get_ydata(), [floor, 0.2, 0.1, 0.05]
+    )
     assert legend(ax)[-2:] == ["estimate 0: no place on a log axis", "band reaches 0 or below"]
 
 
@@ -158,7 +162,10 @@ def growing() -> xr.Dataset:
     truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
     error = xr.DataArray([[0.04, 0.02], [0.02, 0.01]], dims=("seed", "size"))
     frr = (truth + error).assign_coords(seed=[0, 1], size=[4, 16])
-    return xr.Dataset({"frr": frr, "truth": truth, "n_images": ("size", [100, 400])}, attrs={"exact": 1, "n_full": 0})
+    return xr.Dataset(
+        {"frr": frr, "truth": truth, "n_images": ("size", [100, 400])},
+        attrs={"exact": 1, "n_full": 0},
+    )
 
 
 def test_consistency_draws_every_seed_and_the_slope(ax):
@@ -166,7 +173,9 @@ def test_consistency_draws_every_seed_and_the_slope(ax):
     fk.plot.consistency(distances, ax=ax)
     dots = [line.get_ydata() for line in ax.lines if line.get_label() == "one dot a seed"]
     np.testing.assert_allclose(dots, distances.distance)
-    np.testing.assert_array_equal(labelled(ax, "slope of 1/\u221an").get_ydata(), distances.reference)
+    np.testing.assert_array_equal(
+        labelled(ax, "slope of 1/\u221an").get_ydata(), distances.reference
+    )
     np.testing.assert_array_equal(labelled(ax, "root mean square").get_ydata(), distances.typical)
     assert [text.get_text() for text in ax.get_xticklabels()] == ["100", "400"]
 
@@ -224,14 +233,24 @@ def lab(light):
 # Machado, Oliveira and Fernandes (2009), severity 1.
 SEEN = {
     "all cones": np.eye(3),
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
 }
 
 
 @pytest.mark.parametrize("eyes", SEEN)
 def test_colours_are_told_apart(eyes):
-    *seen, unresolved = [lab(np.asarray(SEEN[eyes]) @ linear(colour)) for colour in (*COLOURS, UNRESOLVED)]
+    *seen, unresolved = [
+        lab(np.asarray(SEEN[eyes]) @ linear(colour)) for colour in (*COLOURS, UNRESOLVED)
+    ]
     smallest = min(np.linalg.norm(a - b) for at, a in enumerate(seen) for b in seen[:at])
     assert smallest > {"all cones": 32, "deuteranopia": 17.5, "protanopia": 21}[eyes]
     assert min(np.linalg.norm(unresolved - one) for one in seen) > 11
@@ -284,7 +303,10 @@ def test_lines_are_broken_evenly():
     words = "95 % recentered band, image scheme, 200 resamples"
     assert even_lines(words, 49) == [words]
     assert even_lines(words, 45) == ["95 % recentered band, image", "scheme, 200 resamples"]
-    assert even_lines("", 20) == [] and even_lines("unbreakable" * 3, 20) == ["unbreakableunbreakab", "leunbreakable"]
+    assert even_lines("", 20) == [] and even_lines("unbreakable" * 3, 20) == [
+        "unbreakableunbreakab",
+        "leunbreakable",
+    ]
 
 
 def test_a_single_level_has_a_mark_and_a_bar(ax):
@@ -297,7 +319,9 @@ def test_a_single_level_has_a_mark_and_a_bar(ax):
 
 def test_no_errors_at_all_are_drawn(ax):
     attrs = {"fair": 1.0, "scale": "log", "label": "ratio"}
-    nothing = xr.Dataset({name: ("far_level", [np.nan, np.nan]) for name in ("estimate", "lower", "upper")})
+    nothing = xr.Dataset(
+        {name: ("far_level", [np.nan, np.nan]) for name in ("estimate", "lower", "upper")}
+    )
     fk.plot.fairness(nothing.assign_coords(far_level=[0.01, 0.1]).assign_attrs(attrs), ax=ax)
     ax.figure.canvas.draw()
     assert labelled(ax, "no value").get_xdata().tolist() == [0.01, 0.1]
@@ -305,7 +329,12 @@ def test_no_errors_at_all_are_drawn(ax):
 
 def test_rates_of_zero_stand_at_the_foot_of_group_curves(ax):
     coords = {"far_level": [0.01, 0.1], "group": ["a", "b"]}
-    rates = xr.Dataset({name: (("far_level", "group"), np.zeros((2, 2))) for name in ("estimate", "lower", "upper")})
+    rates = xr.Dataset(
+        {
+            name: (("far_level", "group"), np.zeros((2, 2)))
+            for name in ("estimate", "lower", "upper")
+        }
+    )
     fk.plot.group_roc(rates.assign_coords(coords), rates.assign_coords(coords), ax=ax)
     ax.figure.canvas.draw()
     assert labelled(ax, "a rate of 0").get_xdata().size == 4

@@ -46,8 +46,15 @@ def test_only_public_names_are_shown():
 
 @pytest.mark.parametrize("name", fk.__all__)
 def test_every_name_leads_to_what_the_stub_says(name):
-    imports = [node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ImportFrom)]
-    [(home, source)] = [(f"frkit.{node.module}" if node.module else "frkit", alias.name) for node in imports for alias in node.names if alias.asname == name]
+    imports = [
+        node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ImportFrom)
+    ]
+    [(home, source)] = [
+        (f"frkit.{node.module}" if node.module else "frkit", alias.name)
+        for node in imports
+        for alias in node.names
+        if alias.asname == name
+    ]
     assert source == name
     module = importlib.import_module(home if home != "frkit" else f"frkit.{name}")
     assert getattr(fk, name) is (module if home == "frkit" else getattr(module, name))
@@ -96,14 +103,23 @@ def test_a_type_checker_sees_every_call(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "snippet.py").write_text(SNIPPET)
     (tmp_path / "xarray.pyi").write_text(XARRAY)
-    options = ["--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
+    options = [
+        "--no-site-packages",
+        "--ignore-missing-imports",
+        "--follow-imports=silent",
+        f"--cache-dir={tmp_path}",
+    ]
     command = [sys.executable, "-m", "mypy", *options, str(tmp_path / "snippet.py")]
     environment = os.environ | {"MYPYPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
-    said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout
+    said = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True
+    ).stdout
     tree, function, dataset = re.findall(r'Revealed type is "(.*)"', said)
     assert (tree, dataset) == ("xarray.DataTree", "xarray.Dataset")
     assert function.startswith("def (") and function.endswith("-> xarray.Dataset")
-    assert re.findall(r":(\d+): error: (.*)  ", said) == [("10", 'Module has no attribute "evaluatte"')], said
+    assert re.findall(r":(\d+): error: (.*)  ", said) == [
+        ("10", 'Module has no attribute "evaluatte"')
+    ], said
 
 
 def functions(name, made):
@@ -112,13 +128,19 @@ def functions(name, made):
         yield name, [*inspect.signature(made).parameters.values()]
     elif inspect.isclass(made) and not issubclass(made, (Exception, Warning)):
         for method, function in vars(made).items():
-            if inspect.isfunction(function) and (method == "__init__" or not method.startswith("_")):
+            if inspect.isfunction(function) and (
+                method == "__init__" or not method.startswith("_")
+            ):
                 yield f"{name}.{method}", [*inspect.signature(function).parameters.values()][1:]
 
 
 ROOMS = [name for name in fk.__all__ if inspect.ismodule(getattr(fk, name))]
 OWNERS = {"": fk} | {f"{room}.": getattr(fk, room) for room in ROOMS}
-PUBLIC = {f"{front}{name}": getattr(owner, name) for front, owner in OWNERS.items() for name in owner.__all__}
+PUBLIC = {
+    f"{front}{name}": getattr(owner, name)
+    for front, owner in OWNERS.items()
+    for name in owner.__all__
+}
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -126,10 +148,18 @@ def test_every_argument_says_what_it_takes(name):
     """Arrays too, as numpy.typing.ArrayLike; what is passed on (`**options`) is said by those that take it."""
     passed_on = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
     for function, parameters in functions(name, PUBLIC[name]):
-        silent = [one.name for one in parameters if one.annotation is one.empty and one.kind not in passed_on]
+        silent = [
+            one.name
+            for one in parameters
+            if one.annotation is one.empty and one.kind not in passed_on
+        ]
         assert silent == [], function
-        assert not any(one.name.startswith("_") for one in parameters), f"{function} shows a private argument"
-        assert "numpy._typing" not in " ".join(map(str, parameters)), f"{function}: help() must stay readable"
+        assert not any(one.name.startswith("_") for one in parameters), (
+            f"{function} shows a private argument"
+        )
+        assert "numpy._typing" not in " ".join(map(str, parameters)), (
+            f"{function}: help() must stay readable"
+        )
 
 
 def test_the_marker_for_types_is_in_the_package():

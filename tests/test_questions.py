@@ -49,7 +49,9 @@ def quick_report():
 
 def test_1_which_encoder_is_better_and_how_sure():
     report = quick_report()
-    assert "FaceNet is better than InsightFace at every level" in report.sections["models"].answers[0]
+    assert (
+        "FaceNet is better than InsightFace at every level" in report.sections["models"].answers[0]
+    )
     for target, least in (("new people", 0.01), ("these people", 0.001)):
         found = report.results["models", f"frr, FaceNet - InsightFace, {target}"]
         for far in FAR:
@@ -57,7 +59,9 @@ def test_1_which_encoder_is_better_and_how_sure():
             assert float(found.estimate.sel(far_level=far)) == pytest.approx(by_hand, abs=2e-4)
         assert float(found.p.max()) <= least
     rng, (score, a, b, *_) = np.random.default_rng(0), all_pairs("FaceNet")
-    people = np.unique(a)  # FRR of drawn people at the threshold of all: as wide as the interval, without its threshold
+    people = np.unique(
+        a
+    )  # FRR of drawn people at the threshold of all: as wide as the interval, without its threshold
     at = threshold_at(score[a != b], 1e-3)
     own = np.array([np.mean(score[(a == b) & (a == one)] <= at) for one in people])
     drawn = np.std([rng.choice(own, len(own)).mean() for _ in range(2000)])
@@ -72,7 +76,9 @@ def group_ratio(score, a, b, group, at):
 
 
 def test_2_which_is_less_fair_and_is_it_real():
-    scores = fk.score_tensor(fk.stack_models({name: fk.open_faces(path) for name, path in LFW.items()}))
+    scores = fk.score_tensor(
+        fk.stack_models({name: fk.open_faces(path) for name, path in LFW.items()})
+    )
     found = fk.permutation_test(scores, "frr_max_min", by="gender", far=[1e-3], n=199)
     for name in LFW:
         score, a, b, group, _ = all_pairs(name)
@@ -94,7 +100,9 @@ def test_3_who_drives_the_errors():
     report = quick_report()
     found = report.tables["False rejections of FaceNet at FAR 0.001"]
     score, a, b, *_ = all_pairs("FaceNet")
-    lost = pd.Series(a[(a == b) & (score <= threshold_at(score[a != b], 1e-3))]).value_counts(normalize=True)
+    lost = pd.Series(a[(a == b) & (score <= threshold_at(score[a != b], 1e-3))]).value_counts(
+        normalize=True
+    )
     assert found.index[0] == lost.index[0]
     assert found["share of the errors"].tolist() == [f"{share:.1%}" for share in lost.head(10)]
 
@@ -132,26 +140,44 @@ def test_5_which_race_has_the_highest_far_and_is_it_significant():
     for race in found.group.values:
         assert float(found.sel(group=race)) == pytest.approx(rates[race], abs=1e-9)
     n = impostor.ethnicity.value_counts()
-    for race in ("Asian", "Caucasian", "Indian"):  # pairs as if independent: 5 standard errors apart and more
+    for race in (
+        "Asian",
+        "Caucasian",
+        "Indian",
+    ):  # pairs as if independent: 5 standard errors apart and more
         p = (rates["African"] * n["African"] + rates[race] * n[race]) / (n["African"] + n[race])
-        assert rates["African"] - rates[race] > 5 * np.sqrt(p * (1 - p) * (1 / n["African"] + 1 / n[race]))
+        assert rates["African"] - rates[race] > 5 * np.sqrt(
+            p * (1 - p) * (1 / n["African"] + 1 / n[race])
+        )
 
 
 def test_6_the_eer_of_a_matrix():
     report = fk.report(BSSR1, far=FAR, progress=False, quick=True)
     with gzip.open(BSSR1, "rt") as file:
         table = pd.read_csv(file, index_col=0)
-    values, same = table.to_numpy(float), table.index.to_numpy()[:, None] == table.columns.to_numpy()
+    values, same = (
+        table.to_numpy(float),
+        table.index.to_numpy()[:, None] == table.columns.to_numpy(),
+    )
     genuine, impostor = values[same & (values != -1)], np.sort(values[~same & (values != -1)])
     ordered = np.sort(genuine)
     far = 1 - np.searchsorted(impostor, ordered, side="right") / len(impostor)
     frr = np.arange(1, len(ordered) + 1) / len(ordered)
     by_hand = np.min(np.maximum(far, frr))
-    assert float(report.results["errors", "eer, new people"].estimate) == pytest.approx(by_hand, abs=2e-3)
-    assert float(report.results["errors", "eer, new people"].estimate) == pytest.approx(0.0426, abs=5e-5)
+    assert float(report.results["errors", "eer, new people"].estimate) == pytest.approx(
+        by_hand, abs=2e-3
+    )
+    assert float(report.results["errors", "eer, new people"].estimate) == pytest.approx(
+        0.0426, abs=5e-5
+    )
     card = report.tables["What was compared"].iloc[:, 0]
-    assert card["genuine comparisons"] == f"{same.sum():,}, {(same & (values == -1)).sum():,} failed and left out"
-    assert card["impostor comparisons"].endswith(f", {(~same & (values == -1)).sum():,} failed and left out")
+    assert (
+        card["genuine comparisons"]
+        == f"{same.sum():,}, {(same & (values == -1)).sum():,} failed and left out"
+    )
+    assert card["impostor comparisons"].endswith(
+        f", {(~same & (values == -1)).sum():,} failed and left out"
+    )
 
 
 def test_7_does_the_embedding_leak_gender():
@@ -160,10 +186,14 @@ def test_7_does_the_embedding_leak_gender():
     with np.load(LFW["FaceNet"]) as file:
         x, who, gender = file["embedding"].astype(float), file["identity"], file["gender"] == "male"
     right = np.zeros(len(x))
-    for fold in np.array_split(np.random.default_rng(0).permutation(np.unique(who)), 5):  # read on other people
+    for fold in np.array_split(
+        np.random.default_rng(0).permutation(np.unique(who)), 5
+    ):  # read on other people
         new = np.isin(who, fold)
         centre = [x[~new & (gender == sex)].mean(0) for sex in (False, True)]
-        right[new] = (x[new] @ (centre[1] - centre[0]) > np.mean(centre, 0) @ (centre[1] - centre[0])) == gender[new]
+        right[new] = (
+            x[new] @ (centre[1] - centre[0]) > np.mean(centre, 0) @ (centre[1] - centre[0])
+        ) == gender[new]
     assert np.mean([right[gender].mean(), right[~gender].mean()]) > 0.8
 
 
@@ -179,7 +209,11 @@ def test_8_a_latex_table_and_a_pdf_figure(tmp_path):
 
 def _rows(latex):
     """Cells of every row, with the model's name in each."""
-    rows = [line.removesuffix(r" \\").split(" & ") for line in latex.splitlines() if line.endswith(r"\\")]
+    rows = [
+        line.removesuffix(r" \\").split(" & ")
+        for line in latex.splitlines()
+        if line.endswith(r"\\")
+    ]
     for before, row in zip(rows, rows[1:]):
         row[0] = row[0] or before[0]
     return rows
@@ -189,4 +223,7 @@ def test_9_a_methods_sentence():
     said = fk.describe(quick_report().evaluation)
     with np.load(LFW["FaceNet"]) as file:
         many, people = len(file["identity"]), len(np.unique(file["identity"]))
-    assert f"{many:,} images of {people} people (10 images each)" in said and "@inproceedings{conti2024" in said
+    assert (
+        f"{many:,} images of {people} people (10 images each)" in said
+        and "@inproceedings{conti2024" in said
+    )

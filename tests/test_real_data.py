@@ -27,7 +27,9 @@ def lfw(encoder):
 @pytest.fixture(scope="module")
 def evaluations():
     """Both encoders on the same draws, all pairs weighted equally."""
-    options = dict(far=FAR, by="gender", weighting="pair", resampling=fk.Resampling("image", n=200, seed=0))
+    options = dict(
+        far=FAR, by="gender", weighting="pair", resampling=fk.Resampling("image", n=200, seed=0)
+    )
     return {encoder: fk.evaluate(lfw(encoder), **options) for encoder in KNOWN}
 
 
@@ -77,6 +79,8 @@ def test_paired_comparison_of_the_encoders(evaluations):
 
 def test_comparison_refuses_other_draws(evaluations):
     options = dict(far=FAR, by="gender", weighting="pair")
-    other = fk.evaluate(lfw("insightface"), resampling=fk.Resampling("image", n=200, seed=1), **options)
+    other = fk.evaluate(
+        lfw("insightface"), resampling=fk.Resampling("image", n=200, seed=1), **options
+    )
     with pytest.raises(fk.InputError, match="draws|seed|resampl"):
         fk.compare(evaluations["facenet"], other, "frr")

@@ -64,9 +64,13 @@ def test_the_pair_bootstrap_is_too_narrow(rfw):
     widths = {}
     for scheme in ("identity", "pair"):
         if scheme == "pair":
-            rfw = rfw.drop_vars([name for name in rfw.coords if name.startswith(("probe", "reference"))])
+            rfw = rfw.drop_vars(
+                [name for name in rfw.coords if name.startswith(("probe", "reference"))]
+            )
         by = "ethnicity" if scheme == "identity" else None
-        ev = fk.evaluate(rfw, far=[1e-2], by=by, weighting="pair", resampling=fk.Resampling(scheme, n=200))
+        ev = fk.evaluate(
+            rfw, far=[1e-2], by=by, weighting="pair", resampling=fk.Resampling(scheme, n=200)
+        )
         band = fk.band(ev, "frr", method="recentered")
         widths[scheme] = float((band.upper - band.lower)[0])
     assert widths["pair"] < 0.75 * widths["identity"]
@@ -81,7 +85,9 @@ def test_the_protocol_compares_within_groups_only(rfw):
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_one_label_a_person_moves_few_pairs(rfw):
-    one = fk.evaluate(rfw, far=[1e-2], by="ethnicity", weighting="pair", varying="most frequent")["empirical"]
+    one = fk.evaluate(rfw, far=[1e-2], by="ethnicity", weighting="pair", varying="most frequent")[
+        "empirical"
+    ]
     assert float(one.frr[0]) == 0.25175
     assert np.abs(one.far_group.values[0] - KNOWN).max() < 5e-4
 
@@ -100,6 +106,8 @@ def test_n_sigma_of_the_papers_own_database(rfw):
         at = int(np.argmax(frr >= far))
         eer = found.eer_all.sel(group=race).item()
         assert min(far[at], frr[at - 1]) <= eer <= max(far[at - 1], frr[at])
-        assert abs(found.eer_mean.sel(group=race).item() - eer) < found.eer_sd.sel(group=race).item()
+        assert (
+            abs(found.eer_mean.sel(group=race).item() - eer) < found.eer_sd.sel(group=race).item()
+        )
     assert found.reference_eer.item() == "Caucasian"
     assert bool((found.n_signed.drop_sel(group="Caucasian") < -0.5).all())

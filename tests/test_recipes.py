@@ -31,7 +31,9 @@ def test_citation_names_the_kit_and_the_papers():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "license"} <= set(citation)
     assert citation["version"] == version()
-    entry = re.search(r"@software{frkit,.*?^}", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)[0]
+    entry = re.search(
+        r"@software{frkit,.*?^}", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )[0]
     own = version(), citation["repository-code"], citation["authors"][0]["name"]
     assert all(f"{{{words}}}" in entry for words in own)
     assert citation["license"] == project()["license"]
@@ -62,21 +64,38 @@ def test_binder_recipe_agrees_with_the_rest():
 def test_repo2docker_reads_the_recipe():
     """What Binder would build, asked without Docker."""
     pytest.importorskip("repo2docker")
-    command = [sys.executable, "-W", "ignore", "-m", "repo2docker", "--no-build", "--debug", str(ROOT)]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "repo2docker",
+        "--no-build",
+        "--debug",
+        str(ROOT),
+    ]
     answer = subprocess.run(command, capture_output=True, text=True)
     recipe = (answer.stdout + answer.stderr).replace("\\n", "\n")
     assert answer.returncode == 0, recipe
     copied = recipe.index("COPY --chown=0:0 src/ ")
     installed = recipe.index('install --no-cache-dir -r "binder/requirements.txt"')
     assert copied < installed < recipe.index("RUN ./binder/postBuild")
-    assert recipe.index("ENV REPO_DIR") < recipe.index("RUN ./binder/postBuild")  # it tells postBuild where it is
+    assert recipe.index("ENV REPO_DIR") < recipe.index(
+        "RUN ./binder/postBuild"
+    )  # it tells postBuild where it is
     assert 'ENV R2D_ENTRYPOINT="${REPO_DIR}/binder/start"' in recipe
     assert "python=3.11" in recipe
 
 
 def run_python(arguments, **more):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "error"} | more
-    answer = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
+    environment = (
+        os.environ
+        | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "error"}
+        | more
+    )
+    answer = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
     assert answer.returncode == 0, answer.stderr
     return answer.stdout
 
@@ -89,18 +108,26 @@ def test_binders_last_step_runs():
 def test_a_node_of_binder_finds_the_kernels_compiled(tmp_path):
     """Both steps compile for the same, generic processor: what the first leaves serves the second."""
     look = "import numba; print(numba.config.CPU_NAME, repr(numba.config.CPU_FEATURES))"
-    source = (ROOT / "binder/postBuild").read_text(encoding="utf-8").partition("import matplotlib")[0]
+    source = (
+        (ROOT / "binder/postBuild").read_text(encoding="utf-8").partition("import matplotlib")[0]
+    )
     built = run_python(["-c", source + look], REPO_DIR="/home/jovyan")
-    started = subprocess.run([ROOT / "binder/start", sys.executable, "-c", look], capture_output=True, text=True)
+    started = subprocess.run(
+        [ROOT / "binder/start", sys.executable, "-c", look], capture_output=True, text=True
+    )
     assert built == started.stdout == "generic ''\n"
 
 
 def test_readme_example_prints_what_stands_there():
     example = run_notebooks.readme_example()
     assert len(example.splitlines()) <= 12
-    [output] = re.findall(r"^```text\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    [output] = re.findall(
+        r"^```text\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
     printed, kind = run_python(["-c", example + "\nprint(type(ax))"]).rsplit("\n", 2)[:2]
-    assert [line.rstrip() for line in printed.splitlines()] == [line.rstrip() for line in output.splitlines()]
+    assert [line.rstrip() for line in printed.splitlines()] == [
+        line.rstrip() for line in output.splitlines()
+    ]
     assert "Axes" in kind
 
 
@@ -113,12 +140,19 @@ def rendered(name):
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md"])
 def test_paragraphs_render_as_paragraphs(name):
     """No paragraph is swallowed by a table, and no table is left as text."""
-    text = re.sub(r"^```.*?^```$", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(
+        r"^```.*?^```$",
+        "",
+        (ROOT / name).read_text(encoding="utf-8"),
+        flags=re.DOTALL | re.MULTILINE,
+    )
     lines, page = text.splitlines(), rendered(name)
     for above, line in zip(lines, lines[1:]):
         swallowed = above.startswith("|") and line.strip() and not line.startswith("|")
         assert not swallowed, f"no blank line before {line!r}"
-    blocks = [block for block in re.split(r"\n\s*\n", text) if re.match(r"[A-Za-z`*\[]", block.strip())]
+    blocks = [
+        block for block in re.split(r"\n\s*\n", text) if re.match(r"[A-Za-z`*\[]", block.strip())
+    ]
     assert page.count("<p>") >= sum(not block.strip().startswith(("[![", "#")) for block in blocks)
     tables = [line for line in lines if re.fullmatch(r"\|(---\|)+", line)]
     assert page.count("<table>") == len(tables) and "|---" not in page
@@ -139,7 +173,10 @@ def test_readme_compares_its_intervals():
     for target in ("these people", "new people"):
         band = fk.band(evaluation, "frr", target=target).isel(far_level=0)
         ends.append((float(band.lower), float(band.upper)))
-    rows = [[f"{low:.3f}"[1:], f"{high:.3f}"[1:], f"{(high - low) / (2 * half):.2g}"] for low, high in ends]
+    rows = [
+        [f"{low:.3f}"[1:], f"{high:.3f}"[1:], f"{(high - low) / (2 * half):.2g}"]
+        for low, high in ends
+    ]
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     printed = re.findall(r"^\| .* \| (\.\d+) to (\.\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
     assert rows == [list(row) for row in printed]
@@ -189,14 +226,18 @@ def test_the_lock_has_every_requirement_in_a_version_that_will_do():
 
 def test_conda_installs_what_pip_does():
     recipe = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    assert recipe["name"] == "frkit" and recipe["dependencies"][-1] == {"pip": ["-r requirements.txt"]}
+    assert recipe["name"] == "frkit" and recipe["dependencies"][-1] == {
+        "pip": ["-r requirements.txt"]
+    }
     assert "python=3.11" in recipe["dependencies"]
 
 
 def test_the_reference_has_every_public_name(tmp_path):
     """Made as `local.py docs` makes it, into a folder that is thrown away."""
     pytest.importorskip("pdoc")
-    answer = run_python(["-W", "ignore", "-m", "pdoc", "--docformat", "numpy", "frkit", "-o", str(tmp_path)])
+    answer = run_python(
+        ["-W", "ignore", "-m", "pdoc", "--docformat", "numpy", "frkit", "-o", str(tmp_path)]
+    )
     page = (tmp_path / "frkit.html").read_text(encoding="utf-8")
     import frkit as fk
 
@@ -222,7 +263,12 @@ def test_readme_links_lead_somewhere():
 
 def test_set_up_needs_the_standard_library_only():
     tree = ast.parse((ROOT / "binder/local.py").read_text(encoding="utf-8"), feature_version=(3, 7))
-    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
 

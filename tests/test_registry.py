@@ -19,7 +19,9 @@ def test_a_plain_variable_is_a_measure_that_keeps_its_dimensions():
     np.testing.assert_array_equal(found, [0.2, 0.1])
 
 
-@pytest.mark.parametrize("name", ["frr", "far", "threshold", "eer", "auc", "far_cross", "eer_threshold_group"])
+@pytest.mark.parametrize(
+    "name", ["frr", "far", "threshold", "eer", "auc", "far_cross", "eer_threshold_group"]
+)
 def test_variables_of_an_evaluation_are_registered(name):
     assert name in names()
     assert measure(name).scale == "identity"
@@ -47,7 +49,9 @@ def test_anything_else_is_refused():
 
 
 def test_a_registered_measure_carries_scale_and_fair_value():
-    register("frr_over_far", scale="log", fair=1.0, label="ratio")(lambda tallies: tallies.frr / tallies.far)
+    register("frr_over_far", scale="log", fair=1.0, label="ratio")(
+        lambda tallies: tallies.frr / tallies.far
+    )
     found = measure("frr_over_far")
     assert (found.scale, found.fair, found.label) == ("log", 1.0, "ratio")
     np.testing.assert_allclose(found(TALLIES), [20.0, 1.0])
@@ -67,15 +71,25 @@ def test_what_a_measure_reads_is_found_for_each_kind_of_table_and_forgotten_with
     def either(tallies):
         return tallies.frr_group if "frr_group" in tallies else tallies.far_group
 
-    chosen, both = Measure("either", either), xr.Dataset({f"{r}_group": ("group", [0.1, 0.2]) for r in ("frr", "far")})
+    chosen, both = (
+        Measure("either", either),
+        xr.Dataset({f"{r}_group": ("group", [0.1, 0.2]) for r in ("frr", "far")}),
+    )
     gone = weakref.ref(chosen)
     assert rates_read(chosen, both) == ()
     assert rates_read(chosen, both[["far_group"]]) == ("far_group",)
-    assert rates_read(chosen, both[["frr_group"]]) == rates_read(chosen, both[["frr_group"]]) == ("frr_group",)
+    assert (
+        rates_read(chosen, both[["frr_group"]])
+        == rates_read(chosen, both[["frr_group"]])
+        == ("frr_group",)
+    )
     assert len(registry._READ[chosen]) == 3
     largest = measure("frr_max_min")
     assert rates_read(largest, both) == ("frr_group",)
-    assert rates_read(largest, both.isel(group=[0])) == ("far_group", "frr_group")  # one group has no ratio anyhow
+    assert rates_read(largest, both.isel(group=[0])) == (
+        "far_group",
+        "frr_group",
+    )  # one group has no ratio anyhow
     del chosen
     assert gone() is None
 

@@ -22,7 +22,9 @@ def two_models(groups=("a", "b"), n=40, per_identity=6):
     """Two encoders, the second worse, on the same images of two groups; the second group is harder."""
     kinds = {groups[0]: {"kappa": 20}, groups[1]: {"kappa": 9}}
     faces = fk.vmf.mixture(n, 16, seed=0, groups=kinds).sample(per_identity, seed=1)
-    noise = np.random.default_rng(2).normal(scale=0.12, size=faces.embedding.shape).astype(np.float32)
+    noise = (
+        np.random.default_rng(2).normal(scale=0.12, size=faces.embedding.shape).astype(np.float32)
+    )
     return fk.stack_models({"good": faces, "bad": faces.assign(embedding=faces.embedding + noise)})
 
 
@@ -49,13 +51,17 @@ def test_numbers_are_those_of_the_api(found, faces):
     scores = fk.score_tensor(faces)
     evaluation = fk.evaluate(scores, far=FAR, by="group")
     for target in ("new people", "these people"):
-        xr.testing.assert_equal(found.results["errors", f"frr, {target}"], fk.band(evaluation, "frr", target=target))
+        xr.testing.assert_equal(
+            found.results["errors", f"frr, {target}"], fk.band(evaluation, "frr", target=target)
+        )
     compared = fk.compare(evaluation, "frr", models=("good", "bad"), target="new people")
     xr.testing.assert_equal(found.results["models", "frr, good - bad, new people"], compared)
     for name in ("frr_max_min", "far_gini", "fdr", "ir", "eer_spread"):
         band = fk.band(evaluation, name, target="new people")
         xr.testing.assert_equal(found.results["fairness", name], band)
-    contrast = fk.compare(evaluation.sel(model="bad", drop=True), "frr_group", groups="all", target="new people")
+    contrast = fk.compare(
+        evaluation.sel(model="bad", drop=True), "frr_group", groups="all", target="new people"
+    )
     xr.testing.assert_equal(found.results["groups", "frr_group, contrasts of bad"], contrast)
     xr.testing.assert_equal(found.results["n_sigma", "n_sigma"], fk.n_sigma(scores, by="group"))
     who = fk.contributions(scores, far=FAR, by="group")
@@ -84,7 +90,9 @@ def test_a_figure_shows_as_many_groups_as_there_are_colours():
     assert set("abcdefgh") - {text.get_text() for text in legend.get_texts()} == {best}
 
 
-@pytest.mark.parametrize("name", ["frr_max_min", "far_max_difference", "fdr", "garbe", "frr_log_geomean", "eer_spread"])
+@pytest.mark.parametrize(
+    "name", ["frr_max_min", "far_max_difference", "fdr", "garbe", "frr_log_geomean", "eer_spread"]
+)
 def test_one_sweep_gives_every_permutation_test(found, faces, name):
     alone = fk.permutation_test(fk.score_tensor(faces), name, by="group", far=FAR, n=999)
     together = found.results["fairness", f"{name}, permutation"]
@@ -118,10 +126,18 @@ def test_cells_hold_the_results(found):
     assert table.loc[("bad", "0.05"), "FRR, new people"] == cell(*ends)
     counts = found.evaluation["empirical"].sel(model="bad", **AT)
     assert table.loc[("bad", "0.05"), "false rejects"] == f"{int(counts.false_rejects):,}"
-    (table,) = (held for caption, held in found.tables.items() if caption.startswith("Measures of disparity"))
+    (table,) = (
+        held
+        for caption, held in found.tables.items()
+        if caption.startswith("Measures of disparity")
+    )
     row = table.loc[("ir", "good", "0.1")]
-    assert row["p (permutation)"] == p_words(float(found.results["fairness", "ir, permutation"].p.sel(model="good")[1]))
-    frr = found.tables["Rates of the groups at one threshold for all, new people"].loc[("good", "0.1", "b")]
+    assert row["p (permutation)"] == p_words(
+        float(found.results["fairness", "ir, permutation"].p.sel(model="good")[1])
+    )
+    frr = found.tables["Rates of the groups at one threshold for all, new people"].loc[
+        ("good", "0.1", "b")
+    ]
     one = found.results["groups", "far_group"].sel(model="good", far_level=0.1, group="b")
     assert frr["FAR of the group"] == cell(*(float(one[k]) for k in ("estimate", "lower", "upper")))
 
@@ -131,9 +147,13 @@ def test_sentences_say_which_model_is_better_and_which_group_is_worst(found):
     assert "good is better than bad at every level" in answers
     assert "bad: most rejected at FAR 0.05: b, FRR" in answers
     assert re.search(r"the difference is clear \(p [=<] 0\.00\d\)", answers)
-    frr, eer = (found.results["errors", f"{rate}, new people"].sel(model="bad") for rate in ("frr", "eer"))
+    frr, eer = (
+        found.results["errors", f"{rate}, new people"].sel(model="bad") for rate in ("frr", "eer")
+    )
     worth = float(frr.sel(AT).n_effective)
-    frr, eer = (cell(*(float(one[k]) for k in ("estimate", "lower", "upper"))) for one in (frr.sel(AT), eer))
+    frr, eer = (
+        cell(*(float(one[k]) for k in ("estimate", "lower", "upper"))) for one in (frr.sel(AT), eer)
+    )
     said = f"FRR of bad at FAR 0.05: {frr}, worth {worth:,.0f} independent comparisons; EER: {eer} "
     assert f"{said}(95% intervals for new people)." in answers
     rlb = found.results["rlb", "rlb"].sel(model="bad")
@@ -146,17 +166,24 @@ def test_sentences_say_which_model_is_better_and_which_group_is_worst(found):
     half = next(n for n in range(1, share.size + 1) if share[:n].sum() >= 0.5)
     assert f"Half of the FRR of bad at FAR 0.05 comes from {half} of {share.size} people" in answers
     table = found.tables["False rejections of bad at FAR 0.05"]
-    assert table["own FRR"].tolist() == [number(float(worst.frr_identity.sel(identity=who))) for who in table.index]
+    assert table["own FRR"].tolist() == [
+        number(float(worst.frr_identity.sel(identity=who))) for who in table.index
+    ]
     assert f"most from {worst.identity.values[int(np.argmax(worst.frr_share.values))]}" in answers
 
 
 def test_models_that_are_alike_leave_the_question_open():
     faces = fk.vmf.mixture(20, 16, kappa=(8, 20), seed=0).sample(5, seed=1)
-    noise = np.random.default_rng(0).normal(scale=1e-3, size=faces.embedding.shape).astype(np.float32)
+    noise = (
+        np.random.default_rng(0).normal(scale=1e-3, size=faces.embedding.shape).astype(np.float32)
+    )
     same = fk.stack_models({"x": faces, "y": faces.assign(embedding=faces.embedding + noise)})
     found = fk.report(same, far=FAR, quick=True, progress=False)
     assert any("remains open" in line for line in found.sections["models"].answers)
-    assert any(line.startswith("Groups, Fairness measures: no attribute was named") for line in found.left_out)
+    assert any(
+        line.startswith("Groups, Fairness measures: no attribute was named")
+        for line in found.left_out
+    )
     (line,) = (line for line in found.left_out if "quick=True" in line)
     assert "auc_spread" in line
 
@@ -166,9 +193,13 @@ def test_the_card_counts_by_hand(faces):
     copied = faces.embedding.values.copy()
     copied[1] = copied[0]  # of one person
     copied[-1] = copied[2]  # of two people
-    found = fk.report(faces.assign(embedding=(faces.embedding.dims, copied)), by="group", far=FAR, quick=True)
+    found = fk.report(
+        faces.assign(embedding=(faces.embedding.dims, copied)), by="group", far=FAR, quick=True
+    )
     card = found.tables["What was compared"].iloc[:, 0]
-    assert card["images"] == "240" and card["people"] == "40" and card["images per person"] == "6 each"
+    assert (
+        card["images"] == "240" and card["people"] == "40" and card["images per person"] == "6 each"
+    )
     assert card["genuine comparisons"] == "600, none failed"
     assert card["impostor comparisons"] == f"{240 * 239 // 2 - 600:,}, none failed"
     assert found.sections["data"].lines == [
@@ -206,7 +237,11 @@ def test_impostor_comparisons_fail_alone_in_a_symmetric_tensor():
     one, other = scores.probe.values[[0, -1]]
     between = scores.probe.isin([one, other]) & scores.reference.isin([one, other])
     failed = between & (scores.probe != scores.reference)
-    card = fk.report(scores.where(~failed), far=[0.1, 0.2], progress=False).tables["What was compared"].iloc[:, 0]
+    card = (
+        fk.report(scores.where(~failed), far=[0.1, 0.2], progress=False)
+        .tables["What was compared"]
+        .iloc[:, 0]
+    )
     assert card["genuine comparisons"] == "180, none failed"
     assert card["impostor comparisons"] == f"{72 * 71 // 2 - 180:,}, 1 failed and left out"
 
@@ -223,7 +258,9 @@ def test_a_measure_of_variables_that_are_not_there_is_left_out(faces):
 @pytest.mark.parametrize("names", ["ab", "abc"])
 def test_groups_without_an_error_are_said_to_be_equal(names):
     people = fk.vmf.mixture(24, 16, kappa=(2000, 3000), seed=1, groups={name: {} for name in names})
-    found = fk.report(fk.score_tensor(people.sample(4, seed=2)), by="group", far=[0.1], quick=True, progress=False)
+    found = fk.report(
+        fk.score_tensor(people.sample(4, seed=2)), by="group", far=[0.1], quick=True, progress=False
+    )
     text = " ".join(str(found).split())  # whole sentences: the text breaks its lines
     assert "All groups have the same FRR at FAR 0.1: 0." in text and "nan" not in text
     assert "Group FRRs at FAR 0.1: no ratio is known, for want of errors (p = 1.000)" in text
@@ -233,13 +270,17 @@ def test_groups_without_an_error_are_said_to_be_equal(names):
 def test_pairs_without_names_give_what_they_can():
     rng = np.random.default_rng(0)
     genuine = np.arange(2000) % 2 == 0
-    found = fk.report(fk.pairs(rng.normal(size=2000) + 2 * genuine, genuine), far=FAR, progress=False)
+    found = fk.report(
+        fk.pairs(rng.normal(size=2000) + 2 * genuine, genuine), far=FAR, progress=False
+    )
     assert "errors" in found.sections and "people" not in found.sections
     assert any("do not say who the images show" in line for line in found.left_out)
     (left,) = (line for line in found.sections["errors"].lines if "these people" in line)
     assert left.startswith("Left out, FRR and EER for these people: ")
     assert found.tables["EER with 95% intervals"].columns.tolist() == ["EER, independent pairs"]
-    assert any("nobody is named: intervals are about independent pairs" in line for line in found.cautions)
+    assert any(
+        "nobody is named: intervals are about independent pairs" in line for line in found.cautions
+    )
     assert "new people" not in str(found) + " ".join([*found.figures, *found.tables])
 
 
@@ -250,26 +291,39 @@ def test_comparisons_that_stand_twice_in_a_list_are_told():
     scores, same = rng.normal(size=row.size) + (row // 4 == col // 4), row // 4 == col // 4
     names = np.array([f"i{k}" for k in range(40)])
     once = {"probe": names[row], "reference": names[col]}
-    again = {"probe": np.r_[names[row], names[col[:7]]], "reference": np.r_[names[col], names[row[:7]]]}
+    again = {
+        "probe": np.r_[names[row], names[col[:7]]],
+        "reference": np.r_[names[col], names[row[:7]]],
+    }
     both = [fk.pairs(np.resize(scores, len(held["probe"])), np.resize(same, len(held["probe"])), **held)
             for held in (once, again)]  # fmt: skip
-    told = [[line for line in fk.report(one, far=[0.1], progress=False).cautions if "repeat" in line] for one in both]
+    told = [
+        [line for line in fk.report(one, far=[0.1], progress=False).cautions if "repeat" in line]
+        for one in both
+    ]
     words = f"7 of {row.size + 7} comparisons repeat the two images of another one, in this or the other order"
     assert told == [[], [words]]
 
 
 def test_cautions_are_about_the_levels_that_were_asked(faces):
     some = faces.sel(model="bad").isel(image=slice(60, 180))
-    at = {far: fk.report(some, by="group", far=[far], quick=True, progress=False).cautions for far in (0.1, 0.4)}
+    at = {
+        far: fk.report(some, by="group", far=[far], quick=True, progress=False).cautions
+        for far in (0.1, 0.4)
+    }
     assert at[0.1] == []  # the curves of its figures reach levels with fewer errors
     lines = [line.partition(":")[0] for line in at[0.4] if line.startswith("fewer than ten errors")]
-    assert lines == ["fewer than ten errors at FAR 0.4 of group 'a'"]  # "in some group" would say it again
+    assert lines == [
+        "fewer than ten errors at FAR 0.4 of group 'a'"
+    ]  # "in some group" would say it again
 
 
 def test_fixed_thresholds_take_the_place_of_levels(faces):
     found = fk.report(faces, by="group", threshold=[0.3, 0.5], quick=True, progress=False)
     assert {"FAR with 95% intervals", "FRR with 95% intervals"} <= set(found.tables)
-    assert not any("auc_spread" in line for line in found.sections["fairness"].lines)  # quick=True says it
+    assert not any(
+        "auc_spread" in line for line in found.sections["fairness"].lines
+    )  # quick=True says it
     assert ("good", "0.3") in found.tables["FAR with 95% intervals"].index
     resolved = found.results["errors", "frr, new people"].resolved
     for name in ("good", "bad"):  # of what is resolved the highest threshold
@@ -280,9 +334,17 @@ def test_fixed_thresholds_take_the_place_of_levels(faces):
 def test_cautions_stand_once_and_none_is_given_outside(faces):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = fk.report(faces.isel(image=slice(0, 120)), by="group", far=[1e-4, 0.05], quick=True, progress=False)
+        found = fk.report(
+            faces.isel(image=slice(0, 120)),
+            by="group",
+            far=[1e-4, 0.05],
+            quick=True,
+            progress=False,
+        )
     assert len(found.cautions) == len(set(found.cautions)) > 0
-    assert sum("below the weight of one impostor pair" in line for line in found.cautions) == 2  # one for each model
+    assert (
+        sum("below the weight of one impostor pair" in line for line in found.cautions) == 2
+    )  # one for each model
 
 
 def test_progress_is_told_and_can_stop(faces):
@@ -334,7 +396,11 @@ class Texts(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        self.addresses += [value for name, value in attrs if name in ("src", "href", "xlink:href", "action", "data")]
+        self.addresses += [
+            value
+            for name, value in attrs
+            if name in ("src", "href", "xlink:href", "action", "data")
+        ]
 
     def handle_data(self, data):
         self.texts.append(data)
@@ -343,7 +409,9 @@ class Texts(HTMLParser):
 @pytest.fixture(scope="module")
 def nasty():
     faces = two_models(groups=(NASTY, "_b $x\x1b[2J\nc"))
-    faces = faces.assign_coords(model=[NASTY, "plain"], identity=("image", np.char.add(NASTY, faces.identity.values)))
+    faces = faces.assign_coords(
+        model=[NASTY, "plain"], identity=("image", np.char.add(NASTY, faces.identity.values))
+    )
     return fk.report(faces, by="group", far=FAR, quick=True, progress=False)
 
 

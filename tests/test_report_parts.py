@@ -27,7 +27,15 @@ def two_groups(n=24):
 
 
 def work_of(scores, **more):
-    options = {"faces": None, "by": None, "at": {"far": FAR}, "level": 0.95, "seed": 3, "quick": False, "options": {}}
+    options = {
+        "faces": None,
+        "by": None,
+        "at": {"far": FAR},
+        "level": 0.95,
+        "seed": 3,
+        "quick": False,
+        "options": {},
+    }
     return Work(scores, **(options | more))
 
 
@@ -46,8 +54,15 @@ def work_of(scores, **more):
 )
 @pytest.mark.parametrize("along", ["far_level", "threshold_level"])
 def test_a_winner_is_named_where_it_is_sure(estimates, p, words, along):
-    parts = {"estimate": estimates, "lower": np.subtract(estimates, 0.1), "upper": np.add(estimates, 0.1), "p": p}
-    found = xr.Dataset({name: (along, list(values)) for name, values in parts.items()}, {along: FAR})
+    parts = {
+        "estimate": estimates,
+        "lower": np.subtract(estimates, 0.1),
+        "upper": np.add(estimates, 0.1),
+        "p": p,
+    }
+    found = xr.Dataset(
+        {name: (along, list(values)) for name, values in parts.items()}, {along: FAR}
+    )
     section = Section("", results={"frr, x - y, new people": found})
     said = rates._better(SimpleNamespace(along=along, about="new people"), section, ("x", "y"))
     if along == "threshold_level":  # who rejects less may accept more
@@ -60,8 +75,12 @@ def test_what_knows_no_chosen_impostors_is_left_out():
     faces = two_groups()
     work = work_of(fk.score_tensor(faces), by="group", options={"impostors": {"group": "same"}})
     section = Section("")
-    assert fairness._permuted(work, [], section) == []  # its thresholds, and so its p, would be of all impostors
-    assert section.lines == ["Left out, the permutation test: its thresholds are those of all impostor pairs"]
+    assert (
+        fairness._permuted(work, [], section) == []
+    )  # its thresholds, and so its p, would be of all impostors
+    assert section.lines == [
+        "Left out, the permutation test: its thresholds are those of all impostor pairs"
+    ]
     with pytest.raises(fk.InputError, match="all impostor pairs"):
         people.plans(work)
 
@@ -82,13 +101,17 @@ def test_a_plan_is_told_in_people(monkeypatch, need, words):
 
     def planned(data, goal, size=None, **how):
         asked.update(how)
-        return xr.Dataset({"n_identities": need, "n_identities_now": 24}, attrs={"answer": "so many"})
+        return xr.Dataset(
+            {"n_identities": need, "n_identities_now": 24}, attrs={"answer": "so many"}
+        )
 
     monkeypatch.setattr(people, "sample_size", planned)
     faces = two_groups()
     work = work_of(fk.score_tensor(faces), faces=faces, options={"weighting": "pair"})
     (said,) = people.plans(work).answers
-    assert said.startswith("No difference of FRR that a plan could be made for is open.")  # of FAR none is asked
+    assert said.startswith(
+        "No difference of FRR that a plan could be made for is open."
+    )  # of FAR none is asked
     assert said.endswith(f": {words}.")
     assert (asked["level"], asked["weighting"]) == (0.95, "pair")
 
@@ -97,8 +120,14 @@ def test_a_plan_is_told_in_people(monkeypatch, need, words):
 
 
 def test_one_caution_names_all_measures_of_which_it_holds():
-    held = [fk.DataWarning(f"{many} replicates of {name} are odd") for many, name in ((3, "frr_gini"), (5, "far_gini"))]
-    caught = [SimpleNamespace(message=one, category=fk.DataWarning) for one in [*held, fk.DataWarning("else")]]
+    held = [
+        fk.DataWarning(f"{many} replicates of {name} are odd")
+        for many, name in ((3, "frr_gini"), (5, "far_gini"))
+    ]
+    caught = [
+        SimpleNamespace(message=one, category=fk.DataWarning)
+        for one in [*held, fk.DataWarning("else")]
+    ]
     found = SimpleNamespace(cautions=[])
     report._sort_warnings(found, caught)
     assert found.cautions == ["3 replicates of frr_gini, far_gini are odd", "else"]
@@ -107,7 +136,12 @@ def test_one_caution_names_all_measures_of_which_it_holds():
 def test_a_caution_of_groups_is_said_once_for_each_place():
     """Two places that differ in digits only were one, the first; and measures of group rates said it all again."""
     words = "fewer than ten errors at FAR {}{}: take more pairs"
-    ends = [(0.1, " of group 'a'"), (0.2, " of group 'a'"), (0.1, ", in some group"), (0.3, ", in some group")]
+    ends = [
+        (0.1, " of group 'a'"),
+        (0.2, " of group 'a'"),
+        (0.1, ", in some group"),
+        (0.3, ", in some group"),
+    ]
     caught = [SimpleNamespace(message=words.format(*end), category=fk.DataWarning) for end in ends]
     found = SimpleNamespace(cautions=[])
     report._sort_warnings(found, caught)
@@ -116,20 +150,33 @@ def test_a_caution_of_groups_is_said_once_for_each_place():
 
 def test_replicates_are_pairs_where_nobody_is_named():
     rng = np.random.default_rng(0)
-    assert work_of(fk.pairs(rng.normal(size=40), np.arange(40) % 2 == 0).score).draws().scheme == "pair"
+    assert (
+        work_of(fk.pairs(rng.normal(size=40), np.arange(40) % 2 == 0).score).draws().scheme
+        == "pair"
+    )
     draws = work_of(fk.score_tensor(two_groups())).draws()
     assert (draws.scheme, draws.seed) == ("identity", 3)
 
 
 def test_the_methods_say_which_impostors_were_counted():
     faces = two_groups()
-    faces = faces.assign_coords(eyes=("image", np.where(np.char.endswith(faces.identity.values, "1"), "blue", "brown")))
+    faces = faces.assign_coords(
+        eyes=("image", np.where(np.char.endswith(faces.identity.values, "1"), "blue", "brown"))
+    )
     named = {"eyes": "other", "group": "same"}
     chosen = MappingProxyType(named)
-    kinds = ("all", None), ("same-group", "within a group"), (chosen, "of other eyes and of same group")
+    kinds = (
+        ("all", None),
+        ("same-group", "within a group"),
+        (chosen, "of other eyes and of same group"),
+    )
     for impostors, words in kinds:
-        said = fk.describe(fk.evaluate(fk.score_tensor(faces), far=FAR, by="group", impostors=impostors))
-        assert re.findall("Impostor pairs are those (.*?)\\.", said) == [words] * (words is not None)
+        said = fk.describe(
+            fk.evaluate(fk.score_tensor(faces), far=FAR, by="group", impostors=impostors)
+        )
+        assert re.findall("Impostor pairs are those (.*?)\\.", said) == [words] * (
+            words is not None
+        )
 
 
 def test_the_call_in_a_notebook_is_python_that_runs_there(tmp_path, monkeypatch):
@@ -143,8 +190,13 @@ def test_the_call_in_a_notebook_is_python_that_runs_there(tmp_path, monkeypatch)
     names = {"fk": SimpleNamespace(report=lambda data, **options: (data, options))}
     exec(source, names)  # without NumPy, and seen from the folder of the report
     data, options = names["report"]
-    assert data == "../../my.csv" and options["opening"] == {"labels": "../../people.csv", "missing": [-1.0]}
-    assert options["threshold"] == {"a": [1.0, 0.0], "b": [0.0, 1.0]} and options["weighting"] == {"ann": 1.0}
+    assert data == "../../my.csv" and options["opening"] == {
+        "labels": "../../people.csv",
+        "missing": [-1.0],
+    }
+    assert options["threshold"] == {"a": [1.0, 0.0], "b": [0.0, 1.0]} and options["weighting"] == {
+        "ann": 1.0
+    }
     assert (options["far"], options["level"], options["impostors"]) == (FAR, 0.9, {"h": "same"})
     assert made["opening"]["labels"] == Path("people.csv")  # the report's own are left alone
 
@@ -152,9 +204,13 @@ def test_the_call_in_a_notebook_is_python_that_runs_there(tmp_path, monkeypatch)
 def test_people_without_a_label_have_a_row_of_their_own():
     faces = two_groups()
     label = np.where(faces.identity == faces.identity.values[0], "", faces.group)
-    found = fk.report(faces.assign_coords(group=("image", label)), by="group", far=FAR, quick=True, progress=False)
+    found = fk.report(
+        faces.assign_coords(group=("image", label)), by="group", far=FAR, quick=True, progress=False
+    )
     table = found.tables["Groups"]
-    assert table.loc["no label: in no group"].tolist() == ["1", "5"] and table["people"].tolist() == ["11", "12", "1"]
+    assert table.loc["no label: in no group"].tolist() == ["1", "5"] and table[
+        "people"
+    ].tolist() == ["11", "12", "1"]
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -165,7 +221,9 @@ def test_a_list_without_names_of_images_counts_no_images():
     sex = np.where(who % 2, "f", "m")
     people_of = {"probe_identity": names[0], "reference_identity": names[1]}
     for sides, columns in ((people_of, ["people"]), ({}, None)):
-        work = work_of(fk.pairs(rng.normal(size=200), same, gender=tuple(sex), **sides).score, by="gender")
+        work = work_of(
+            fk.pairs(rng.normal(size=200), same, gender=tuple(sex), **sides).score, by="gender"
+        )
         table = card.card(work).tables.get("Groups")
         assert columns is None if table is None else table.columns.tolist() == columns
         assert table is None or table["people"].tolist() == ["6", "6"]
@@ -195,7 +253,9 @@ def test_a_long_table_says_how_many_rows_are_elsewhere():
 
 
 def test_the_words_of_a_figure_stay_text():
-    shown = page._figure("<i>", page.Picture(None, "<b> & 'c'", b'<svg width="1pt" height="1pt"></svg>'), 0)
+    shown = page._figure(
+        "<i>", page.Picture(None, "<b> & 'c'", b'<svg width="1pt" height="1pt"></svg>'), 0
+    )
     assert "<b>" not in shown and "<i>" not in shown and "&lt;b&gt; &amp;" in shown
 
 
@@ -243,7 +303,9 @@ def test_one_model_keeps_the_name_that_it_was_given(tmp_path):
     faces = fk.vmf.mixture(8, 8, kappa=9, seed=0).sample(3)
     np.savez(tmp_path / "f.npz", embedding=faces.embedding.values, identity=faces.identity.values)
     found = fk.report({"Oak": tmp_path / "f.npz"}, far=[0.2], quick=True, progress=False)
-    assert found.evaluation["empirical"].model.values.tolist() == ["Oak"] and "FRR of Oak at FAR 0.2" in str(found)
+    assert found.evaluation["empirical"].model.values.tolist() == [
+        "Oak"
+    ] and "FRR of Oak at FAR 0.2" in str(found)
     scores = fk.score_tensor(faces)
     assert together({"Elm": scores}).model.values.tolist() == ["Elm"]
     both = fk.score_tensor(fk.stack_models({"A": faces, "B": faces}))
@@ -286,11 +348,20 @@ def test_every_option_of_the_command_arrives(tmp_path, monkeypatch):
         },
     }  # fmt: skip
     told.clear()
-    assert command.main(["report", file, file.replace("a.csv", "b.csv"), "--by", "gender", "-o", out]) == 2
-    assert told["by"] == "gender" and [*told["data"]] == ["a", "b"] and told["far"] == [1e-2, 1e-3, 1e-4]
+    assert (
+        command.main(["report", file, file.replace("a.csv", "b.csv"), "--by", "gender", "-o", out])
+        == 2
+    )
+    assert (
+        told["by"] == "gender"
+        and [*told["data"]] == ["a", "b"]
+        and told["far"] == [1e-2, 1e-3, 1e-4]
+    )
 
 
 @pytest.mark.parametrize(("kind", "words"), [("ratio", "frr, x / y"), ("difference", "frr, x − y")])
 def test_a_contrast_of_models_says_of_which_kind(kind, words):
     held = xr.Dataset({"estimate": ("far_level", [1.0, 2.0])}, {"far_level": FAR})
-    assert fk.table(held.assign_attrs(measure="frr", a="x", b="y", contrast=kind)).columns[0] == words
+    assert (
+        fk.table(held.assign_attrs(measure="frr", a="x", b="y", contrast=kind)).columns[0] == words
+    )

@@ -21,9 +21,14 @@ FAR = [0.05, 0.1]
 @pytest.fixture(scope="module")
 def evaluation():
     groups = {"a": {}, "b": {}}
-    faces = [fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0, groups=groups).sample(6, seed=seed) for seed in (0, 1)]
+    faces = [
+        fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0, groups=groups).sample(6, seed=seed)
+        for seed in (0, 1)
+    ]
     both = fk.stack_models({"one": faces[0], "two": faces[0].assign(embedding=faces[1].embedding)})
-    return fk.evaluate(fk.score_tensor(both), far=FAR, by="group", resampling=fk.Resampling("image", n=20))
+    return fk.evaluate(
+        fk.score_tensor(both), far=FAR, by="group", resampling=fk.Resampling("image", n=20)
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,23 +65,34 @@ def test_cells_hold_the_numbers_of_the_band(evaluation):
     for model in ("one", "two"):
         for far in FAR:
             one = band.sel(model=model, far_level=far)
-            assert made.loc[(model, f"{far:g}"), "frr"] == cell(float(one.estimate), float(one.lower), float(one.upper))
+            assert made.loc[(model, f"{far:g}"), "frr"] == cell(
+                float(one.estimate), float(one.lower), float(one.upper)
+            )
 
 
 def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
-    bands = {target: fk.band(evaluation, "frr", target=target) for target in ("new people", "these people")}
+    bands = {
+        target: fk.band(evaluation, "frr", target=target)
+        for target in ("new people", "these people")
+    }
     made = fk.table(bands, across="model")
     assert made.columns.tolist() == [
         "one, new people", "one, these people", "two, new people", "two, these people",
     ]  # fmt: skip
-    assert made.loc["0.05", "two, these people"] == fk.table(bands["these people"]).loc[("two", "0.05"), "frr"]
+    assert (
+        made.loc["0.05", "two, these people"]
+        == fk.table(bands["these people"]).loc[("two", "0.05"), "frr"]
+    )
     with pytest.raises(fk.InputError, match="across='person' is no name of rows"):
         fk.table(bands, across="person")
 
 
 def test_a_single_number_has_no_names_of_rows(evaluation):
     band = fk.band(evaluation.sel(model="one"), "eer")
-    assert fk.table(band).rows() == [["eer"], [cell(*(float(band[name]) for name in ("estimate", "lower", "upper")))]]
+    assert fk.table(band).rows() == [
+        ["eer"],
+        [cell(*(float(band[name]) for name in ("estimate", "lower", "upper")))],
+    ]
 
 
 def test_a_column_may_have_the_name_of_rows(evaluation):
@@ -101,15 +117,23 @@ def test_bands_floors_permutations_indices_and_n_sigma_join():
     assert row["p (permutation)"] == p_words(float(test.p.sel(at)))
     sfi = indices.sel(variant="extremal")
     row = made.xs("SFI extremal", level="measure").iloc[0]
-    assert (row["value"], row["p (random groups)"]) == (number(float(sfi.sfi)), p_words(float(sfi.sfi_p)))
+    assert (row["value"], row["p (random groups)"]) == (
+        number(float(sfi.sfi)),
+        p_words(float(sfi.sfi_p)),
+    )
     row = made.xs(("N", "a"), level=("measure", "group")).iloc[0]
-    assert row["value"] == f"{number(float(sigma.n_signed.sel(group='a')))} ({sigma.risk.sel(group='a').item()})"
+    assert (
+        row["value"]
+        == f"{number(float(sigma.n_signed.sel(group='a')))} ({sigma.risk.sel(group='a').item()})"
+    )
     assert "frr_max_min" in made.index.get_level_values("measure") and len(made) == 2 + 9 + 2
 
 
 def test_differences_keep_their_p_values(evaluation):
     found = fk.compare(evaluation, "frr", models=("one", "two"), target="new people")
-    made = fk.table(found, fk.compare(evaluation, "eer", models=("one", "two"), target="new people"))
+    made = fk.table(
+        found, fk.compare(evaluation, "eer", models=("one", "two"), target="new people")
+    )
     assert made.loc[("frr, one − two", "0.05"), "p"] == p_words(float(found.p.sel(far_level=0.05)))
     assert ("eer, one − two", "") in made.index
 
@@ -137,16 +161,28 @@ NASTY = r"<script>alert(1)</script> & $\frac{1}{2}$ 50 % a_b #1 ~ ^ | ` *"
 def test_labels_are_escaped_in_latex_and_markdown(tmp_path):
     made = Table({NASTY: [NASTY]})
     latex = made.to_latex()
-    assert r"\textless{}script\textgreater{}" in latex and r"\$\textbackslash{}frac\{1\}\{2\}\$" in latex
+    assert (
+        r"\textless{}script\textgreater{}" in latex
+        and r"\$\textbackslash{}frac\{1\}\{2\}\$" in latex
+    )
     head = latex.split("\\toprule")[1].split("\\midrule")[0].replace(r"\\", "")
     assert not re.search(r"(?<!\\)[&%$#_]", head)
-    assert "&lt;script>" in made.to_markdown() and r"\|" in made.to_markdown() and r"\$" in made.to_markdown()
-    assert made.to_markdown(tmp_path / "t.md") is None and (tmp_path / "t.md").read_text() == made.to_markdown()
+    assert (
+        "&lt;script>" in made.to_markdown()
+        and r"\|" in made.to_markdown()
+        and r"\$" in made.to_markdown()
+    )
+    assert (
+        made.to_markdown(tmp_path / "t.md") is None
+        and (tmp_path / "t.md").read_text() == made.to_markdown()
+    )
     assert next(csv.reader(io.StringIO(made.to_csv(index=False)))) == [NASTY]
 
 
 def test_a_latex_table_has_as_many_cells_in_each_row(evaluation):
-    latex = fk.table(fk.band(evaluation, "frr_group", target="new people"), across="group").to_latex()
+    latex = fk.table(
+        fk.band(evaluation, "frr_group", target="new people"), across="group"
+    ).to_latex()
     columns = len(re.search(r"\{tabular\}\{(l+)\}", latex)[1])
     rows = [line for line in latex.splitlines() if line.endswith(r"\\")]
     assert len(rows) == 5 and {line.count(" & ") + 1 for line in rows} == {columns}
@@ -165,7 +201,12 @@ def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
         "all people weigh the same", "these 20 identities, new images",
     ):  # fmt: skip
         assert words in said.paragraph
-    assert re.findall(r"@\w+\{(\w+),", said.bibtex) == ["frkit", "conti2024", "conti2022", "dealcala2023"]
+    assert re.findall(r"@\w+\{(\w+),", said.bibtex) == [
+        "frkit",
+        "conti2024",
+        "conti2022",
+        "dealcala2023",
+    ]
     assert str(said) == f"{said.paragraph}\n\n{said.bibtex}"
     with pytest.raises(fk.InputError, match="used names 'rates2'"):
         fk.describe(evaluation, used=["rates2"])
@@ -175,18 +216,25 @@ def test_pairs_without_names_are_described():
     pairs = fk.pairs(np.random.default_rng(0).normal(size=400), np.arange(400) % 2 == 0)
     with pytest.warns(fk.DataWarning):
         evaluation = fk.evaluate(pairs, far=[0.1, 0.001])
-    assert "200 genuine and 200 impostor comparisons of people who are not named" in fk.describe(evaluation)
+    assert "200 genuine and 200 impostor comparisons of people who are not named" in fk.describe(
+        evaluation
+    )
 
 
 def test_entries_are_whole_and_say_what_the_citation_file_says():
     every = bibtex(["rates", "disparities", "indices", "n_sigma", "rlb"])
     assert every.count("{") == every.count("}") and every.count("@inproceedings") == 5
-    assert "Conti, Jean-Rémy and Clémençon, Stéphan" in every and r"Performance \& Fairness" in every
+    assert (
+        "Conti, Jean-Rémy and Clémençon, Stéphan" in every and r"Performance \& Fairness" in every
+    )
     assert "doi = {10.1109/COMPSAC57700.2023.00176}" in every
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert f"version = {{{citation['version']}}}" in every and citation["version"] == fk.__version__
     for entry, one in zip(every.split("\n\n"), [citation, *citation["references"]]):
         told = [one["title"].replace("&", r"\&")]
         told += [str(one[name]) for name in ("year", "doi", "isbn", "url") if name in one]
-        told += [who.get("name") or f"{who['family-names']}, {who['given-names']}" for who in one["authors"]]
+        told += [
+            who.get("name") or f"{who['family-names']}, {who['given-names']}"
+            for who in one["authors"]
+        ]
         assert all(words in entry for words in told), entry

@@ -12,7 +12,12 @@ import xarray as xr
 import frkit as fk
 from frkit.representation import Critic, convergence, rlb, shifted_classes
 from frkit.representation.problem import entropy, problem, standard_error
-from frkit.representation.rlb import detectable_information, independent_directions, independent_images, splits
+from frkit.representation.rlb import (
+    detectable_information,
+    independent_directions,
+    independent_images,
+    splits,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 LFW = ROOT.parent / "shared/data"
@@ -34,7 +39,9 @@ def people(n_people=40, per_identity=5, seed=0, dim=12, **attributes):
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(n_people), per_identity)
     embedding = 3 * rng.standard_normal((n_people, dim))[who] + rng.standard_normal((len(who), dim))
-    return fk.faces(embedding, who, **{name: np.asarray(labels)[who] for name, labels in attributes.items()})
+    return fk.faces(
+        embedding, who, **{name: np.asarray(labels)[who] for name, labels in attributes.items()}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +66,11 @@ def test_printed_rlb_is_printed_mutual_information_over_entropy(h):
 def test_detected_is_what_exceeds_two_standard_errors(seed, verdict):
     faces = shifted_classes(240, 4, seed=seed, distance=0.6)
     found = bias(faces, seeds=1, critic=Critic(hidden=8, iterations=60, batch=64))
-    assert (1.2 < found.rlb / found.rlb_se < 2) if verdict == "not detectable" else (found.rlb > 2 * found.rlb_se)
+    assert (
+        (1.2 < found.rlb / found.rlb_se < 2)
+        if verdict == "not detectable"
+        else (found.rlb > 2 * found.rlb_se)
+    )
     assert found.verdict == verdict
 
 
@@ -75,7 +86,11 @@ def test_estimates_come_near_the_truth_from_below(options, least):
     for name in ("mutual_information", "mutual_information_dv"):
         assert found[name] < faces.attrs["mutual_information"] + 2 * found[f"{name}_se"] + 1e-12
     assert found.mutual_information > least
-    assert (found.verdict == "not detectable") if options["distance"] == 0 else (found.verdict == "detected")
+    assert (
+        (found.verdict == "not detectable")
+        if options["distance"] == 0
+        else (found.verdict == "detected")
+    )
     assert found.mutual_information_dv <= found.mutual_information + 1e-12
 
 
@@ -84,15 +99,20 @@ def test_noise_reads_high_in_sample_and_nothing_held_out():
     faces = shifted_classes(600, 128, distance=0, seed=0)
     found = bias(faces, seeds=1, critic=Critic(patience=None, iterations=300, batch=128))
     assert found.rlb_in_sample > 0.8 and found.rlb < 0
-    curve = convergence(faces, "group", folds=3, critic=Critic(iterations=300, batch=128), progress=False)
-    assert curve.in_sample.dims == ("fold", "step") and curve.step.values.tolist() == list(range(0, 301, 25))
+    curve = convergence(
+        faces, "group", folds=3, critic=Critic(iterations=300, batch=128), progress=False
+    )
+    assert curve.in_sample.dims == ("fold", "step") and curve.step.values.tolist() == list(
+        range(0, 301, 25)
+    )
     assert curve.in_sample[:, -1].mean() > 0.6 * curve.entropy and curve.held_out[:, -1].mean() < 0
 
 
 def test_several_images_per_person_widen_the_standard_error():
     """Same law of an image, same number of images; ten per person carry less."""
     alone, together = (
-        bias(shifted_classes(1000, 8, distance=2, per_identity=k, likeness=0.6, seed=2), seeds=1) for k in (1, 10)
+        bias(shifted_classes(1000, 8, distance=2, per_identity=k, likeness=0.6, seed=2), seeds=1)
+        for k in (1, 10)
     )
     assert together.rlb_se > 1.5 * alone.rlb_se
     assert together.smallest_detectable > 1.5 * alone.smallest_detectable
@@ -103,20 +123,29 @@ def test_image_folds_read_people_and_not_the_attribute():
     rng = np.random.default_rng(5)
     faces = people(40, 8, seed=5, group=rng.permutation(np.repeat(["a", "b"], 20)))
     critic = Critic(iterations=200, batch=128)
-    by_image, by_identity = (bias(faces, seeds=1, by=unit, critic=critic) for unit in ("image", "identity"))
+    by_image, by_identity = (
+        bias(faces, seeds=1, by=unit, critic=critic) for unit in ("image", "identity")
+    )
     assert by_image.rlb > 0.5 and by_image.verdict == "detected"
-    assert by_identity.rlb < 2 * by_identity.rlb_se + 0.01 and by_identity.verdict == "not detectable"
+    assert (
+        by_identity.rlb < 2 * by_identity.rlb_se + 0.01 and by_identity.verdict == "not detectable"
+    )
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------
 def test_numbers_of_a_result_fit_each_other(two_attributes):
     found = bias(two_attributes, ["gender", ("gender", "race")], seeds=2)
     np.testing.assert_allclose(found.rlb * found.entropy, found.mutual_information, rtol=1e-12)
-    np.testing.assert_allclose(found.rlb_dv * found.entropy, found.mutual_information_dv, rtol=1e-12)
+    np.testing.assert_allclose(
+        found.rlb_dv * found.entropy, found.mutual_information_dv, rtol=1e-12
+    )
     np.testing.assert_allclose(found.rlb_dv_by_seed.mean("seed"), found.rlb_dv, atol=1e-12)
     np.testing.assert_allclose(found.rlb_by_seed.std("seed", ddof=1), found.rlb_seed_sd, atol=1e-12)
     assert (found.rlb >= found.rlb_by_seed.mean("seed") - 1e-12).all(), "SN is concave in T"
-    assert found.attribute.values.tolist() == ["gender", "gender & race"] and found.n_classes.values.tolist() == [2, 4]
+    assert found.attribute.values.tolist() == [
+        "gender",
+        "gender & race",
+    ] and found.n_classes.values.tolist() == [2, 4]
     shares = np.unique(two_attributes.gender, return_counts=True)[1] / two_attributes.sizes["image"]
     assert found.entropy.values[0] == pytest.approx(entropy(shares))
 
@@ -126,7 +155,9 @@ def test_standard_error_is_that_of_identity_means():
     rng = np.random.default_rng(0)
     terms, person = rng.standard_normal(40), np.repeat(np.arange(8), 5)
     means = terms.reshape(8, 5).mean(1)
-    assert standard_error(terms - terms.mean(), person) == pytest.approx(means.std(ddof=1) / np.sqrt(8), rel=1e-12)
+    assert standard_error(terms - terms.mean(), person) == pytest.approx(
+        means.std(ddof=1) / np.sqrt(8), rel=1e-12
+    )
 
 
 def test_effective_sizes_of_known_laws():
@@ -135,14 +166,20 @@ def test_effective_sizes_of_known_laws():
     noise, common = rng.standard_normal((2000, 40)), rng.standard_normal((400, 40))[person]
     assert independent_images(noise, np.arange(2000)) == 2000
     assert independent_images(noise, person) == pytest.approx(2000, rel=0.1)
-    assert independent_images(noise + common, person) == pytest.approx(2000 / (1 + 4 * 0.5), rel=0.1)
+    assert independent_images(noise + common, person) == pytest.approx(
+        2000 / (1 + 4 * 0.5), rel=0.1
+    )
     assert independent_images(1e-3 * noise + common, person) == pytest.approx(400, rel=0.01)
     assert independent_directions(noise, np.arange(2000)) == pytest.approx(40, rel=0.05)
     ladder = noise * np.sqrt(np.arange(1, 41))
     expected = np.arange(1, 41).sum() ** 2 / np.square(np.arange(1, 41)).sum()
     assert independent_directions(ladder, np.arange(2000)) == pytest.approx(expected, rel=0.1)
-    few = [1 / independent_directions(ladder[k : k + 30], np.arange(30)) for k in range(0, 1980, 30)]
-    assert 1 / np.mean(few) == pytest.approx(expected, rel=0.05), "30 images show 40 directions without bias"
+    few = [
+        1 / independent_directions(ladder[k : k + 30], np.arange(30)) for k in range(0, 1980, 30)
+    ]
+    assert 1 / np.mean(few) == pytest.approx(expected, rel=0.05), (
+        "30 images show 40 directions without bias"
+    )
 
 
 # --- folds --------------------------------------------------------------------------------------------------
@@ -178,8 +215,13 @@ def test_threads_and_order_change_no_bit(two_attributes):
 def test_encoders_are_read_on_the_same_folds(two_attributes):
     other = two_attributes.assign(embedding=two_attributes.embedding[:, ::-1] * 2)
     stacked = bias(fk.stack_models({"A": two_attributes, "B": other}), ["race"], seeds=1)
-    assert stacked.rlb.dims == ("model", "attribute") and stacked.model.values.tolist() == ["A", "B"]
-    xr.testing.assert_identical(stacked.sel(model="A", drop=True), bias(two_attributes, ["race"], seeds=1))
+    assert stacked.rlb.dims == ("model", "attribute") and stacked.model.values.tolist() == [
+        "A",
+        "B",
+    ]
+    xr.testing.assert_identical(
+        stacked.sel(model="A", drop=True), bias(two_attributes, ["race"], seeds=1)
+    )
 
 
 def test_an_interrupt_leaves_nothing_behind(two_attributes, monkeypatch):
@@ -192,13 +234,17 @@ def test_an_interrupt_leaves_nothing_behind(two_attributes, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         bias(two_attributes, "race", seeds=1)
     monkeypatch.undo()
-    assert [library["num_threads"] for library in threadpoolctl.threadpool_info()][: len(before)] == before
+    assert [library["num_threads"] for library in threadpoolctl.threadpool_info()][
+        : len(before)
+    ] == before
     assert bias(two_attributes, "race", seeds=1).n_images == 240
 
 
 def test_generated_faces_follow_their_seed_and_description():
     faces = shifted_classes(4000, 6, distance=3, per_identity=4, likeness=0.5, seed=7)
-    xr.testing.assert_identical(faces, shifted_classes(4000, 6, distance=3, per_identity=4, likeness=0.5, seed=7))
+    xr.testing.assert_identical(
+        faces, shifted_classes(4000, 6, distance=3, per_identity=4, likeness=0.5, seed=7)
+    )
     values = faces.embedding.values.astype(float)
     means = [values[faces.group == k].mean(0) for k in ("0", "1")]
     assert np.linalg.norm(means[1] - means[0]) == pytest.approx(3, abs=0.2)
@@ -239,7 +285,13 @@ def test_stored_truths_are_met(table):
     rows = table[table.study == "truths"]
     assert (rows.mutual_information < rows.truth + 2 * rows.mutual_information_se + 1e-9).all()
     mean = rows.groupby("case").mutual_information.mean()
-    least = {"independent": -0.01, "two, 2 sd": 0.239, "two, 10 sd": 0.66, "0 and ±4 sd": 0.494, "four, 2 sd": 0.727}
+    least = {
+        "independent": -0.01,
+        "two, 2 sd": 0.239,
+        "two, 10 sd": 0.66,
+        "0 and ±4 sd": 0.494,
+        "four, 2 sd": 0.727,
+    }
     assert {case: float(mean[case]) for case, value in least.items() if mean[case] < value} == {}
     assert rows[rows.case == "independent"].mutual_information.abs().max() < 0.01
 
@@ -248,8 +300,12 @@ def test_stored_sizes_more_images_show_more_and_more_features_less(table):
     rows = table[table.study == "sizes"]
     assert (rows.mutual_information < rows.truth + 2 * rows.mutual_information_se + 1e-9).all()
     assert (rows[rows.truth == 0].verdict == "not detectable").all()
-    assert (rows[rows.truth == 0].rlb_in_sample.max() > 0.99) and (rows[rows.truth == 0].rlb.max() < 0.01)
-    grid = rows[rows.truth > 0].pivot(index="n_images", columns="n_features", values="mutual_information")
+    assert (rows[rows.truth == 0].rlb_in_sample.max() > 0.99) and (
+        rows[rows.truth == 0].rlb.max() < 0.01
+    )
+    grid = rows[rows.truth > 0].pivot(
+        index="n_images", columns="n_features", values="mutual_information"
+    )
     assert (grid.diff(axis=1).iloc[:, 1:].fillna(-1) < 0).all(axis=None)
     assert (grid[512].diff()[1:] > 0).all() and grid.shape == (4, 3)
 
@@ -266,7 +322,11 @@ def test_dealt_attributes_are_not_found_in_real_embeddings(table):
 
 def test_smallest_detectable_values_are_detected_nearly_always(table):
     rows = table[table.study == "detection"]
-    share = (rows.verdict == "detected").groupby(rows.case.str.extract(r"([\d.]+) times")[0].astype(float)).mean()
+    share = (
+        (rows.verdict == "detected")
+        .groupby(rows.case.str.extract(r"([\d.]+) times")[0].astype(float))
+        .mean()
+    )
     assert share[0.5] < 0.6 and share[1.0] > 0.9 and share[2.0] == 1
 
 
@@ -277,7 +337,9 @@ def test_smallest_detectable_values_never_contradict_the_verdict(table):
     assert (table.smallest_detectable <= table.rlb)[detected].all()
     assert (table.smallest_detectable >= table.rlb)[~detected].all()
     for distance, verdict in ((0, "not detectable"), (8, "detected")):
-        faces = shifted_classes(120, 64, distance=distance, per_identity=4, shares=[0.25] * 4, likeness=0.9, seed=4)
+        faces = shifted_classes(
+            120, 64, distance=distance, per_identity=4, shares=[0.25] * 4, likeness=0.9, seed=4
+        )
         _, person = np.unique(faces.identity, return_inverse=True)
         assert detectable_information(faces.embedding.values, person, 4, 1 / 3) > np.log(4)
         found = bias(faces, seeds=1, folds=3)

@@ -100,7 +100,10 @@ def test_shares_are_those_asked_for():
     assert (faces.sex == "female").mean() == pytest.approx(0.2, abs=0.03)
     assert (faces.race == "Black").mean() == pytest.approx(0.7, abs=0.03)
     assert (faces.race == "Indian").mean() == pytest.approx(0.1, abs=0.02)
-    assert faces.sex.groupby(faces.identity).map(lambda one: xr.DataArray(np.unique(one).size)).max() == 2
+    assert (
+        faces.sex.groupby(faces.identity).map(lambda one: xr.DataArray(np.unique(one).size)).max()
+        == 2
+    )
 
 
 def test_a_test_set_is_balanced_and_people_keep_their_attributes():
@@ -114,12 +117,16 @@ def test_a_test_set_is_balanced_and_people_keep_their_attributes():
 def test_the_dominant_share_has_the_entropy(classes):
     share = ex.dominant_share(0.6 * np.log(classes), classes)
     rest = (1 - share) / (classes - 1)
-    assert -share * np.log(share) - (classes - 1) * rest * np.log(rest) == pytest.approx(0.6 * np.log(classes))
+    assert -share * np.log(share) - (classes - 1) * rest * np.log(rest) == pytest.approx(
+        0.6 * np.log(classes)
+    )
     assert ex.dominant_share(np.log(classes), classes) == pytest.approx(1 / classes)
 
 
 def test_unbalanced_training_gives_more_bias():
-    found = ex.crossed_bias([(0.5, 0.25), (0.02, 0.25)], attribute="sex", n_test=200, seeds=[0, 1], **QUICK)
+    found = ex.crossed_bias(
+        [(0.5, 0.25), (0.02, 0.25)], attribute="sex", n_test=200, seeds=[0, 1], **QUICK
+    )
     balanced, unbalanced = found.rlb.mean("seed").values
     assert unbalanced > balanced + 0.1
 
@@ -157,7 +164,9 @@ def test_aligned_groups_have_equal_means_and_covariances(encoded):
 
 
 def test_the_table_holds_every_measure():
-    found = ex.debiasing_table("race", n=400, methods=["baseline", "groups aligned"], **QUICK).isel(seed=0)
+    found = ex.debiasing_table("race", n=400, methods=["baseline", "groups aligned"], **QUICK).isel(
+        seed=0
+    )
     assert found.accuracy.sizes == {"family": 2, "group": 8}
     assert (found.average_precision > found.bias_score.max()).all()
     assert found.dcor2.sel(family="baseline") > found.dcor2.sel(family="groups aligned")
@@ -196,11 +205,17 @@ def test_equal_seeds_equal_results(faces):
         (lambda: ex.coloured_digits("extreme", 1, copies=0), "copies must be 1"),
         (lambda: ex.crossed_faces(10, 2, female=1.0), r"shares must lie in \(0, 1\)"),
         (lambda: ex.crossed_faces(10, 2, dim=3), "dim must be 4 or more"),
-        (lambda: ex.identity_encoder(ex.crossed_faces(20, 3), width=20), "width must lie in 1 to 12"),
+        (
+            lambda: ex.identity_encoder(ex.crossed_faces(20, 3), width=20),
+            "width must lie in 1 to 12",
+        ),
         (lambda: ex.dominant_share(0.8, 2), "entropy must lie in"),
         (lambda: ex.biased_tasks(10, tie=0.5), "tie must lie in"),
         (lambda: ex.debiased(ex.biased_tasks(10), "sex", "prayer"), "method must be one of"),
-        (lambda: ex.debiased(ex.biased_tasks(10), "age", "baseline"), "attribute must be 'sex' or 'race'"),
+        (
+            lambda: ex.debiased(ex.biased_tasks(10), "age", "baseline"),
+            "attribute must be 'sex' or 'race'",
+        ),
         (lambda: ex.debiasing_table("sex", methods=["x"]), "method must be one of"),
         (lambda: ex.spurious(ex.crossed_faces(10, 2), "age"), "no attribute 'age'"),
     ],

@@ -29,7 +29,9 @@ def one_trial(distance=2.0, by="identity"):
 
 # --- estimates --------------------------------------------------------------------------------------------
 def test_error_bars_are_two_standard_errors(ax):
-    fk.plot.representation_bias(estimates(rlb_in_sample=[0.8, 0.9], smallest_detectable=[0.05, 0.06]), ax=ax)
+    fk.plot.representation_bias(
+        estimates(rlb_in_sample=[0.8, 0.9], smallest_detectable=[0.05, 0.06]), ax=ax
+    )
     bars = ax.containers[0].lines[2][0].get_segments()
     np.testing.assert_allclose([bar[:, 1] for bar in bars], [[0.06, 0.14], [0.24, 0.36]])
     drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
@@ -45,7 +47,8 @@ def test_a_single_estimate_is_drawn(ax):
 def test_convergence_draws_both_readings(ax):
     dims = ("fold", "step")
     one = xr.Dataset(
-        {"in_sample": (dims, [[0, 1], [0, 3]]), "held_out": (dims, [[0, 0.1], [0, 0.3]])}, {"step": [0, 25]}
+        {"in_sample": (dims, [[0, 1], [0, 3]]), "held_out": (dims, [[0, 0.1], [0, 0.3]])},
+        {"step": [0, 25]},
     )
     fk.plot.convergence({"σ = .1": one}, ax=ax)
     assert [line.get_ydata().tolist() for line in ax.lines[:2]] == [[0, 0.2], [0, 2]]
@@ -66,7 +69,10 @@ def test_trials_and_comparators_draw_what_was_found(ax):
     ("draw", "words"),
     [
         (lambda: fk.plot.representation_bias(xr.Dataset({"x": 1})), "has no rlb, rlb_se"),
-        (lambda: fk.plot.representation_bias(estimates().expand_dims(attribute=2)), "over one dimension"),
+        (
+            lambda: fk.plot.representation_bias(estimates().expand_dims(attribute=2)),
+            "over one dimension",
+        ),
         (lambda: fk.plot.trials(xr.Dataset(), []), "studies.true_bias"),
     ],
 )
@@ -77,13 +83,21 @@ def test_other_results_are_refused(draw, words):
 
 # --- explorer ---------------------------------------------------------------------------------------------
 def find(box, description):
-    rows = [child.children if isinstance(child, widgets.HBox) else (child,) for child in box.children]
-    (control,) = [child for row in rows for child in row if getattr(child, "description", None) == description]
+    rows = [
+        child.children if isinstance(child, widgets.HBox) else (child,) for child in box.children
+    ]
+    (control,) = [
+        child for row in rows for child in row if getattr(child, "description", None) == description
+    ]
     return control
 
 
 def picture(box):
-    (row,) = [child for child in box.children if isinstance(getattr(child, "children", [None])[0], widgets.Image)]
+    (row,) = [
+        child
+        for child in box.children
+        if isinstance(getattr(child, "children", [None])[0], widgets.Image)
+    ]
     return b"".join(bytes(image.value) for image in row.children)
 
 
@@ -96,7 +110,14 @@ def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):
 
     monkeypatch.setattr(fk.studies, "trial", quick)
     box = fk.explore.representation_bias(per_identity=7)
-    labels = ["attribute strength", "share of class 1", "images n", "dimension", "folds of", "network width"]
+    labels = [
+        "attribute strength",
+        "share of class 1",
+        "images n",
+        "dimension",
+        "folds of",
+        "network width",
+    ]
     assert [child.description for child in box.children[:6]] == labels
     before = picture(box)
     find(box, "attribute strength").value = 4.0

@@ -11,7 +11,9 @@ QUICK = Critic(hidden=8, iterations=25)
 
 
 def bias(faces, attribute="group", **options):
-    return fk.representation_bias(faces, attribute, **{"critic": QUICK, "seeds": 1, "progress": False} | options)
+    return fk.representation_bias(
+        faces, attribute, **{"critic": QUICK, "seeds": 1, "progress": False} | options
+    )
 
 
 def faces_of(who, labels, **options):
@@ -38,7 +40,9 @@ def test_no_label_at_all():
 
 
 def test_fewer_people_of_a_class_than_folds():
-    with pytest.raises(fk.InputError, match="class 'b' of 'group' has 4 people for 5 folds.*at most 4 folds"):
+    with pytest.raises(
+        fk.InputError, match="class 'b' of 'group' has 4 people for 5 folds.*at most 4 folds"
+    ):
         bias(people(["a"] * 10 + ["b"] * 4))
     assert bias(people(["a"] * 10 + ["b"] * 4), folds=4).n_identities == 14
 
@@ -77,7 +81,10 @@ def test_constant_features_of_those_with_a_label():
     """Folds run side by side: any of them may be the first to complain."""
     faces = people(TWO + [None] * 2)
     faces.embedding[:32] = 1.0
-    with pytest.warns(fk.DataWarning), pytest.raises(fk.InputError, match="constant among (18|20) images of a fold"):
+    with (
+        pytest.warns(fk.DataWarning),
+        pytest.raises(fk.InputError, match="constant among (18|20) images of a fold"),
+    ):
         bias(faces)
 
 
@@ -90,7 +97,10 @@ def test_too_few_people_for_a_standard_error():
 def test_columns_of_zeros_as_stacking_makes_them_change_nothing():
     faces = people(TWO)
     wide = np.pad(faces.embedding.values, ((0, 0), (0, 3)))
-    assert bias(faces.drop_dims("feature").assign(embedding=(("image", "feature"), wide))).n_classes == 2
+    assert (
+        bias(faces.drop_dims("feature").assign(embedding=(("image", "feature"), wide))).n_classes
+        == 2
+    )
 
 
 def varying():

@@ -19,7 +19,9 @@ def draws(scheme, n=N, seed=0, **options):
 
 def inside(counts):
     """Sums of the image counts inside each identity, (replicate, identity)."""
-    return np.stack([counts.image_count.values[:, k == IDENTITY].sum(1) for k in np.unique(IDENTITY)], 1)
+    return np.stack(
+        [counts.image_count.values[:, k == IDENTITY].sum(1) for k in np.unique(IDENTITY)], 1
+    )
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -100,7 +102,9 @@ def test_neighbouring_seeds_share_no_replicate(scheme):
     """A seed of seed + b would do that: then an average over seeds is an average over fewer draws."""
     names = np.repeat([f"id{k:02d}" for k in range(40)], 3)
     drawn = [fk.Resampling(scheme, n=10, seed=seed).weights(names) for seed in range(4)]
-    rows = np.vstack([np.hstack([one.identity_count.values, one.image_count.values]) for one in drawn])
+    rows = np.vstack(
+        [np.hstack([one.identity_count.values, one.image_count.values]) for one in drawn]
+    )
     assert len(np.unique(rows, axis=0)) == len(rows)
 
 
@@ -163,7 +167,9 @@ def test_labels_that_do_not_fit_are_refused():
     with pytest.raises(fk.InputError, match="2 .*3|3 .*2"):
         fk.Resampling("image", n=2).weights(["a", "a", "b"], image=["x", "y"])
     with pytest.raises(fk.InputError, match="[Ss]trat"):
-        fk.Resampling("identity", n=2, strata="age").weights(["a", "a", "b"], strata=["20", "30", "20"])
+        fk.Resampling("identity", n=2, strata="age").weights(
+            ["a", "a", "b"], strata=["20", "30", "20"]
+        )
 
 
 def test_the_pair_scheme_draws_within_each_kind():

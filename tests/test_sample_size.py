@@ -92,7 +92,9 @@ def test_the_effect_is_that_of_the_data(pair, groups):
 def test_more_is_asked_of_more_people(pilot, pair):
     needed = [int(plan_of(pilot, "half_width", size).n_identities) for size in (0.04, 0.02, 0.01)]
     assert needed == sorted(needed) and needed[2] > 3 * needed[1]
-    powers = [int(plan_of(pair, "difference", 0.02, power=p).n_identities) for p in (0.5, 0.8, 0.95)]
+    powers = [
+        int(plan_of(pair, "difference", 0.02, power=p).n_identities) for p in (0.5, 0.8, 0.95)
+    ]
     assert powers == sorted(powers)
 
 

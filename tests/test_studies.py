@@ -24,7 +24,9 @@ def faces_of_sizes(*sizes):
 # --- split --------------------------------------------------------------------------------------------------
 def test_the_split_halves_every_identity_and_deals_the_odd_images_in_turn():
     parts = fk.studies.split(faces_of_sizes(1, 4, 3, 6, 5, 7, 3), seed=0)
-    counts = [dict(zip(*np.unique(part.identity, return_counts=True), strict=True)) for part in parts]
+    counts = [
+        dict(zip(*np.unique(part.identity, return_counts=True), strict=True)) for part in parts
+    ]
     assert counts[0] == {"id1": 2, "id2": 2, "id3": 3, "id4": 2, "id5": 4, "id6": 1}
     assert counts[1] == {"id1": 2, "id2": 1, "id3": 3, "id4": 3, "id5": 3, "id6": 2}
 
@@ -53,13 +55,17 @@ def curves(error) -> xr.Dataset:
     truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
     frr = xr.DataArray(EMPIRICAL + np.asarray(error), dims=("seed", "size", "far_level"))
     n_images = ("size", [100, 400])
-    return xr.Dataset({"frr": frr, "truth": truth, "n_images": n_images}, attrs={"exact": 1, "n_full": 0})
+    return xr.Dataset(
+        {"frr": frr, "truth": truth, "n_images": n_images}, attrs={"exact": 1, "n_full": 0}
+    )
 
 
 def test_the_distance_is_the_largest_within_the_range():
     result = curves([[[0.1, -0.03, 0.02, 0], [0.05, 0.01, -0.02, 0]]])
     np.testing.assert_allclose(fk.studies.sup_distance(result).distance, [[0.1, 0.05]])
-    np.testing.assert_allclose(fk.studies.sup_distance(result, (1e-3, 1e-1)).distance, [[0.03, 0.02]])
+    np.testing.assert_allclose(
+        fk.studies.sup_distance(result, (1e-3, 1e-1)).distance, [[0.03, 0.02]]
+    )
 
 
 def test_the_bound_holds_between_the_levels():
@@ -69,7 +75,9 @@ def test_the_bound_holds_between_the_levels():
 
 
 def test_the_reference_passes_through_distances_that_follow_it():
-    found = fk.studies.sup_distance(curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]], [[-0.1, 0, 0, 0], [0.05, 0, 0, 0]]]))
+    found = fk.studies.sup_distance(
+        curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]], [[-0.1, 0, 0, 0], [0.05, 0, 0, 0]]])
+    )
     np.testing.assert_allclose(found.typical, [0.1, 0.05])
     np.testing.assert_allclose(found.reference, [0.1, 0.05])
 
@@ -77,7 +85,9 @@ def test_the_reference_passes_through_distances_that_follow_it():
 def test_the_reference_of_growing_parts_ends_at_the_full_set():
     result = curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]]]).assign_attrs(exact=0, n_full=500)
     reference = fk.studies.sup_distance(result).reference
-    np.testing.assert_allclose(reference[0] / reference[1], np.sqrt((1 / 100 - 1 / 500) / (1 / 400 - 1 / 500)))
+    np.testing.assert_allclose(
+        reference[0] / reference[1], np.sqrt((1 / 100 - 1 / 500) / (1 / 400 - 1 / 500))
+    )
 
 
 def test_an_empty_range_is_refused():
@@ -87,7 +97,9 @@ def test_an_empty_range_is_refused():
 
 # --- consistency --------------------------------------------------------------------------------------------
 def test_the_distance_to_the_exact_truth_shrinks_with_the_root_of_n(mixture):
-    result = fk.studies.consistency(mixture, sizes=(6, 24, 60), far=FAR_RANGE, seeds=8, progress=False)
+    result = fk.studies.consistency(
+        mixture, sizes=(6, 24, 60), far=FAR_RANGE, seeds=8, progress=False
+    )
     found = fk.studies.sup_distance(result)
     np.testing.assert_array_equal(found.n_images, [240, 960, 2400])
     slope = np.polyfit(np.log(found.n_images), np.log(found.typical), 1)[0]
@@ -104,7 +116,9 @@ def test_samples_grow_image_by_image(mixture):
 
 def test_parts_of_faces_are_nested_and_end_at_the_full_set(mixture):
     faces = mixture.sample(per_identity=20, seed=0)
-    result = fk.studies.consistency(faces, sizes=(0.3, 0.95), far=FAR_RANGE, seeds=4, progress=False)
+    result = fk.studies.consistency(
+        faces, sizes=(0.3, 0.95), far=FAR_RANGE, seeds=4, progress=False
+    )
     found = fk.studies.sup_distance(result)
     np.testing.assert_array_equal(found.n_images, [240, 760])
     assert float(found.typical[1]) < float(found.typical[0])
@@ -120,7 +134,8 @@ def test_stacked_models_keep_their_dimension(mixture):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "words"), [((1, 4), "at least 2, got 1"), ((), "empty"), ((0.5, 4), "at least 2, got 0.5")]
+    ("sizes", "words"),
+    [((1, 4), "at least 2, got 1"), ((), "empty"), ((0.5, 4), "at least 2, got 0.5")],
 )
 def test_sizes_of_a_mixture_are_checked(mixture, sizes, words):
     with pytest.raises(fk.InputError, match=words):
@@ -135,7 +150,9 @@ def test_sizes_of_faces_are_shares():
 # --- bias ---------------------------------------------------------------------------------------------------
 def test_the_naive_fan_surrounds_the_v_statistic_and_the_recentered_interval_the_estimate(mixture):
     with pytest.warns(fk.DataWarning, match="fewer than 5 images .40 of 40 people"):
-        study = fk.studies.bootstrap_bias(mixture, per_identity=(2, 10), far=FAR_RANGE, n=60, progress=False)
+        study = fk.studies.bootstrap_bias(
+            mixture, per_identity=(2, 10), far=FAR_RANGE, n=60, progress=False
+        )
     shrink = xr.DataArray([1 / 2, 9 / 10], dims="per_identity")
     np.testing.assert_allclose(study.centre, shrink * study.estimate, rtol=1e-12)
     mean = study.replicates.mean("replicate")

@@ -25,7 +25,9 @@ def hand_example():
         0.7, 0.1,  # 3-4 genuine of b; 3 with c
         0.2,  # 4 with c
     ]  # fmt: skip
-    return symmetric_scores(np.maximum(score, score.T), "a a b b b c".split(), group="f f f f f m".split())
+    return symmetric_scores(
+        np.maximum(score, score.T), "a a b b b c".split(), group="f f f f f m".split()
+    )
 
 
 def random_example(rng, *, person=False, ordered=False, images=(2, 3, 1, 4)):
@@ -35,7 +37,9 @@ def random_example(rng, *, person=False, ordered=False, images=(2, 3, 1, 4)):
     n = len(identity)
     score = np.round(rng.normal(size=(n, n)) + (identity[:, None] == identity), 1)
     if ordered:
-        return ordered_scores(score, identity, identity, probe=range(n), reference=range(n), group=group)
+        return ordered_scores(
+            score, identity, identity, probe=range(n), reference=range(n), group=group
+        )
     score = np.maximum(score, score.T)
     np.fill_diagonal(score, 9.0)
     people = ["x" if k in ("k0", "k1") else k for k in identity] if person else None
@@ -92,7 +96,9 @@ def test_groups_and_cross_groups():
     np.testing.assert_allclose(result["far_cross"][0], [[1 / 6, 1 / 4], [1 / 4, np.nan]])
     np.testing.assert_allclose(result["far_group"][0], [1 / 6, np.nan])
     np.testing.assert_allclose(result["frr_group"][0], [(0 + 1 / 3) / 2, np.nan])
-    same = summary(empirical(hand_example()), threshold=[0.45], groups=["f", "m"], impostors="same-group")
+    same = summary(
+        empirical(hand_example()), threshold=[0.45], groups=["f", "m"], impostors="same-group"
+    )
     assert same["far"][0] == pytest.approx(1 / 6)
 
 
@@ -112,7 +118,9 @@ def test_resample_by_hand():
     assert genuine.rejected(0.45) == pytest.approx((0 + 2 * 2 / 3) / 3)
 
 
-@pytest.mark.parametrize("weighting", ["identity", "pair", {"k0": 0.4, "k1": 0.3, "k2": 0.1, "k3": 0.2}])
+@pytest.mark.parametrize(
+    "weighting", ["identity", "pair", {"k0": 0.4, "k1": 0.3, "k2": 0.1, "k3": 0.2}]
+)
 @pytest.mark.parametrize(("person", "ordered"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("seed", range(3))
 def test_counts_and_literal_resample_agree(weighting, person, ordered, seed):
@@ -120,8 +128,16 @@ def test_counts_and_literal_resample_agree(weighting, person, ordered, seed):
     scores = random_example(rng, person=person, ordered=ordered)
     names, starts = np.unique(scores.probe_identity, return_index=True)
     images = np.diff([*starts, len(scores.probe)])
-    c = dict(zip(names, rng.multinomial(len(names), np.full(len(names), 1 / len(names))), strict=True))
-    w = dict(zip(scores.probe, np.concatenate([rng.multinomial(n, np.full(n, 1 / n)) for n in images]), strict=True))
+    c = dict(
+        zip(names, rng.multinomial(len(names), np.full(len(names), 1 / len(names))), strict=True)
+    )
+    w = dict(
+        zip(
+            scores.probe,
+            np.concatenate([rng.multinomial(n, np.full(n, 1 / n)) for n in images]),
+            strict=True,
+        )
+    )
     copied = weighting
     if isinstance(weighting, dict):
         copied = {f"{k}#{copy}": p for k, p in weighting.items() for copy in range(9)}
@@ -148,8 +164,13 @@ def mean_over_resamples(scores, weighting, levels):
     """The mean of FAR* and of FRR* at some thresholds over all draws of the image scheme."""
     far, frr, total = 0, 0, 0
     for counts, probability in every_image_resample(scores):
-        impostor, genuine = weighted(scores, dict.fromkeys(scores.probe_identity, 1), counts, weighting)
-        far, frr = far + probability * impostor.accepted(levels), frr + probability * genuine.rejected(levels)
+        impostor, genuine = weighted(
+            scores, dict.fromkeys(scores.probe_identity, 1), counts, weighting
+        )
+        far, frr = (
+            far + probability * impostor.accepted(levels),
+            frr + probability * genuine.rejected(levels),
+        )
         total += probability
     assert total == pytest.approx(1)
     return far, frr
@@ -165,7 +186,9 @@ def test_without_a_diagonal_the_centre_is_the_estimate(weighting):
     plain = empirical(scores, weighting)
     np.testing.assert_allclose(far, plain[0].accepted(levels), atol=1e-14)
     np.testing.assert_allclose(frr, plain[1].rejected(levels), atol=1e-14)
-    np.testing.assert_allclose(vstatistic(scores, weighting)[1].rejected(levels), plain[1].rejected(levels))
+    np.testing.assert_allclose(
+        vstatistic(scores, weighting)[1].rejected(levels), plain[1].rejected(levels)
+    )
 
 
 def test_equal_images_scale_frr_below_the_self_score():
@@ -179,7 +202,9 @@ def test_equal_images_scale_frr_below_the_self_score():
 def pairs_of(score, weight=None):
     """A PairList without groups."""
     none = np.full(len(score), "unknown", object)
-    return PairList(np.array(score, float), np.ones(len(score)) if weight is None else weight, none, none)
+    return PairList(
+        np.array(score, float), np.ones(len(score)) if weight is None else weight, none, none
+    )
 
 
 def test_equal_error_interpolates_between_the_points_of_the_steps():
@@ -201,7 +226,9 @@ def test_equal_error_at_the_ends():
 
 def test_auc_counts_ties_half_and_weighs():
     assert auc(pairs_of([0.1, 0.5]), pairs_of([0.5, 0.9])) == pytest.approx((1 + 0.5 + 1 + 1) / 4)
-    assert auc(pairs_of([0.1, 0.5], np.array([3.0, 1.0])), pairs_of([0.5])) == pytest.approx(3.5 / 4)
+    assert auc(pairs_of([0.1, 0.5], np.array([3.0, 1.0])), pairs_of([0.5])) == pytest.approx(
+        3.5 / 4
+    )
 
 
 def test_missing_cells_are_not_pairs_and_rates_divide_by_what_is_present():

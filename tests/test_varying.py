@@ -35,7 +35,11 @@ def test_split_makes_sub_identities_and_remembers_the_person():
 
 def test_two_splits_compose_in_any_order_with_the_other_rules():
     identity = ["anna"] * 5 + ["bo"] * 2
-    labels = {"age": list("1122211"), "pose": list("lrlrrll"), "sex": ["f", "f", "f", "m", "f", "m", "m"]}
+    labels = {
+        "age": list("1122211"),
+        "pose": list("lrlrrll"),
+        "sex": ["f", "f", "f", "m", "f", "m", "m"],
+    }
     rules = {"age": "split", "pose": "split", "sex": "most frequent"}
     ds = faces(embedding(7), identity, **labels, varying=rules)
     parts = ["anna|1|l", "anna|1|r", "anna|2|l", "anna|2|r", "anna|2|r", "bo", "bo"]
@@ -56,10 +60,13 @@ def test_a_split_never_merges_people():
 
 
 @pytest.mark.parametrize(
-    ("rule", "expected"), [("first", ["y", "y", "y", "y", "y"]), ("most frequent", ["x", "x", "x", "x", "x"])]
+    ("rule", "expected"),
+    [("first", ["y", "y", "y", "y", "y"]), ("most frequent", ["x", "x", "x", "x", "x"])],
 )
 def test_first_and_most_frequent(rule, expected):
-    labels, identity, person = resolve_varying([UNKNOWN, "y", "x", "x", UNKNOWN], ["a"] * 5, rule, "age")
+    labels, identity, person = resolve_varying(
+        [UNKNOWN, "y", "x", "x", UNKNOWN], ["a"] * 5, rule, "age"
+    )
     assert labels.tolist() == expected
     assert identity.tolist() == ["a"] * 5
     assert person is None
@@ -77,11 +84,15 @@ def twin(labels, identity, rule):
     for who in set(identity):
         mine = [label for label, k in zip(labels, identity, strict=True) if k == who]
         known = [label for label in mine if label != UNKNOWN] or [UNKNOWN]
-        out[who] = known[0] if rule == "first" else max(known, key=known.count)  # max keeps the first of equals
+        out[who] = (
+            known[0] if rule == "first" else max(known, key=known.count)
+        )  # max keeps the first of equals
     return [out[who] for who in identity]
 
 
-images = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["1", "2", "3", UNKNOWN])), min_size=1)
+images = st.lists(
+    st.tuples(st.sampled_from("abcd"), st.sampled_from(["1", "2", "3", UNKNOWN])), min_size=1
+)
 
 
 @given(images, st.sampled_from(["first", "most frequent"]))

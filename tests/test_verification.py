@@ -22,11 +22,15 @@ def brute(genuine, impostor, p=0.01, miss=1.0, fa=1.0):
     frr = [sum(s <= t for s in genuine) / len(genuine) for t in points]
     far = [sum(s > t for s in impostor) / len(impostor) for t in points]
     right = [
-        (sum(s > t for s in genuine) + sum(s <= t for s in impostor)) / (len(genuine) + len(impostor)) for t in points
+        (sum(s > t for s in genuine) + sum(s <= t for s in impostor))
+        / (len(genuine) + len(impostor))
+        for t in points
     ]
     costs = [miss * p * r + fa * (1 - p) * a for r, a in zip(frr, far)]
     spread = np.sqrt((np.var(genuine) + np.var(impostor)) / 2)
-    bits = np.mean(np.log2(1 + np.exp(-np.array(genuine)))) + np.mean(np.log2(1 + np.exp(np.array(impostor))))
+    bits = np.mean(np.log2(1 + np.exp(-np.array(genuine)))) + np.mean(
+        np.log2(1 + np.exp(np.array(impostor)))
+    )
     return {
         "best_accuracy": max(right),
         "min_dcf": min(costs) / min(miss * p, fa * (1 - p)),
@@ -68,7 +72,10 @@ def fold_accuracy(genuine, impostor, folds):
         middles = [values[0] - 1, *(values[1:] + values[:-1]) / 2, values[-1]]
         right = [(others[0] > t).sum() + (others[1] <= t).sum() for t in middles]
         best = max(t for t, count in zip(middles, right) if count == max(right))
-        found.append(((parts[0][k] > best).sum() + (parts[1][k] <= best).sum()) / (len(parts[0][k]) + len(parts[1][k])))
+        found.append(
+            ((parts[0][k] > best).sum() + (parts[1][k] <= best).sum())
+            / (len(parts[0][k]) + len(parts[1][k]))
+        )
     return found
 
 
@@ -90,14 +97,18 @@ def test_numbers_of_all_and_of_groups(ties, costs):
     for one in "ab":
         mine = group == one
         for name, value in brute(score[mine & genuine], score[mine & ~genuine], **words).items():
-            assert float(found[f"{name}_group"].sel(group=one)) == pytest.approx(value, abs=1e-12), name
+            assert float(found[f"{name}_group"].sel(group=one)) == pytest.approx(
+                value, abs=1e-12
+            ), name
 
 
 def test_equal_folds():
     rng = np.random.default_rng(1)
     genuine, impostor = rng.normal(1.5, 1, 200).round(2), rng.normal(0, 1, 300).round(2)
     kinds = np.r_[[True] * 200, [False] * 300]
-    order = np.concatenate([np.r_[k * 20 : k * 20 + 20, 200 + k * 30 : 230 + k * 30] for k in range(10)])  # by turns
+    order = np.concatenate(
+        [np.r_[k * 20 : k * 20 + 20, 200 + k * 30 : 230 + k * 30] for k in range(10)]
+    )  # by turns
     found = fk.verification_metrics(fk.pairs(np.r_[genuine, impostor][order], kinds[order]))
     expected = fold_accuracy(genuine, impostor, 10)
     np.testing.assert_allclose(found.accuracy_fold, expected, atol=1e-12)
@@ -116,47 +127,76 @@ def test_std_and_ser_of_a_printed_row():
     shuffled = np.random.default_rng(0).permutation(len(scores))
     scores, kinds, race = (np.array(part)[shuffled] for part in (scores, kinds, race))
     found = fk.verification_metrics(fk.pairs(scores, kinds, race=race), by="race")
-    assert (100 * found.accuracy_group).round(2).sel(group=list("CIAF")).values.tolist() == [97.08, 95.63, 95.57, 94.87]
+    assert (100 * found.accuracy_group).round(2).sel(group=list("CIAF")).values.tolist() == [
+        97.08,
+        95.63,
+        95.57,
+        94.87,
+    ]
     assert (round(100 * float(found["std"]), 2), round(float(found.ser), 2)) == (0.93, 1.76)
 
 
 def test_known_values():
     """Cllr of scores 0 is one bit; separated scores cost nothing; d' of two normal laws is their distance."""
     blind = fk.verification_metrics(fk.pairs([0.0] * 40, [True, False] * 20))
-    assert [float(blind[name]) for name in ("cllr", "min_cllr", "min_dcf", "best_accuracy")] == [1, 1, 1, 0.5]
-    apart = fk.verification_metrics(fk.pairs([*range(20), *range(-20, 0)], [True] * 20 + [False] * 20))
+    assert [float(blind[name]) for name in ("cllr", "min_cllr", "min_dcf", "best_accuracy")] == [
+        1,
+        1,
+        1,
+        0.5,
+    ]
+    apart = fk.verification_metrics(
+        fk.pairs([*range(20), *range(-20, 0)], [True] * 20 + [False] * 20)
+    )
     assert [float(apart[name]) for name in ("min_cllr", "min_dcf", "zero_fmr", "fmr100")] == [0] * 4
     assert float(apart.best_accuracy) == 1 and float(apart.best_threshold) == -0.5
     normal = ndtri((np.arange(20_000) + 0.5) / 20_000)
-    two = fk.verification_metrics(fk.pairs(np.r_[normal + 3, normal], np.repeat([True, False], 20_000)))
+    two = fk.verification_metrics(
+        fk.pairs(np.r_[normal + 3, normal], np.repeat([True, False], 20_000))
+    )
     assert float(two.d_prime) == pytest.approx(3, rel=1e-3)
     assert float(two.best_accuracy) == pytest.approx(0.93319, abs=2e-4)
 
 
 def test_tensors_models_and_failed_comparisons():
-    faces = fk.vmf.mixture(12, 8, kappa=(5, 30), seed=0, groups={"a": {}, "b": {}}).sample(4, seed=1)
-    other = faces.assign(embedding=faces.embedding + 0.2 * np.random.default_rng(0).normal(size=faces.embedding.shape))
+    faces = fk.vmf.mixture(12, 8, kappa=(5, 30), seed=0, groups={"a": {}, "b": {}}).sample(
+        4, seed=1
+    )
+    other = faces.assign(
+        embedding=faces.embedding
+        + 0.2 * np.random.default_rng(0).normal(size=faces.embedding.shape)
+    )
     scores = fk.score_tensor(fk.stack_models({"A": faces, "B": other.astype("float32")}))
     found, who = fk.verification_metrics(scores, by="group"), faces.identity.values
     i, j = np.triu_indices(len(who), 1)
     for model, name in product("AB", ("best_accuracy", "min_cllr", "d_prime", "fmr100")):
         values, same = scores.sel(model=model).values.astype(float)[i, j], (who[i] == who[j])
-        assert float(found[name].sel(model=model)) == pytest.approx(brute(values[same], values[~same])[name], rel=1e-5)
+        assert float(found[name].sel(model=model)) == pytest.approx(
+            brute(values[same], values[~same])[name], rel=1e-5
+        )
         mine = (faces.group.values[i] == "b") & (faces.group.values[j] == "b")
         expected = brute(values[same & mine], values[~same & mine])[name]
-        assert float(found[f"{name}_group"].sel(model=model, group="b")) == pytest.approx(expected, rel=1e-5)
+        assert float(found[f"{name}_group"].sel(model=model, group="b")) == pytest.approx(
+            expected, rel=1e-5
+        )
     assert "accuracy" not in found and float(found["std"].sel(model="A")) == pytest.approx(
         np.std(found.best_accuracy_group.sel(model="A"), ddof=1)
     )
     with pytest.warns(fk.DataWarning, match="1 genuine and 0 impostor"):
-        pairs = fk.pairs([np.nan, 3, 2, 1, 0, 0.5], [True, True, True, False, False, False], race=["x"] * 5 + ["y"])
+        pairs = fk.pairs(
+            [np.nan, 3, 2, 1, 0, 0.5],
+            [True, True, True, False, False, False],
+            race=["x"] * 5 + ["y"],
+        )
     gone = fk.verification_metrics(pairs, by="race")
     assert float(gone.best_accuracy) == 1 and np.isnan(float(gone.accuracy))
     assert np.isnan(float(gone.min_dcf_group.sel(group="y"))) and np.isnan(float(gone.ser))
 
 
 def test_a_threshold_of_distances_is_one():
-    found = fk.verification_metrics(fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True))
+    found = fk.verification_metrics(
+        fk.pairs([1.0, 1.2, 2.0, 2.2], [True, True, False, False], distance=True)
+    )
     assert float(found.best_threshold) == pytest.approx(1.6)
 
 
@@ -190,14 +230,22 @@ def test_accuracy_of_the_rfw_protocol():
         right = []
         for k in range(10):
             train = np.r_[genuine[fold[0] != k], impostor[fold[1] != k]]
-            truth = np.r_[np.ones((fold[0] != k).sum()), np.zeros((fold[1] != k).sum())].astype(bool)
+            truth = np.r_[np.ones((fold[0] != k).sum()), np.zeros((fold[1] != k).sum())].astype(
+                bool
+            )
             order = np.argsort(train)
-            gain = np.cumsum(np.where(truth[order], -1, 1))  # right decisions gained by a threshold at each score
+            gain = np.cumsum(
+                np.where(truth[order], -1, 1)
+            )  # right decisions gained by a threshold at each score
             best = np.flatnonzero(gain == gain.max())[-1]
             threshold = (train[order][best] + train[order][best + 1]) / 2
             mine, others = genuine[fold[0] == k], impostor[fold[1] == k]
-            right.append(((mine > threshold).sum() + (others <= threshold).sum()) / (len(mine) + len(others)))
-        assert float(found.accuracy_group.sel(group=race)) == pytest.approx(np.mean(right), abs=1e-12)
+            right.append(
+                ((mine > threshold).sum() + (others <= threshold).sum()) / (len(mine) + len(others))
+            )
+        assert float(found.accuracy_group.sel(group=race)) == pytest.approx(
+            np.mean(right), abs=1e-12
+        )
     assert float(found.fmr100) == pytest.approx(0.25175)
     assert found.accuracy_group.idxmin().item() == "African" and float(found.ser) > 1.3
 
@@ -211,8 +259,12 @@ def test_a_threshold_of_one_data_set_on_another():
     moved = fk.evaluate(fk.pairs(theirs[0], theirs[1]), threshold=ev.threshold)["empirical"]
     for level in range(2):
         threshold = float(ev.threshold[level])
-        assert float(moved.far[level]) == pytest.approx((theirs[0][~theirs[1]] > threshold).mean(), abs=1e-12)
-        assert float(moved.frr[level]) == pytest.approx((theirs[0][theirs[1]] <= threshold).mean(), abs=1e-12)
+        assert float(moved.far[level]) == pytest.approx(
+            (theirs[0][~theirs[1]] > threshold).mean(), abs=1e-12
+        )
+        assert float(moved.frr[level]) == pytest.approx(
+            (theirs[0][theirs[1]] <= threshold).mean(), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize(
@@ -240,7 +292,9 @@ def test_det_axes_and_small_multiples(demo):
     line = next(line for line in ax.lines if line.get_label() == "empirical curve")
     where = ax.transData.transform(np.c_[line.get_xdata(), line.get_ydata()])[:, 0]
     steps = np.diff(ndtri(line.get_xdata()))
-    np.testing.assert_allclose(np.diff(where) / steps, (np.diff(where) / steps)[0])  # probits are equally far apart
+    np.testing.assert_allclose(
+        np.diff(where) / steps, (np.diff(where) / steps)[0]
+    )  # probits are equally far apart
     np.testing.assert_array_equal(line.get_ydata(), band.estimate.sel(model="Cedar"))
     assert "1 %" in [ax.xaxis.get_major_formatter()(tick, 0) for tick in ax.xaxis.get_ticklocs()]
     groups = fk.band(ev, "frr_group")
@@ -249,11 +303,19 @@ def test_det_axes_and_small_multiples(demo):
         drawn = {line.get_label(): line.get_ydata() for line in one.lines}
         own = groups.sel(model=model, group="female")
         np.testing.assert_array_equal(drawn["female"], own.estimate.where(own.resolved))
-    assert axes[0].get_ylim() == axes[1].get_ylim() and axes[0].get_ylim()[1] > float(groups.upper.max())
+    assert axes[0].get_ylim() == axes[1].get_ylim() and axes[0].get_ylim()[1] > float(
+        groups.upper.max()
+    )
     for wrong, words in [
         (lambda: fk.plot.roc(band, scale="probit"), "scale must be one of log, det"),
-        (lambda: fk.plot.roc_by_model(groups.isel(model=0, drop=True)), "bands must be what frkit.band"),
-        (lambda: fk.plot.roc(fk.band(fk.evaluate(demo, threshold=[0.4]), "frr"), scale="det"), "takes a band over FAR"),
+        (
+            lambda: fk.plot.roc_by_model(groups.isel(model=0, drop=True)),
+            "bands must be what frkit.band",
+        ),
+        (
+            lambda: fk.plot.roc(fk.band(fk.evaluate(demo, threshold=[0.4]), "frr"), scale="det"),
+            "takes a band over FAR",
+        ),
     ]:
         with pytest.raises(fk.InputError, match=words):
             wrong()

@@ -11,21 +11,29 @@ from frkit.vmf import densities
 @pytest.fixture(scope="module")
 def small():
     """120 identities in dimension 32 with two unlike groups."""
-    return vmf.mixture(120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3)
+    return vmf.mixture(
+        120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3
+    )
 
 
 # ---- the sampler
 
 
-@pytest.mark.parametrize(("dim", "kappa"), [(3, 0.5), (4, 7.0), (32, 60.0), (128, 400.0), (512, 3000.0)])
+@pytest.mark.parametrize(
+    ("dim", "kappa"), [(3, 0.5), (4, 7.0), (32, 60.0), (128, 400.0), (512, 3000.0)]
+)
 def test_radial_part_follows_its_distribution(dim, kappa):
-    z = densities.RadialInverse(np.array([kappa]), dim)(np.linspace(0.0005, 0.9995, 1000), np.zeros(1000, int))
+    z = densities.RadialInverse(np.array([kappa]), dim)(
+        np.linspace(0.0005, 0.9995, 1000), np.zeros(1000, int)
+    )
     log_norm = special.gammaln(dim / 2 - 0.5) + 0.5 * np.log(np.pi) - special.gammaln(dim / 2)
     log_norm += float(densities.log_normaliser(np.array([kappa]), dim)[0])
     density = lambda t: np.exp(kappa * t + (dim - 3) / 2 * np.log1p(-t * t) - log_norm)  # noqa: E731
     for place in (0, 250, 999):
         t = np.tanh(z[place])
-        below = integrate.quad(density, -1, t, limit=400, points=[np.tanh(z[0]) - 0.02, np.tanh(z[500])])[0]
+        below = integrate.quad(
+            density, -1, t, limit=400, points=[np.tanh(z[0]) - 0.02, np.tanh(z[500])]
+        )[0]
         assert below == pytest.approx(0.0005 + place * 0.999 / 999, abs=1e-9)
 
 
@@ -34,7 +42,9 @@ def test_sampler_agrees_with_scipy():
     mix = vmf.Mixture([mean, -mean], [kappa, 3.0])
     ours = mix.sample([n, 1], seed=4).embedding.values[:n].astype(float)
     theirs = stats.vonmises_fisher(mix.mean_directions[0], kappa).rvs(n, random_state=5)
-    assert stats.ks_2samp(ours @ mix.mean_directions[0], theirs @ mix.mean_directions[0]).pvalue > 0.01
+    assert (
+        stats.ks_2samp(ours @ mix.mean_directions[0], theirs @ mix.mean_directions[0]).pvalue > 0.01
+    )
     assert stats.ks_2samp(ours @ [0, 0, 0, 0, 1.0], theirs @ [0, 0, 0, 0, 1.0]).pvalue > 0.01
     np.testing.assert_allclose(ours.mean(0), theirs.mean(0), atol=4 * np.sqrt(2 / n))
     np.testing.assert_allclose(np.cov(ours.T), np.cov(theirs.T), atol=4 * np.sqrt(2 / n))
@@ -44,7 +54,9 @@ def test_sample_is_a_faces_dataset_of_unit_vectors(small):
     counts = np.arange(120) % 3 + 2
     faces = small.sample(counts, seed=2)
     assert faces.embedding.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(faces.embedding.values.astype(float), axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(
+        np.linalg.norm(faces.embedding.values.astype(float), axis=1), 1, atol=1e-6
+    )
     names, found = np.unique(faces.identity, return_counts=True)
     assert names[7] == "id0007"
     np.testing.assert_array_equal(found, counts)
@@ -70,9 +82,13 @@ def test_encoders_are_correlated_and_each_is_exact():
     x, y = faces.embedding.sel(model=["x", "y"]).values.astype(float)
     own = np.repeat(np.eye(40)[:4], 5000, axis=0)
     radial_x, radial_y = (np.einsum("ip,ip->i", points, own) for points in (x, y))
-    assert stats.spearmanr(radial_x, radial_y).statistic == pytest.approx(6 / np.pi * np.arcsin(0.4), abs=0.02)
+    assert stats.spearmanr(radial_x, radial_y).statistic == pytest.approx(
+        6 / np.pi * np.arcsin(0.4), abs=0.02
+    )
     assert np.corrcoef(x[:, 30], y[:, 30])[0, 1] == pytest.approx(0.8, abs=0.03)
-    alone = vmf.Mixture(np.eye(40)[:4], [45.0] * 4).sample(5000, seed=8).embedding.values.astype(float)
+    alone = (
+        vmf.Mixture(np.eye(40)[:4], [45.0] * 4).sample(5000, seed=8).embedding.values.astype(float)
+    )
     assert stats.ks_2samp(radial_y, np.einsum("ip,ip->i", alone, own)).pvalue > 0.01
     assert stats.ks_2samp(y[:, 30], alone[:, 30]).pvalue > 0.01
 

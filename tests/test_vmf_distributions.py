@@ -20,9 +20,13 @@ def test_a_large_sample_comes_near(mix):
     how = dict(threshold=[0.5], by="group", weighting="pair", impostors="same-group", histogram=20)
     found = fk.evaluate(scores, **how)["empirical"]
     for kind in ("genuine", "impostor"):
-        np.testing.assert_allclose(found[f"{kind}_mean_group"], exact[f"{kind}_mean_group"], atol=0.025)
+        np.testing.assert_allclose(
+            found[f"{kind}_mean_group"], exact[f"{kind}_mean_group"], atol=0.025
+        )
         np.testing.assert_allclose(found[f"{kind}_sd_group"], exact[f"{kind}_sd_group"], atol=0.015)
-        np.testing.assert_allclose(found[f"{kind}_histogram_group"], exact[f"{kind}_histogram_group"], atol=0.012)
+        np.testing.assert_allclose(
+            found[f"{kind}_histogram_group"], exact[f"{kind}_histogram_group"], atol=0.012
+        )
         np.testing.assert_array_equal(found[f"{kind}_pairs_group"], exact[f"{kind}_pairs_group"])
     np.testing.assert_array_equal(found.images_group, exact.images_group)
 
@@ -48,13 +52,19 @@ def test_equal_concentrations_by_hand():
     np.testing.assert_allclose(exact.genuine_mean_group, length**2)
     np.testing.assert_allclose(exact.impostor_mean_group, [0.6 * length**2, 0], atol=1e-14)
     across, along = length / 7, 1 - 2 * length / 7
-    np.testing.assert_allclose(exact.genuine_sd_group, np.sqrt(along**2 + 2 * across**2 - length**4))
+    np.testing.assert_allclose(
+        exact.genuine_sd_group, np.sqrt(along**2 + 2 * across**2 - length**4)
+    )
     np.testing.assert_allclose(exact.impostor_sd_group[1], np.sqrt(2 * along * across + across**2))
     assert exact.impostor_pairs_group.values.tolist() == [9, 9]
 
 
 def test_rotated_copies_are_perfectly_fair():
-    exact = fk.vmf.mixture(8, 16, kappa=(20, 60), seed=0).rotated_copies("abc").population_distributions(5, by="group")
+    exact = (
+        fk.vmf.mixture(8, 16, kappa=(20, 60), seed=0)
+        .rotated_copies("abc")
+        .population_distributions(5, by="group")
+    )
     for name in ("sfi_extremal", "cfi_extremal", "dfi_extremal"):
         assert float(fk.measures.measure(name)(exact)) == pytest.approx(1, abs=1e-9)
 

@@ -24,7 +24,9 @@ def test_likelihood_and_direction_are_scipys():
     fitted = vmf.fit(faces, method="likelihood")
     for k in range(4):
         points = faces.embedding.values[6 * k : 6 * k + 6].astype(float)
-        direction, kappa = stats.vonmises_fisher.fit(points / np.linalg.norm(points, axis=1)[:, None])
+        direction, kappa = stats.vonmises_fisher.fit(
+            points / np.linalg.norm(points, axis=1)[:, None]
+        )
         np.testing.assert_allclose(fitted.mean_directions[k], direction, atol=1e-6)
         assert fitted.concentrations[k] == pytest.approx(kappa, rel=1e-5)
 
@@ -40,8 +42,12 @@ def test_concentrations_come_back(n_images):
     likelihood_bias, _ = errors(fitted, "kappa_likelihood", true.concentrations)
     assert likelihood_bias == pytest.approx(np.log(n_images / (n_images - 1)), rel=0.25)
     assert size <= errors(fitted, "kappa_marginal", true.concentrations)[1] * 1.02
-    assert fitted.attrs["log_kappa_mean"] == pytest.approx(np.log(true.concentrations).mean(), abs=0.04)
-    assert fitted.attrs["log_kappa_spread"] == pytest.approx(np.log(true.concentrations).std(), rel=0.1)
+    assert fitted.attrs["log_kappa_mean"] == pytest.approx(
+        np.log(true.concentrations).mean(), abs=0.04
+    )
+    assert fitted.attrs["log_kappa_spread"] == pytest.approx(
+        np.log(true.concentrations).std(), rel=0.1
+    )
 
 
 def test_few_images_are_shrunk_and_many_are_not():
@@ -67,7 +73,9 @@ def test_posterior_against_integration():
     length = np.linalg.norm(total)
 
     def weight(x):
-        return np.exp(log_h(np.exp(x) * length) - 3 * log_h(np.exp(x)) - 0.5 * ((x - mean) / spread) ** 2)
+        return np.exp(
+            log_h(np.exp(x) * length) - 3 * log_h(np.exp(x)) - 0.5 * ((x - mean) / spread) ** 2
+        )
 
     ends = (mean - 6 * spread, mean + 6 * spread)
     exact = integrate.quad(lambda x: x * weight(x), *ends)[0] / integrate.quad(weight, *ends)[0]
@@ -75,7 +83,9 @@ def test_posterior_against_integration():
 
 
 def test_rates_of_the_fitted_mixture_are_those_of_the_true_one():
-    true = vmf.mixture(120, 64, kappa=(60, 400), groups={"a": {}, "b": {"kappa": (40, 120)}}, seed=1)
+    true = vmf.mixture(
+        120, 64, kappa=(60, 400), groups={"a": {}, "b": {"kappa": (40, 120)}}, seed=1
+    )
     fitted = vmf.fit(true.sample(8, seed=2))
     assert fitted.groups["group"].tolist() == true.groups["group"].tolist()
     far = [1e-3, 1e-2]
@@ -90,14 +100,22 @@ def test_images_that_scatter_in_few_directions_are_no_mixture():
     rng = np.random.default_rng(0)
     centre = np.repeat(rng.normal(size=(40, 64)), 6, axis=0)
     scattered = centre + np.pad(rng.normal(scale=4.0, size=(240, 5)), ((0, 0), (0, 59)))
-    misfit = vmf.fit(fk.faces(scattered, np.repeat([f"id{k:02d}" for k in range(40)], 6))).fitted.attrs
+    misfit = vmf.fit(
+        fk.faces(scattered, np.repeat([f"id{k:02d}" for k in range(40)], 6))
+    ).fitted.attrs
     assert misfit["residual_dimension"] < 20
     assert misfit["score_sd_ratio"] > 1.5
 
 
 def test_an_image_level_attribute_is_left_out_aloud():
     faces = vmf.mixture(6, 8, seed=0).sample(2)
-    ages = fk.faces(faces.embedding, faces.identity, varying="keep", age=np.tile(["old", "young"], 6), sex=["f"] * 12)
+    ages = fk.faces(
+        faces.embedding,
+        faces.identity,
+        varying="keep",
+        age=np.tile(["old", "young"], 6),
+        sex=["f"] * 12,
+    )
     with pytest.warns(DataWarning, match="'age' varies"):
         fitted = vmf.fit(ages)
     assert list(fitted.groups) == ["sex"]
@@ -132,7 +150,10 @@ def test_real_embeddings_are_no_mixture(encoder):
         (lambda f: dict(faces=fk.stack_models({"x": f, "y": f})), "several models.*vmf.fit"),
         (lambda f: dict(faces=f, method="mle"), "'shrunk', 'marginal', 'likelihood'"),
         (lambda f: dict(faces=f.drop_vars("embedding")), "takes faces"),
-        (lambda f: dict(faces=f.isel(image=slice(1, None)), method="marginal"), "no estimate for 'id0000'"),
+        (
+            lambda f: dict(faces=f.isel(image=slice(1, None)), method="marginal"),
+            "no estimate for 'id0000'",
+        ),
         (lambda f: dict(faces=f.isel(image=[0, 0, 2, 3])), "'id0000' are copies"),
     ],
 )

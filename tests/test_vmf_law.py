@@ -15,23 +15,33 @@ def test_far_is_the_tail_of_one_coordinate():
     weight = lambda x: (1 - x * x) ** mpmath.mpf(62.5)  # noqa: E731
     whole = mpmath.quad(weight, [-1, 0, 1])
     for value, t in zip(far.values, (-0.2, 0.1, 0.45)):
-        assert value == pytest.approx(float(mpmath.quad(weight, [t, (1 + t) / 2, 1]) / whole), rel=1e-12)
+        assert value == pytest.approx(
+            float(mpmath.quad(weight, [t, (1 + t) / 2, 1]) / whole), rel=1e-12
+        )
 
 
 def test_frr_is_the_mean_over_kappa():
     law, t = vmf.IdentityLaw(64, kappa=(40, 300)), 0.5
-    one = lambda kappa: densities.GenuineScores(np.array([kappa]), np.ones(1), 64).frr(np.array([t]))[0]  # noqa: E731
+    one = lambda kappa: densities.GenuineScores(np.array([kappa]), np.ones(1), 64).frr(
+        np.array([t])
+    )[0]  # noqa: E731
     mean = integrate.quad(one, 40, 300, epsrel=1e-11)[0] / 260
     assert float(law.population_rates(t).frr[0]) == pytest.approx(mean, rel=1e-9)
 
 
-@pytest.mark.parametrize(("dim", "kappa"), [(3, (1, 50)), (64, (10, 5000)), (512, (300, 4000)), (32, 70.0)])
+@pytest.mark.parametrize(
+    ("dim", "kappa"), [(3, (1, 50)), (64, (10, 5000)), (512, (300, 4000)), (32, 70.0)]
+)
 def test_finer_rules_change_nothing(dim, kappa, monkeypatch):
     levels = np.geomspace(1e-10, 0.5, 8)
     found = vmf.IdentityLaw(dim, kappa).population_roc(levels)
     monkeypatch.setattr(room, "PANELS_PER_WIDTH", 9)
-    np.testing.assert_allclose(found.frr, vmf.IdentityLaw(dim, kappa).population_roc(levels).frr, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(vmf.IdentityLaw(dim, kappa).population_rates(found.threshold.values).far, levels)
+    np.testing.assert_allclose(
+        found.frr, vmf.IdentityLaw(dim, kappa).population_roc(levels).frr, rtol=1e-9, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        vmf.IdentityLaw(dim, kappa).population_rates(found.threshold.values).far, levels
+    )
 
 
 def test_mixtures_are_drawn_around_it():
@@ -61,7 +71,10 @@ def test_new_people_in_monte_carlo():
     genuine, impostor = (first * second).sum(1), (first * np.roll(second, 1, axis=0)).sum(1)
     rates = law.population_rates([0.1, 0.4, 0.6])
     for k, t in enumerate(rates.threshold.values):
-        for count, rate in ((np.sum(genuine <= t), rates.frr[k]), (np.sum(impostor > t), rates.far[k])):
+        for count, rate in (
+            (np.sum(genuine <= t), rates.frr[k]),
+            (np.sum(impostor > t), rates.far[k]),
+        ):
             assert stats.binomtest(int(count), n, float(rate)).pvalue > 1e-3
 
 
@@ -71,7 +84,8 @@ def test_groups_have_shares_and_rates_of_their_own():
     rates = law.population_roc([0.01, 0.1], by="group")
     np.testing.assert_allclose(rates.frr_group.values @ [0.75, 0.25], rates.frr)
     np.testing.assert_allclose(
-        rates.frr_group.sel(group="b"), vmf.IdentityLaw(32, (20, 60)).population_roc([0.01, 0.1]).frr
+        rates.frr_group.sel(group="b"),
+        vmf.IdentityLaw(32, (20, 60)).population_roc([0.01, 0.1]).frr,
     )
     np.testing.assert_array_equal(rates.far_group.sel(group="b"), rates.far)
     assert np.unique(law.draw(40).groups["group"], return_counts=True)[1].tolist() == [30, 10]
@@ -79,8 +93,12 @@ def test_groups_have_shares_and_rates_of_their_own():
 
 def test_draws_are_those_of_the_mixture():
     law = vmf.IdentityLaw(24, kappa=(10, 20))
-    np.testing.assert_array_equal(law.draw(9, 4).mean_directions, vmf.mixture(9, 24, (10, 20), 4).mean_directions)
-    np.testing.assert_array_equal(law.draw(9, 4).concentrations, vmf.mixture(9, 24, (10, 20), 4).concentrations)
+    np.testing.assert_array_equal(
+        law.draw(9, 4).mean_directions, vmf.mixture(9, 24, (10, 20), 4).mean_directions
+    )
+    np.testing.assert_array_equal(
+        law.draw(9, 4).concentrations, vmf.mixture(9, 24, (10, 20), 4).concentrations
+    )
 
 
 @pytest.mark.parametrize(

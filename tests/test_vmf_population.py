@@ -14,7 +14,9 @@ from frkit.vmf import densities, impostors
 @pytest.fixture(scope="module")
 def small():
     """120 identities in dimension 32 with two unlike groups."""
-    return vmf.mixture(120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3)
+    return vmf.mixture(
+        120, 32, kappa=(40, 200), groups={"a": {}, "b": {"kappa": (30, 90), "cohesion": 8}}, seed=3
+    )
 
 
 # ---- exact rates on single terms
@@ -37,7 +39,9 @@ def test_pair_coefficients_against_mpmath():
     ratios = densities.bessel_ratios(kappa, 12, 20)
     for m in (1, 6, 19):
         terms = [
-            ratios[k, m] * ratios[j, m] * _gegenbauer(m, 5, mix.mean_directions[k] @ mix.mean_directions[j])
+            ratios[k, m]
+            * ratios[j, m]
+            * _gegenbauer(m, 5, mix.mean_directions[k] @ mix.mean_directions[j])
             for k in range(4)
             for j in range(k)
         ]
@@ -53,15 +57,21 @@ def test_survival_terms_against_mpmath():
     terms = [float(term) for term in impostors.survival_terms(np.array(t), dim, 9)]
     norm = mpmath.quad(lambda x: (1 - x * x) ** ((dim - 3) / 2), [-1, 1])
     for m in (0, 1, 5, 8):
-        copies = 1 if m == 0 else mpmath.binomial(m + dim - 1, m) - mpmath.binomial(m + dim - 3, m - 2)
+        copies = (
+            1 if m == 0 else mpmath.binomial(m + dim - 1, m) - mpmath.binomial(m + dim - 3, m - 2)
+        )
         tail = mpmath.quad(lambda x, m=m: (1 - x * x) ** 3.5 * _gegenbauer(m, 4, x), [t, 1])
         assert terms[m] == pytest.approx(float(copies * tail / norm), rel=1e-12)
 
 
-@pytest.mark.parametrize(("dim", "radius"), [(3, 1e-3), (128, 30.0), (128, 800.0), (1024, 60.0), (2048, 200.0)])
+@pytest.mark.parametrize(
+    ("dim", "radius"), [(3, 1e-3), (128, 30.0), (128, 800.0), (1024, 60.0), (2048, 200.0)]
+)
 def test_log_normaliser_against_mpmath(dim, radius):
     exact = mpmath.log(mpmath.hyp0f1(mpmath.mpf(dim) / 2, mpmath.mpf(radius) ** 2 / 4))
-    assert densities.log_normaliser(np.array([radius]), dim)[0] == pytest.approx(float(exact), rel=1e-9, abs=1e-11)
+    assert densities.log_normaliser(np.array([radius]), dim)[0] == pytest.approx(
+        float(exact), rel=1e-9, abs=1e-11
+    )
 
 
 # ---- exact rates against what else is known
@@ -70,9 +80,13 @@ def test_log_normaliser_against_mpmath(dim, radius):
 def test_genuine_scores_on_the_ordinary_sphere():
     """In three dimensions h(r) = sinh(r) / r, so the density of the genuine score is elementary."""
     kappa, t = 4.0, np.array([-0.5, 0.2, 0.9])
-    density = lambda s: np.sinh(r := kappa * np.sqrt(2 + 2 * s)) / r * (kappa / np.sinh(kappa)) ** 2 / 2  # noqa: E731
+    density = lambda s: (
+        np.sinh(r := kappa * np.sqrt(2 + 2 * s)) / r * (kappa / np.sinh(kappa)) ** 2 / 2
+    )  # noqa: E731
     found = densities.GenuineScores(np.array([kappa]), np.ones(1), 3).frr(t)
-    np.testing.assert_allclose(found, [integrate.quad(density, -1, end)[0] for end in t], rtol=1e-11)
+    np.testing.assert_allclose(
+        found, [integrate.quad(density, -1, end)[0] for end in t], rtol=1e-11
+    )
 
 
 def test_genuine_scores_against_the_series():
@@ -95,7 +109,9 @@ def test_impostor_scores_on_the_ordinary_sphere():
 
     def cap(cosine):  # P(<x, Y> > t) with <x, mu_2> = cosine: Y = t x + ... around the axis x
         def ring(s):
-            return np.exp(3 * (s * cosine - 1)) * special.i0(3 * np.sqrt((1 - s * s) * (1 - cosine**2)))
+            return np.exp(3 * (s * cosine - 1)) * special.i0(
+                3 * np.sqrt((1 - s * s) * (1 - cosine**2))
+            )
 
         return integrate.quad(ring, t, 1)[0] / integrate.quad(ring, -1, 1)[0]
 
@@ -111,7 +127,9 @@ def test_impostor_scores_on_the_ordinary_sphere():
 
 
 def test_monte_carlo_of_ten_million_pairs():
-    rows, pairs = vmf_monte_carlo.compare(1e7, n_identities=200, levels=np.array([1e-4, 1e-3, 1e-2]))
+    rows, pairs = vmf_monte_carlo.compare(
+        1e7, n_identities=200, levels=np.array([1e-4, 1e-3, 1e-2])
+    )
     z = np.array([row[-1] for row in rows])
     assert pairs > 1e7
     assert np.abs(z).max() < 4
@@ -134,16 +152,22 @@ def test_groups_make_up_the_whole(small):
     roc = small.population_roc([1e-5, 1e-2], by="group", cross=True)
     n = np.array([60, 60])
     pairs = np.where(np.eye(2, dtype=bool), n[:, None] * (n - 1) / 2, n[:, None] * n / 2)
-    np.testing.assert_allclose((roc.far_cross * pairs).sum(("group", "reference_group")) / pairs.sum(), roc.far)
+    np.testing.assert_allclose(
+        (roc.far_cross * pairs).sum(("group", "reference_group")) / pairs.sum(), roc.far
+    )
     np.testing.assert_allclose(roc.frr_group.mean("group"), roc.frr)
-    np.testing.assert_array_equal(roc.far_cross.isel(group=1, reference_group=1), roc.far_group.isel(group=1))
+    np.testing.assert_array_equal(
+        roc.far_cross.isel(group=1, reference_group=1), roc.far_group.isel(group=1)
+    )
     assert np.all(roc.far_group.sel(group="b") > roc.far_group.sel(group="a"))
     assert np.all(roc.frr_group.sel(group="b") > roc.frr_group.sel(group="a"))
 
 
 def test_group_rates_are_those_of_the_group_alone(small):
     threshold, inside = [0.3, 0.5], small.groups["group"] == "b"
-    alone = vmf.Mixture(small.mean_directions[inside], small.concentrations[inside]).population_rates(threshold)
+    alone = vmf.Mixture(
+        small.mean_directions[inside], small.concentrations[inside]
+    ).population_rates(threshold)
     rates = small.population_rates(threshold, by="group").sel(group="b")
     np.testing.assert_allclose(rates.far_group, alone.far)
     np.testing.assert_allclose(rates.frr_group, alone.frr)
@@ -167,7 +191,9 @@ def test_weights_are_those_of_a_weighted_evaluation():
     mix = vmf.mixture(12, 8, kappa=(2, 40), groups={"a": {}, "b": {}}, seed=0)
     weights = np.where(mix.concentrations < 20, 3.0, 1.0)
     scores = fk.score_tensor(mix.sample(250, seed=1))
-    found = fk.evaluate(scores, far=[0.05], by="group", weighting=weights)["empirical"].isel(far_level=0)
+    found = fk.evaluate(scores, far=[0.05], by="group", weighting=weights)["empirical"].isel(
+        far_level=0
+    )
     exact = mix.population_roc(0.05, by="group", weights=weights).isel(far_level=0)
     assert float(found.frr) == pytest.approx(float(exact.frr), abs=0.02)
     np.testing.assert_allclose(found.frr_group, exact.frr_group, atol=0.02)

@@ -29,11 +29,17 @@ def node(frr, **variables) -> xr.Dataset:
     """One node: frr over (model, replicate, far_level), as many of them as `frr` has dimensions."""
     frr = np.asarray(frr, float)
     dims = ("model", "replicate", "far_level")[-frr.ndim :]
-    data = {"frr": (dims, frr), "far": ("far_level", 0.9 * FAR), "threshold": ("far_level", 1 - FAR)}
+    data = {
+        "frr": (dims, frr),
+        "far": ("far_level", 0.9 * FAR),
+        "threshold": ("far_level", 1 - FAR),
+    }
     return xr.Dataset({**data, **variables}, coords={"far_level": FAR})
 
 
-def tree(empirical=EMPIRICAL, centre=None, replicates=None, *, resolved=None, **known) -> xr.DataTree:
+def tree(
+    empirical=EMPIRICAL, centre=None, replicates=None, *, resolved=None, **known
+) -> xr.DataTree:
     """An evaluation with 50 replicates around a centre below the empirical curve, as the naive fan is."""
     empirical = np.asarray(empirical, float)
     centre = 0.9 * empirical if centre is None else np.asarray(centre, float)
@@ -42,7 +48,9 @@ def tree(empirical=EMPIRICAL, centre=None, replicates=None, *, resolved=None, **
         replicates = centre * noise
     resolved = np.ones(FAR.size, bool) if resolved is None else np.asarray(resolved)
     found = node(empirical, resolved=("far_level", resolved))
-    result = xr.DataTree.from_dict({"empirical": found, "vstatistic": node(centre), "replicates": node(replicates)})
+    result = xr.DataTree.from_dict(
+        {"empirical": found, "vstatistic": node(centre), "replicates": node(replicates)}
+    )
     result.attrs["provenance"] = provenance(**known)
     return result
 
@@ -54,7 +62,9 @@ def two_models(**known) -> xr.DataTree:
     for name, child in one.children.items():
         first = child.to_dataset()
         second = first.assign(frr=1.2 * first.frr)
-        nodes[name] = xr.concat([first, second], dim=xr.Variable("model", ["A", "B"]), data_vars="all")
+        nodes[name] = xr.concat(
+            [first, second], dim=xr.Variable("model", ["A", "B"]), data_vars="all"
+        )
     result = xr.DataTree.from_dict(nodes)
     result.attrs = dict(one.attrs)
     return result

@@ -29,7 +29,9 @@ class Scores:
     probe_identity: list
     reference_identity: list
     symmetric: bool
-    person: dict = field(default_factory=dict)  # identity -> person, where a person has several identities
+    person: dict = field(
+        default_factory=dict
+    )  # identity -> person, where a person has several identities
     group: dict = field(default_factory=dict)  # identity -> group
 
 
@@ -44,10 +46,14 @@ def symmetric_scores(score, identity, *, image=None, person=None, group=None) ->
     )  # fmt: skip
 
 
-def ordered_scores(score, probe_identity, reference_identity, *, probe=None, reference=None, group=None) -> Scores:
+def ordered_scores(
+    score, probe_identity, reference_identity, *, probe=None, reference=None, group=None
+) -> Scores:
     """A rectangular or asymmetric matrix; without names no probe is a reference; group maps identities."""
     probe = [f"p{i}" for i in range(len(probe_identity))] if probe is None else list(probe)
-    reference = [f"r{j}" for j in range(len(reference_identity))] if reference is None else list(reference)
+    reference = (
+        [f"r{j}" for j in range(len(reference_identity))] if reference is None else list(reference)
+    )
     identities = [str(k) for k in probe_identity], [str(k) for k in reference_identity]
     return Scores(np.asarray(score, float), probe, reference, *identities, False, group=group or {})
 
@@ -115,10 +121,15 @@ def pair_list(scores, rows) -> PairList:
     return PairList(score, np.array([weight for *_, weight in rows], float), left, right)
 
 
-def weighted(scores, identity_count, image_count, weighting="identity") -> tuple[PairList, PairList]:
+def weighted(
+    scores, identity_count, image_count, weighting="identity"
+) -> tuple[PairList, PairList]:
     """Impostor and genuine pairs of a resample given as counts: c_k by identity and w_i by image name."""
     c, w = identity_count, image_count
-    impostor_weight, genuine_weight = impostor_share(scores, weighting), genuine_share(scores, weighting)
+    impostor_weight, genuine_weight = (
+        impostor_share(scores, weighting),
+        genuine_share(scores, weighting),
+    )
     has_pair = genuine_pairs(scores)
     impostor, genuine = [], []
     for i, j, what in cells(scores):
@@ -136,7 +147,10 @@ def weighted(scores, identity_count, image_count, weighting="identity") -> tuple
 
 def empirical(scores, weighting="identity") -> tuple[PairList, PairList]:
     """Impostor and genuine pairs of the data as they are: no image with itself (eq. 2-3)."""
-    impostor_weight, genuine_weight = impostor_share(scores, weighting), genuine_share(scores, weighting)
+    impostor_weight, genuine_weight = (
+        impostor_share(scores, weighting),
+        genuine_share(scores, weighting),
+    )
     impostor, genuine = [], []
     for i, j, what in cells(scores):
         k, m = scores.probe_identity[i], scores.reference_identity[j]
@@ -149,7 +163,9 @@ def empirical(scores, weighting="identity") -> tuple[PairList, PairList]:
 
 def urns(scores) -> dict:
     """What each image is drawn from, by name: the images of its identity that stand on the same sides."""
-    identity = dict(zip(scores.probe + scores.reference, scores.probe_identity + scores.reference_identity))
+    identity = dict(
+        zip(scores.probe + scores.reference, scores.probe_identity + scores.reference_identity)
+    )
     probes, references = set(scores.probe), set(scores.reference)
 
     def sides(name):
@@ -219,7 +235,9 @@ def every_image_resample(scores):
         drawn = Counter()
         for draw in product(names, repeat=len(names)):
             drawn[tuple(sorted(draw))] += 1 / len(names) ** len(names)
-        return [(draw, drawn[draw]) for draw in combinations_with_replacement(sorted(names), len(names))]
+        return [
+            (draw, drawn[draw]) for draw in combinations_with_replacement(sorted(names), len(names))
+        ]
 
     for choice in product(*(outcomes(names) for names in images.values())):
         counts = Counter(name for draw, _ in choice for name in draw)

@@ -21,7 +21,9 @@ def divergence(a, b) -> float:
     return sum(x * math.log2(x / y) for x, y in zip(a, b) if x > 0)
 
 
-def nine(scores: dict, sizes: dict, *, bins: int, c: float = 1.0, balance: bool = False) -> dict[str, float]:
+def nine(
+    scores: dict, sizes: dict, *, bins: int, c: float = 1.0, balance: bool = False
+) -> dict[str, float]:
     """Eq. 3-12. scores: group -> (genuine scores, impostor scores), in [0, 1]; sizes: group -> N_i."""
     separation, compactness, histogram = {}, {}, {}
     for group, (genuine, impostor) in scores.items():
@@ -35,7 +37,9 @@ def nine(scores: dict, sizes: dict, *, bins: int, c: float = 1.0, balance: bool 
     mean = np.mean(list(histogram.values()), axis=0)
     deviation = {
         "sfi": {g: 2 * abs(z - np.mean(list(separation.values()))) for g, z in separation.items()},
-        "cfi": {g: 2 * abs(z - np.mean(list(compactness.values()))) for g, z in compactness.items()},
+        "cfi": {
+            g: 2 * abs(z - np.mean(list(compactness.values()))) for g, z in compactness.items()
+        },
         "dfi": {g: divergence(z, mean) / math.log2(len(scores)) for g, z in histogram.items()},
     }
     weight, found = fusion_weights(sizes, c), {}
@@ -62,6 +66,9 @@ def from_tensor(scores, by: str, **options) -> dict[str, float]:
 def from_pairs(table, by: str = "group", **options) -> dict[str, float]:
     """The nine indices of a pair table of scores in [0, 1]; the size of a group is its number of pairs."""
     score, genuine, group = table.score.values, table.genuine.values, table[f"probe_{by}"].values
-    pairs = {g: (score[(group == g) & genuine], score[(group == g) & ~genuine]) for g in sorted(set(group))}
+    pairs = {
+        g: (score[(group == g) & genuine], score[(group == g) & ~genuine])
+        for g in sorted(set(group))
+    }
     sizes = {name: int((group == name).sum()) for name in pairs}
     return nine(pairs, options.pop("sizes", sizes), **options)

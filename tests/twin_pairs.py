@@ -15,7 +15,11 @@ def rows_of(pairs, by=None, model=None) -> list[dict]:
     for p in range(len(score)):
         row = {"place": p, "score": score[p], "genuine": bool(pairs.genuine.values[p])}
         for side in SIDES:
-            for key, name in [("", side), ("_identity", f"{side}_identity"), ("_group", f"{side}_{by}")]:
+            for key, name in [
+                ("", side),
+                ("_identity", f"{side}_identity"),
+                ("_group", f"{side}_{by}"),
+            ]:
                 row[side + key] = str(pairs[name].values[p]) if name in pairs.coords else UNKNOWN
         row["itself"] = "probe" in pairs.coords and row["probe"] == row["reference"]
         if "probe" not in pairs.coords:  # then a person counts as one image
@@ -75,14 +79,23 @@ def shares_of(rows, weighting) -> dict[int, float]:
     if isinstance(weighting, str) and weighting == "pair":
         return {row["place"]: 1.0 for row in rows}
     p = {} if isinstance(weighting, str) else weighting
-    who = {row["place"]: tuple(sorted((row["probe_identity"], row["reference_identity"]))) for row in rows}
+    who = {
+        row["place"]: tuple(sorted((row["probe_identity"], row["reference_identity"])))
+        for row in rows
+    }
     listed = [row for row in rows if not row["itself"]]
     failed = [row for row in listed if np.isnan(row["score"]) and row["genuine"]]
-    many = Counter(who[row["place"]] for row in listed) - Counter(who[row["place"]] for row in failed)
-    return {place: p.get(k, 1.0) * p.get(m, 1.0) / max(many[k, m], 1) for place, (k, m) in who.items()}
+    many = Counter(who[row["place"]] for row in listed) - Counter(
+        who[row["place"]] for row in failed
+    )
+    return {
+        place: p.get(k, 1.0) * p.get(m, 1.0) / max(many[k, m], 1) for place, (k, m) in who.items()
+    }
 
 
-def weighted_one_by_one(rows, resampling=None, replicate=None, weighting="pair") -> tuple[PairList, PairList]:
+def weighted_one_by_one(
+    rows, resampling=None, replicate=None, weighting="pair"
+) -> tuple[PairList, PairList]:
     """The pairs of the data, or drawn as if each were new."""
     shares = shares_of(rows, weighting)
     rows = [row for row in rows if not row["itself"]]
@@ -93,7 +106,10 @@ def weighted_one_by_one(rows, resampling=None, replicate=None, weighting="pair")
         count = resampling.weights(kind, image=names).image_count.values[replicate]
     pairs = zip(rows, count.tolist(), strict=True)
     kept = [(row, n * shares[row["place"]]) for row, n in pairs if not np.isnan(row["score"])]
-    return tuple(as_list([item for item in kept if item[0]["genuine"] == genuine]) for genuine in (False, True))
+    return tuple(
+        as_list([item for item in kept if item[0]["genuine"] == genuine])
+        for genuine in (False, True)
+    )
 
 
 def as_list(items) -> PairList:

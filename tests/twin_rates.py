@@ -32,13 +32,17 @@ class PairList:
         """Share of the weight with score > threshold, for one threshold or an array of them."""
         order = np.argsort(-self.score)
         so_far = np.concatenate([[0.0], np.cumsum(self.weight[order])])
-        return self._share(so_far[np.searchsorted(-self.score[order], -np.asarray(threshold))], threshold)
+        return self._share(
+            so_far[np.searchsorted(-self.score[order], -np.asarray(threshold))], threshold
+        )
 
     def rejected(self, threshold) -> np.ndarray:
         """Share of the weight with score <= threshold, for one threshold or an array of them."""
         order = np.argsort(self.score)
         so_far = np.concatenate([[0.0], np.cumsum(self.weight[order])])
-        return self._share(so_far[np.searchsorted(self.score[order], threshold, side="right")], threshold)
+        return self._share(
+            so_far[np.searchsorted(self.score[order], threshold, side="right")], threshold
+        )
 
     def _share(self, counted, threshold) -> np.ndarray:
         total = self.weight.sum()
@@ -64,7 +68,10 @@ def equal_error(impostor, genuine) -> tuple[float, float]:
     if not impostor.weight.sum() > 0 or not genuine.weight.sum() > 0:
         return np.nan, np.nan
     distinct = np.union1d(impostor.distinct(), genuine.distinct())
-    fars, frrs = np.append(1.0, impostor.accepted(distinct)), np.append(0.0, genuine.rejected(distinct))
+    fars, frrs = (
+        np.append(1.0, impostor.accepted(distinct)),
+        np.append(0.0, genuine.rejected(distinct)),
+    )
     at = np.argmax(frrs >= fars - EQUAL)
     far0, frr0, far, frr = fars[at - 1], frrs[at - 1], fars[at], frrs[at]
     part = (far0 - frr0) / ((far0 - frr0) + (frr - far))
@@ -114,10 +121,15 @@ def whole_summary(pairs, edges, *, groups=None, impostors="all") -> dict:
     if groups:
         own = [(impostor.cell(a, a), genuine.cell(a, a)) for a in groups]
         result["exact_auc_group"] = np.array([auc(*pair) for pair in own])
-        result["auc_group"] = np.array([auc(*(binned(every, edges, parts) for every in pair)) for pair in own])
+        result["auc_group"] = np.array(
+            [auc(*(binned(every, edges, parts) for every in pair)) for pair in own]
+        )
         for index, kind in enumerate(("impostor", "genuine")):
             found = [distribution(pair[index], edges) for pair in own]
-            result |= {f"{kind}_{name}_group": np.array([part[name] for part in found]) for name in found[0]}
+            result |= {
+                f"{kind}_{name}_group": np.array([part[name] for part in found])
+                for name in found[0]
+            }
     return result
 
 
@@ -155,7 +167,9 @@ def group_summary(impostor, genuine, threshold, groups) -> dict:
     return {
         "far_group": np.stack([imp.accepted(threshold) for imp, _ in own], -1),
         "frr_group": np.stack([gen.rejected(threshold) for _, gen in own], -1),
-        "far_cross": np.moveaxis(np.array([[cell.accepted(threshold) for cell in row] for row in cross]), -1, 0),
+        "far_cross": np.moveaxis(
+            np.array([[cell.accepted(threshold) for cell in row] for row in cross]), -1, 0
+        ),
         "eer_group": np.array([eer for eer, _ in crossing]),
         "eer_threshold_group": np.array([t for _, t in crossing]),
     }

@@ -17,7 +17,10 @@ def check_faces(faces, name: str = "faces") -> None:
     require(good, f"{name} must be a faces Dataset; make it with frkit.data or frkit.open_faces")
     dims = faces["embedding"].dims
     fits = set(dims) - {MODEL} == {IMAGE, FEATURE}
-    require(fits, f"the embedding of {name} must have dims (image, feature) or (model, image, feature), got {dims}")
+    require(
+        fits,
+        f"the embedding of {name} must have dims (image, feature) or (model, image, feature), got {dims}",
+    )
 
 
 def row_pieces(embedding: np.ndarray | da.Array) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
@@ -43,11 +46,16 @@ def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Ar
     original = embedding if isinstance(embedding, da.Array) and not copy else _numbers(embedding)
     real = original.dtype.kind in "fiub"
     kind = f"dtype {original.dtype} ({type(embedding).__name__})"
-    require(real, f"embedding must hold real numbers, got {kind}; make it an array with .astype('float32')")
+    require(
+        real,
+        f"embedding must hold real numbers, got {kind}; make it an array with .astype('float32')",
+    )
     ndim, how = (2, "without") if model is None else (3, "with")
     words = "embedding must have shape (images, features), or (models, images, features) together with model= names"
     require(original.ndim == ndim, f"{words}, got shape {original.shape} {how} model names")
-    require(original.size > 0, f"embedding is empty: shape {original.shape}; give images and features")
+    require(
+        original.size > 0, f"embedding is empty: shape {original.shape}; give images and features"
+    )
     if isinstance(original, da.Array):
         values = original.map_blocks(as_float32, dtype=np.float32)
     else:
@@ -72,11 +80,16 @@ def check_rows(values: np.ndarray | da.Array, original: np.ndarray | da.Array, m
 
 def _numbers(embedding) -> np.ndarray:
     if isinstance(embedding, np.ma.MaskedArray):
-        require(not np.ma.is_masked(embedding), "embedding has masked values; drop these images or fill them")
+        require(
+            not np.ma.is_masked(embedding),
+            "embedding has masked values; drop these images or fill them",
+        )
     try:
         return np.asarray(embedding)
     except TypeError as error:
-        raise InputError(f"embedding must be an array of numbers, got {type(embedding).__name__}: {error}") from None
+        raise InputError(
+            f"embedding must be an array of numbers, got {type(embedding).__name__}: {error}"
+        ) from None
     except ValueError:
         lengths = [np.size(row) for row in embedding]
         odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), 0)
@@ -87,11 +100,15 @@ def _numbers(embedding) -> np.ndarray:
 def _place(index, model) -> str:
     """Words for an index into the embedding: `row 3, column 5, model 'A'`."""
     n_front = 0 if model is None else 1
-    words = [f"{word} {value}" for word, value in zip(("row", "column"), index[n_front:], strict=False)]
+    words = [
+        f"{word} {value}" for word, value in zip(("row", "column"), index[n_front:], strict=False)
+    ]
     return ", ".join(words + [f"model {str(list(model)[k])!r}" for k in index[:n_front]])
 
 
-def _first_bad(values, is_bad: Callable[[np.ndarray], np.ndarray]) -> tuple[tuple[int, ...] | None, int]:
+def _first_bad(
+    values, is_bad: Callable[[np.ndarray], np.ndarray]
+) -> tuple[tuple[int, ...] | None, int]:
     """Where the first bad value or row is, and in how many rows there are such."""
     first, n_rows = None, 0
     for place, rows in row_pieces(values):

@@ -73,7 +73,9 @@ def faces(
     >>> dict(ds.sizes), ds.gender.values.tolist()
     ({'image': 3, 'feature': 2}, ['female', 'female', 'unknown'])
     """
-    return collected(checked_embedding(embedding, model), identity, image, model, varying, attributes)
+    return collected(
+        checked_embedding(embedding, model), identity, image, model, varying, attributes
+    )
 
 
 def collected(values, identity, image, model, varying, attributes: dict) -> xr.Dataset:
@@ -81,14 +83,25 @@ def collected(values, identity, image, model, varying, attributes: dict) -> xr.D
     n_images = values.shape[-2]
     identity = complete_labels(identity, n_images, IDENTITY)
     # NumPy would take room for twenty-one digits
-    names = np.arange(n_images).astype(f"U{len(str(n_images))}") if image is None else image_names(image, n_images)
+    names = (
+        np.arange(n_images).astype(f"U{len(str(n_images))}")
+        if image is None
+        else image_names(image, n_images)
+    )
     labels, rules = _attributes(attributes, varying, n_images)
     person = None
-    for name in sorted(labels, key=lambda name: rules[name] == "split"):  # last: other rules see whole identities
-        labels[name], identity, person = resolve_varying(labels[name], identity, rules[name], name, person)
+    for name in sorted(
+        labels, key=lambda name: rules[name] == "split"
+    ):  # last: other rules see whole identities
+        labels[name], identity, person = resolve_varying(
+            labels[name], identity, rules[name], name, person
+        )
     people, counts = np.unique(identity, return_counts=True)
     when = "" if person is None else " after splitting"
-    require(len(people) >= 2, f"at least two identities are needed{when}, got {len(people)}: {listed(people)}")
+    require(
+        len(people) >= 2,
+        f"at least two identities are needed{when}, got {len(people)}: {listed(people)}",
+    )
     words = f"no identity has two images{when} ({len(people)} identities, one image each), so no genuine pair"
     require(counts.max() >= 2, f"{words}; check that identity holds people, not image names")
     numbered = {} if image is not None else {NUMBERED: fingerprint(values)[:16]}
@@ -97,7 +110,9 @@ def collected(values, identity, image, model, varying, attributes: dict) -> xr.D
     coords |= {} if person is None else {PERSON: (IMAGE, person)}
     for name in attributes:
         coords[name] = (IMAGE, labels[name], {"varying": "keep"} if rules[name] == "keep" else {})
-    return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE)[-values.ndim :], values)}, coords=coords)
+    return xr.Dataset(
+        {"embedding": ((MODEL, IMAGE, FEATURE)[-values.ndim :], values)}, coords=coords
+    )
 
 
 def fingerprint(embedding) -> str:
@@ -114,9 +129,14 @@ def _attributes(attributes: dict, varying, n_images: int) -> tuple[dict, dict]:
     if isinstance(varying, str):
         require_one_of("varying", varying, VARYING_RULES)
     rules = dict.fromkeys(attributes, varying) if isinstance(varying, str) else varying
-    require(isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}")
+    require(
+        isinstance(rules, Mapping), f"varying must be a rule or a mapping to rules, got {varying!r}"
+    )
     extra = [name for name in rules if name not in attributes]
-    require(not extra, f"varying names {listed(extra)}, but the attributes are {listed(attributes) or 'none'}")
+    require(
+        not extra,
+        f"varying names {listed(extra)}, but the attributes are {listed(attributes) or 'none'}",
+    )
     labels = {name: clean_labels(values, n_images, name) for name, values in attributes.items()}
     return labels, dict.fromkeys(attributes, "error") | dict(rules)
 
@@ -150,10 +170,15 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     >>> dict(stack_models({"A": a, "B": b}).sizes)
     {'model': 2, 'image': 3, 'feature': 3}
     """
-    require(isinstance(models, Mapping) and models, "stack_models needs a mapping of model name to faces")
+    require(
+        isinstance(models, Mapping) and models,
+        "stack_models needs a mapping of model name to faces",
+    )
     for name, one in models.items():
         check_faces(one, f"model {name!r}")
-        require(MODEL not in one.dims, f"model {name!r} holds several models already; stack single ones")
+        require(
+            MODEL not in one.dims, f"model {name!r} holds several models already; stack single ones"
+        )
     (first_name, first), *others = models.items()
     aligned = [first] + [_aligned(other, name, first, first_name) for name, other in others]
     width = max(one.sizes[FEATURE] for one in aligned)

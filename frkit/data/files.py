@@ -29,7 +29,10 @@ KINDS = {
     ".zarr.zip": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".cdf": "netcdf",
 }  # fmt: skip
 BLOCK = 250_000  # numbers of a file that are read at a time, where they become float32
-_UNPACKED, _RATIO = 200_000_000, 100  # bytes that any file may unpack to, and how often its own size
+_UNPACKED, _RATIO = (
+    200_000_000,
+    100,
+)  # bytes that any file may unpack to, and how often its own size
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".p")
 
 
@@ -61,16 +64,22 @@ def reading(what: str) -> Iterator[None]:
         raise
     except UnicodeDecodeError as error:
         code = "UTF-16" if error.object[:2] in (b"\xff\xfe", b"\xfe\xff") else "Latin-1 or the like"
-        raise InputError(f"not UTF-8 text but, it seems, {code} ({error}); save it again as UTF-8") from None
+        raise InputError(
+            f"not UTF-8 text but, it seems, {code} ({error}); save it again as UTF-8"
+        ) from None
     except EOFError as error:
         raise InputError(f"{what} is truncated ({error}): copy or download it again") from None
     except MemoryError as error:
-        raise InputError(f"{what} does not fit into memory ({error}): is the file damaged? otherwise cut it") from None
+        raise InputError(
+            f"{what} does not fit into memory ({error}): is the file damaged? otherwise cut it"
+        ) from None
     except Exception as error:
         pickled = any(words in str(error) for words in ("allow_pickle", "Python objects"))
         said = f"{error}" or type(error).__name__
         remedy = "the file may be damaged or cut short: copy or write it again"
-        raise InputError(f"{what} {PICKLED}" if pickled else f"{what} cannot be read: {said}; {remedy}") from None
+        raise InputError(
+            f"{what} {PICKLED}" if pickled else f"{what} cannot be read: {said}; {remedy}"
+        ) from None
 
 
 def may_hold(path: Path) -> int:
@@ -93,14 +102,23 @@ def check_in_child(path: Path) -> None:
     command = [sys.executable, "-P", str(script), str(path), str(most), str(seconds)]
     one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
-        child = subprocess.run(command, capture_output=True, timeout=60 + 10 * seconds, env=one_thread)
+        child = subprocess.run(
+            command, capture_output=True, timeout=60 + 10 * seconds, env=one_thread
+        )
     except OSError:  # no process can be started here
         return
     except subprocess.TimeoutExpired:
-        raise InputError(f"it takes more than {seconds} s to read: the file is damaged; write it again") from None
+        raise InputError(
+            f"it takes more than {seconds} s to read: the file is damaged; write it again"
+        ) from None
     wrong = child.stdout.decode("utf-8", "replace")
-    wrong = wrong or child.returncode and f"its library crashes or hangs (exit code {child.returncode})"
-    require(not wrong, f"cannot be read: {wrong}; the file may be damaged or not what its name says: write it again")
+    wrong = (
+        wrong or child.returncode and f"its library crashes or hangs (exit code {child.returncode})"
+    )
+    require(
+        not wrong,
+        f"cannot be read: {wrong}; the file may be damaged or not what its name says: write it again",
+    )
 
 
 def need(module: str, purpose: str, package: str | None = None) -> ModuleType:
@@ -109,7 +127,9 @@ def need(module: str, purpose: str, package: str | None = None) -> ModuleType:
         return import_module(module)
     except ImportError:
         package = package or module.partition(".")[0]
-        raise InputError(f"{purpose} needs a package: install it with pip install {package}") from None
+        raise InputError(
+            f"{purpose} needs a package: install it with pip install {package}"
+        ) from None
 
 
 def not_read(names: list[str], why: str) -> None:
@@ -121,12 +141,20 @@ def not_read(names: list[str], why: str) -> None:
 def file_kind(path: Path) -> str:
     """Tell the format from the name; raise InputError for what cannot or must not be read."""
     require(path.exists(), "there is no such file")
-    require(path.is_file() or path.is_dir(), "is neither a file nor a folder, but a pipe or a device; give a file")
+    require(
+        path.is_file() or path.is_dir(),
+        "is neither a file nor a folder, but a pipe or a device; give a file",
+    )
     name = path.name.lower()
     require(not name.endswith(_PICKLES), f"a {path.suffix} file {PICKLED}")
     ends = [end for end in KINDS if name.endswith(end)]
-    kind = KINDS[max(ends, key=len)] if ends else "zarr" if path.is_dir() else _kind_of_content(path)
-    require(kind is not None, f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name")
+    kind = (
+        KINDS[max(ends, key=len)] if ends else "zarr" if path.is_dir() else _kind_of_content(path)
+    )
+    require(
+        kind is not None,
+        f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name",
+    )
     return kind
 
 
@@ -171,7 +199,9 @@ def _large_array(archive: zipfile.ZipFile, member: str) -> np.ndarray | None:
         size = prod(shape)
         places = (slice(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK))
         numbers = ((place, place.stop - place.start) for place in places)
-        blocks = ((place, np.frombuffer(file.read(n * dtype.itemsize), dtype, n)) for place, n in numbers)
+        blocks = (
+            (place, np.frombuffer(file.read(n * dtype.itemsize), dtype, n)) for place, n in numbers
+        )
         return narrow((size,), blocks).reshape(shape, order="F" if by_columns else "C")
 
 
@@ -191,8 +221,13 @@ def narrow(shape: tuple[int, ...], blocks: Iterable[tuple]) -> np.ndarray:
 
 def wide_enough(values: np.ndarray, block: np.ndarray) -> np.ndarray:
     """The values as float64, once there is a number in the block that float32 cannot hold."""
-    with np.errstate(over="ignore", invalid="ignore"):  # the part that is not filled yet may hold anything
-        fits = values.dtype == np.float64 or (np.isfinite(block.astype(np.float32)) == np.isfinite(block)).all()
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # the part that is not filled yet may hold anything
+        fits = (
+            values.dtype == np.float64
+            or (np.isfinite(block.astype(np.float32)) == np.isfinite(block)).all()
+        )
         return values if fits else values.astype(np.float64)
 
 
@@ -209,7 +244,12 @@ class OnDisk:
 
     def __init__(self, path: Path) -> None:
         array = read_npy(path, mmap_mode="r")
-        self.path, self.shape, self.dtype, self.ndim = path.resolve(), array.shape, array.dtype, array.ndim
+        self.path, self.shape, self.dtype, self.ndim = (
+            path.resolve(),
+            array.shape,
+            array.dtype,
+            array.ndim,
+        )
 
     def __getitem__(self, index) -> np.ndarray:
         with named(self.path):
@@ -227,13 +267,23 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
         check_in_child(path)
         with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
             ds = _in_memory(stored)
-    require("embedding" in ds, f"no variable 'embedding'; the variables are {listed(ds.variables, 12)}")
+    require(
+        "embedding" in ds, f"no variable 'embedding'; the variables are {listed(ds.variables, 12)}"
+    )
     dims = ds["embedding"].dims
     fits = set(dims) in ({IMAGE, FEATURE}, {MODEL, IMAGE, FEATURE})
-    require(fits, f"embedding must have dims (image, feature) or (model, image, feature), got {dims}; rename them")
-    columns = {str(name): ds[name].values for name in ds.variables if ds[name].dims in ((IMAGE,), (MODEL,))}
+    require(
+        fits,
+        f"embedding must have dims (image, feature) or (model, image, feature), got {dims}; rename them",
+    )
+    columns = {
+        str(name): ds[name].values for name in ds.variables if ds[name].dims in ((IMAGE,), (MODEL,))
+    }
     for name, values in columns.items():
-        require(_is_text(values), f"{name!r} holds what is no text: the file may be damaged, write it again")
+        require(
+            _is_text(values),
+            f"{name!r} holds what is no text: the file may be damaged, write it again",
+        )
     kept = [name for name in columns if ds[name].attrs.get("varying") == "keep"]
     embedding = ds["embedding"].transpose(..., IMAGE, FEATURE)
     return columns | {"embedding": embedding.data, "image_attributes": np.array(kept, str)}
@@ -241,13 +291,19 @@ def read_dataset(path: Path, kind: str) -> dict[str, np.ndarray]:
 
 def _load_zarr(path: Path) -> xr.Dataset:
     zarr = need("zarr", "reading Zarr", "frkit[zarr]")
-    require(path.is_dir() or zipfile.is_zipfile(path), "cannot be read as Zarr: it is neither a directory nor a zip")
+    require(
+        path.is_dir() or zipfile.is_zipfile(path),
+        "cannot be read as Zarr: it is neither a directory nor a zip",
+    )
     with reading("the Zarr store"):
         open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
         with open_store(path, read_only=True) as store:
             for name, array in zarr.open_group(store, mode="r").arrays():
                 # Zarr 2 may hold arrays that only pickle can decode: the metadata tell before any value is read
-                codecs = [getattr(array.metadata, kind, None) for kind in ("filters", "compressor", "codecs")]
+                codecs = [
+                    getattr(array.metadata, kind, None)
+                    for kind in ("filters", "compressor", "codecs")
+                ]
                 require("pickle" not in repr(codecs).lower(), f"array {name!r} {PICKLED}")
                 lost = array.nchunks - array.nchunks_initialized
                 require(
@@ -256,7 +312,9 @@ def _load_zarr(path: Path) -> xr.Dataset:
                     "all values are the fill value; write it with write_empty_chunks=True",
                 )
             check_in_child(path)
-            ds = xr.open_dataset(store, engine="zarr", chunks=None, consolidated=False, decode_times=False)
+            ds = xr.open_dataset(
+                store, engine="zarr", chunks=None, consolidated=False, decode_times=False
+            )
             return _embedding_stays(ds) if path.is_dir() and "embedding" in ds else _in_memory(ds)
 
 
@@ -277,11 +335,17 @@ def _embedding_stays(ds: xr.Dataset) -> xr.Dataset:
 def _in_memory(ds: xr.Dataset) -> xr.Dataset:
     """The Dataset in memory, its embedding read some rows at a time where it takes more than float32 does."""
     embedding = ds.get("embedding")
-    if embedding is None or IMAGE not in embedding.dims or not to_narrow(embedding.shape, embedding.dtype):
+    if (
+        embedding is None
+        or IMAGE not in embedding.dims
+        or not to_narrow(embedding.shape, embedding.dtype)
+    ):
         return ds.load()
     before = (slice(None),) * embedding.get_axis_num(IMAGE)
     rows = _whole_chunks(embedding)
-    places = [(*before, slice(start, start + rows)) for start in range(0, embedding.sizes[IMAGE], rows)]
+    places = [
+        (*before, slice(start, start + rows)) for start in range(0, embedding.sizes[IMAGE], rows)
+    ]
     values = narrow(embedding.shape, ((place, embedding[place].values) for place in places))
     return ds.drop_vars("embedding").load().assign(embedding=embedding.copy(data=values))
 

@@ -26,7 +26,15 @@ from frkit.base import (
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
 _MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
-_NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # words that name no person and no image
+_NOBODY = (
+    UNKNOWN,
+    "Unknown",
+    "None",
+    "NA",
+    "N/A",
+    "null",
+    "NULL",
+)  # words that name no person and no image
 FIRST_COMBINING = 0x300  # the first character that adds an accent to the letter before it
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
@@ -72,7 +80,10 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
         array = np.array(values, object)  # [1.0, "a"] would have become ["1.0", "a"]
     kind = array.dtype.kind
-    require(kind not in "Vc", f"{name} holds {array.dtype} values, which are no labels; give text or numbers")
+    require(
+        kind not in "Vc",
+        f"{name} holds {array.dtype} values, which are no labels; give text or numbers",
+    )
     if kind not in "UbiuM":
         array = np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
     text = _one_form(np.strings.strip(array.astype(str, copy=False)))
@@ -94,10 +105,20 @@ def one_each(values, n: int, name: str, of: str) -> np.ndarray:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise InputError(f"{name} must be a flat list with one label per {of}: {error}") from None
-    remedy = "; flatten it first, e.g. with .ravel()" if array.ndim else f" of {type(values).__name__}; make it a list"
-    require(array.ndim == 1, f"{name} must have one dimension with one label per {of}, got shape {array.shape}{remedy}")
+    remedy = (
+        "; flatten it first, e.g. with .ravel()"
+        if array.ndim
+        else f" of {type(values).__name__}; make it a list"
+    )
+    require(
+        array.ndim == 1,
+        f"{name} must have one dimension with one label per {of}, got shape {array.shape}{remedy}",
+    )
     even = len(array) == n
-    require(even, f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label per {of}")
+    require(
+        even,
+        f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label per {of}",
+    )
     return array
 
 
@@ -109,7 +130,9 @@ def _word(value, name: str, row: int) -> str:
         try:
             return value.decode("utf-8")
         except UnicodeDecodeError:
-            raise InputError(f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use") from None
+            raise InputError(
+                f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use"
+            ) from None
     require(np.ndim(value) == 0, f"{name}, row {row}: expected one label, got {value!r}")
     if pd.isna(value):
         return ""
@@ -139,9 +162,13 @@ def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
 
 def model_names(model, n_models: int) -> np.ndarray:
     """Names of encoders: distinct, and as many as there are."""
-    require(not isinstance(model, str), f"model must be a list with one name per encoder, got {model!r}")
+    require(
+        not isinstance(model, str), f"model must be a list with one name per encoder, got {model!r}"
+    )
     names = np.array([str(name) for name in model], str)
-    require(len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models")
+    require(
+        len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models"
+    )
     distinct = len(set(names.tolist())) == n_models and "" not in names
     require(distinct, f"model names must be distinct, got {listed(names)}")
     return names
@@ -166,8 +193,15 @@ def check_names(attributes: Mapping) -> None:
 def attributes_of(by) -> list[str]:
     """Names of the attributes, one or several."""
     names = [by] if isinstance(by, str) else by
-    fits = isinstance(names, (list, tuple)) and len(names) > 0 and all(isinstance(name, str) for name in names)
-    require(fits, f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}")
+    fits = (
+        isinstance(names, (list, tuple))
+        and len(names) > 0
+        and all(isinstance(name, str) for name in names)
+    )
+    require(
+        fits,
+        f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}",
+    )
     return list(names)
 
 
@@ -225,14 +259,19 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     >>> identity.tolist(), person.tolist()
     (['anna|20-29', 'anna|30-39', 'bo'], ['anna', 'anna', 'bo'])
     """
-    require(rule in VARYING_RULES, f"varying must be one of {listed(VARYING_RULES)}, got {rule!r} ({name})")
+    require(
+        rule in VARYING_RULES,
+        f"varying must be one of {listed(VARYING_RULES)}, got {rule!r} ({name})",
+    )
     labels, identity = np.asarray(labels, str), np.asarray(identity, str)
     person = None if person is None else np.asarray(person, str)
     if rule == "keep":
         return labels, identity, person
     images = pd.DataFrame({"identity": identity, "label": labels}, dtype=object)
     pairs = images.drop_duplicates()  # the index holds the row of the first image
-    pairs = pairs[pairs.identity.duplicated(keep=False)]  # of identities within which the label varies
+    pairs = pairs[
+        pairs.identity.duplicated(keep=False)
+    ]  # of identities within which the label varies
     if pairs.empty:
         return labels, identity, person
     if rule == "error":
@@ -246,8 +285,14 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
         )
     if rule == "split":
         return labels, _split(images, pairs), identity if person is None else person
-    count = images.groupby(["identity", "label"])["label"].transform("size") if rule == "most frequent" else 0
-    ranked = images.assign(unknown=labels == UNKNOWN, rank=-count).sort_values(["unknown", "rank"], kind="stable")
+    count = (
+        images.groupby(["identity", "label"])["label"].transform("size")
+        if rule == "most frequent"
+        else 0
+    )
+    ranked = images.assign(unknown=labels == UNKNOWN, rank=-count).sort_values(
+        ["unknown", "rank"], kind="stable"
+    )
     best = ranked.drop_duplicates("identity").set_index("identity").label
     return images.identity.map(best).to_numpy(str), identity, person
 

@@ -21,13 +21,18 @@ def read_mat(path: Path) -> dict[str, np.ndarray]:
     """Read numbers, char matrices and cell arrays of char vectors; vectors lose their second axis."""
     with path.open("rb") as file:
         head = file.read(520)
-    hdf5 = b"\x89HDF\r\n\x1a\n" in (head[:8], head[512:])  # version 7.3 puts 512 bytes of its own in front
+    hdf5 = b"\x89HDF\r\n\x1a\n" in (
+        head[:8],
+        head[512:],
+    )  # version 7.3 puts 512 bytes of its own in front
     if hdf5:
         need("h5py", "reading MATLAB 7.3 files")
     check_in_child(path)
     with reading("the MATLAB file"):
         variables = _read_hdf5(path) if hdf5 else _read_5(path)
-    columns = {name: _plain(value) for name, value in variables.items() if not name.startswith("__")}
+    columns = {
+        name: _plain(value) for name, value in variables.items() if not name.startswith("__")
+    }
     not_read([repr(name) for name, value in columns.items() if value is None], _WHY)
     return {name: value for name, value in columns.items() if value is not None}
 
@@ -54,7 +59,18 @@ def _cell(item):
 
 _MATRIX, _PACKED, _COMPLEX = 14, 15, 0x0800
 _NUMERIC = range(6, 16)  # classes of arrays: double, single, integers
-_STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_STORED = {
+    1: "i1",
+    2: "u1",
+    3: "i2",
+    4: "u2",
+    5: "i4",
+    6: "u4",
+    7: "f4",
+    9: "f8",
+    12: "i8",
+    13: "u8",
+}
 
 
 def _read_5(path: Path) -> dict[str, np.ndarray]:
@@ -103,7 +119,9 @@ def _unpacked(file: BinaryIO, packed, end: int, size: int) -> bytes:
     return bytes(found)
 
 
-def _element(read: Callable[[int], bytes], order: str, head_only: bool = False) -> tuple[int, bytes | int]:
+def _element(
+    read: Callable[[int], bytes], order: str, head_only: bool = False
+) -> tuple[int, bytes | int]:
     """Kind and content of a part of a matrix, or its length alone; short ones stand in their own head."""
     first, second = Struct(f"{order}II").unpack(head := read(8))
     if first >> 16:
@@ -143,7 +161,9 @@ def _h5_value(file, item) -> np.ndarray | None:
     if item.attrs.get("MATLAB_empty", 0):
         return np.array([], str)
     if kind not in ("cell", "char") and sum(size > 1 for size in item.shape) > 1:
-        return np.squeeze(narrow(item.shape[::-1], ((place[::-1], item[place].T) for place in _places(item))))
+        return np.squeeze(
+            narrow(item.shape[::-1], ((place[::-1], item[place].T) for place in _places(item)))
+        )
     values = item[()].T
     if kind == "cell":
         cells = np.empty(values.size, object)
@@ -152,7 +172,9 @@ def _h5_value(file, item) -> np.ndarray | None:
         return cells
     if kind == "char":  # rows of UTF-16 code units
         rows = np.ascontiguousarray(np.atleast_2d(values), "<u2")
-        values = np.array([row.tobytes().decode("utf-16-le", "replace").rstrip() for row in rows], str)
+        values = np.array(
+            [row.tobytes().decode("utf-16-le", "replace").rstrip() for row in rows], str
+        )
     return np.squeeze(values)
 
 

@@ -25,7 +25,17 @@ from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import clean_labels, resolve_varying
 from frkit.data.tables import open_text, read_table
 
-_EMBEDDING_NAMES = ("embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x")
+_EMBEDDING_NAMES = (
+    "embeddings",
+    "emb",
+    "embs",
+    "features",
+    "feats",
+    "feat",
+    "vectors",
+    "templates",
+    "x",
+)
 IDENTITY_NAMES = (
     "identities", "subject", "subjects", "subject_id", "person", "person_id", "label", "labels", "name",
     "names", "id", "ids", "class", "target", "targets", "y",
@@ -99,12 +109,20 @@ def open_faces(
     """
     path = require_path("path", path)
     for name, value in (("identity", identity), ("image", image)):
-        require(value is None or isinstance(value, str), f"{name} must be the name of a column, got {value!r}")
-    several = isinstance(embedding, (list, tuple)) and all(isinstance(name, str) for name in embedding)
+        require(
+            value is None or isinstance(value, str),
+            f"{name} must be the name of a column, got {value!r}",
+        )
+    several = isinstance(embedding, (list, tuple)) and all(
+        isinstance(name, str) for name in embedding
+    )
     known = several or embedding is None or isinstance(embedding, str)
     require(known, f"embedding must be the name of a column, or a list of such, got {embedding!r}")
     with named(path):
-        require(not several or file_kind(path) in ("text", "parquet"), "embedding must be one name: this is no table")
+        require(
+            not several or file_kind(path) in ("text", "parquet"),
+            "embedding must be one name: this is no table",
+        )
         columns = read_columns(path, embedding)
         table = labels
         if labels is None and file_kind(path) == "npy":
@@ -113,9 +131,14 @@ def open_faces(
             with named(table):
                 more = read_columns(require_path("labels", table), embedding=False)
             twice = sorted(set(columns) & set(more))
-            require(not twice, f"{listed(twice)} stand both in the file and in {table}; leave them in one")
+            require(
+                not twice,
+                f"{listed(twice)} stand both in the file and in {table}; leave them in one",
+            )
             columns |= more
-        prefix = file_kind(path) in ("text", "parquet") and "embedding" in columns  # of columns that are one by now
+        prefix = (
+            file_kind(path) in ("text", "parquet") and "embedding" in columns
+        )  # of columns that are one by now
         wanted = embedding if isinstance(embedding, str) and not prefix else None
         values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
         return _as_faces(columns, values, (identity, image), (attributes, metadata), varying)
@@ -145,7 +168,10 @@ def demo_file(name: str) -> Path:
     """
     require(isinstance(name, str), f"name must be the name of a file, got {name!r}")
     found = shipped(name)
-    require(found is not None, f"{name} did not come with this installation: install frkit from its wheel or a clone")
+    require(
+        found is not None,
+        f"{name} did not come with this installation: install frkit from its wheel or a clone",
+    )
     return found
 
 
@@ -204,7 +230,9 @@ def _mapped(path: Path) -> np.ndarray | da.Array:
     return da.from_array(stored, chunks=(*(1,) * (stored.ndim - 2), ROWS, -1), asarray=False)
 
 
-def take_column(columns: dict, what: str, wanted: str | None, aliases, optional: bool = False) -> np.ndarray | None:
+def take_column(
+    columns: dict, what: str, wanted: str | None, aliases, optional: bool = False
+) -> np.ndarray | None:
     """Remove a column from the dict and return it: the wanted one, the one named so, or the only alias."""
     found = [name for name in columns if name.lower() in (what, *aliases)]
     found = [name for name in found if np.ndim(columns[name]) == 1] if optional else found
@@ -230,13 +258,20 @@ def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.D
         image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES, optional=True)
     n_images = len(who) if np.ndim(who) else 0
     turned = len(shape) == 2 and shape[0] != n_images and shape[1] == n_images
-    require(not turned, f"embedding {shape} has a column, not a row, for each of the images; transpose it")
+    require(
+        not turned,
+        f"embedding {shape} has a column, not a row, for each of the images; transpose it",
+    )
     person = columns.pop(PERSON, None)
     kept = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
     chosen = _chosen(columns, n_images, more[0])
     if more[1] is not None:
         given = {IMAGE: image, IDENTITY: who}
-        keys = {kind: (clean_labels(names, len(names), kind),) for kind, names in given.items() if names is not None}
+        keys = {
+            kind: (clean_labels(names, len(names), kind),)
+            for kind, names in given.items()
+            if names is not None
+        }
         chosen |= {name: labels for name, (labels,) in joined(more[1], keys, chosen).items()}
     mapping = varying is None or isinstance(varying, (str, Mapping))
     require(mapping, f"varying must be a rule or a mapping to rules, got {varying!r}")
@@ -245,7 +280,9 @@ def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.D
     ds = collected(checked_embedding(values, model, copy=False), who, image, model, varying, chosen)
     if person is None:
         return ds
-    person = clean_labels(person, n_images, PERSON)  # who each image shows, put back after an earlier split
+    person = clean_labels(
+        person, n_images, PERSON
+    )  # who each image shows, put back after an earlier split
     resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
     return ds.assign_coords({PERSON: (IMAGE, person)})
 
@@ -254,12 +291,16 @@ def _chosen(columns: dict, n_images: int, attributes) -> dict:
     """The columns that become attributes: those asked for, or all with one label per image."""
     usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
     if attributes is not None:
-        fits = isinstance(attributes, (list, tuple)) and all(isinstance(name, str) for name in attributes)
+        fits = isinstance(attributes, (list, tuple)) and all(
+            isinstance(name, str) for name in attributes
+        )
         require(fits, f"attributes must be a list of names, got {attributes!r}")
         absent = [name for name in attributes if name not in usable]
         require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
         return {name: usable[name] for name in attributes}
-    others = [f"{name!r} {np.shape(value)}" for name, value in columns.items() if name not in usable]
+    others = [
+        f"{name!r} {np.shape(value)}" for name, value in columns.items() if name not in usable
+    ]
     not_read(others, "not one label per image; attributes=[...] says which columns to take")
     not_read([repr(name) for name in usable if name in _TAKEN], "another column takes that part")
     return {name: value for name, value in usable.items() if name not in _TAKEN}

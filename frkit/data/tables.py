@@ -14,15 +14,39 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, real_numbers, require
-from frkit.data.files import BLOCK, check_unpacked, file_kind, narrow, need, opener, reading, wide_enough
+from frkit.data.files import (
+    BLOCK,
+    check_unpacked,
+    file_kind,
+    narrow,
+    need,
+    opener,
+    reading,
+    wide_enough,
+)
 
 _NEVER = "[\n\r\0]"  # in no cell: a quote was left open, or the file is no text
 MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
 _PIECE = 15_000  # cells held as text at a time, where they become numbers
-_KNOWN_PREFIXES = ("f", "feat", "feature", "features", "emb", "embedding", "embeddings", "dim", "d", "x", "v", "")
+_KNOWN_PREFIXES = (
+    "f",
+    "feat",
+    "feature",
+    "features",
+    "emb",
+    "embedding",
+    "embeddings",
+    "dim",
+    "d",
+    "x",
+    "v",
+    "",
+)
 
 
-def read_pieces(path: Path, fields: str | None = None, form: str | None = None) -> Iterator[pd.DataFrame]:
+def read_pieces(
+    path: Path, fields: str | None = None, form: str | None = None
+) -> Iterator[pd.DataFrame]:
     """Read a text table some rows at a time; blank lines are passed over, and every complaint names the line.
 
     Parameters
@@ -49,20 +73,31 @@ def read_pieces(path: Path, fields: str | None = None, form: str | None = None) 
         if fields is None:
             first = lines.readline()
             lines.seek(0)
-            mark = "\t" if ".tsv" in path.suffixes else next((mark for mark in ",;\t" if mark in first), None)
-            blanks = mark is None and len(first.split()) > 1 and ".csv" not in path.suffixes  # one name there
+            mark = (
+                "\t"
+                if ".tsv" in path.suffixes
+                else next((mark for mark in ",;\t" if mark in first), None)
+            )
+            blanks = (
+                mark is None and len(first.split()) > 1 and ".csv" not in path.suffixes
+            )  # one name there
             rows = _between_blanks(lines) if blanks else _between_marks(lines, mark or ",")
             names = next(rows, (0, []))[1]
             fewest, form = len(names), f"the first line has {len(names)} cells"
         else:
             rows = _between_blanks(lines)
             names = fields.replace("[", "").replace("]", "").split()
-            fewest, form = len(fields.partition("[")[0].split()), f"a line is: {form or ' '.join(names)}"
+            fewest, form = (
+                len(fields.partition("[")[0].split()),
+                f"a line is: {form or ' '.join(names)}",
+            )
         require(len(names) > 0, "the file is empty")
         while len(table := _next_piece(rows, names, fewest, form)):
             empty = False
             yield table
-            del table  # before the next is made: text takes twenty times as much as the numbers in it
+            del (
+                table
+            )  # before the next is made: text takes twenty times as much as the numbers in it
     require(not empty, "there is a header but no row" if fields is None else "the file is empty")
 
 
@@ -95,7 +130,9 @@ def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
         cells = [cell.strip() for cell in row]
         if re.search(_NEVER, "".join(cells)):
             odd = next(cell for cell in cells if re.search(_NEVER, cell))
-            raise InputError(f"line {reader.line_num}: a cell holds {odd[:40]!r}: an open quote, or a NUL? mend it")
+            raise InputError(
+                f"line {reader.line_num}: a cell holds {odd[:40]!r}: an open quote, or a NUL? mend it"
+            )
         if any(cells):
             yield reader.line_num, cells
 
@@ -132,11 +169,21 @@ def read_frame(path: Path) -> pd.DataFrame:
 @contextmanager
 def _parquet(path: Path) -> Iterator:
     """An open Parquet with rows, whose columns are read as they are asked for."""
-    arrow, pq = (need(name, "reading Parquet", "frkit[parquet]") for name in ("pyarrow", "pyarrow.parquet"))
+    arrow, pq = (
+        need(name, "reading Parquet", "frkit[parquet]") for name in ("pyarrow", "pyarrow.parquet")
+    )
     known = arrow.__version__
-    right = int(known.partition(".")[0]) >= 19  # those before read lists wrong where they are read in pieces
-    require(right, f"pyarrow {known} can give wrong numbers: install 19.0.1 or later, pip install -U pyarrow")
-    with reading("the Parquet table"), pq.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False) as file:
+    right = (
+        int(known.partition(".")[0]) >= 19
+    )  # those before read lists wrong where they are read in pieces
+    require(
+        right,
+        f"pyarrow {known} can give wrong numbers: install 19.0.1 or later, pip install -U pyarrow",
+    )
+    with (
+        reading("the Parquet table"),
+        pq.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False) as file,
+    ):
         check_unpacked(4 * file.metadata.num_rows * file.metadata.num_columns, path)
         require(file.metadata.num_rows > 0, "the table has no row")
         yield file
@@ -185,11 +232,17 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
             numbers = [] if embedding is False else embedding_columns(list(piece), embedding)
         if numbers:
             block = to_numbers(piece[numbers], blank=False)
-            room = np.empty((_most_lines(path), len(numbers)), np.float32) if values is None else values
+            room = (
+                np.empty((_most_lines(path), len(numbers)), np.float32)
+                if values is None
+                else values
+            )
             values = wide_enough(room, block)
             values[n : n + len(block)] = block
         n += len(piece)
-        labels.append(piece.drop(columns=[*numbers, ""], errors="ignore").copy())  # a view would keep all the text
+        labels.append(
+            piece.drop(columns=[*numbers, ""], errors="ignore").copy()
+        )  # a view would keep all the text
         del piece
     table = pd.concat(labels)
     columns = {name: table[name].to_numpy() for name in table}
@@ -210,8 +263,13 @@ def _read_parquet_table(path: Path, embedding) -> dict[str, np.ndarray]:
         if numbers:
             step = max(1, BLOCK // n)
             places = [slice(start, start + step) for start in range(0, len(numbers), step)]
-            parts = ((place, to_numbers(_frame(file, numbers[place])[numbers[place]], blank=False)) for place in places)
-            columns["embedding"] = narrow((n, len(numbers)), (((slice(None), place), part) for place, part in parts))
+            parts = (
+                (place, to_numbers(_frame(file, numbers[place])[numbers[place]], blank=False))
+                for place in places
+            )
+            columns["embedding"] = narrow(
+                (n, len(numbers)), (((slice(None), place), part) for place, part in parts)
+            )
     return columns
 
 
@@ -227,9 +285,17 @@ def _lists(file, name: str) -> tuple[tuple[int, int], Iterator[tuple[slice, np.n
     def blocks() -> Iterator[tuple[slice, np.ndarray]]:
         start = 0
         for part in chain([first], cells):
-            odd = next((row for row, cell in enumerate(part, start) if np.shape(cell) != (width,)), None)
-            require(odd is None, f"the rows of {name!r} differ in length: row 0 has {width} numbers, row {odd} not")
-            yield slice(start, start := start + len(part)), real_numbers(repr(name), np.stack(part.tolist()))
+            odd = next(
+                (row for row, cell in enumerate(part, start) if np.shape(cell) != (width,)), None
+            )
+            require(
+                odd is None,
+                f"the rows of {name!r} differ in length: row 0 has {width} numbers, row {odd} not",
+            )
+            yield (
+                slice(start, start := start + len(part)),
+                real_numbers(repr(name), np.stack(part.tolist())),
+            )
 
     return (n, width), blocks()
 
@@ -268,13 +334,17 @@ def to_numbers(table: pd.DataFrame, blank: bool = True) -> np.ndarray:
     try:
         values = table.to_numpy(np.float64)
     except (ValueError, TypeError):
-        values = np.array([_number(cell) for cell in table.to_numpy(object).ravel()]).reshape(table.shape)
+        values = np.array([_number(cell) for cell in table.to_numpy(object).ravel()]).reshape(
+            table.shape
+        )
     bad = np.isinf(values) if blank else ~np.isfinite(values)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         cell, name = str(table.iloc[row, column]), str(table.columns[column])
         comma = ": write it with a point" if re.fullmatch(r"[-+]?\d+,\d+", cell) else ""
-        raise InputError(f"line {table.index[row]}, column {name!r}: {cell!r} is not a finite number{comma}")
+        raise InputError(
+            f"line {table.index[row]}, column {name!r}: {cell!r} is not a finite number{comma}"
+        )
     return values
 
 

@@ -13,7 +13,11 @@ from time import process_time
 PIECE = 16_000_000  # bytes that are read at a time
 RATIO = 1000  # to which zlib packs at most
 HDF5, NETCDF3 = b"\x89HDF\r\n\x1a\n", b"CDF"
-NUMBERS = ("double", "single", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
+NUMBERS = (
+    "double",
+    "single",
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+)
 
 
 def demand(condition: bool, message: str) -> None:
@@ -47,7 +51,10 @@ def read_hdf5(path: Path, most: int) -> None:
         for name, item in found:  # which grows
             dict(item.attrs)
             if isinstance(item, h5py.Dataset):
-                demand(not item.external and not item.is_virtual, f"the values of {name!r} are in another file")
+                demand(
+                    not item.external and not item.is_virtual,
+                    f"the values of {name!r} are in another file",
+                )
                 held += item.nbytes
                 check_size(held, most)
                 read_rows(item)
@@ -79,7 +86,11 @@ def read_mat(path: Path, most: int) -> None:
     found = whosmat(path)
     check_size(sum(prod(shape) for _, shape, _ in found), most)
     for_scipy = matlab.matfile_version(path)[0] != 1
-    others = [name for name, shape, kind in found if for_scipy or kind not in NUMBERS or sum(n > 1 for n in shape) < 2]
+    others = [
+        name
+        for name, shape, kind in found
+        if for_scipy or kind not in NUMBERS or sum(n > 1 for n in shape) < 2
+    ]
     loadmat(path, squeeze_me=True, chars_as_strings=True, variable_names=others)
 
 
@@ -92,7 +103,9 @@ def read_zarr(path: Path, most: int) -> None:
 
     def whole(codec, chunk, out=None):
         held = memoryview(chunk).cast("B")
-        demand(int.from_bytes(held[12:16], "little") <= len(held), "a chunk of it was cut")  # its header says how long
+        demand(
+            int.from_bytes(held[12:16], "little") <= len(held), "a chunk of it was cut"
+        )  # its header says how long
         return decode(codec, chunk, out)
 
     Blosc.decode = whole
@@ -112,9 +125,13 @@ def main(path: Path, most: int, seconds: int) -> None:
         with path.open("rb") as file:
             head = file.read(520)
         hdf5, netcdf3 = HDF5 in (head[:8], head[512:]), head.startswith(NETCDF3)
-        read, library = (read_hdf5, "h5py") if hdf5 else (read_netcdf3 if netcdf3 else read_mat, "scipy.io")
+        read, library = (
+            (read_hdf5, "h5py") if hdf5 else (read_netcdf3 if netcdf3 else read_mat, "scipy.io")
+        )
     import_module(library)
-    limit(2**31 if library == "zarr" else 2**27 + 2 * min(most, RATIO * path.stat().st_size), seconds)
+    limit(
+        2**31 if library == "zarr" else 2**27 + 2 * min(most, RATIO * path.stat().st_size), seconds
+    )
     return read(path, most)
 
 

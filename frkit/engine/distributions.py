@@ -12,8 +12,7 @@ def impostor_distribution(tally: Tally, edges: np.ndarray) -> dict[str, np.ndarr
     middle = float(impostors.score.mean())
     beside = impostors.score.astype(float) - middle
     first, second = (
-        ratio(curves(impostors.sums(beside**power).sum(0), n_groups, 0).T, kept)
-        for power in (1, 2)
+        ratio(curves(impostors.sums(beside**power).sum(0), n_groups, 0).T, kept) for power in (1, 2)
     )
     lowest = np.nextafter(impostors.upper[:-1], impostors.upper.dtype.type(np.inf))
     bins = np.searchsorted(edges, lowest, "right") - 1  # of all chunks but the first

@@ -73,7 +73,7 @@ class ImpostorPairs:
         """
         ends = self.start[:: self.protocol.n_cells]
         while first < last:
-            end = np.searchsorted(ends[:last + 1], ends[first] + PIECE, "right") - 1
+            end = np.searchsorted(ends[: last + 1], ends[first] + PIECE, "right") - 1
             end = max(int(end), first + 1)
             chunk = np.repeat(np.arange(first, end), np.diff(ends[first : end + 1]))
             yield self.of_chunks(first, end), chunk
@@ -105,7 +105,7 @@ class ImpostorPairs:
             sums += np.diff(self.start)[:, None]
         else:
             run = 65_535 // max(int(counts.max()), 1) ** 2
-            ends = self.start[:: n_cells]
+            ends = self.start[::n_cells]
             pieces = np.searchsorted(ends, np.arange(0, ends[-1], PIECE))
             pieces = np.unique(np.append(pieces, self.n_chunks)) * n_cells
 

@@ -277,9 +277,12 @@ def _pairs_of_people(protocol: Protocol, members: _Members, scale, power: int) -
         np.add.at(sums[number], (protocol.person[side], protocol.group[side]), scale[side])
     probe, reference = sums
     if power == 0:
-        probe, reference = (probe + reference > 0).astype(float), (probe + reference > 0).astype(float)
+        probe, reference = (
+            (probe + reference > 0).astype(float),
+            (probe + reference > 0).astype(float),
+        )
     if protocol.symmetric or power == 0:
-        return _between(probe**max(power, 1), probe ** max(power, 1), True)
+        return _between(probe ** max(power, 1), probe ** max(power, 1), True)
     if power == 1:
         return _between(probe, reference, False)
     squares = _between(probe**2, reference**2, False)

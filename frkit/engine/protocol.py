@@ -131,8 +131,9 @@ class Protocol:
         for first in range(0, self.n_columns, COLUMNS):
             columns = slice(first, first + COLUMNS)
             probe, reference = (
-                (gather[s] @ self.weight[sides[s], columns].astype(float))
-                .reshape(n_kinds, n_people, -1)
+                (gather[s] @ self.weight[sides[s], columns].astype(float)).reshape(
+                    n_kinds, n_people, -1
+                )
                 for s in range(2)
             )
             for g, h in np.argwhere(self.cell_of >= 0):
@@ -187,7 +188,9 @@ def _of_tensor(scores, by, varying, weighting, impostors, resampling) -> Protoco
     )
     images = people(scores, by, varying)
     several = len(np.unique(images.person)) > 1
-    require(several, "there is no impostor pair: all images show one person; at least two are needed")
+    require(
+        several, "there is no impostor pair: all images show one person; at least two are needed"
+    )
     symmetric = is_symmetric(scores)
     sides = [images.probe] if symmetric else [images.probe, images.reference]
     image = np.concatenate(sides)
@@ -538,7 +541,9 @@ def _kinds_of_pairs(scores: xr.DataArray, sides: _Sides) -> tuple[np.ndarray, np
 def _facts(genuine, impostor, n_itself: int, sides: _Sides, by) -> dict:
     """What the provenance says of a list; a list without pairs of either kind is refused."""
     require(genuine.any(), "there is no genuine pair in the list: nothing can be falsely rejected")
-    require(impostor.any(), "there is no impostor pair in the list: nothing can be falsely accepted")
+    require(
+        impostor.any(), "there is no impostor pair in the list: nothing can be falsely accepted"
+    )
     if n_itself:
         warn(f"{n_itself} pair(s) compare an image with itself: they are left out of every rate")
     facts = {"n_genuine_pairs": int(genuine.sum()), "n_impostor_pairs": int(impostor.sum())}

@@ -82,7 +82,10 @@ def sweep(scores: xr.DataArray, protocol: Protocol, needs: Needs, progress: bool
     extremes = []
     genuine = np.full(len(protocol.genuine[0]), np.nan, scores.dtype)
     delayed = array.to_delayed(optimize_graph=False)
-    with threads(), tqdm(total=len(blocks), desc="sweep", unit="block", disable=not progress) as bar:
+    with (
+        threads(),
+        tqdm(total=len(blocks), desc="sweep", unit="block", disable=not progress) as bar,
+    ):
         done = 0
         while done < len(blocks):
             size = max(FIRST_BATCH // side**2, min(done // 4, len(blocks) // BATCHES), 1)

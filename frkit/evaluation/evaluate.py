@@ -345,11 +345,21 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
     """
     require_inside("lowest", lowest, 0, 1)
     require_inside("highest", highest, 0, 1)
-    require(0 < lowest < highest < 1, f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}")
-    require(require_whole("per_decade", per_decade, 1) <= 1000, f"per_decade is 1,000 at most, got {per_decade}")
+    require(
+        0 < lowest < highest < 1,
+        f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}",
+    )
+    require(
+        require_whole("per_decade", per_decade, 1) <= 1000,
+        f"per_decade is 1,000 at most, got {per_decade}",
+    )
     decades = np.log10(highest / lowest)
-    levels = np.logspace(np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1))
-    levels = np.array([float(f"{level:.12g}") for level in levels])  # 1e-5 is 1e-5, so that .sel finds it
+    levels = np.logspace(
+        np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1)
+    )
+    levels = np.array(
+        [float(f"{level:.12g}") for level in levels]
+    )  # 1e-5 is 1e-5, so that .sel finds it
     levels[[0, -1]] = lowest, highest
     return levels
 
@@ -367,16 +377,27 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
         if turned(scores):
             labels, fixed = fixed[0] if labels is None else labels, 0.0 - fixed
         return Levels(np.empty(0), fixed, labels)
-    levels = far_levels(1e-5, 1e-1) if far is None else np.atleast_1d(real_numbers("far", far).astype(float))
+    levels = (
+        far_levels(1e-5, 1e-1)
+        if far is None
+        else np.atleast_1d(real_numbers("far", far).astype(float))
+    )
     inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
     require(inside, f"far must lie in (0, 1), got {far!r}")
-    require(len(np.unique(levels)) == len(levels), f"far names a level twice; each level once: got {far!r}")
+    require(
+        len(np.unique(levels)) == len(levels),
+        f"far names a level twice; each level once: got {far!r}",
+    )
     return Levels(levels, np.empty((len(models or [""]), 0)), None)
 
 
 def _rows_of_models(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
     """Thresholds (model, level), and labels of the levels where every model has its own."""
-    by_model = isinstance(threshold, Mapping) or isinstance(threshold, xr.DataArray) and MODEL in threshold.dims
+    by_model = (
+        isinstance(threshold, Mapping)
+        or isinstance(threshold, xr.DataArray)
+        and MODEL in threshold.dims
+    )
     if not by_model:
         row = np.atleast_1d(real_numbers("threshold", threshold).astype(float))
         return np.stack([row] * len(models or [""])), None
@@ -387,15 +408,23 @@ def _rows_of_models(threshold, models: list[str] | None) -> tuple[np.ndarray, np
         "give one row for each, or thresholds for all",
     )
     if isinstance(threshold, Mapping):
-        rows = [np.atleast_1d(real_numbers("threshold", threshold[name]).astype(float)) for name in models]
+        rows = [
+            np.atleast_1d(real_numbers("threshold", threshold[name]).astype(float))
+            for name in models
+        ]
         even = all(row.shape == rows[0].shape for row in rows)
-        require(even, f"threshold must hold as many values for every model; got {[len(row) for row in rows]}")
+        require(
+            even,
+            f"threshold must hold as many values for every model; got {[len(row) for row in rows]}",
+        )
         return np.stack(rows), np.arange(len(rows[0]))
     rows = threshold.sel({MODEL: models}).transpose(MODEL, ...)
     require(rows.ndim <= 2, f"threshold must run over {MODEL!r} and one other dim, got {rows.dims}")
     rows = rows if rows.ndim == 2 else rows.expand_dims(THRESHOLD_LEVEL, -1)
     level = rows.dims[1]
-    return rows.values.astype(float), rows[level].values if level in rows.coords else np.arange(rows.shape[1])
+    return rows.values.astype(float), rows[level].values if level in rows.coords else np.arange(
+        rows.shape[1]
+    )
 
 
 def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:

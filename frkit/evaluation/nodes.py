@@ -40,7 +40,10 @@ LONG_NAMES = {
     "resolved": "at least 10 errors of either kind",
     "resolved_cross": "at least 10 accepted impostor pairs",
 }
-WHOSE = {"_group": ", of the pairs within each group", "_cross": ", of the pairs between two groups"}
+WHOSE = {
+    "_group": ", of the pairs within each group",
+    "_cross": ", of the pairs between two groups",
+}
 OF_DISTANCES = {
     "threshold": "distance threshold; accept means distance < threshold",
     "eer_threshold": "largest observed distance at which FRR >= FAR",
@@ -132,14 +135,21 @@ def small_groups(found: xr.Dataset) -> list[str]:
     messages = []
     for variable, rate, need in SMALL_GROUPS:
         if variable in found:
-            empty = found[variable].isnull().all([dim for dim in found[variable].dims if dim != GROUP])
+            empty = (
+                found[variable].isnull().all([dim for dim in found[variable].dims if dim != GROUP])
+            )
             lost = found[GROUP].values[empty.values]
             messages += [f"no {rate} for {listed(lost)}, so NaN: {need}"] if lost.size else []
     return messages
 
 
 def caution(
-    protocol: Protocol, resampling: Resampling | None, levels: np.ndarray, tables: list, models, failed: int
+    protocol: Protocol,
+    resampling: Resampling | None,
+    levels: np.ndarray,
+    tables: list,
+    models,
+    failed: int,
 ) -> None:
     """Say what these data and options cannot tell; models: their names, or None for a single table without one; failed:
     genuine comparisons of the model with most of these."""
@@ -198,10 +208,14 @@ def _few_images(protocol: Protocol) -> tuple[float, int, int]:
 @cache
 def versions() -> dict[str, str]:
     """Versions of the libraries on which the numbers depend."""
-    return {"frkit": frkit.__version__} | {one: version(one) for one in ("numpy", "scipy", "xarray", "dask", "numba")}
+    return {"frkit": frkit.__version__} | {
+        one: version(one) for one in ("numpy", "scipy", "xarray", "dask", "numba")
+    }
 
 
-def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]) -> dict:
+def provenance(
+    scores, protocol: Protocol, resampling, weighting, impostors, by, failed: list[int]
+) -> dict:
     """What made these numbers, as JSON can hold it."""
     images = np.bincount(protocol.images.identity_code)
     shared = weighting is None or isinstance(weighting, str)
@@ -225,7 +239,9 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by,
         "images": scores.attrs.get("images"),
     }
     facts = {} if protocol.pairs is None else protocol.pairs.facts
-    return {name: value for name, value in (known | facts).items() if facts.get(name, "") is not None}
+    return {
+        name: value for name, value in (known | facts).items() if facts.get(name, "") is not None
+    }
 
 
 def _varies(protocol: Protocol) -> bool:
@@ -239,10 +255,16 @@ def _varies(protocol: Protocol) -> bool:
 def _digests(scores: xr.DataArray) -> dict[str, str]:
     """What the labels of images or pairs leave of themselves, by name."""
     found = {}
-    for name in sorted(str(name) for name in scores.coords if MODEL not in scores[name].dims and name != MODEL):
+    for name in sorted(
+        str(name) for name in scores.coords if MODEL not in scores[name].dims and name != MODEL
+    ):
         labels = scores[name].values.astype(str)
-        width = max(1, int(np.char.str_len(labels).max(initial=1)))  # the same bytes however wide they are stored
-        found[name] = hashlib.sha256(np.ascontiguousarray(labels.astype(f"U{width}"))).hexdigest()[:16]
+        width = max(
+            1, int(np.char.str_len(labels).max(initial=1))
+        )  # the same bytes however wide they are stored
+        found[name] = hashlib.sha256(np.ascontiguousarray(labels.astype(f"U{width}"))).hexdigest()[
+            :16
+        ]
     return found
 
 

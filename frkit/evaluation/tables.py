@@ -156,5 +156,7 @@ def thinned(tally: Tally) -> dict | None:
     counts = impostors.counts().sum(1)
     noise = np.cumsum((counts * (impostors.stands_for - 1))[::-1])
     above = np.cumsum(counts[::-1])
-    return {"from_far": float(far), "standard_error": float((np.sqrt(noise) / np.maximum(above, 1)).max())}
-
+    return {
+        "from_far": float(far),
+        "standard_error": float((np.sqrt(noise) / np.maximum(above, 1)).max()),
+    }

@@ -17,7 +17,14 @@ from frkit.base import (
     require_inside,
     require_whole,
 )
-from frkit.scores.groups import checked_scores, groups_among, is_symmetric, labels_of_sides, models_of, turned
+from frkit.scores.groups import (
+    checked_scores,
+    groups_among,
+    is_symmetric,
+    labels_of_sides,
+    models_of,
+    turned,
+)
 
 FOLD = "fold"
 WORDS = {
@@ -111,9 +118,15 @@ def verification_metrics(
     for values in (model.values for model in models_of(scores)):
         here = counted & ~np.isnan(values)
         sets = [here, *(here & (label == name) for name in groups)]
-        everyone, *of_groups = (_numbers(values[own & genuine], values[own & ~genuine], n_folds, costs) for own in sets)
+        everyone, *of_groups = (
+            _numbers(values[own & genuine], values[own & ~genuine], n_folds, costs) for own in sets
+        )
         parts.append(_labelled(everyone, of_groups, groups, turned(scores)))
-    return xr.concat(parts, scores[MODEL].variable.to_index_variable()) if MODEL in scores.dims else parts[0]
+    return (
+        xr.concat(parts, scores[MODEL].variable.to_index_variable())
+        if MODEL in scores.dims
+        else parts[0]
+    )
 
 
 def _kinds(scores: xr.DataArray, by) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -121,7 +134,11 @@ def _kinds(scores: xr.DataArray, by) -> tuple[np.ndarray, np.ndarray, np.ndarray
     listed = PAIR in scores.dims
     if listed:
         genuine = scores[GENUINE].values.astype(bool)
-        itself = scores[PROBE].values == scores[REFERENCE].values if PROBE in scores.coords else np.zeros_like(genuine)
+        itself = (
+            scores[PROBE].values == scores[REFERENCE].values
+            if PROBE in scores.coords
+            else np.zeros_like(genuine)
+        )
         counted = ~itself
     else:
         size = scores.sizes[PROBE] * scores.sizes[REFERENCE]
@@ -137,10 +154,15 @@ def _kinds(scores: xr.DataArray, by) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return genuine, counted, np.where(probe == reference, probe, "unknown")
 
 
-def _numbers(genuine: np.ndarray, impostor: np.ndarray, n_folds: int, costs: tuple[float, float]) -> dict:
+def _numbers(
+    genuine: np.ndarray, impostor: np.ndarray, n_folds: int, costs: tuple[float, float]
+) -> dict:
     """All numbers of one set of genuine and impostor scores."""
     if min(len(genuine), len(impostor)) == 0:  # the same names, and no number
-        return {name: value * np.nan for name, value in _numbers(np.zeros(1), np.zeros(1), n_folds, costs).items()}
+        return {
+            name: value * np.nan
+            for name, value in _numbers(np.zeros(1), np.zeros(1), n_folds, costs).items()
+        }
     points, frr, far = rates_at_scores(genuine, impostor)
     accuracy, threshold = best_accuracy(genuine, impostor)
     numbers = {"best_accuracy": accuracy, "best_threshold": threshold}
@@ -159,10 +181,14 @@ def _numbers(genuine: np.ndarray, impostor: np.ndarray, n_folds: int, costs: tup
     return numbers
 
 
-def rates_at_scores(genuine: np.ndarray, impostor: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rates_at_scores(
+    genuine: np.ndarray, impostor: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """FRR and FAR where each of the scores that occur is the threshold (accept above it), and below all of them."""
     points = np.append(-np.inf, np.unique(np.concatenate([genuine, impostor])))
-    rejected, kept_out = (np.searchsorted(np.sort(part), points, side="right") for part in (genuine, impostor))
+    rejected, kept_out = (
+        np.searchsorted(np.sort(part), points, side="right") for part in (genuine, impostor)
+    )
     return points, rejected / len(genuine), 1 - kept_out / len(impostor)
 
 
@@ -183,7 +209,9 @@ def fold_accuracies(genuine: np.ndarray, impostor: np.ndarray, n_folds: int) -> 
     found = np.empty(n_folds)
     for k in range(n_folds):
         _, threshold = best_accuracy(genuine[fold[0] != k], impostor[fold[1] != k])
-        right = (genuine[fold[0] == k] > threshold).sum() + (impostor[fold[1] == k] <= threshold).sum()
+        right = (genuine[fold[0] == k] > threshold).sum() + (
+            impostor[fold[1] == k] <= threshold
+        ).sum()
         found[k] = right / sum((part == k).sum() for part in fold)
     return found
 
@@ -194,15 +222,22 @@ def least_cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
     share = np.bincount(place[: len(genuine)], minlength=len(points)) / len(genuine)
     other = np.bincount(place[len(genuine) :], minlength=len(points)) / len(impostor)
     posterior = np.clip(isotonic_regression(share / (share + other), weights=share + other).x, 0, 1)
-    return float(0.0 - (xlogy(share, posterior) + xlogy(other, 1 - posterior)).sum() / (2 * np.log(2)))
+    return float(
+        0.0 - (xlogy(share, posterior) + xlogy(other, 1 - posterior)).sum() / (2 * np.log(2))
+    )
 
 
-def _labelled(everyone: dict, of_groups: list[dict], groups: np.ndarray, distance: bool) -> xr.Dataset:
+def _labelled(
+    everyone: dict, of_groups: list[dict], groups: np.ndarray, distance: bool
+) -> xr.Dataset:
     """The numbers of a model with names; thresholds of distances in their own sign."""
     dims = {name: (FOLD,) if np.ndim(value) else () for name, value in everyone.items()}
     found = {name: (dims[name], value) for name, value in everyone.items()}
     for name in everyone if of_groups else ():
-        found[f"{name}_group"] = ((GROUP, *dims[name]), np.array([numbers[name] for numbers in of_groups]))
+        found[f"{name}_group"] = (
+            (GROUP, *dims[name]),
+            np.array([numbers[name] for numbers in of_groups]),
+        )
     result = xr.Dataset(found, {GROUP: groups} if of_groups else {})
     for name in [name for name in result if name.startswith("best_threshold") and distance]:
         result[name] = 0.0 - result[name]

@@ -31,10 +31,17 @@ class Canvas(FigureCanvasAgg):
         super().__init__(Figure(figsize=(width, height)))
         self.ax, self.values, self.cautions, self.failed = self.figure.subplots(), {}, [], ""
         # margins wide enough for every label: to find them anew for each picture would double its time
-        ends = {"left": side / width, "right": 1 - EDGE / width, "bottom": foot / height, "top": 1 - 0.65 / height}
+        ends = {
+            "left": side / width,
+            "right": 1 - EDGE / width,
+            "bottom": foot / height,
+            "top": 1 - 0.65 / height,
+        }
         self.figure.subplots_adjust(**ends)
         for axis in (self.ax.xaxis, self.ax.yaxis):
-            axis.reset_ticks = lambda: None  # when axes are cleared; made anew, ticks take a sixth of a picture's time
+            axis.reset_ticks = lambda: (
+                None
+            )  # when axes are cleared; made anew, ticks take a sixth of a picture's time
         self.renderer = Renderer(*self.figure.bbox.size, self.figure.dpi)
 
     def get_renderer(self) -> RendererAgg:
@@ -46,7 +53,9 @@ class Canvas(FigureCanvasAgg):
         for axis in (self.ax.xaxis, self.ax.yaxis):
             low, high = axis.get_view_interval()
             if isinstance(axis.get_minor_locator(), LogLocator) and high > SHORT * low:
-                axis.set_minor_locator(NullLocator() if high > WIDE * low else LogLocator(subs=(2, 5)))
+                axis.set_minor_locator(
+                    NullLocator() if high > WIDE * low else LogLocator(subs=(2, 5))
+                )
         self.draw()
         return _png(np.asarray(self.buffer_rgba())[..., :3])
 
@@ -57,7 +66,9 @@ def _png(image: np.ndarray) -> bytes:
     size = struct.pack(">2I5B", image.shape[1], image.shape[0], 8, 2, 0, 0, 0)
     out = b"\x89PNG\r\n\x1a\n"
     for kind, data in ((b"IHDR", size), (b"IDAT", zlib.compress(rows, 1)), (b"IEND", b"")):
-        out += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        out += (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
     return out
 
 
@@ -84,4 +95,6 @@ class Renderer(RendererAgg):
             image = drawn[foot : max(rows, default=0) + 1, left : max(cols, default=0) + 1].copy()
             self.kept[key] = left - half, foot - half, image
         right, up, image = self.kept[key]
-        self.draw_image(self.new_gc(), x // 2 * 2 + right, int(self.height) - y // 2 * 2 + up, image)
+        self.draw_image(
+            self.new_gc(), x // 2 * 2 + right, int(self.height) - y // 2 * 2 + up, image
+        )

@@ -24,7 +24,17 @@ from frkit.base import (
 )
 from frkit.data.labels import VARYING_RULES
 from frkit.evaluation.evaluate import evaluate
-from frkit.explore.panel import Panel, far_range, menu, number, remembered, say, several, slider, tick
+from frkit.explore.panel import (
+    Panel,
+    far_range,
+    menu,
+    number,
+    remembered,
+    say,
+    several,
+    slider,
+    tick,
+)
 from frkit.explore.roc import LEVEL, TREE, within
 from frkit.intervals import band, decision_zones, fair_floor, provenance
 from frkit.measures import measure, names
@@ -81,12 +91,23 @@ def fairness(
         require_returned("scores", scores, *TENSOR)
     for rule in varying.values() if isinstance(varying, dict) else [varying]:
         require_one_of("varying", rule, VARYING_RULES)
-    by, held = {}, {}  # held: evaluations by attribute, scheme, and whether impostors come from the same group only
+    by, held = (
+        {},
+        {},
+    )  # held: evaluations by attribute, scheme, and whether impostors come from the same group only
     for one in [evaluation] if isinstance(evaluation, xr.DataTree) else evaluation.values():
         known = provenance(one)
-        require(known["by"] is not None, "this evaluation has no groups: call evaluate(..., by=...)")
-        require(FAR_LEVEL in one["empirical"].coords, "this evaluation has no FAR levels: call evaluate(..., far=...)")
-        require("replicates" in one.children, "this evaluation has no replicates: call evaluate(..., resampling=...)")
+        require(
+            known["by"] is not None, "this evaluation has no groups: call evaluate(..., by=...)"
+        )
+        require(
+            FAR_LEVEL in one["empirical"].coords,
+            "this evaluation has no FAR levels: call evaluate(..., far=...)",
+        )
+        require(
+            "replicates" in one.children,
+            "this evaluation has no replicates: call evaluate(..., resampling=...)",
+        )
         words = known["by"] if isinstance(known["by"], str) else " & ".join(known["by"])
         by[words] = known["by"]
         key = words, known["scheme"], known["impostors"] == "same-group"
@@ -94,7 +115,11 @@ def fairness(
     first = next(iter(held.values()))
     known = provenance(first)
     data, n = first["empirical"].to_dataset(), first["replicates"].sizes[REPLICATE]
-    metrics = [name for name in names() if measure(name).fair is not None and name.startswith(("far_", "frr_"))]
+    metrics = [
+        name
+        for name in names()
+        if measure(name).fair is not None and name.startswith(("far_", "frr_"))
+    ]
     counts = sorted({min(n, count) for count in (25, 50, 100, 200, 500, 1000)} | {n})
     controls = {
         "attribute": menu("attribute", options=list(by)),
@@ -105,8 +130,12 @@ def fairness(
     }
     if MODEL in data.dims:
         asked = start.get("models") if isinstance(start.get("models"), list | tuple) else ()
-        names_of_models = data[MODEL].values.tolist()  # those asked for first: zones A and C follow the order
-        models = sorted(names_of_models, key=lambda name: asked.index(name) if name in asked else len(asked))
+        names_of_models = data[
+            MODEL
+        ].values.tolist()  # those asked for first: zones A and C follow the order
+        models = sorted(
+            names_of_models, key=lambda name: asked.index(name) if name in asked else len(asked)
+        )
         controls["models"] = several("models", models, models[:2])
     if scores is not None:
         controls["scheme"] = menu("scheme", options=OF_IMAGES, value=known["scheme"])
@@ -114,7 +143,9 @@ def fairness(
 
     @remembered
     def band_and_floor(key, metric, level, replicates) -> tuple[xr.Dataset, xr.Dataset]:
-        one = first_replicates(held[key], replicates)  # of which the floor is made, however few they are
+        one = first_replicates(
+            held[key], replicates
+        )  # of which the floor is made, however few they are
         of_replicates = one.drop_nodes("people", errors="ignore")
         return band(one, metric, level=level), fair_floor(of_replicates, metric, level=level)
 
@@ -123,14 +154,21 @@ def fairness(
         if key not in held:
             return say(ax, "not evaluated yet: press the button")
         chosen = within(far) | ({MODEL: list(models)} if models else {})
-        bands, floors = (found.sel(chosen) for found in band_and_floor(key, metric, level, replicates))
+        bands, floors = (
+            found.sel(chosen) for found in band_and_floor(key, metric, level, replicates)
+        )
         zones = decision_zones(bands) if bands.sizes.get(MODEL) == 2 else None
         plot.fairness(bands, ax, floors=floors, zones=zones)
 
     def compute(attribute, scheme, same, **_chosen) -> None:
         if (attribute, scheme, same) not in held:
             drawn = Resampling(scheme, n=n, seed=known["seed"])
-            how = {"far": data[FAR_LEVEL].values, "by": by[attribute], "resampling": drawn, "varying": varying}
+            how = {
+                "far": data[FAR_LEVEL].values,
+                "by": by[attribute],
+                "resampling": drawn,
+                "varying": varying,
+            }
             pairs = "same-group" if same else "all"
             held[attribute, scheme, same] = evaluate(scores, impostors=pairs, **how)
 
@@ -190,9 +228,17 @@ def fairness_indices(
     """
     require_whole("deals", deals, 0)
     named = score_maps if isinstance(score_maps, dict) else {}
-    usable = [isinstance(words, str) and (isinstance(one, str) or callable(one)) for words, one in named.items()]
-    require(any(usable) and all(usable), "score_maps must name at least one score map: {'words': a name or a function}")
-    first = indices.fairness_indices(scores, by=by, score_map=next(iter(score_maps.values())), bins=10)
+    usable = [
+        isinstance(words, str) and (isinstance(one, str) or callable(one))
+        for words, one in named.items()
+    ]
+    require(
+        any(usable) and all(usable),
+        "score_maps must name at least one score map: {'words': a name or a function}",
+    )
+    first = indices.fairness_indices(
+        scores, by=by, score_map=next(iter(score_maps.values())), bins=10
+    )
     shares = [(f"{100 * share:g} %", share) for share in SHARES]
     later = {"continuous_update": False}
     controls = {
@@ -206,7 +252,9 @@ def fairness_indices(
     @remembered
     def found_with(group, share, score_map, **how) -> xr.Dataset:
         stays = indices.thinned(scores, by=by, keep={group: share} if share < 1 else {})
-        return indices.fairness_indices(stays, by=by, score_map=score_maps[score_map], deals=deals, **how)
+        return indices.fairness_indices(
+            stays, by=by, score_map=score_maps[score_map], deals=deals, **how
+        )
 
     def histograms(ax: Axes, group, share, **how) -> None:
         found = found_with(group if share < 1 else None, share, balance=False, **how)
@@ -214,7 +262,9 @@ def fairness_indices(
         plot.score_histograms(found, ax).set_title(f"weights of the groups: {weights}", loc="left")
 
     def values(ax: Axes, group, share, balance, **how) -> None:
-        plot.fairness_indices(found_with(group if share < 1 else None, share, balance=balance, **how), ax)
+        plot.fairness_indices(
+            found_with(group if share < 1 else None, share, balance=balance, **how), ax
+        )
 
     return Panel(controls, histograms, values, room=(1.1, 0.95), start=start).box()
 
@@ -250,16 +300,23 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     """
     require_returned("result", result, *SUBSETS, "eer", "tpr", GROUP, "batch")
     rates, most = result[["eer", "tpr"]].assign_attrs(result.attrs), result.sizes[SUBSET]
-    counts = sorted({count for count in (5, 10, 20, 50, 100, 200, 500, 1000, 2000) if count < most} | {most})
+    counts = sorted(
+        {count for count in (5, 10, 20, 50, 100, 200, 500, 1000, 2000) if count < most} | {most}
+    )
     controls = {"count": slider("number K of subsets", options=counts, value=most)}
     for dim in (dim for dim in rates.eer.dims if dim not in ("batch", SUBSET, GROUP)):
         options, kind = rates[dim].values.tolist(), slider if dim == SUBSET_SIZE else menu
-        controls[dim] = kind("people in a subset" if dim == SUBSET_SIZE else dim, options=options, value=options[-1])
+        controls[dim] = kind(
+            "people in a subset" if dim == SUBSET_SIZE else dim, options=options, value=options[-1]
+        )
     controls |= {
         "reference": menu("reference group", options=[BEST, *rates[GROUP].values.tolist()]),
         "step": number("σ from level to level", value=1.0, min=0.25, max=4.0, step=0.25),
         "signed": tick("N with its sign", value=False),
-        "beside": menu("on the right", options={"EERs of the subsets": "eer", "p against the number of subsets": "p"}),
+        "beside": menu(
+            "on the right",
+            options={"EERs of the subsets": "eer", "p against the number of subsets": "p"},
+        ),
     }
 
     found_with = remembered(partial(first_subsets, rates))
@@ -279,7 +336,9 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
 
 def with_steps(found: xr.Dataset, step: float) -> xr.Dataset:
     """The same with risk levels at multiples of `step`."""
-    return nsigma.with_risk(found, {"minimal": 0, "limited": step, "high": 2 * step, "unacceptable": 3 * step})
+    return nsigma.with_risk(
+        found, {"minimal": 0, "limited": step, "high": 2 * step, "unacceptable": 3 * step}
+    )
 
 
 def first_subsets(rates: xr.Dataset, count: int, reference: str, **at) -> xr.Dataset:

@@ -26,7 +26,10 @@ MOST_READ = 4_000_000_000  # bytes of a file that is named by its path
 ACCEPTED = tuple(end for end in ENDINGS if end != ".zarr")  # a folder is no upload
 NONE, SEVERAL = "(none)", "Ctrl for several"
 SIDES = ("probe_identity", "reference_identity")
-SECONDS = {True: (4.0, 1e-7), False: (18.0, 5e-7)}  # quick -> of any report, and of each comparison of images
+SECONDS = {
+    True: (4.0, 1e-7),
+    False: (18.0, 5e-7),
+}  # quick -> of any report, and of each comparison of images
 WIDE = {"width": "auto", "max_width": "38em"}
 
 
@@ -56,9 +59,18 @@ def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
     >>> type(fk.explore.own_data()).__name__
     'HBox'
     """
-    require(path is None or isinstance(path, (str, Path)), f"path must be that of a file, got {type(path).__name__}")
+    require(
+        path is None or isinstance(path, (str, Path)),
+        f"path must be that of a file, got {type(path).__name__}",
+    )
     one = OwnData(path)
-    choices = {"by": one.by, "models": one.models, "far": one.far, "quick": one.quick, "folder": one.folder}
+    choices = {
+        "by": one.by,
+        "models": one.models,
+        "far": one.far,
+        "quick": one.quick,
+        "folder": one.folder,
+    }
     start_at(choices, start)
     return one.box
 
@@ -69,33 +81,53 @@ class OwnData:
     def __init__(self, path: str | Path | None = None):
         self.data, self.found, self.thread = None, None, None
         self.stopping = threading.Event()
-        self.path = labelled(widgets.Text, "file", value=str(path or ""), placeholder="path; empty: the demo's faces")
-        self.upload = widgets.FileUpload(accept=",".join(ACCEPTED), multiple=False, description="or upload")
+        self.path = labelled(
+            widgets.Text, "file", value=str(path or ""), placeholder="path; empty: the demo's faces"
+        )
+        self.upload = widgets.FileUpload(
+            accept=",".join(ACCEPTED), multiple=False, description="or upload"
+        )
         self.read_button = widgets.Button(description="Read")
         self.said, self.preview = widgets.HTML(), widgets.HTML()
         self.columns = {
             "score": labelled(widgets.SelectMultiple, "scores", rows=4, tooltip=SEVERAL),
             "genuine": labelled(widgets.Dropdown, "genuine (1 or 0)", options=[NONE]),
-            **{side: labelled(widgets.Dropdown, side.replace("_", " "), options=[NONE]) for side in SIDES},
+            **{
+                side: labelled(widgets.Dropdown, side.replace("_", " "), options=[NONE])
+                for side in SIDES
+            },
         }
         self.mapping = widgets.VBox([*self.columns.values()])
         self.by = labelled(widgets.Dropdown, "groups of", options=[NONE])
         self.models = labelled(widgets.SelectMultiple, "models", rows=3, tooltip=SEVERAL)
         self.far = labelled(widgets.Text, "FAR levels", value="0.01, 0.001")
         self.quick = labelled(widgets.Checkbox, "quick (no long tests)", value=True)
-        self.run_button = widgets.Button(description="Evaluate", button_style="primary", disabled=True)
+        self.run_button = widgets.Button(
+            description="Evaluate", button_style="primary", disabled=True
+        )
         self.stop_button = widgets.Button(description="Stop", disabled=True)
         self.bar, self.step = widgets.FloatProgress(max=1, layout={"width": "12em"}), widgets.HTML()
         self.result = widgets.HTML("<p>The report stands here.</p>")
         self.folder = labelled(widgets.Text, "folder", value="frkit-report")
-        self.save_button, self.link = widgets.Button(description="Write report", disabled=True), widgets.HTML()
+        self.save_button, self.link = (
+            widgets.Button(description="Write report", disabled=True),
+            widgets.HTML(),
+        )
         self.box = self._laid_out()
         self._connect()
         self.read()
 
     def _laid_out(self) -> widgets.HBox:
         """Two columns, one beneath the other where the page is narrow."""
-        for one in (self.path, self.by, self.models, self.far, self.quick, self.folder, *self.columns.values()):
+        for one in (
+            self.path,
+            self.by,
+            self.models,
+            self.far,
+            self.quick,
+            self.folder,
+            *self.columns.values(),
+        ):
             one.layout = widgets.Layout(**WIDE)
             one.style.description_width = "10em"
         buttons = widgets.HBox([self.run_button, self.stop_button, self.bar])
@@ -107,9 +139,14 @@ class OwnData:
         ]  # fmt: skip
         columns = [
             widgets.VBox(left, layout={"flex": "1 1 22em", "max_width": "40em", "min_width": "0"}),
-            widgets.VBox([self.result], layout={"flex": "2 1 30em", "min_width": "0", "overflow": "auto"}),
+            widgets.VBox(
+                [self.result], layout={"flex": "2 1 30em", "min_width": "0", "overflow": "auto"}
+            ),
         ]
-        return widgets.HBox(columns, layout={"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"})
+        return widgets.HBox(
+            columns,
+            layout={"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"},
+        )
 
     def _connect(self) -> None:
         """Each button to what it does."""
@@ -159,7 +196,10 @@ class OwnData:
         with named(path):
             file_kind(path)
             size = path.stat().st_size
-            require(size <= MOST_READ, f"has {size / 1e9:.1f} GB; a report in a notebook takes {MOST_READ / 1e9:.0f}")
+            require(
+                size <= MOST_READ,
+                f"has {size / 1e9:.1f} GB; a report in a notebook takes {MOST_READ / 1e9:.0f}",
+            )
         return path
 
     def _look(self, path: Path) -> None:
@@ -170,13 +210,18 @@ class OwnData:
                 table = preview(path, 5)
                 shown = table.iloc[:, :8].to_html(index=False, border=0, max_cols=8)
                 more = f" (8 of {table.shape[1]} columns)" if table.shape[1] > 8 else ""
-                self.preview.value = f'<div style="overflow-x:auto">{shown}</div><small>first rows{more}</small>'
+                self.preview.value = (
+                    f'<div style="overflow-x:auto">{shown}</div><small>first rows{more}</small>'
+                )
             if form == "columns":
                 self._offer([str(name) for name in preview(path, 1).columns], guessed["columns"])
 
     def _offer(self, header: list[str], roles: dict) -> None:
         """Put the columns of a table of pairs into the controls, as they were guessed."""
-        self.columns["score"].options, self.columns["score"].value = header, [*np.atleast_1d(roles["score"])]
+        self.columns["score"].options, self.columns["score"].value = (
+            header,
+            [*np.atleast_1d(roles["score"])],
+        )
         for name in ("genuine", *SIDES):
             self.columns[name].options = [NONE, *header]
             self.columns[name].value = roles.get(name, NONE)
@@ -187,10 +232,18 @@ class OwnData:
         if self.source is None or self.roles is None:
             return
         try:
-            own = {name: control.value for name, control in self.columns.items() if control.value not in (NONE, ())}
+            own = {
+                name: control.value
+                for name, control in self.columns.items()
+                if control.value not in (NONE, ())
+            }
             kept = {name: role for name, role in self.roles.items() if name not in self.columns}
             require("score" in own, "choose at least one column of scores")
-            self.roles = kept | own | {"score": list(own["score"]) if len(own["score"]) > 1 else own["score"][0]}
+            self.roles = (
+                kept
+                | own
+                | {"score": list(own["score"]) if len(own["score"]) > 1 else own["score"][0]}
+            )
             self._load()
         except (InputError, OSError) as error:
             self.run_button.disabled = True
@@ -209,16 +262,28 @@ class OwnData:
         models = self.data[MODEL].values.astype(str).tolist() if MODEL in self.data.dims else []
         self.models.options, self.models.value = models, models
         self.models.layout.display = "" if models else "none"
-        sizes = ", ".join(f"{size:,} {dim}s" for dim, size in self.data.sizes.items() if dim in (IMAGE, PAIR, PROBE))
-        self._say(f"{kind_of(self.data)}: {sizes}; attributes: {', '.join(names) or 'none'}", *caught)
+        sizes = ", ".join(
+            f"{size:,} {dim}s"
+            for dim, size in self.data.sizes.items()
+            if dim in (IMAGE, PAIR, PROBE)
+        )
+        self._say(
+            f"{kind_of(self.data)}: {sizes}; attributes: {', '.join(names) or 'none'}", *caught
+        )
         self.run_button.disabled = False
         self._guess()
 
     def _attributes(self) -> list[str]:
         """Attributes of the people, of at most 50 labels."""
         side = "" if IMAGE in self.data.dims else f"{PROBE}_"
-        known = {str(name): self.data[name].values for name in self.data.coords if self.data[name].ndim == 1}
-        labels = {name.removeprefix(side): held for name, held in known.items() if name.startswith(side)}
+        known = {
+            str(name): self.data[name].values
+            for name in self.data.coords
+            if self.data[name].ndim == 1
+        }
+        labels = {
+            name.removeprefix(side): held for name, held in known.items() if name.startswith(side)
+        }
         names = [name for name in labels if name not in (IDENTITY, IMAGE, MODEL, "person")]
         return [name for name in names if len(np.unique(labels[name].astype(str))) <= 50]
 
@@ -228,7 +293,9 @@ class OwnData:
         """How long an evaluation will take."""
         if self.data is not None:
             sizes = self.data.sizes
-            pairs = sizes[IMAGE] ** 2 if IMAGE in sizes else sizes.get(PAIR, sizes.get(PROBE, 0) ** 2)
+            pairs = (
+                sizes[IMAGE] ** 2 if IMAGE in sizes else sizes.get(PAIR, sizes.get(PROBE, 0) ** 2)
+            )
             each, of_pair = SECONDS[self.quick.value]
             seconds = max(1, len(self.models.value)) * (each + of_pair * pairs)
             self.step.value = f"<small>takes about {seconds:.0f} s on two cores</small>"
@@ -236,16 +303,24 @@ class OwnData:
     def start(self) -> None:
         """Evaluate beside the notebook, so that the stop button can be pressed."""
         try:
-            levels = [float(word) for word in self.far.value.replace(";", ",").split(",") if word.strip()]
+            levels = [
+                float(word) for word in self.far.value.replace(";", ",").split(",") if word.strip()
+            ]
         except ValueError:
-            self._say(f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}", bad=True)
+            self._say(
+                f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}", bad=True
+            )
             return
         self.stopping.clear()
         self.run_button.disabled, self.stop_button.disabled = True, False
         data, chosen = self.data, [*self.models.value]
         if 0 < len(chosen) < len(self.models.options):
             data = data.sel({MODEL: chosen if len(chosen) > 1 else chosen[0]})
-        how = {"by": None if self.by.value == NONE else self.by.value, "far": levels, "quick": self.quick.value}
+        how = {
+            "by": None if self.by.value == NONE else self.by.value,
+            "far": levels,
+            "quick": self.quick.value,
+        }
         self.thread = threading.Thread(target=self._run, args=(data, how), daemon=True)
         self.thread.start()
 
@@ -275,7 +350,10 @@ class OwnData:
         except Stopped:
             self.step.value = "<small>stopped</small>"
         except Exception as error:
-            self._say(str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}", bad=True)
+            self._say(
+                str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}",
+                bad=True,
+            )
         finally:
             self.bar.value, self.run_button.disabled, self.stop_button.disabled = 0, False, True
 
@@ -284,7 +362,9 @@ class OwnData:
         self.found = found
         self.result.value = body = page.fragment(found)
         whole = base64.b64encode(page.page(found, body).encode("utf-8")).decode("ascii")
-        self.link.value = f'<a download="report.html" href="data:text/html;base64,{whole}">download the page</a>'
+        self.link.value = (
+            f'<a download="report.html" href="data:text/html;base64,{whole}">download the page</a>'
+        )
         self.save_button.disabled = False
         self.step.value = f"<small>done in {found.seconds:.0f} s</small>"
 
@@ -299,5 +379,11 @@ class OwnData:
     def _say(self, words: str, *warned, bad: bool = False) -> None:
         """A sentence beneath the file's controls; errors stand out."""
         more = "".join(f"<br>{escape(str(one.message))}" for one in warned)
-        mark = 'role="alert" style="color:#D55E00;font-weight:bold;' if bad else 'role="status" style="'
-        self.said.value = f'<p {mark}overflow-wrap:anywhere;line-height:1.4">{escape(words)}{more}</p>'
+        mark = (
+            'role="alert" style="color:#D55E00;font-weight:bold;'
+            if bad
+            else 'role="status" style="'
+        )
+        self.said.value = (
+            f'<p {mark}overflow-wrap:anywhere;line-height:1.4">{escape(words)}{more}</p>'
+        )

@@ -37,12 +37,22 @@ NAMES = """<script>(() => {
     document.addEventListener('keyup', tell);
     document.addEventListener('focusin', tell);
 })()</script>"""
-MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}  # the chosen place in a figure
+MARK = {
+    "color": "#F0E442",
+    "linewidth": 6,
+    "alpha": 0.4,
+    "zorder": 0,
+}  # the chosen place in a figure
 
 
 def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
     """A control with its words in full before it."""
-    return kind(description=label, style={"description_width": "13.5em"}, layout={"width": "39.5em"}, **settings)
+    return kind(
+        description=label,
+        style={"description_width": "13.5em"},
+        layout={"width": "39.5em"},
+        **settings,
+    )
 
 
 slider, menu = partial(labelled, widgets.SelectionSlider), partial(labelled, widgets.Dropdown)
@@ -52,7 +62,9 @@ number, tick = partial(labelled, widgets.FloatSlider), partial(labelled, widgets
 def several(label: str, options: list, value: list) -> widgets.SelectMultiple:
     """A control that chooses any number of options."""
     words = f"{label} (Ctrl for several)"
-    return labelled(widgets.SelectMultiple, words, options=options, value=value, rows=min(8, len(options)))
+    return labelled(
+        widgets.SelectMultiple, words, options=options, value=value, rows=min(8, len(options))
+    )
 
 
 def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
@@ -68,7 +80,9 @@ def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
 
 def _nearest(offered: list, wanted: object) -> object:
     """The number offered that is nearest to the one wanted; anything else as it is."""
-    numbers = [value for value in offered if isinstance(value, int | float) and not isinstance(value, bool)]
+    numbers = [
+        value for value in offered if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
     if not numbers or not isinstance(wanted, int | float):
         return wanted
     return min(numbers, key=lambda value: abs(value - wanted))
@@ -77,9 +91,14 @@ def _nearest(offered: list, wanted: object) -> object:
 def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]) -> None:
     """Set controls to the values with which an explorer begins; a number takes the nearest one that is offered."""
     for name, wanted in start.items():
-        require(name in controls, f"no control {name!r} to start with; there are {', '.join(controls)}")
+        require(
+            name in controls, f"no control {name!r} to start with; there are {', '.join(controls)}"
+        )
         control = controls[name]
-        offered = [option[1] if isinstance(option, tuple) else option for option in getattr(control, "options", ())]
+        offered = [
+            option[1] if isinstance(option, tuple) else option
+            for option in getattr(control, "options", ())
+        ]
         nothing = wanted is None or isinstance(wanted, float) and isnan(wanted)
         require(not nothing, f"{name!r} cannot start with {wanted!r}: choose from {offered}")
         try:
@@ -88,7 +107,9 @@ def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]
             else:
                 control.value = _nearest(offered, wanted)
         except (TraitError, TypeError, ValueError) as error:
-            raise InputError(f"{name!r} cannot start with {wanted!r}: choose from {offered}") from error
+            raise InputError(
+                f"{name!r} cannot start with {wanted!r}: choose from {offered}"
+            ) from error
 
 
 def remembered(compute: Callable) -> Callable:
@@ -125,13 +146,17 @@ class Stopped(Exception):
 
 def end(work: Thread) -> None:
     """Make a thread raise Stopped at its next line of Python; what it waits for comes to its end first."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(work.ident), ctypes.py_object(Stopped))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(work.ident), ctypes.py_object(Stopped)
+    )
 
 
 def column(*children: widgets.Widget) -> widgets.VBox:
     """One under the other; and a script that tells screen readers the words before each slider, and what it shows."""
     script = {"output_type": "display_data", "data": {"text/html": NAMES}, "metadata": {}}
-    return widgets.VBox([*children, widgets.Output(outputs=(script,))], layout={"overflow": "auto hidden"})
+    return widgets.VBox(
+        [*children, widgets.Output(outputs=(script,))], layout={"overflow": "auto hidden"}
+    )
 
 
 class Panel:
@@ -147,14 +172,25 @@ class Panel:
     """
 
     def __init__(
-        self, controls: dict, *shows: Callable, room: tuple[float, float] = (0.85, 0.65), start: Mapping | None = None
+        self,
+        controls: dict,
+        *shows: Callable,
+        room: tuple[float, float] = (0.85, 0.65),
+        start: Mapping | None = None,
     ):
         self.controls, self.shows = controls, shows
         start_at(controls, start or {})
         with mpl.rc_context(LOOK):
             self.canvases = [Canvas((6.6, 4.8)[len(shows) - 1], *room) for _ in shows]
-        size = {"flex": "1 1 26em", "min_width": "0", "max_width": f"{self.canvases[0].figure.bbox.width:.0f}px"}
-        wrapped = {"flex_flow": "row wrap", "align_items": "flex-start"}  # one below the other on a narrow page
+        size = {
+            "flex": "1 1 26em",
+            "min_width": "0",
+            "max_width": f"{self.canvases[0].figure.bbox.width:.0f}px",
+        }
+        wrapped = {
+            "flex_flow": "row wrap",
+            "align_items": "flex-start",
+        }  # one below the other on a narrow page
         self.pictures = widgets.Box([widgets.Image(layout=size) for _ in shows], layout=wrapped)
         self.cautions, self.stale = widgets.HTML(), widgets.HTML()
         for control in controls.values():
@@ -164,9 +200,15 @@ class Panel:
     def redraw(self, change: object = None) -> None:
         """Draw the figures whose controls were moved, or all; an error stands where cautions stand."""
         named = [signature(show).parameters for show in self.shows]
-        for show, own, canvas, image in zip(self.shows, named, self.canvases, self.pictures.children, strict=True):
+        for show, own, canvas, image in zip(
+            self.shows, named, self.canvases, self.pictures.children, strict=True
+        ):
             rest = any(one.kind is one.VAR_KEYWORD for one in own.values())
-            asked = [name for name in self.controls if name in own or rest and not any(name in one for one in named)]
+            asked = [
+                name
+                for name in self.controls
+                if name in own or rest and not any(name in one for one in named)
+            ]
             values = {name: self.controls[name].value for name in asked}
             if change is not None and values == canvas.values:
                 continue
@@ -182,13 +224,21 @@ class Panel:
                     canvas.failed = f'<p role="alert"><b>{escape(str(error))}</b></p>'
                     say(canvas.ax, "no figure for this position: see below")
                 image.value = canvas.png()
-            canvas.cautions = [f"<li>{escape(str(one.message))}</li>" for one in caught if one.category is DataWarning]
+            canvas.cautions = [
+                f"<li>{escape(str(one.message))}</li>"
+                for one in caught
+                if one.category is DataWarning
+            ]
         failed = "".join(dict.fromkeys(canvas.failed for canvas in self.canvases))
         items = "".join(dict.fromkeys(item for canvas in self.canvases for item in canvas.cautions))
         self.cautions.value = failed + (items and f"<ul>{items}</ul>")
 
     def box(
-        self, words: str = "", compute: Callable | None = None, seconds: Callable | None = None, **asked: widgets.Widget
+        self,
+        words: str = "",
+        compute: Callable | None = None,
+        seconds: Callable | None = None,
+        **asked: widgets.Widget,
     ) -> widgets.VBox:
         """Everything in one column: controls, a button where there is something to compute, figure, cautions.
 
@@ -210,9 +260,14 @@ class LongWork:
         self.panel, self.compute, self.seconds, self.asked = panel, compute, seconds, asked
         self.button, self.stop = (widgets.Button(description=name) for name in (words, "Stop"))
         self.button.layout.width, self.stop.disabled, self.stop.layout.width = "26em", True, "6em"
-        self.bar, self.errors = widgets.FloatProgress(max=1, layout={"visibility": "hidden"}), widgets.Output()
+        self.bar, self.errors = (
+            widgets.FloatProgress(max=1, layout={"visibility": "hidden"}),
+            widgets.Output(),
+        )
         self.pace = 1.0  # what the last run took, over the guess for it
-        self.studied = {name: control.value for name, control in asked.items()}  # what the figure shows
+        self.studied = {
+            name: control.value for name, control in asked.items()
+        }  # what the figure shows
         self.button.on_click(self.begin)
         self.stop.on_click(lambda _button: end(self.thread))
         for control in asked.values():
@@ -227,14 +282,18 @@ class LongWork:
         """Say how long a run takes, and where the figure is not of these sizes."""
         if any(_differ(control.value, self.studied[name]) for name, control in self.asked.items()):
             words = words or "\u26a0 The figure is not of these sizes: press the button."
-        words += f" A run takes about {float(f'{self.pace * self.seconds(**self.chosen()):.1g}'):g} s."
+        words += (
+            f" A run takes about {float(f'{self.pace * self.seconds(**self.chosen()):.1g}'):g} s."
+        )
         self.panel.stale.value = f'<p role="status">{words.strip()}</p>'
 
     def begin(self, _button: widgets.Button) -> None:
         """Start, and tell the time meanwhile."""
         self.errors.clear_output()
         self.let(running=True)
-        self.thread = Thread(target=copy_context().run, args=(self.run,), daemon=True)  # what it prints finds its place
+        self.thread = Thread(
+            target=copy_context().run, args=(self.run,), daemon=True
+        )  # what it prints finds its place
         self.thread.start()
         Thread(target=self.tell_time, daemon=True).start()
         if getattr(get_ipython(), "kernel", None) is None:
@@ -244,7 +303,10 @@ class LongWork:
         """While it runs, nothing can be moved: two drawings at a time would disturb each other."""
         for control in (self.button, *self.panel.controls.values(), *self.asked.values()):
             control.disabled = running
-        self.stop.disabled, self.bar.layout.visibility = not running, "visible" if running else "hidden"
+        self.stop.disabled, self.bar.layout.visibility = (
+            not running,
+            "visible" if running else "hidden",
+        )
 
     def run(self) -> None:
         """Compute, and draw what was found, unless it is stopped; errors show where their place is."""

@@ -15,7 +15,13 @@ GUESSED = {"color": "#333333", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
 
 
 def predict(
-    question: str, draw: Callable[[Axes], object], *, low: float, high: float, answer: float, **start
+    question: str,
+    draw: Callable[[Axes], object],
+    *,
+    low: float,
+    high: float,
+    answer: float,
+    **start,
 ) -> widgets.VBox:
     """Ask for a guess, and draw it into the figure that answers the question once the button is pressed.
 
@@ -61,7 +67,9 @@ def predict(
             ax.set(ylim=(low, high), xticks=[])
         ax.axhline(guess, label="your guess", **GUESSED)
         if shown and ax.get_legend():
-            named = dict(zip(*reversed(ax.get_legend_handles_labels())))  # an entry that stands there twice once
+            named = dict(
+                zip(*reversed(ax.get_legend_handles_labels()))
+            )  # an entry that stands there twice once
             ax.legend(named.values(), named.keys(), framealpha=0.75)
 
     box = Panel({"guess": guess, "shown": shown}, show, start=start).box()

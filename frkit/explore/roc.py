@@ -57,13 +57,20 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     choices = {}
     for name, one in evaluations.items():
         coords = one["empirical"].coords
-        require(FAR_LEVEL in coords, "this evaluation has no FAR levels: call evaluate(..., far=...)")
+        require(
+            FAR_LEVEL in coords, "this evaluation has no FAR levels: call evaluate(..., far=...)"
+        )
         for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
-            choices[", ".join(part for part in (name, model) if part) or "empirical curve"] = (name, model)
+            choices[", ".join(part for part in (name, model) if part) or "empirical curve"] = (
+                name,
+                model,
+            )
     without = all("people" in one.children for one in evaluations.values())
     resampled = all("replicates" in one.children for one in evaluations.values())
     methods = ("effective",) * without + OF_REPLICATES * resampled
-    require(len(methods) > 0, "this evaluation has no replicates: call evaluate(..., resampling=...)")
+    require(
+        len(methods) > 0, "this evaluation has no replicates: call evaluate(..., resampling=...)"
+    )
     controls = {
         "method": menu("interval", options=methods),
         "level": number("nominal level", **LEVEL),
@@ -84,7 +91,9 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     return Panel(controls, show, start=start).box()
 
 
-def chosen_bands(made: Callable[[str], xr.Dataset], curves: Iterable, far: tuple) -> dict[str, xr.Dataset]:
+def chosen_bands(
+    made: Callable[[str], xr.Dataset], curves: Iterable, far: tuple
+) -> dict[str, xr.Dataset]:
     """The bands of some curves, each given by its evaluation's name and model, within a range of FAR, by evaluation."""
     found = {}
     for name in dict.fromkeys(name for name, _ in curves):

@@ -9,7 +9,17 @@ from matplotlib.axes import Axes
 
 from frkit import plot, studies
 from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require, require_returned, require_whole
-from frkit.explore.panel import MARK, Panel, far_names, far_range, labelled, menu, number, say, slider
+from frkit.explore.panel import (
+    MARK,
+    Panel,
+    far_names,
+    far_range,
+    labelled,
+    menu,
+    number,
+    say,
+    slider,
+)
 from frkit.plot.coverage import STUDY
 from frkit.plot.studies import BIAS, GROWTH
 from frkit.vmf import Mixture, mixture
@@ -64,7 +74,9 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
 
     def distances(ax: Axes, size, far, model=None) -> None:
         one = result if model is None else result.sel({MODEL: model})
-        plot.consistency(studies.sup_distance(one, far), ax).axvline(int(one.n_images.sel(size=size)), **MARK)
+        plot.consistency(studies.sup_distance(one, far), ax).axvline(
+            int(one.n_images.sel(size=size)), **MARK
+        )
 
     return Panel(controls, curves, distances, start=start).box()
 
@@ -107,11 +119,16 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     controls = {
         "per_identity": slider("images per identity", options=sizes),
         "far": slider("FAR level", options=levels, index=len(levels) // 2),
-        "moved": menu("bootstrap curves", options={"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}),
+        "moved": menu(
+            "bootstrap curves", options={"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}
+        ),
     }
 
     def curves(ax: Axes, per_identity, far, moved) -> None:
-        fan, truth = shown["study"].sel(per_identity=per_identity), xr.Dataset({"frr": shown["study"].truth})
+        fan, truth = (
+            shown["study"].sel(per_identity=per_identity),
+            xr.Dataset({"frr": shown["study"].truth}),
+        )
         plot.fan(recentered(fan) if moved else fan, ax, truth=truth).axvline(far, **MARK)
 
     def intervals(ax: Axes, per_identity, far) -> None:
@@ -121,14 +138,20 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
         attrs = shown["study"].attrs
         how = {"n": study.sizes[REPLICATE], "seed": attrs["seed"] + 1, "level": attrs["level"]}
         far = study[FAR_LEVEL].values
-        shown["study"] = studies.bootstrap_bias(mixture, per_identity=tuple(sizes), far=far, progress=False, **how)
+        shown["study"] = studies.bootstrap_bias(
+            mixture, per_identity=tuple(sizes), far=far, progress=False, **how
+        )
 
     def seconds(**_chosen) -> float:
         people, n = len(mixture.concentrations), study.sizes[REPLICATE]
         return sum(0.2 + 5e-9 * (people * size) ** 2 * (1 + n / 200) for size in sizes)  # two cores
 
     panel = Panel(controls, curves, intervals, room=(0.85, 1.35), start=start)
-    return panel.box() if mixture is None else panel.box("Draw new data and bootstrap them", compute, seconds)
+    return (
+        panel.box()
+        if mixture is None
+        else panel.box("Draw new data and bootstrap them", compute, seconds)
+    )
 
 
 def recentered(fan: xr.Dataset) -> xr.Dataset:
@@ -167,20 +190,31 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     ['FAR level', 'nominal coverage', 'scheme', 'on the right']
     """
     require_returned("study", study, *STUDY, "scheme", "study")
-    shown, made, fars = {"study": study}, json.loads(study.attrs["study"]), far_names(study[FAR_LEVEL].values)
+    shown, made, fars = (
+        {"study": study},
+        json.loads(study.attrs["study"]),
+        far_names(study[FAR_LEVEL].values),
+    )
     levels = [(f"{level:.2f}", level) for level in study.level.values.tolist()]
     controls = {
         "far": slider("FAR level", options=fars, index=len(fars) // 2),
         "level": slider("nominal coverage", options=levels, index=len(levels) - 1),
         "scheme": menu("scheme", options=study.scheme.values.tolist()),
-        "beside": menu("on the right", options={"coverage along FAR": "along", "laws of the error": "laws"}),
+        "beside": menu(
+            "on the right", options={"coverage along FAR": "along", "laws of the error": "laws"}
+        ),
     }
     asked = {}
     for name, (label, low, high, step) in SIZES.items():
         value = made[name] if isinstance(made[name], int) else low
         limits = {"min": min(low, value), "max": max(high, value), "step": step}
         asked[name] = labelled(widgets.IntSlider, label, value=value, **limits)
-    limits = {"min": 1, "max": max(1000, made["concentrations"][1]), "step": 1, "readout_format": ".0f"}
+    limits = {
+        "min": 1,
+        "max": max(1000, made["concentrations"][1]),
+        "step": 1,
+        "readout_format": ".0f",
+    }
     ends = [float(round(end)) for end in made["concentrations"]]  # on the slider's steps
     asked["kappa"] = labelled(widgets.FloatRangeSlider, "concentrations κ", value=ends, **limits)
 
@@ -195,16 +229,24 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
             plot.coverage_along(one.sel(level=level), ax=ax).axvline(far, **MARK)
 
     def compute(n_identities, per_identity, dim, n_datasets, kappa, **_chosen) -> None:
-        kept = {f"{name}s": tuple(study[name].values.tolist()) for name in ("scheme", "method", "level")}
+        kept = {
+            f"{name}s": tuple(study[name].values.tolist()) for name in ("scheme", "method", "level")
+        }
         population = mixture(n_identities, dim, kappa=kappa, seed=made["seed"])
-        sizes = {"n_datasets": n_datasets, "per_identity": per_identity, "replicates": made["replicates"]}
+        sizes = {
+            "n_datasets": n_datasets,
+            "per_identity": per_identity,
+            "replicates": made["replicates"],
+        }
         sizes |= {"far": study[FAR_LEVEL].values, "seed": made["seed"], "progress": False}
         shown["study"] = studies.coverage(population, **sizes, **kept)
 
     def seconds(n_identities, per_identity, n_datasets, **_chosen) -> float:
         return n_datasets * (0.03 + 0.3 * (n_identities * per_identity / 1e4) ** 2)  # two cores
 
-    return Panel(controls, levels_of, rest, start=start).box("Run a study of this size", compute, seconds, **asked)
+    return Panel(controls, levels_of, rest, start=start).box(
+        "Run a study of this size", compute, seconds, **asked
+    )
 
 
 def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
@@ -263,4 +305,6 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     def seconds(n_images, hidden, **_chosen) -> float:
         return 1 + n_images * (20 + hidden) / 40_000  # two cores
 
-    return Panel(controls, estimates, measures, start=start).box("Draw people and estimate", compute, seconds, **asked)
+    return Panel(controls, estimates, measures, start=start).box(
+        "Draw people and estimate", compute, seconds, **asked
+    )

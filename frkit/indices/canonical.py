@@ -6,7 +6,17 @@ import numpy as np
 import xarray as xr
 from scipy.stats import beta
 
-from frkit.base import GROUP, IDENTITY, PAIR, PROBE, REFERENCE, SCORE_BIN, require, require_one_of, require_whole
+from frkit.base import (
+    GROUP,
+    IDENTITY,
+    PAIR,
+    PROBE,
+    REFERENCE,
+    SCORE_BIN,
+    require,
+    require_one_of,
+    require_whole,
+)
 from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.pairs import pairs
 
@@ -23,18 +33,29 @@ SPREADS = {
     "highly unfair": (0.2611, 0.0941, 0.3948),
 }
 SYSTEMS = {
-    "sfi": {kind: [((1 + z) / 2, 0.1, (1 - z) / 2, 0.1) for z in three] for kind, three in SEPARATIONS.items()},
+    "sfi": {
+        kind: [((1 + z) / 2, 0.1, (1 - z) / 2, 0.1) for z in three]
+        for kind, three in SEPARATIONS.items()
+    },
     "cfi": {kind: [(0.7, z / 2, 0.3, z / 2) for z in three] for kind, three in SPREADS.items()},
     "dfi": {
         "fair": [(0.7, 0.15, 0.3, 0.15)] * 3,
         "unfair": [(0.7 + shift, 0.15, 0.3 + shift, 0.15) for shift in (0.085, -0.078, 0.0)],
-        "highly unfair": [(0.325, 0.055, 0.114, 0.055), (0.657, 0.055, 0.454, 0.055), (0.82, 0.055, 0.601, 0.055)],
+        "highly unfair": [
+            (0.325, 0.055, 0.114, 0.055),
+            (0.657, 0.055, 0.454, 0.055),
+            (0.82, 0.055, 0.601, 0.055),
+        ],
     },
 }
 
 
 def canonical_scores(
-    kind: str = "fair", *, index: str = "sfi", sizes: Sequence[int] = (1000, 1000, 1000), seed: int = 0
+    kind: str = "fair",
+    *,
+    index: str = "sfi",
+    sizes: Sequence[int] = (1000, 1000, 1000),
+    seed: int = 0,
 ) -> xr.Dataset:
     """Draw the scores of a synthetic system that is fair, unfair or highly unfair between groups.
 
@@ -70,7 +91,10 @@ def canonical_scores(
     """
     system, seed = _system(kind, index, sizes), require_whole("seed", seed, 0)
     scores, labels = [], []
-    generators = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2 * len(system))]
+    generators = [
+        np.random.default_rng(child)
+        for child in np.random.SeedSequence(seed).spawn(2 * len(system))
+    ]
     for g, (four, size) in enumerate(zip(system, sizes, strict=True)):
         for k, (mean, sd) in enumerate((four[:2], four[2:])):
             scores.append(beta(*shape(mean, sd)).ppf(generators[2 * g + k].random(size)))
@@ -80,7 +104,11 @@ def canonical_scores(
 
 
 def canonical_population(
-    kind: str = "fair", *, index: str = "sfi", sizes: Sequence[int] = (1000, 1000, 1000), bins: int = 100
+    kind: str = "fair",
+    *,
+    index: str = "sfi",
+    sizes: Sequence[int] = (1000, 1000, 1000),
+    bins: int = 100,
 ) -> xr.Dataset:
     """Exact moments and histograms of the distributions that `canonical_scores` draws from.
 
@@ -111,9 +139,16 @@ def canonical_population(
     for k, word in enumerate(("genuine", "impostor")):
         mean, sd = system[:, 2 * k], system[:, 2 * k + 1]
         masses = np.diff(beta(*shape(mean, sd)).cdf(edges[:, None]), axis=0)
-        data |= {f"{word}_mean_group": mean, f"{word}_sd_group": sd, f"{word}_pairs_group": np.array(sizes)}
+        data |= {
+            f"{word}_mean_group": mean,
+            f"{word}_sd_group": sd,
+            f"{word}_pairs_group": np.array(sizes),
+        }
         data[f"{word}_histogram_group"] = masses
-    dims = {name: ((SCORE_BIN, GROUP) if values.ndim == 2 else GROUP, values) for name, values in data.items()}
+    dims = {
+        name: ((SCORE_BIN, GROUP) if values.ndim == 2 else GROUP, values)
+        for name, values in data.items()
+    }
     names = [f"group {g + 1}" for g in range(len(system))]
     return xr.Dataset(dims, coords={GROUP: names, SCORE_BIN: (edges[1:] + edges[:-1]) / 2})
 
@@ -135,7 +170,11 @@ def _system(kind: str, index: str, sizes: Sequence[int]) -> list[tuple]:
 
 
 def thinned(
-    scores: xr.DataArray | xr.Dataset, *, by: str | list[str], keep: Mapping[str, float], seed: int = 0
+    scores: xr.DataArray | xr.Dataset,
+    *,
+    by: str | list[str],
+    keep: Mapping[str, float],
+    seed: int = 0,
 ) -> xr.DataArray:
     """Keep a share of some groups' people at random, so that groups become unequal.
 
@@ -165,13 +204,17 @@ def thinned(
     dim = PAIR if PAIR in scores.dims else PROBE
     group, _ = labels_of_sides(scores, by)
     owner = f"{PROBE}_{IDENTITY}"
-    unit = scores[owner].values.astype(str) if owner in scores.coords else np.arange(scores.sizes[dim])
+    unit = (
+        scores[owner].values.astype(str) if owner in scores.coords else np.arange(scores.sizes[dim])
+    )
     stays = np.ones(len(group), bool)
     rng = np.random.default_rng(seed)
     for name, share in sorted(keep.items()):
         require(0 < share <= 1, f"keep must hold shares in (0, 1], got {share!r} for {name!r}")
         mine = np.flatnonzero(group == name)
-        require(len(mine) > 0, f"no group is called {name!r}; there are {', '.join(np.unique(group))}")
+        require(
+            len(mine) > 0, f"no group is called {name!r}; there are {', '.join(np.unique(group))}"
+        )
         people = rng.permutation(np.unique(unit[mine]))
         stays[mine] = np.isin(unit[mine], people[: max(1, round(share * len(people)))])
     at = np.flatnonzero(stays)

@@ -45,7 +45,9 @@ from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 
 MISSING = {"genuine": "a person with two images", "impostor": "two people"}
-ROUNDING = 1e-5  # by so much may a mapped score lie outside [0, 1]: that is rounding, and is cut off
+ROUNDING = (
+    1e-5  # by so much may a mapped score lie outside [0, 1]: that is rounding, and is cut off
+)
 PER_BIN = 100  # scores that a group needs for each bin, or sample size decides about DFI
 FEW = 256  # scores that tell whether a map increases
 
@@ -108,10 +110,15 @@ def evaluate(
     require(deals != 1, "deals must be 0 (no floor) or at least 2, got 1")
     mapped = unit_scores(scores, score_map)
     how = dict(weighting="pair", histogram=(bins, (0.0, 1.0)), progress=progress, rates=False)
-    found = evaluate_parts(mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how)
+    found = evaluate_parts(
+        mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **how
+    )
     tallies = found["empirical"].to_dataset()
     names = tallies[GROUP].values
-    require(len(names) > 1, f"fairness between groups needs two groups or more, got {listed(names)} only")
+    require(
+        len(names) > 1,
+        f"fairness between groups needs two groups or more, got {listed(names)} only",
+    )
     for kind, need in MISSING.items():
         many = tallies[f"{kind}_pairs_group"]
         none = names[(many == 0).any([dim for dim in many.dims if dim != GROUP]).values]
@@ -137,7 +144,11 @@ def evaluate(
 def _angular(score: np.ndarray) -> np.ndarray:
     """1 - angle / pi; a number that is no cosine has no angle."""
     with np.errstate(invalid="ignore"):
-        return 1 - np.arccos(np.where(np.abs(score) <= 1 + ROUNDING, np.clip(score, -1, 1), np.nan)) / np.pi
+        return (
+            1
+            - np.arccos(np.where(np.abs(score) <= 1 + ROUNDING, np.clip(score, -1, 1), np.nan))
+            / np.pi
+        )
 
 
 # name -> map; Euclidean scores are minus a distance
@@ -164,13 +175,25 @@ def _mapped(score: np.ndarray, score_map: str | Callable) -> np.ndarray:
         f"{failed} score(s) are NaN (failed comparisons), which have no place in a distribution: leave those pairs "
         "out, or give them the score that the system acts upon",
     )
-    function, name = SCORE_MAPS[score_map] if isinstance(score_map, str) else score_map, map_name(score_map)
+    function, name = (
+        SCORE_MAPS[score_map] if isinstance(score_map, str) else score_map,
+        map_name(score_map),
+    )
     mapped = np.asarray(function(score), score.dtype)
-    require(mapped.shape == score.shape, f"score_map {name!r} must return one number for every score")
+    require(
+        mapped.shape == score.shape, f"score_map {name!r} must return one number for every score"
+    )
     # a function of the user's may fall somewhere; the kit's own maps do not
-    few = np.sort(score, axis=None)[:: max(1, score.size // FEW)] if callable(score_map) else score[:0]
+    few = (
+        np.sort(score, axis=None)[:: max(1, score.size // FEW)]
+        if callable(score_map)
+        else score[:0]
+    )
     rises = len(few) == 0 or np.all(np.diff(np.asarray(function(few), float)) >= -ROUNDING)
-    require(rises, f"score_map {name!r} decreases: larger must stay more alike; map distances with 1 - d, say")
+    require(
+        rises,
+        f"score_map {name!r} decreases: larger must stay more alike; map distances with 1 - d, say",
+    )
     bad = ~((mapped >= -ROUNDING) & (mapped <= 1 + ROUNDING))
     if bad.any():
         first = np.unravel_index(np.argmax(bad), bad.shape)
@@ -181,7 +204,9 @@ def _mapped(score: np.ndarray, score_map: str | Callable) -> np.ndarray:
     return np.clip(mapped, 0, 1)
 
 
-def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "cosine") -> xr.DataArray:
+def unit_scores(
+    scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "cosine"
+) -> xr.DataArray:
     """Map scores to [0, 1], as the fairness indices need them; a tensor stays lazy.
 
     Parameters
@@ -218,10 +243,17 @@ def unit_scores(scores: xr.DataArray | xr.Dataset, score_map: str | Callable = "
     )
     apply = partial(_mapped, score_map=score_map)
     similarity = f"{scores.attrs.get('similarity', 'given')}, map {map_name(score_map)}"
-    attrs = dict(scores.attrs) | {"similarity": similarity, "distance": 0}  # larger is more alike, after a map too
+    attrs = dict(scores.attrs) | {
+        "similarity": similarity,
+        "distance": 0,
+    }  # larger is more alike, after a map too
     if "self_score" in attrs:
         attrs["self_score"] = float(apply(np.array([float(attrs["self_score"])]))[0])
-    data = apply(scores.values) if PAIR in scores.dims else scores.data.map_blocks(apply, dtype=scores.dtype)
+    data = (
+        apply(scores.values)
+        if PAIR in scores.dims
+        else scores.data.map_blocks(apply, dtype=scores.dtype)
+    )
     return scores.copy(data=data).assign_attrs(attrs)
 
 
@@ -288,7 +320,9 @@ def fairness_indices(
     >>> bool(found.sfi.sel(variant="extremal") < found.sfi.sel(variant="normal") < 0.7)
     True
     """
-    evaluation = evaluate(scores, by=by, score_map=score_map, bins=bins, resampling=resampling, **options)
+    evaluation = evaluate(
+        scores, by=by, score_map=score_map, bins=bins, resampling=resampling, **options
+    )
     found = summary(evaluation, group_sizes=group_sizes, balance=balance, c=c, level=level)
     return found.assign_attrs(score_map=map_name(score_map))
 
@@ -345,10 +379,15 @@ def summary(
     parts["z_distribution"] = distribution(tallies, balance=balance)
     parts |= {"weights": group_weights(tallies, **options), "images": tallies.images_group}
     for kind in MISSING:
-        parts |= {f"{kind}_{name}": tallies[f"{kind}_{name}_group"] for name in ("mean", "sd", "histogram", "pairs")}
+        parts |= {
+            f"{kind}_{name}": tallies[f"{kind}_{name}_group"]
+            for name in ("mean", "sd", "histogram", "pairs")
+        }
     dims = [dim for dim in tallies.genuine_pairs_group.dims if dim != GROUP]
     many = (tallies.genuine_pairs_group + tallies.impostor_pairs_group).min(dims)
-    few = tallies[GROUP].values[(many < PER_BIN * tallies.sizes[SCORE_BIN]).values]  # sample size decides their DFI
+    few = tallies[GROUP].values[
+        (many < PER_BIN * tallies.sizes[SCORE_BIN]).values
+    ]  # sample size decides their DFI
     if len(few):
         warn(
             f"fewer than {PER_BIN} scores for each of {tallies.sizes[SCORE_BIN]} bins in {listed(few)}: DFI is then "
@@ -359,12 +398,23 @@ def summary(
         every = [make(variant, **options, **more) for variant in VARIANTS]
         found = found.merge(_with_ends(evaluation, every, make.__name__, level))
     known = provenance(evaluation)
-    attrs = {name: known[name] for name in ("scheme", "target", "n", "similarity") if known.get(name) is not None}
-    attrs |= {"by": json.dumps(known["by"]), "bins": tallies.sizes[SCORE_BIN], "balance": int(balance), "c": c}
+    attrs = {
+        name: known[name]
+        for name in ("scheme", "target", "n", "similarity")
+        if known.get(name) is not None
+    }
+    attrs |= {
+        "by": json.dumps(known["by"]),
+        "bins": tallies.sizes[SCORE_BIN],
+        "balance": int(balance),
+        "c": c,
+    }
     return found.assign_attrs(attrs | {"level": level})
 
 
-def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: float) -> xr.Dataset:
+def _with_ends(
+    evaluation: xr.DataTree, every: list[Measure], name: str, level: float
+) -> xr.Dataset:
     """One index over its variants, with interval and floor where the evaluation holds what they need."""
     rows = []
     for measure in every:
@@ -374,6 +424,10 @@ def _with_ends(evaluation: xr.DataTree, every: list[Measure], name: str, level: 
             row |= {f"{name}_{end}": ends[end] for end in ("lower", "upper", "includes_fair")}
         if DEALT in evaluation.children:
             fair = fair_floor(evaluation, measure, level=level)
-            row |= {f"{name}_floor": fair["median"], f"{name}_floor_limit": fair.limit, f"{name}_p": fair.p}
+            row |= {
+                f"{name}_floor": fair["median"],
+                f"{name}_floor_limit": fair.limit,
+                f"{name}_p": fair.p,
+            }
         rows.append(xr.Dataset(row))
     return xr.concat(rows, xr.DataArray(list(VARIANTS), dims="variant", name="variant"))

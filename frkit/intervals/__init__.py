@@ -6,5 +6,14 @@ from frkit.intervals.floors import fair_floor
 from frkit.intervals.permutation import permutation_test
 from frkit.intervals.reading import provenance
 
-__all__ = ["METHODS", "band", "compare", "decision_zones", "fan", "fair_floor", "permutation_test", "provenance"]
+__all__ = [
+    "METHODS",
+    "band",
+    "compare",
+    "decision_zones",
+    "fan",
+    "fair_floor",
+    "permutation_test",
+    "provenance",
+]
 __all__ += ["uncertainty"]

@@ -93,7 +93,11 @@ def logarithm(values: xr.DataArray) -> xr.DataArray:
 def quantiles(values: xr.DataArray, at: tuple[float, float]) -> Ends:
     """Two quantiles over replicates, NumPy's default (type 7); NaN are left out, infinite values keep their rank."""
     both = xr.apply_ufunc(
-        _quantile_pair, values, kwargs={"at": at}, input_core_dims=[[REPLICATE]], output_core_dims=[["end"]]
+        _quantile_pair,
+        values,
+        kwargs={"at": at},
+        input_core_dims=[[REPLICATE]],
+        output_core_dims=[["end"]],
     )
     return both.isel(end=0), both.isel(end=1)
 
@@ -112,7 +116,9 @@ def _row_quantiles(row: np.ndarray, at: tuple[float, float]) -> np.ndarray:
         return np.full(2, np.nan)
     below, above = (np.quantile(row, at, method=side) for side in ("lower", "higher"))
     # between both infinities the end lies outwards, whatever the weights: nothing is known there
-    infinite = np.where(np.isinf(below) & (np.isfinite(above) | (np.asarray(at) < 0.5)), below, above)
+    infinite = np.where(
+        np.isinf(below) & (np.isfinite(above) | (np.asarray(at) < 0.5)), below, above
+    )
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite([below, above]).all(0), np.quantile(row, at), infinite)
 
@@ -201,9 +207,7 @@ def sup_t(evaluation: xr.DataTree, chosen: Measure, level: float, target: str) -
     data = evaluation["empirical"].to_dataset()
     estimate = chosen(data)
     along = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in estimate.dims]
-    require(
-        along, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}"
-    )
+    require(along, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}")
     resolved = data["resolved"] if "resolved" in data else estimate.notnull()
     result = effective(evaluation, chosen, level, target)
     if chosen.name in RATES:
@@ -431,7 +435,9 @@ def uncertainty(evaluation: xr.DataTree, measure: AnyMeasure) -> xr.DataArray:
     return result
 
 
-def fan(evaluation: xr.DataTree, measure: AnyMeasure = "frr", *, recentered: bool = False) -> xr.Dataset:
+def fan(
+    evaluation: xr.DataTree, measure: AnyMeasure = "frr", *, recentered: bool = False
+) -> xr.Dataset:
     """Collect the replicate curves of a measure with their centre and the estimate, for a picture.
 
     Parameters

@@ -18,7 +18,14 @@ from frkit.intervals.bands import (
 from frkit.intervals.contributions import NEW_PEOPLE, Added, count_alike
 from frkit.intervals.effective import RATES, UNSEEN, added_to, effective_rates, jeffreys
 from frkit.intervals.equality import equality_test
-from frkit.intervals.reading import Values, attributes, provenance, values_of, warn_of, with_resolved
+from frkit.intervals.reading import (
+    Values,
+    attributes,
+    provenance,
+    values_of,
+    warn_of,
+    with_resolved,
+)
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure
 from frkit.measures.registry import measure as find_measure
 
@@ -330,7 +337,17 @@ def _two_sides(evaluation_a, evaluation_b, measure, models) -> tuple:
 def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
     """Refuse to pair evaluations whose replicates are not the same resamples of the same images."""
     first, second = provenance(a), provenance(b)
-    for key in ("scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "by", "far_of"):
+    for key in (
+        "scheme",
+        "n",
+        "seed",
+        "weighting",
+        "impostors",
+        "n_images",
+        "n_identities",
+        "by",
+        "far_of",
+    ):
         require(
             first.get(key) == second.get(key),
             f"a paired comparison needs the same images and the same draws, but {key} differs: "
@@ -356,7 +373,10 @@ def _require_paired(a: xr.DataTree, b: xr.DataTree) -> None:
 def _aligned(first, second) -> tuple:
     """What is known of both models, if it lies at exactly the same levels and groups."""
     one_sided = {*first.dims} ^ {*second.dims} - {MODEL}
-    require(not one_sided, f"the two models lie at other levels or groups: one alone has {listed(sorted(one_sided))}")
+    require(
+        not one_sided,
+        f"the two models lie at other levels or groups: one alone has {listed(sorted(one_sided))}",
+    )
     try:
         return xr.align(first, second, join="exact")
     except ValueError as error:
@@ -396,20 +416,30 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     'BC'
     """
     if not isinstance(bands, dict):
-        require(MODEL in bands.dims, "one band holds one model: give two bands by name, {'A': ..., 'B': ...}")
+        require(
+            MODEL in bands.dims,
+            "one band holds one model: give two bands by name, {'A': ..., 'B': ...}",
+        )
         bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in bands[MODEL].values}
     require(len(bands) == 2, f"zones compare two models, got {len(bands)}: {', '.join(bands)}")
     names, pair = list(bands), list(bands.values())
     fair = {band.attrs.get("fair") for band in pair}
     require(
-        len({band.attrs.get("measure") for band in pair}) == 1 and len(fair) == 1 and None not in fair,
+        len({band.attrs.get("measure") for band in pair}) == 1
+        and len(fair) == 1
+        and None not in fair,
         "zones need two bands of the same disparity measure, which has a fair value",
     )
-    require(pair[0].estimate.dims == pair[1].estimate.dims, "the two bands run over other dimensions")
+    require(
+        pair[0].estimate.dims == pair[1].estimate.dims, "the two bands run over other dimensions"
+    )
     first, second = _aligned(*pair)
     away = 1 if float((first.estimate + second.estimate - 2 * fair.pop()).sum()) >= 0 else -1
     words = {}
-    for name, variable in (("by_estimate", "estimate"), ("by_band", "upper" if away > 0 else "lower")):
+    for name, variable in (
+        ("by_estimate", "estimate"),
+        ("by_band", "upper" if away > 0 else "lower"),
+    ):
         gap = away * (first[variable] - second[variable])
         words[name] = xr.where(gap < 0, names[0], xr.where(gap > 0, names[1], ""))
     agree = words["by_estimate"] == words["by_band"]

@@ -38,7 +38,14 @@ from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.scores.groups import People, labels_of_sides, people
 
-RATES = ("far_group", "frr_group", "far_cross", "eer_group", "impostor_sd_group", "genuine_sd_group")
+RATES = (
+    "far_group",
+    "frr_group",
+    "far_cross",
+    "eer_group",
+    "impostor_sd_group",
+    "genuine_sd_group",
+)
 PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
 DEAL = "deal"
 DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt to groups
@@ -145,7 +152,9 @@ def _of_fair(evaluation: xr.DataTree, chosen: Measure) -> xr.DataArray:
         "replicates" in evaluation.children,
         f"the floor of {chosen.name!r} needs replicates: evaluate(..., resampling=Resampling(...))",
     )
-    fair = made_fair(*(evaluation[node].to_dataset() for node in ("empirical", "vstatistic", "replicates")))
+    fair = made_fair(
+        *(evaluation[node].to_dataset() for node in ("empirical", "vstatistic", "replicates"))
+    )
     require(
         set(fair.data_vars) & {*RATES, *PLACES, "auc_group"},
         "a floor needs groups: evaluate with by='the name of an attribute'",
@@ -162,7 +171,9 @@ def made_fair(data: xr.Dataset, centre: xr.Dataset, replicates: xr.Dataset) -> x
     """Replicates in which groups no longer differ: what has no groups is kept, what cannot be made fair left out."""
     kept = {name: value for name, value in replicates.items() if GROUP not in value.dims}
     with np.errstate(divide="ignore", invalid="ignore"):
-        for name in set(replicates.data_vars) & set(RATES):  # a group without an error has no noise to be seen: NaN
+        for name in set(replicates.data_vars) & set(
+            RATES
+        ):  # a group without an error has no noise to be seen: NaN
             fair = replicates[name] / centre[name].where(centre[name] > 0) * _common(data[name])
             kept[name] = fair if "_sd_" in name else fair.clip(max=1)
         for name in set(replicates.data_vars) & set(PLACES):
@@ -180,7 +191,9 @@ def _common(rates: xr.DataArray) -> xr.DataArray:
     return rates.mean([dim for dim in rates.dims if str(dim).endswith(GROUP)])
 
 
-def against(estimate: xr.DataArray, replicates: xr.DataArray, fair: float, level: float) -> xr.Dataset:
+def against(
+    estimate: xr.DataArray, replicates: xr.DataArray, fair: float, level: float
+) -> xr.Dataset:
     """Quantiles of the floor, counted away from the fair value, and how much of it reaches the estimate."""
     away = -1.0 if float((replicates - fair).where(np.isfinite(replicates)).sum()) < 0 else 1.0
     distance = away * (replicates - fair)
@@ -190,7 +203,9 @@ def against(estimate: xr.DataArray, replicates: xr.DataArray, fair: float, level
     n = known.sum(REPLICATE)
     p = ((1 + reached) / (1 + n)).where(estimate.notnull() & (n > 0))
     n_nonfinite = (~np.isfinite(replicates)).sum(REPLICATE)
-    return xr.Dataset({"estimate": estimate, "median": median, "limit": limit, "p": p, "n_nonfinite": n_nonfinite})
+    return xr.Dataset(
+        {"estimate": estimate, "median": median, "limit": limit, "p": p, "n_nonfinite": n_nonfinite}
+    )
 
 
 # --- people dealt to groups ----------------------------------------------------------------------------------
@@ -206,7 +221,10 @@ def deal(code: np.ndarray, rng: np.random.Generator, kind: np.ndarray | int = 0)
 
 def generators(deals: int, seed: int) -> list[np.random.Generator]:
     """One generator for each deal: the first of many deals are the deals of few."""
-    return [np.random.Generator(np.random.SFC64(child)) for child in np.random.SeedSequence((seed, 1)).spawn(deals)]
+    return [
+        np.random.Generator(np.random.SFC64(child))
+        for child in np.random.SeedSequence((seed, 1)).spawn(deals)
+    ]
 
 
 def grouped_people(who: People) -> tuple[np.ndarray, np.ndarray]:
@@ -251,24 +269,37 @@ class PeopleDealt:
         held = np.stack([np.isin(group, groups) for groups in self.groups], 1)
         counts = held.reshape(self.n, len(names)).astype(np.uint16)
         images = np.ones((self.n, len(identity)), np.uint16)
-        dims = {"identity_count": ((REPLICATE, IDENTITY), counts), "image_count": ((REPLICATE, IMAGE), images)}
+        dims = {
+            "identity_count": ((REPLICATE, IDENTITY), counts),
+            "image_count": ((REPLICATE, IMAGE), images),
+        }
         return xr.Dataset(dims, coords={IDENTITY: names})
 
 
-def deal_people(scores: xr.DataArray, by, varying: str, deals: int, seed: int, **options) -> xr.Dataset:
+def deal_people(
+    scores: xr.DataArray, by, varying: str, deals: int, seed: int, **options
+) -> xr.Dataset:
     """Tallies of all deals of a tensor, from one sweep: the variables of a node over (replicate, group)."""
     who = people(scores, by, varying)
     owner, code = grouped_people(who)
     dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
-    found = evaluate_parts(who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options)
+    found = evaluate_parts(
+        who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options
+    )
     nodes = found["replicates"].to_dataset()
-    tallies = nodes[[name for name in nodes if name.split("_")[0] in ("genuine", "impostor", "images")]]
+    tallies = nodes[
+        [name for name in nodes if name.split("_")[0] in ("genuine", "impostor", "images")]
+    ]
     pairs = pd.MultiIndex.from_product([range(deals), who.groups], names=[DEAL, GROUP])
-    by_group = tallies.assign_coords(xr.Coordinates.from_pandas_multiindex(pairs, REPLICATE)).unstack(REPLICATE)
+    by_group = tallies.assign_coords(
+        xr.Coordinates.from_pandas_multiindex(pairs, REPLICATE)
+    ).unstack(REPLICATE)
     return by_group.rename({DEAL: REPLICATE} | {name: f"{name}_group" for name in tallies})
 
 
-def deal_pairs(scores: xr.DataArray, by, deals: int, seed: int, bins: int, images: xr.DataArray) -> xr.Dataset:
+def deal_pairs(
+    scores: xr.DataArray, by, deals: int, seed: int, bins: int, images: xr.DataArray
+) -> xr.Dataset:
     """Tallies of all deals of a pair list: a pair goes with the person of its probe, or, without people, alone.
 
     Without people every group keeps its numbers of genuine and of impostor scores. images: of each group, which stay.
@@ -286,23 +317,42 @@ def deal_pairs(scores: xr.DataArray, by, deals: int, seed: int, bins: int, image
         unit, kind = np.arange(len(code)), genuine.astype(int)
     code_of_unit = np.zeros(unit.max() + 1, int)
     code_of_unit[unit] = code
-    dims = {name: (MODEL, GROUP) for name in ("pairs", "mean", "sd")} | {"histogram": (MODEL, SCORE_BIN, GROUP)}
-    kinds, models = {"genuine": genuine, "impostor": ~genuine}, np.atleast_2d(scores.transpose(..., PAIR).values)
+    dims = {name: (MODEL, GROUP) for name in ("pairs", "mean", "sd")} | {
+        "histogram": (MODEL, SCORE_BIN, GROUP)
+    }
+    kinds, models = (
+        {"genuine": genuine, "impostor": ~genuine},
+        np.atleast_2d(scores.transpose(..., PAIR).values),
+    )
 
     def tallied(code: np.ndarray) -> xr.Dataset:
         found = {}
         for kind, own in kinds.items():
-            each = zip(*(_of_kind(score[own], code[own], len(groups), bins) for score in models), strict=True)
-            found |= {f"{kind}_{name}_group": (dims[name], np.array(values)) for name, values in zip(dims, each)}
+            each = zip(
+                *(_of_kind(score[own], code[own], len(groups), bins) for score in models),
+                strict=True,
+            )
+            found |= {
+                f"{kind}_{name}_group": (dims[name], np.array(values))
+                for name, values in zip(dims, each)
+            }
         return xr.Dataset(found)
 
     each = [tallied(deal(code_of_unit, rng, kind)[unit]) for rng in generators(deals, seed)]
-    tallies = xr.concat(each, REPLICATE).assign_coords({GROUP: groups, SCORE_BIN: (np.arange(bins) + 0.5) / bins})
-    tallies = tallies.assign_coords({MODEL: scores[MODEL]}) if MODEL in scores.dims else tallies.isel({MODEL: 0})
+    tallies = xr.concat(each, REPLICATE).assign_coords(
+        {GROUP: groups, SCORE_BIN: (np.arange(bins) + 0.5) / bins}
+    )
+    tallies = (
+        tallies.assign_coords({MODEL: scores[MODEL]})
+        if MODEL in scores.dims
+        else tallies.isel({MODEL: 0})
+    )
     return tallies.assign(images_group=images)
 
 
-def _of_kind(score: np.ndarray, code: np.ndarray, n_groups: int, bins: int) -> tuple[np.ndarray, ...]:
+def _of_kind(
+    score: np.ndarray, code: np.ndarray, n_groups: int, bins: int
+) -> tuple[np.ndarray, ...]:
     """The four tallies of the genuine, or of the impostor, pairs of one model."""
     many = np.bincount(code, minlength=n_groups)
     cell = np.minimum((score * bins).astype(int), bins - 1) * n_groups + code

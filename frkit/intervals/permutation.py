@@ -9,7 +9,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, REPLICATE, THRESHOLD_LEVEL, require, require_inside
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    MODEL,
+    REFERENCE_GROUP,
+    REPLICATE,
+    THRESHOLD_LEVEL,
+    require,
+    require_inside,
+)
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import needs_of, tally_pairs
 from frkit.evaluation.evaluate import evaluate
@@ -85,26 +94,48 @@ def permutation_test(
     True
     """
     chosen, scores = find_measure(measure), checked_scores(scores)
-    require(chosen.fair is not None, f"{chosen.name!r} has no fair value; take a disparity measure of group rates")
+    require(
+        chosen.fair is not None,
+        f"{chosen.name!r} has no fair value; take a disparity measure of group rates",
+    )
     require(isinstance(n, (int, np.integer)) and n >= 1, f"n must be at least 1 deal, got {n!r}")
     require_inside("level", level, 0, 1)
-    require(varying != "split", "varying='split' makes several people of one, which cannot be dealt one by one")
-    evaluation = evaluate(scores, far=far, threshold=threshold, by=by, weighting=weighting, varying=varying)
+    require(
+        varying != "split",
+        "varying='split' makes several people of one, which cannot be dealt one by one",
+    )
+    evaluation = evaluate(
+        scores, far=far, threshold=threshold, by=by, weighting=weighting, varying=varying
+    )
     data = evaluation["empirical"].to_dataset()
     names = rates_read(chosen, data)
-    require(len(names) > 0, f"{chosen.name!r} reads no rates of groups: a permutation of the labels cannot change it")
+    require(
+        len(names) > 0,
+        f"{chosen.name!r} reads no rates of groups: a permutation of the labels cannot change it",
+    )
     models = [{MODEL: m} for m in range(scores.sizes[MODEL])] if MODEL in scores.dims else [{}]
     parts = []
     for at in models:
         options = (varying, weighting, n, seed, names)
-        parts.append(_dealt_rates(scores.isel(at, drop=True), data.isel(at, drop=True), by, options))
+        parts.append(
+            _dealt_rates(scores.isel(at, drop=True), data.isel(at, drop=True), by, options)
+        )
     dealt = parts[0] if MODEL not in scores.dims else xr.concat(parts, data[MODEL])
     of_groups = [name for name in data.data_vars if GROUP in data[name].dims]
     dealt = chosen(data.drop_vars(of_groups).assign(dealt))
     result = against(chosen(data), dealt.isel({REPLICATE: slice(1, None)}), chosen.fair, level)
     result = with_resolved(result, chosen, evaluation)
-    attrs = {"measure": chosen.name, "label": chosen.label or chosen.name, "method": "permutation of labels"}
-    attrs |= {"n": n, "fair": chosen.fair, "level": level, "by": by if isinstance(by, str) else " & ".join(by)}
+    attrs = {
+        "measure": chosen.name,
+        "label": chosen.label or chosen.name,
+        "method": "permutation of labels",
+    }
+    attrs |= {
+        "n": n,
+        "fair": chosen.fair,
+        "level": level,
+        "by": by if isinstance(by, str) else " & ".join(by),
+    }
     return result.assign_attrs(attrs)
 
 
@@ -113,7 +144,10 @@ def _dealt_rates(scores: xr.DataArray, data: xr.Dataset, by, options: tuple) -> 
     varying, weighting, n, seed, names = options
     who = make_protocol(scores, by=by, varying=varying, weighting=weighting).images
     owner, code = grouped_people(who)
-    require(owner.max() > 0, "these pairs carry no identities, so that there is nobody to deal labels to")
+    require(
+        owner.max() > 0,
+        "these pairs carry no identities, so that there is nobody to deal labels to",
+    )
     dealt = np.stack([code, *(deal(code, rng) for rng in generators(n, seed))])
     n_groups = len(who.groups)
     together = [(g,) for g in range(n_groups)]
@@ -127,7 +161,9 @@ def _dealt_rates(scores: xr.DataArray, data: xr.Dataset, by, options: tuple) -> 
     if "far_cross" in names:
         rates = rates.assign_coords({REFERENCE_GROUP: who.groups})
     for name in names:
-        same = np.isclose(rates[name].isel({REPLICATE: 0}), data[name], rtol=SAME, atol=1e-15, equal_nan=True)
+        same = np.isclose(
+            rates[name].isel({REPLICATE: 0}), data[name], rtol=SAME, atol=1e-15, equal_nan=True
+        )
         require(
             bool(same.all()),
             f"labels of {by!r} differ between the images or pairs of a person, so that people cannot be dealt to "
@@ -152,7 +188,10 @@ def _rates(scores: xr.DataArray, data: xr.Dataset, weighting, draws: PeopleDealt
         return np.moveaxis(values.reshape(len(draws.dealt), -1, *values.shape[1:]), 1, -1)
 
     far, of_groups = by_deal("far"), slice(0, n_groups)
-    rates = {"far_group": (line, far[..., of_groups]), "frr_group": (line, by_deal("frr")[..., of_groups])}
+    rates = {
+        "far_group": (line, far[..., of_groups]),
+        "frr_group": (line, by_deal("frr")[..., of_groups]),
+    }
     rates["eer_group"] = ((REPLICATE, GROUP), by_deal("eer")[..., of_groups])
     if len(draws.groups) > n_groups:
         accepted = far * total[:, None]
@@ -160,6 +199,8 @@ def _rates(scores: xr.DataArray, data: xr.Dataset, weighting, draws: PeopleDealt
         for place, (g, h) in enumerate(draws.groups[n_groups:], start=n_groups):
             between = accepted[..., place] - accepted[..., g] - accepted[..., h]
             pairs = (total[:, place] - total[:, g] - total[:, h])[:, None]
-            cross[..., g, h] = cross[..., h, g] = np.divide(between, pairs, where=pairs > 0, out=between * np.nan)
+            cross[..., g, h] = cross[..., h, g] = np.divide(
+                between, pairs, where=pairs > 0, out=between * np.nan
+            )
         rates["far_cross"] = ((*line, REFERENCE_GROUP), cross)
     return xr.Dataset(rates)

@@ -73,7 +73,9 @@ def provenance(evaluation: xr.DataTree) -> dict:
     120
     """
     known = getattr(evaluation, "attrs", ())
-    require("provenance" in known, "this evaluation carries no provenance: pass what evaluate returned")
+    require(
+        "provenance" in known, "this evaluation carries no provenance: pass what evaluate returned"
+    )
     return json.loads(evaluation.attrs["provenance"])
 
 
@@ -81,10 +83,14 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
     """Apply a measure to the data, the V-statistic and the replicates."""
     children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
     for name in ("empirical", "vstatistic"):
-        require(name in children, f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned")
+        require(
+            name in children,
+            f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned",
+        )
     chosen(evaluation["empirical"].to_dataset())  # says what it lacks
     require(
-        "replicates" in children, "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))"
+        "replicates" in children,
+        "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
     known = provenance(evaluation)
     require(
@@ -98,7 +104,9 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
     nodes = ("empirical", "vstatistic", "replicates")
     values = Values(*(chosen(evaluation[name].to_dataset()) for name in nodes))
     n = values.replicates.sizes.get(REPLICATE, 0)
-    require(n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)")
+    require(
+        n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)"
+    )
     return _eased(values, SCHEMES[known["scheme"]].pair_noise) if chosen.binned else values
 
 
@@ -114,17 +122,33 @@ def _eased(values: Values, pair_noise: float) -> Values:
 
 
 def attributes(
-    evaluation: xr.DataTree, chosen: Measure, method: str, level: float | None, target: str | None = None
+    evaluation: xr.DataTree,
+    chosen: Measure,
+    method: str,
+    level: float | None,
+    target: str | None = None,
 ) -> dict:
     """What every interval says about itself; target: whose rates it is about, where no replicates are read."""
     known = provenance(evaluation)
-    attrs = {key: known[key] for key in ("scheme", "target", "n", "weighting") if known.get(key) is not None}
+    attrs = {
+        key: known[key]
+        for key in ("scheme", "target", "n", "weighting")
+        if known.get(key) is not None
+    }
     if target is not None:
         people = known.get("n_identities")
         new = NEW_PEOPLE if people else "new pairs that share nobody (too narrow where they do)"
         these = f"these {people} people, new images"
-        attrs = {"target": these if target == THESE_PEOPLE else new, "weighting": known["weighting"]}
-    attrs |= {"measure": chosen.name, "label": chosen.label or chosen.name, "method": method, "scale": chosen.scale}
+        attrs = {
+            "target": these if target == THESE_PEOPLE else new,
+            "weighting": known["weighting"],
+        }
+    attrs |= {
+        "measure": chosen.name,
+        "label": chosen.label or chosen.name,
+        "method": method,
+        "scale": chosen.scale,
+    }
     if chosen.fair is not None:
         attrs["fair"] = chosen.fair
     return attrs if level is None else {**attrs, "level": level}
@@ -148,7 +172,9 @@ def resolved_of(data: xr.Dataset, chosen: Measure, dims: tuple) -> xr.DataArray 
     for name, errors in ERRORS_OF.items():
         if errors in data and name in read:
             own = data[errors] >= RESOLVED
-            resolved = resolved & own.all([dim for dim in own.dims if str(dim).endswith(GROUP) and dim not in dims])
+            resolved = resolved & own.all(
+                [dim for dim in own.dims if str(dim).endswith(GROUP) and dim not in dims]
+            )
     return resolved
 
 
@@ -159,7 +185,9 @@ def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
     above = result.estimate >= chosen.fair
     reaches = xr.where(above, result.lower <= chosen.fair, result.upper >= chosen.fair)
     known = result.estimate.notnull() & result.lower.notnull() & result.upper.notnull()
-    return result.assign(includes_fair=reaches.where(known))  # missing, not False, where an end cannot be had
+    return result.assign(
+        includes_fair=reaches.where(known)
+    )  # missing, not False, where an end cannot be had
 
 
 @contextmanager
@@ -201,10 +229,19 @@ def kept_with(evaluation: xr.DataTree) -> dict:
 
 def _scheme_cautions(attrs: dict) -> list[str]:
     """What the scheme cannot do for this measure and this method."""
-    name, scheme = attrs["measure"], SCHEMES.get(attrs.get("scheme"))  # of replicates that were read, if any
-    if scheme is None or not scheme.target.startswith("new identities") or not name.startswith("far_"):
+    name, scheme = (
+        attrs["measure"],
+        SCHEMES.get(attrs.get("scheme")),
+    )  # of replicates that were read, if any
+    if (
+        scheme is None
+        or not scheme.target.startswith("new identities")
+        or not name.startswith("far_")
+    ):
         return []
-    return [f"bands of {name} that draw people can be up to √3 times too wide at low FAR, where single pairs decide"]
+    return [
+        f"bands of {name} that draw people can be up to √3 times too wide at low FAR, where single pairs decide"
+    ]
 
 
 def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> list[str]:
@@ -237,7 +274,9 @@ def _where(condition: xr.DataArray) -> str:
         held = condition.any([other for other in condition.dims if other != dim])
         names = held[dim].values[held.values]
         if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
-            many = f"{names.min():.3g} to {names.max():.3g}" if len(names) > 1 else f"{names[0]:.3g}"
+            many = (
+                f"{names.min():.3g} to {names.max():.3g}" if len(names) > 1 else f"{names[0]:.3g}"
+            )
             words.insert(0, f"at {'FAR' if dim == FAR_LEVEL else 'threshold'} {many}")
         elif dim in (GROUP, MODEL):
             words.append(f"of {dim} {listed(names)}")

@@ -66,13 +66,24 @@ def _weighted(far: xr.DataArray, frr: xr.DataArray, c: float) -> xr.DataArray:
 DISPARITIES: dict[str, tuple[Formula, str, float, str]] = {
     "max_min": (max_min, LOG_SCALE, 1.0, "largest / smallest group {rate}"),
     "max_geomean": (max_geomean, LOG_SCALE, 1.0, "largest group {rate} / geometric mean"),
-    "log_geomean": (log_geomean, IDENTITY_SCALE, 0.0, "sum of |log10(group {rate} / geometric mean)|"),
+    "log_geomean": (
+        log_geomean,
+        IDENTITY_SCALE,
+        0.0,
+        "sum of |log10(group {rate} / geometric mean)|",
+    ),
     "gini": (gini, IDENTITY_SCALE, 0.0, "Gini coefficient of the group {rate}s"),
     "max_difference": (max_difference, IDENTITY_SCALE, 0.0, "largest minus smallest group {rate}"),
 }
 # name -> disparity of each rate, FAR's and FRR's put together with a weight c, scale, value of a fair model, words
 OF_BOTH_RATES = {
-    "fdr": (max_difference, lambda *rates: 1 - _weighted(*rates), IDENTITY_SCALE, 1.0, "fairness discrepancy rate"),
+    "fdr": (
+        max_difference,
+        lambda *rates: 1 - _weighted(*rates),
+        IDENTITY_SCALE,
+        1.0,
+        "fairness discrepancy rate",
+    ),
     "ir": (max_min, lambda far, frr, c: far**c * frr ** (1 - c), LOG_SCALE, 1.0, "inequity rate"),
     "garbe": (gini, _weighted, IDENTITY_SCALE, 0.0, "GARBE"),
 }
@@ -165,7 +176,9 @@ def garbe(*, c: float = 0.5) -> Measure:
 def _of_both(name: str, c: float) -> Measure:
     """The measure that puts the disparities of FAR (with weight c) and of FRR together."""
     weight = real_numbers("c", c)
-    require(weight.ndim == 0 and 0 <= weight <= 1, f"the weight c of FAR must lie in [0, 1], got {c}")
+    require(
+        weight.ndim == 0 and 0 <= weight <= 1, f"the weight c of FAR must lie in [0, 1], got {c}"
+    )
     formula, together, scale, fair, words = OF_BOTH_RATES[name]
 
     def read(tallies: xr.Dataset) -> xr.DataArray:
@@ -173,7 +186,9 @@ def _of_both(name: str, c: float) -> Measure:
         with np.errstate(invalid="ignore"):
             return together(far, frr, c)
 
-    return Measure(name if c == 0.5 else f"{name}(c={c:g})", read, scale, fair, f"{words} (c = {c:g})")
+    return Measure(
+        name if c == 0.5 else f"{name}(c={c:g})", read, scale, fair, f"{words} (c = {c:g})"
+    )
 
 
 def _of_one(variable: str, formula: Formula) -> Callable[[xr.Dataset], xr.DataArray]:
@@ -183,11 +198,27 @@ def _of_one(variable: str, formula: Formula) -> Callable[[xr.Dataset], xr.DataAr
 
 enter(
     *(
-        Measure(f"{rate}_{name}", _of_one(f"{rate}_group", formula), scale, fair, words.format(rate=rate.upper()))
+        Measure(
+            f"{rate}_{name}",
+            _of_one(f"{rate}_group", formula),
+            scale,
+            fair,
+            words.format(rate=rate.upper()),
+        )
         for rate in ("far", "frr")
         for name, (formula, scale, fair, words) in DISPARITIES.items()
     ),
-    Measure("eer_spread", _of_one("eer_group", spread), fair=0.0, label="standard deviation of the EER over groups"),
-    Measure("auc_spread", _of_one("auc_group", spread), fair=0.0, label="standard deviation of the AUC over groups"),
+    Measure(
+        "eer_spread",
+        _of_one("eer_group", spread),
+        fair=0.0,
+        label="standard deviation of the EER over groups",
+    ),
+    Measure(
+        "auc_spread",
+        _of_one("auc_group", spread),
+        fair=0.0,
+        label="standard deviation of the AUC over groups",
+    ),
     *(make() for make in (fdr, ir, garbe)),
 )

@@ -42,7 +42,10 @@ class Measure:
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
         found = self.function(tallies)
         numbers = isinstance(found, xr.DataArray) and found.dtype.kind in "fiu"
-        require(numbers, f"measure {self.name!r} must return a DataArray of numbers, not {type(found).__name__}")
+        require(
+            numbers,
+            f"measure {self.name!r} must return a DataArray of numbers, not {type(found).__name__}",
+        )
         return found
 
 
@@ -94,7 +97,9 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
         return measure
     if callable(measure):
         return Measure(getattr(measure, "__name__", "measure"), measure)
-    require(isinstance(measure, str), f"a measure is a name or a function, got {type(measure).__name__}")
+    require(
+        isinstance(measure, str), f"a measure is a name or a function, got {type(measure).__name__}"
+    )
     iso = "_".join(_ISO_NAMES.get(word, word) for word in measure.lower().split("_"))
     measure = measure if measure in _REGISTER or iso not in _REGISTER else iso
     require(
@@ -149,8 +154,12 @@ def register(
     >>> fk.measures.measure("half_total_error").scale
     'identity'
     """
-    require(scale in (IDENTITY_SCALE, LOG_SCALE), f"scale must be 'identity' or 'log', got {scale!r}")
-    require(name not in _VARIABLES, f"{name!r} is a variable of every evaluation: choose another name")
+    require(
+        scale in (IDENTITY_SCALE, LOG_SCALE), f"scale must be 'identity' or 'log', got {scale!r}"
+    )
+    require(
+        name not in _VARIABLES, f"{name!r} is a variable of every evaluation: choose another name"
+    )
 
     def add(function: Callable) -> Callable:
         enter(Measure(name, function, scale, fair, label or name))
@@ -185,7 +194,9 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
     return values
 
 
-_READ: WeakKeyDictionary[Measure, dict] = WeakKeyDictionary()  # what measures were found to read of which tables
+_READ: WeakKeyDictionary[Measure, dict] = (
+    WeakKeyDictionary()
+)  # what measures were found to read of which tables
 
 
 def can_be_had(chosen: Measure, tallies: xr.Dataset) -> bool:
@@ -197,13 +208,24 @@ def can_be_had(chosen: Measure, tallies: xr.Dataset) -> bool:
     return True
 
 
-def rates_read(chosen: Measure, tallies: xr.Dataset, names: tuple[str, ...] = GROUP_RATES) -> tuple[str, ...]:
+def rates_read(
+    chosen: Measure, tallies: xr.Dataset, names: tuple[str, ...] = GROUP_RATES
+) -> tuple[str, ...]:
     """The rates of groups (or other variables) without which a measure cannot be had; found once for such a table."""
     known, table = _READ.setdefault(chosen, {}), (names, *tallies.variables, *tallies.sizes.items())
     if table not in known:
-        needed = (name for name in names if name in tallies and not can_be_had(chosen, tallies.drop_vars(name)))
+        needed = (
+            name
+            for name in names
+            if name in tallies and not can_be_had(chosen, tallies.drop_vars(name))
+        )
         known[table] = tuple(needed)
     return known[table]
 
 
-enter(*(Measure(name, partial(variable, name=name), label=label) for name, label in _VARIABLES.items()))
+enter(
+    *(
+        Measure(name, partial(variable, name=name), label=label)
+        for name, label in _VARIABLES.items()
+    )
+)

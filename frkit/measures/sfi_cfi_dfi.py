@@ -14,18 +14,25 @@ from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
 Sizes = ArrayLike | Mapping[str, float]  # of the groups, in their order or by name
 VARIANTS = ("normal", "extremal", "weighted")
 WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
-SCALES = {(0.0, 1.0): 1.0, (-1.0, 1.0): 2.0}  # range of the scores -> its length; the cosine is read as (1 + s) / 2
+SCALES = {
+    (0.0, 1.0): 1.0,
+    (-1.0, 1.0): 2.0,
+}  # range of the scores -> its length; the cosine is read as (1 + s) / 2
 
 
 def separation(tallies: xr.Dataset) -> xr.DataArray:
     """Distance of mean genuine and mean impostor score, z_S, of every group: any dims with `group`, in [0, 1]."""
-    genuine, impostor = (over_groups(tallies, f"{kind}_mean_group") for kind in ("genuine", "impostor"))
+    genuine, impostor = (
+        over_groups(tallies, f"{kind}_mean_group") for kind in ("genuine", "impostor")
+    )
     return np.abs(genuine - impostor) / score_scale(tallies)
 
 
 def compactness(tallies: xr.Dataset) -> xr.DataArray:
     """Sum of the standard deviations (ddof 0) of genuine and impostor scores, z_C, of every group, in [0, 1]."""
-    genuine, impostor = (over_groups(tallies, f"{kind}_sd_group") for kind in ("genuine", "impostor"))
+    genuine, impostor = (
+        over_groups(tallies, f"{kind}_sd_group") for kind in ("genuine", "impostor")
+    )
     return (genuine + impostor) / score_scale(tallies)
 
 
@@ -35,7 +42,9 @@ def distribution(tallies: xr.Dataset, *, balance: bool = False) -> xr.DataArray:
     Every pair weighs the same; `balance` gives the genuine and the impostor scores half of the mass each.
     """
     score_scale(tallies)
-    genuine, impostor = (over_groups(tallies, f"{kind}_histogram_group") for kind in ("genuine", "impostor"))
+    genuine, impostor = (
+        over_groups(tallies, f"{kind}_histogram_group") for kind in ("genuine", "impostor")
+    )
     if balance:
         return (genuine + impostor) / 2
     require(
@@ -43,13 +52,18 @@ def distribution(tallies: xr.Dataset, *, balance: bool = False) -> xr.DataArray:
         "DFI puts all genuine and impostor scores of a group together: evaluate with weighting='pair', or give both "
         "kinds half of the mass with balance=True",
     )
-    share = tallies.genuine_pairs_group / (tallies.genuine_pairs_group + tallies.impostor_pairs_group)
+    share = tallies.genuine_pairs_group / (
+        tallies.genuine_pairs_group + tallies.impostor_pairs_group
+    )
     return share * genuine + (1 - share) * impostor
 
 
 def score_scale(tallies: xr.Dataset) -> float:
     """Length of the range of the scores, which must be [0, 1], or [-1, 1] for a cosine that is read as (1 + s) / 2."""
-    require(SCORE_BIN in tallies.coords, "this evaluation holds no histograms: evaluate with histogram=100")
+    require(
+        SCORE_BIN in tallies.coords,
+        "this evaluation holds no histograms: evaluate with histogram=100",
+    )
     centre = tallies[SCORE_BIN].values
     step = centre[1] - centre[0] if len(centre) > 1 else np.nan
     ends = tuple(np.round([centre[0] - step / 2, centre[-1] + step / 2], 9).tolist())
@@ -105,11 +119,15 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
     [0.39286, 0.37535, 0.23179]
     """
     if isinstance(sizes, Mapping):
-        sizes = xr.DataArray(np.array(list(sizes.values()), float), {GROUP: list(map(str, sizes))}, GROUP)
+        sizes = xr.DataArray(
+            np.array(list(sizes.values()), float), {GROUP: list(map(str, sizes))}, GROUP
+        )
     elif not isinstance(sizes, xr.DataArray):
         sizes = xr.DataArray(np.asarray(sizes, float), dims=GROUP)
     require(sizes.sizes[GROUP] >= 2, f"weights need two groups or more, got {sizes.sizes[GROUP]}")
-    require(bool((sizes > 0).all()), f"sizes of groups must be positive, got {sizes.values.tolist()}")
+    require(
+        bool((sizes > 0).all()), f"sizes of groups must be positive, got {sizes.values.tolist()}"
+    )
     return _fused_weights(sizes, c)
 
 
@@ -158,17 +176,22 @@ def _fused_weights(sizes: xr.DataArray, c: float) -> xr.DataArray:
     return raw / raw.sum(GROUP)
 
 
-def group_weights(tallies: xr.Dataset, *, group_sizes: Sizes | None = None, c: float = 1.0) -> xr.DataArray:
+def group_weights(
+    tallies: xr.Dataset, *, group_sizes: Sizes | None = None, c: float = 1.0
+) -> xr.DataArray:
     """Weights of the groups of an evaluation, from its numbers of images or from sizes that are given."""
     images = over_groups(tallies, "images_group")
     if group_sizes is None:
         return _fused_weights(images, c)
     given, names = fusion_weights(group_sizes, c=c), images[GROUP].values.tolist()
     require(
-        given.sizes[GROUP] == len(names) and (GROUP not in given.coords or set(given[GROUP].values) == set(names)),
+        given.sizes[GROUP] == len(names)
+        and (GROUP not in given.coords or set(given[GROUP].values) == set(names)),
         f"group_sizes must give one size for each of the groups {names}, got {group_sizes!r}",
     )
-    return given.sel({GROUP: names}) if GROUP in given.coords else given.assign_coords({GROUP: names})
+    return (
+        given.sel({GROUP: names}) if GROUP in given.coords else given.assign_coords({GROUP: names})
+    )
 
 
 def fused(deviation: xr.DataArray, variant: str, weights: xr.DataArray) -> xr.DataArray:
@@ -191,7 +214,9 @@ def _index(kind: str, variant: str, group_sizes, c: float, balance: bool = False
     }[kind]
 
     def read(tallies: xr.Dataset) -> xr.DataArray:
-        return fused(of_groups(tallies), variant, group_weights(tallies, group_sizes=group_sizes, c=c))
+        return fused(
+            of_groups(tallies), variant, group_weights(tallies, group_sizes=group_sizes, c=c)
+        )
 
     given = {f"c={c:g}": c != 1, "sizes given": group_sizes is not None, "balanced": balance}
     others = ", ".join(words for words, differs in given.items() if differs)
@@ -260,7 +285,13 @@ def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float =
     return _index("cfi", variant, group_sizes, c)
 
 
-def dfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0, balance: bool = False) -> Measure:
+def dfi(
+    variant: str = "normal",
+    *,
+    group_sizes: Sizes | None = None,
+    c: float = 1.0,
+    balance: bool = False,
+) -> Measure:
     """Distribution fairness index: how alike the groups' histograms of scores are; 1 is fair, 0 is disjoint.
 
     Few scores in a bin make it smaller: read it beside its floor.

@@ -46,9 +46,18 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
     ('n_subsets', 'group')
     """
     most = result.sizes[SUBSET]
-    counts = np.unique(np.geomspace(min(5, most), most, 10).astype(int)) if counts is None else np.asarray(counts)
-    fits = counts.size > 0 and counts.dtype.kind in "iu" and counts.min() >= 2 and counts.max() <= most
-    require(fits, f"counts must be whole numbers from 2 to the {most} subsets of the result, got {counts.tolist()}")
+    counts = (
+        np.unique(np.geomspace(min(5, most), most, 10).astype(int))
+        if counts is None
+        else np.asarray(counts)
+    )
+    fits = (
+        counts.size > 0 and counts.dtype.kind in "iu" and counts.min() >= 2 and counts.max() <= most
+    )
+    require(
+        fits,
+        f"counts must be whole numbers from 2 to the {most} subsets of the result, got {counts.tolist()}",
+    )
     references = result.reference_eer, result.reference_tpr
     each = [compared(result.isel({SUBSET: slice(0, int(count))}), *references) for count in counts]
     whole = _stacked([one.drop_dims(SUBSET) for one in each], N_SUBSETS, counts)
@@ -93,7 +102,9 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
     return _stacked(each, SUBSET_SIZE, list(sizes))
 
 
-def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: int = 0, **options) -> xr.Dataset:
+def floor(
+    scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: int = 0, **options
+) -> xr.Dataset:
     """N, SP and EOP of groups that are alike: the people are dealt anew to groups of the same sizes.
 
     Dealt groups differ by chance alone, yet SP and EOP stay below 1, and |N| above 0: the reference is the best
@@ -131,7 +142,10 @@ def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: i
     True
     """
     scores = checked_scores(scores)
-    require(PAIR not in scores.dims, "a list of pairs cannot be dealt to groups: most hold no pairs across groups")
+    require(
+        PAIR not in scores.dims,
+        "a list of pairs cannot be dealt to groups: most hold no pairs across groups",
+    )
     require_whole("deals", deals, 1)
     require_whole("seed", seed, 0)
     who = people(scores, by, "error")
@@ -140,8 +154,13 @@ def floor(scores: xr.DataArray, *, by: str | list[str], deals: int = 20, seed: i
     for child in np.random.SeedSequence(seed).spawn(deals):
         rng = np.random.default_rng(child)
         label = np.append(who.groups, UNKNOWN)[deal(code, rng)[owner]]
-        sides = {f"{side}_{DEALT}": (side, label[at]) for side, at in ((PROBE, who.probe), (REFERENCE, who.reference))}
-        each.append(n_sigma(scores.assign_coords(sides), by=DEALT, seed=int(rng.integers(2**32)), **options))
+        sides = {
+            f"{side}_{DEALT}": (side, label[at])
+            for side, at in ((PROBE, who.probe), (REFERENCE, who.reference))
+        }
+        each.append(
+            n_sigma(scores.assign_coords(sides), by=DEALT, seed=int(rng.integers(2**32)), **options)
+        )
     return _stacked(each, "deal", np.arange(deals))
 
 
@@ -182,4 +201,6 @@ def _stacked(results: list[xr.Dataset], dim: str, labels) -> xr.Dataset:
     """Results along a new dimension in front; references may differ between them."""
     along = xr.Variable(dim, np.asarray(labels))
     attrs = {"combine_attrs": "drop_conflicts", "join": "exact"}
-    return xr.concat(results, dim=along, data_vars="all", coords="different", compat="equals", **attrs)
+    return xr.concat(
+        results, dim=along, data_vars="all", coords="different", compat="equals", **attrs
+    )

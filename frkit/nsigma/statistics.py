@@ -101,12 +101,24 @@ def n_sigma(
     >>> found.n_absolute.sel(group="easy").item(), found.risk.sel(group="hard").item()
     (0.0, 'unacceptable')
     """
-    how = dict(subsets=subsets, subset_size=subset_size, batches=batches, fpr=fpr, threshold=threshold, varying=varying)
-    return summarise(subset_rates(scores, by=by, seed=seed, **how), reference=reference, risk_levels=risk_levels)
+    how = dict(
+        subsets=subsets,
+        subset_size=subset_size,
+        batches=batches,
+        fpr=fpr,
+        threshold=threshold,
+        varying=varying,
+    )
+    return summarise(
+        subset_rates(scores, by=by, seed=seed, **how), reference=reference, risk_levels=risk_levels
+    )
 
 
 def summarise(
-    rates: xr.Dataset, *, reference: str | None = None, risk_levels: Mapping[str, float] | None = None
+    rates: xr.Dataset,
+    *,
+    reference: str | None = None,
+    risk_levels: Mapping[str, float] | None = None,
 ) -> xr.Dataset:
     """Compare the groups' subsets with those of a reference group, batch by batch, and average over the batches.
 
@@ -172,11 +184,16 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     levels = dict(RISK_LEVELS if risk_levels is None else risk_levels)
     starts = np.array(list(levels.values()), float)
     ascend = len(levels) > 0 and starts[0] == 0 and bool(np.all(np.diff(starts) > 0))
-    require(ascend, f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}")
+    require(
+        ascend,
+        f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",
+    )
     place = np.searchsorted(starts, result.n_absolute.values, side="right") - 1
     names = np.array([*levels, "unknown"])[np.where(result.n_absolute.isnull(), len(levels), place)]
     result = result.assign(risk=(result.n_absolute.dims, names, {"long_name": "risk level of |N|"}))
-    return result.assign_attrs(risk_levels=json.dumps({name: float(start) for name, start in levels.items()}))
+    return result.assign_attrs(
+        risk_levels=json.dumps({name: float(start) for name, start in levels.items()})
+    )
 
 
 def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> xr.Dataset:
@@ -222,9 +239,15 @@ def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
     >>> fk.nsigma.parity(found).dims
     ('threshold_level', 'group')
     """
-    require("fmr" in result, "this result has no rates at thresholds: call n_sigma(..., threshold=[...])")
+    require(
+        "fmr" in result,
+        "this result has no rates at thresholds: call n_sigma(..., threshold=[...])",
+    )
     require(0 <= alpha <= 1, f"alpha must lie in [0, 1], got {alpha!r}")
-    gaps = [abs(rate - of_group(rate, result.reference_eer)).mean(SUBSET) for rate in (result.fmr, result.fnmr)]
+    gaps = [
+        abs(rate - of_group(rate, result.reference_eer)).mean(SUBSET)
+        for rate in (result.fmr, result.fnmr)
+    ]
     return (1 - (alpha * gaps[0] + (1 - alpha) * gaps[1])).mean(BATCH).rename("sp")
 
 
@@ -232,8 +255,14 @@ def _check(rates: xr.Dataset, reference: str | None) -> None:
     """Two groups and two subsets at least, every rate known, and the reference among the groups."""
     for name in ("eer", "tpr"):
         there = name in rates and {BATCH, SUBSET, GROUP} <= set(rates[name].dims)
-        require(there, f"rates must hold {name!r} over batch, subset and group; make them with nsigma.subset_rates")
-        require(not bool(rates[name].isnull().any()), f"{name} is NaN for some subsets: each needs pairs of both kinds")
+        require(
+            there,
+            f"rates must hold {name!r} over batch, subset and group; make them with nsigma.subset_rates",
+        )
+        require(
+            not bool(rates[name].isnull().any()),
+            f"{name} is NaN for some subsets: each needs pairs of both kinds",
+        )
     groups = rates[GROUP].values.astype(str)
     require(len(groups) >= 2, f"N-Sigma compares groups, but there is only one: {listed(groups)}")
     require(rates.sizes[SUBSET] >= 2, f"σ takes at least 2 subsets, got {rates.sizes[SUBSET]}")
@@ -244,20 +273,33 @@ def _check(rates: xr.Dataset, reference: str | None) -> None:
 def _reference(best: xr.DataArray, rates: xr.Dataset, name: str | None) -> xr.DataArray:
     """Label of the reference group, which may differ between models unless it is named."""
     groups = rates[GROUP].values.astype(str)
-    return best.copy(data=groups[best.values] if name is None else np.full(best.shape, name, groups.dtype))
+    return best.copy(
+        data=groups[best.values] if name is None else np.full(best.shape, name, groups.dtype)
+    )
 
 
-def _moments(rate: xr.DataArray, chosen: xr.DataArray, name: str, parity: str) -> dict[str, xr.DataArray]:
+def _moments(
+    rate: xr.DataArray, chosen: xr.DataArray, name: str, parity: str
+) -> dict[str, xr.DataArray]:
     """Means, standard deviations, parity with the reference and the floor of parity, batch by batch."""
-    sd = rate.std(SUBSET, ddof=1).where(rate.max(SUBSET) > rate.min(SUBSET), 0.0)  # not 1e-18 by rounding
+    sd = rate.std(SUBSET, ddof=1).where(
+        rate.max(SUBSET) > rate.min(SUBSET), 0.0
+    )  # not 1e-18 by rounding
     # the mean distance of two independent normal numbers is sqrt(2 / pi) times the deviation of their difference
     by_chance = np.sqrt(2 / np.pi * (sd**2 + of_group(sd, chosen) ** 2))
     equal = 1 - abs(rate - of_group(rate, chosen)).mean(SUBSET)
     floor = (1 - by_chance).where(rate[GROUP].astype(str) != chosen, 1.0)
-    return {f"{name}_mean": rate.mean(SUBSET), f"{name}_sd": sd, parity: equal, f"{parity}_floor": floor}
+    return {
+        f"{name}_mean": rate.mean(SUBSET),
+        f"{name}_sd": sd,
+        parity: equal,
+        f"{parity}_floor": floor,
+    }
 
 
-def _distances(mean: xr.DataArray, sd: xr.DataArray, n: int, chosen: xr.DataArray) -> dict[str, xr.DataArray]:
+def _distances(
+    mean: xr.DataArray, sd: xr.DataArray, n: int, chosen: xr.DataArray
+) -> dict[str, xr.DataArray]:
     """N and Welch's test of (reference, group), batch by batch, from the moments of n subsets."""
     others = mean[GROUP].astype(str) != chosen  # the groups that are not their own reference
     of_mean, of_sd = of_group(mean, chosen), of_group(sd, chosen)
@@ -269,7 +311,12 @@ def _distances(mean: xr.DataArray, sd: xr.DataArray, n: int, chosen: xr.DataArra
     with np.errstate(divide="ignore", invalid="ignore"):
         both = of_mean, of_sd, n, mean, sd, n
         n_signed = ((of_mean - mean) / of_sd).where(others, 0.0)
-        t, p = xr.apply_ufunc(stats.ttest_ind_from_stats, *both, kwargs={"equal_var": False}, output_core_dims=[[], []])
+        t, p = xr.apply_ufunc(
+            stats.ttest_ind_from_stats,
+            *both,
+            kwargs={"equal_var": False},
+            output_core_dims=[[], []],
+        )
     welch = {"welch_t": t.where(others, 0.0), "p_value": p.where(others, 1.0)}
     return welch | {"n_signed": n_signed, "n_absolute": abs(n_signed)}
 

@@ -95,7 +95,10 @@ def subset_rates(
         require_whole(name, value, least)
     require_inside("fpr", fpr, 0, 1)
     parts = within_groups(scores, by, varying)
-    sides = {group: [part[f"{side}_{IDENTITY}"].values for side in (PROBE, REFERENCE)] for group, part in parts.items()}
+    sides = {
+        group: [part[f"{side}_{IDENTITY}"].values for side in (PROBE, REFERENCE)]
+        for group, part in parts.items()
+    }
     n_people = {group: len(np.unique(np.concatenate(both))) for group, both in sides.items()}
     _check_size(subset_size, n_people)
     draws = Resampling("subset", n=subsets * batches, subset_size=subset_size)
@@ -109,7 +112,9 @@ def subset_rates(
     result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
     result["n_people"] = (GROUP, list(n_people.values()))
     places = pd.MultiIndex.from_product([range(batches), range(subsets)], names=[BATCH, SUBSET])
-    result = result.assign_coords(xr.Coordinates.from_pandas_multiindex(places, REPLICATE)).unstack(REPLICATE)
+    result = result.assign_coords(xr.Coordinates.from_pandas_multiindex(places, REPLICATE)).unstack(
+        REPLICATE
+    )
     result = result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
     for name, variable in result.data_vars.items():
         variable.attrs = {"long_name": LONG_NAMES[name]}
@@ -123,13 +128,19 @@ def _rates_of(part: xr.DataArray, fpr: float, draws: Resampling, threshold) -> x
     found = evaluate_parts(part, far=[fpr], **how)
     nodes = (found[node].to_dataset() for node in ("empirical", "replicates"))
     whole, drawn = (node.isel({FAR_LEVEL: 0}, drop=True) for node in nodes)
-    result = xr.Dataset({"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr})
+    result = xr.Dataset(
+        {"eer": drawn.eer, "tpr": 1 - drawn.frr, "eer_all": whole.eer, "tpr_all": 1 - whole.frr}
+    )
     if threshold is not None:
         fixed = evaluate_parts(part, threshold=threshold, **how)["replicates"]
         result["fmr"], result["fnmr"] = fixed.far, fixed.frr
-    empty = (result.eer.isnull() | result.tpr.isnull()).any([dim for dim in result.eer.dims if dim != REPLICATE])
+    empty = (result.eer.isnull() | result.tpr.isnull()).any(
+        [dim for dim in result.eer.dims if dim != REPLICATE]
+    )
     lost = np.flatnonzero(empty.values)
-    more = "more people" if draws.subset_size is None else f"a subset_size above {draws.subset_size}"
+    more = (
+        "more people" if draws.subset_size is None else f"a subset_size above {draws.subset_size}"
+    )
     require(
         lost.size == 0,
         f"{lost.size} of {empty.size} subsets have no genuine or no impostor pair (subset {listed(lost, 3)}); "
@@ -149,7 +160,9 @@ def _check_size(subset_size: int | None, sizes: dict[str, int]) -> None:
     smallest = min(sizes, key=sizes.get)
     require(sizes[smallest] >= 2, f"group {smallest!r} has one person: an impostor pair takes two")
     require(
-        subset_size is None or isinstance(subset_size, (int, np.integer)) and 2 <= subset_size <= sizes[smallest],
+        subset_size is None
+        or isinstance(subset_size, (int, np.integer))
+        and 2 <= subset_size <= sizes[smallest],
         f"subset_size must be a whole number from 2 to {sizes[smallest]}, the people of the smallest group "
         f"({smallest!r}): larger subsets only repeat people and make σ too small; got {subset_size!r}",
     )
@@ -159,7 +172,11 @@ def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
     """The scores within each group, by the group's label; pairs across groups and of unknown people are left out."""
     scores = checked_scores(scores)
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
-    lost = 0 if scores.attrs.get("similarity") in WITHOUT_NAN else int(da.isnan(da.asarray(scores.data)).sum())
+    lost = (
+        0
+        if scores.attrs.get("similarity") in WITHOUT_NAN
+        else int(da.isnan(da.asarray(scores.data)).sum())
+    )
     require(
         lost == 0,
         f"{lost} of {scores.size} scores are NaN (failed comparisons): every subset needs all of its pairs; leave out "
@@ -173,12 +190,16 @@ def within_groups(scores, by, varying: str) -> dict[str, xr.DataArray]:
         )
         probe, reference = labels_of_sides(scores, by)
         groups = [group for group in np.unique(probe) if group != UNKNOWN]
-        places = {group: {PAIR: np.flatnonzero((probe == group) & (reference == group))} for group in groups}
+        places = {
+            group: {PAIR: np.flatnonzero((probe == group) & (reference == group))}
+            for group in groups
+        }
     else:
         who = people(scores, by, varying)
         sides = {PROBE: who.group[who.probe], REFERENCE: who.group[who.reference]}
         places = {
-            group: {side: np.flatnonzero(label == group) for side, label in sides.items()} for group in who.groups
+            group: {side: np.flatnonzero(label == group) for side, label in sides.items()}
+            for group in who.groups
         }
     for group, own in places.items():
         for dim, at in own.items():

@@ -10,8 +10,38 @@ from frkit.plot.roc import difference, fan, roc, roc_by_model
 from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
 
-__all__ = ["bootstrap_bias", "comparators", "consistency", "convergence", "contributions", "coverage"]
-__all__ += ["coverage_along", "cross_matrix", "dependence", "difference", "eer_distributions", "error_laws"]
-__all__ += ["fairness", "fairness_indices", "fan", "group_roc", "growth", "headline", "n_matrix", "n_sigma"]
-__all__ += ["representation_bias", "roc", "roc_by_model", "sample_size", "score_histograms", "set_theme"]
+__all__ = [
+    "bootstrap_bias",
+    "comparators",
+    "consistency",
+    "convergence",
+    "contributions",
+    "coverage",
+]
+__all__ += [
+    "coverage_along",
+    "cross_matrix",
+    "dependence",
+    "difference",
+    "eer_distributions",
+    "error_laws",
+]
+__all__ += [
+    "fairness",
+    "fairness_indices",
+    "fan",
+    "group_roc",
+    "growth",
+    "headline",
+    "n_matrix",
+    "n_sigma",
+]
+__all__ += [
+    "representation_bias",
+    "roc",
+    "roc_by_model",
+    "sample_size",
+    "score_histograms",
+    "set_theme",
+]
 __all__ += ["trials"]

@@ -31,7 +31,7 @@ from frkit.plot.style import (
 FLOORS = ("frkit.fair_floor(evaluation, measure)", "estimate", "limit", *LEVELS)
 ZONES = ("frkit.decision_zones(bands)", "zone", *LEVELS)
 GROUPS = ("frkit.band(evaluation, 'far_group')", *ENDS, GROUP, *LEVELS)
-FRR_GROUPS = (*GROUPS, )
+FRR_GROUPS = (*GROUPS,)
 FAR_ABOVE = 10.0  # times what bands reach: floors up to there have room
 CROSSED = ("evaluation['empirical'].far_cross.sel(far_level=...)", GROUP, REFERENCE_GROUP)
 
@@ -88,21 +88,32 @@ def fairness(
     attrs, along = curves[0][1].attrs, level_dimension(curves[0][1])
     ax, log = new_axes(ax), attrs.get("scale") == "log"
     bottom, top = _extent([curve for _, curve in curves], list(limits.values()), log)
-    beyond = FAR_ABOVE * top if log else top + FAR_ABOVE * (top - bottom)  # a line to there leaves the axes
+    beyond = (
+        FAR_ABOVE * top if log else top + FAR_ABOVE * (top - bottom)
+    )  # a line to there leaves the axes
     for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):
         draw_band(ax, curve, (bottom, top), colour, plain(words or "estimate"))
-        nothing, zero = curve[along][curve.estimate.isnull()], curve[along][(curve.estimate <= 0) & log]
+        nothing, zero = (
+            curve[along][curve.estimate.isnull()],
+            curve[along][(curve.estimate <= 0) & log],
+        )
         draw_edge(ax, nothing, bottom, "x", "no value: no errors to compare", color=colour)
         draw_edge(ax, zero, bottom, "v", "estimate 0", color=colour, markerfacecolor="white")
-        endless, infinite = (curve[along][np.isposinf(curve[name])] for name in ("upper", "estimate"))
+        endless, infinite = (
+            curve[along][np.isposinf(curve[name])] for name in ("upper", "estimate")
+        )
         draw_edge(ax, endless, top, "^", "no upper end", color=colour)
-        draw_edge(ax, infinite, top, "^", "estimate is infinite", color=colour, markerfacecolor="white")
+        draw_edge(
+            ax, infinite, top, "^", "estimate is infinite", color=colour, markerfacecolor="white"
+        )
         if words in limits:
             named = plain(f"{words}: 95 % of fair floor" if words else "95 % of the fair floor")
             limit = np.minimum(limits[words].limit, beyond)
             ax.plot(curve[along], limit, "--", color=colour, linewidth=1.2, label=named, zorder=4)
     if "fair" in attrs:
-        ax.axhline(attrs["fair"], color="black", linewidth=0.9, linestyle=":", label="perfectly fair")
+        ax.axhline(
+            attrs["fair"], color="black", linewidth=0.9, linestyle=":", label="perfectly fair"
+        )
     if zones is not None:
         _draw_zones(ax, zones[along].values, zones.zone.values.astype(str))
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
@@ -113,15 +124,21 @@ def fairness(
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
     captions = [caption(curve.attrs) for _, curve in curves]
-    captions += [f"floor {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs]
+    captions += [
+        f"floor {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs
+    ]
     return finish_levels(ax, curves[0][1][along], attrs.get("label", ""), captions)
 
 
 def _extent(curves: list[xr.Dataset], floors: list[xr.Dataset], log: bool) -> tuple[float, float]:
     """Where ends without a number are cut: a little beyond everything finite (and above 0 on a log axis)."""
-    values = np.concatenate([curve[name] for curve in curves for name in ("estimate", "lower", "upper")])
+    values = np.concatenate(
+        [curve[name] for curve in curves for name in ("estimate", "lower", "upper")]
+    )
     highest = FAR_ABOVE * np.max(values, initial=0.0, where=np.isfinite(values))
-    values = np.concatenate([values, *(floor.limit.values[floor.limit.values < highest] for floor in floors)])
+    values = np.concatenate(
+        [values, *(floor.limit.values[floor.limit.values < highest] for floor in floors)]
+    )
     shown = values[np.isfinite(values) & ((values > 0) | (not log))]
     if shown.size == 0:
         return (0.5, 2.0) if log else (0.0, 1.0)
@@ -138,7 +155,12 @@ def _draw_zones(ax: Axes, x: np.ndarray, letters: np.ndarray) -> None:
     for border in borders:
         ax.axvline(border, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
     middles = np.sqrt(np.r_[x[0], borders] * np.r_[borders, x[-1]])
-    style = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "bottom", "weight": "bold"}
+    style = {
+        "transform": ax.get_xaxis_transform(),
+        "ha": "center",
+        "va": "bottom",
+        "weight": "bold",
+    }
     for letter, middle in zip(letters[np.r_[0, change]], middles, strict=True):
         ax.text(middle, 0.02, letter, **style)
 
@@ -177,7 +199,10 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     for name, rates in {"far": far, "frr": frr}.items():
         require_dims(name, rates.estimate, (along, GROUP))
         made_of = rates.attrs.get("measure", f"{name}_group")
-        require(made_of == f"{name}_group", f"{name} must be a band of {name}_group, this is one of {made_of}")
+        require(
+            made_of == f"{name}_group",
+            f"{name} must be a band of {name}_group, this is one of {made_of}",
+        )
     x, y = (rates.estimate.transpose(along, GROUP) for rates in (far, frr))
     same = all(x[dim].equals(y[dim]) for dim in x.dims)
     require(same, "far and frr lie at other levels or groups: take both bands from one evaluation")
@@ -187,11 +212,25 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.plot(x.values.T, y.values.T, color="#BBBBBB", linewidth=0.8, zorder=1)
     for group, colour in zip(frr[GROUP].values, curve_colours(frr[GROUP].values)):
         place, own = {GROUP: group}, frr.sel({GROUP: group})
-        ax.fill_between(x.sel(place), np.maximum(own.lower, floor), own.upper, color=colour, alpha=0.2, linewidth=0)
+        ax.fill_between(
+            x.sel(place),
+            np.maximum(own.lower, floor),
+            own.upper,
+            color=colour,
+            alpha=0.2,
+            linewidth=0,
+        )
         ax.plot(x.sel(place), y.sel(place), "o-", color=colour, markersize=3.5, label=plain(group))
     style = {"clip_on": False, "label": "a rate of 0: no place on a log axis", "zorder": 6}
     if at_zero.any():
-        ax.plot(x.values[at_zero], y.values[at_zero], "v", color=UNRESOLVED, markerfacecolor="white", **style)
+        ax.plot(
+            x.values[at_zero],
+            y.values[at_zero],
+            "v",
+            color=UNRESOLVED,
+            markerfacecolor="white",
+            **style,
+        )
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
     ax.set(xscale="log", yscale="log")
@@ -235,10 +274,25 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     ax, table = new_axes(ax), rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()
     table = table.rename(index=plain, columns=plain)
     positive = table.values[table.values > 0]
-    norm = LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True) if positive.size else None
-    sns.heatmap(table, annot=True, fmt=".2g", norm=norm, cmap="Blues", square=True, cbar_kws={"label": "FAR"}, ax=ax)
+    norm = (
+        LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True) if positive.size else None
+    )
+    sns.heatmap(
+        table,
+        annot=True,
+        fmt=".2g",
+        norm=norm,
+        cmap="Blues",
+        square=True,
+        cbar_kws={"label": "FAR"},
+        ax=ax,
+    )
     ax.set(xlabel="reference group", ylabel="group")
     ax.tick_params(axis="y", rotation=0)
-    level = f", threshold at FAR {float(rates[FAR_LEVEL]):.3g} of all" if FAR_LEVEL in rates.coords else ""
+    level = (
+        f", threshold at FAR {float(rates[FAR_LEVEL]):.3g} of all"
+        if FAR_LEVEL in rates.coords
+        else ""
+    )
     print_captions(ax, [f"FAR between groups{level}"])
     return ax

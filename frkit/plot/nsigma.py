@@ -32,7 +32,11 @@ RISKY = (f"{MADE_BY} or nsigma.with_risk", "n_absolute", GROUP, "risk_levels")
 SUBSETS = (MADE_BY, "eer", "eer_mean", "eer_sd", GROUP, SUBSET)
 INTERVALS = ("frkit.band(evaluation, 'eer_group')", *ENDS, GROUP, "level", "target")
 ALONG = {"n_subsets": "number K of subsets", "subset_size": "people in a subset"}
-SWEPT = ("nsigma.by_subsets(result) or nsigma.by_subset_size(scores, sizes)", GROUP, " or ".join(ALONG))
+SWEPT = (
+    "nsigma.by_subsets(result) or nsigma.by_subset_size(scores, sizes)",
+    GROUP,
+    " or ".join(ALONG),
+)
 WORDS = {
     "n_absolute": "|N|, in σ of the reference group",
     "n_signed": "N, in σ of the reference group (below 0: worse)",
@@ -79,12 +83,21 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     levels, table = risk_levels(result), _table(result[name])
     table = table.where(np.isfinite(table))
     colours = list(curve_colours(table.columns))
-    table.plot.bar(ax=ax, width=0.8, rot=0, color=colours, edgecolor="white", zorder=3, legend=False)
+    table.plot.bar(
+        ax=ax, width=0.8, rot=0, color=colours, edgecolor="white", zorder=3, legend=False
+    )
     top = 1.3 * max(float(table.abs().max(axis=None)), max(levels.values()) + 0.6)
     _draw_bands(ax, levels, top, signed)
     ax.axhline(0, color="black", linewidth=0.8, zorder=4)
     ax.set_xlim(-0.5, len(table) - 0.5 + 0.24 * len(table))  # room for the names of the levels
-    finish(ax, "", WORDS[name], [_reference_words(result)], loc="lower left" if signed else "upper left", ncols=2)
+    finish(
+        ax,
+        "",
+        WORDS[name],
+        [_reference_words(result)],
+        loc="lower left" if signed else "upper left",
+        ncols=2,
+    )
     ax.tick_params(axis="x", length=0)
     ax.grid(False)
     return ax
@@ -122,23 +135,37 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     import seaborn as sns
 
     ax, levels, table = new_axes(ax), risk_levels(result), _table(result.n_absolute)
-    limits = np.array([*levels.values(), max(levels.values()) + 1])  # what lies above has the last colour, too
-    colours = {"cmap": ListedColormap(_colours(len(levels))), "norm": BoundaryNorm(limits, len(levels))}
+    limits = np.array(
+        [*levels.values(), max(levels.values()) + 1]
+    )  # what lies above has the last colour, too
+    colours = {
+        "cmap": ListedColormap(_colours(len(levels))),
+        "norm": BoundaryNorm(limits, len(levels)),
+    }
     bar = {"spacing": "uniform", "ticks": (limits[1:] + limits[:-1]) / 2}
-    words = {"annot": True, "fmt": ".2f", "annot_kws": {"color": "#222222"}}  # white would be hard to read on red
+    words = {
+        "annot": True,
+        "fmt": ".2f",
+        "annot_kws": {"color": "#222222"},
+    }  # white would be hard to read on red
     sns.heatmap(table, alpha=0.75, cbar_kws=bar, ax=ax, **words, **colours)
     names = [f"{plain(name)}\nfrom {low:g}" for name, low in levels.items()]
     ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
     for name in set(table.columns) & set(table.index):
         corner = table.columns.get_loc(name) + 0.02, table.index.get_loc(name) + 0.03
         ax.add_patch(Rectangle(corner, 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6))
-    ax.set(xlabel="group evaluated", ylabel="tuned to" if "finetuned" in result.n_absolute.dims else table.index.name)
+    ax.set(
+        xlabel="group evaluated",
+        ylabel="tuned to" if "finetuned" in result.n_absolute.dims else table.index.name,
+    )
     ax.tick_params(axis="y", rotation=0)
     print_captions(ax, ["|N| in σ of the reference group"])
     return ax
 
 
-def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: xr.Dataset | None = None) -> Axes:
+def eer_distributions(
+    result: xr.Dataset, ax: Axes | None = None, *, intervals: xr.Dataset | None = None
+) -> Axes:
     """Draw the EERs of every group's subsets (a stick each), their mean and σ, and the group's EER with its interval.
 
     Parameters
@@ -175,13 +202,32 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     require_dims("result", result.eer_mean, (GROUP,))
     ax, groups = new_axes(ax), result[GROUP].values
     place, table = np.arange(len(groups)), result.eer.to_series().reset_index()
-    kinds = {"x": GROUP, "y": "eer", "hue": GROUP, "order": groups, "hue_order": groups, "legend": False, "ax": ax}
+    kinds = {
+        "x": GROUP,
+        "y": "eer",
+        "hue": GROUP,
+        "order": groups,
+        "hue_order": groups,
+        "legend": False,
+        "ax": ax,
+    }
     kinds["palette"] = list(curve_colours(groups))
     # a stick for each subset: the jitter of a strip plot would hang on numpy's global seed
-    sticks = {"linewidth": 0.4, "color": "#8C8C8C", "alpha": 0.4}  # so that the fill is seen between them
+    sticks = {
+        "linewidth": 0.4,
+        "color": "#8C8C8C",
+        "alpha": 0.4,
+    }  # so that the fill is seen between them
     sns.violinplot(table, inner="stick", inner_kws=sticks, cut=0, alpha=0.3, width=0.75, **kinds)
     style = {"color": "black", "capsize": 3, "markersize": 4, "zorder": 4}
-    ax.errorbar(place - 0.08, result.eer_mean, result.eer_sd, fmt="o", label="mean ± σ of the subsets", **style)
+    ax.errorbar(
+        place - 0.08,
+        result.eer_mean,
+        result.eer_sd,
+        fmt="o",
+        label="mean ± σ of the subsets",
+        **style,
+    )
     if intervals is not None:
         require_dims("intervals", intervals.estimate, (GROUP,))
         absent = sorted({*groups} - {*intervals[GROUP].values})
@@ -193,7 +239,9 @@ def eer_distributions(result: xr.Dataset, ax: Axes | None = None, *, intervals: 
     ax.set_xticks(place, [plain(group) for group in groups])
     add_headroom(ax, 0.2)
     size = f"{result.sizes[SUBSET]} subsets, people in each: {result.attrs.get('subset_size', '')}"
-    return finish(ax, "", "EER (share of pairs)", [size, _reference_words(result)], grid="y", loc="upper left")
+    return finish(
+        ax, "", "EER (share of pairs)", [size, _reference_words(result)], grid="y", loc="upper left"
+    )
 
 
 def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes:
@@ -238,7 +286,13 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
         ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in ("eer_sd", "n_absolute"):
             power = -0.5 if variable == "eer_sd" else 0.5
-            ax.plot(sizes, line[-1].item() * (sizes / sizes[-1]) ** power, "--", color=colour, linewidth=0.8)
+            ax.plot(
+                sizes,
+                line[-1].item() * (sizes / sizes[-1]) ** power,
+                "--",
+                color=colour,
+                linewidth=0.8,
+            )
     if variable == "p_value":
         ax.axhline(SIGNIFICANT, color="black", linewidth=0.8, linestyle=":", label="p = .05")
     ax.set(xscale="log", yscale="log" if logarithmic else "linear")
@@ -247,7 +301,9 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     shown = sizes[:: -max(1, len(sizes) // 5)]  # the last one, of all subsets, has its tick
     ax.set_xticks(shown, shown.astype(str))
     ax.set_xticks([], minor=True)
-    place = {"p_value": "lower left", "eer_sd": "best", "tpr_sd": "best"}.get(variable, "upper left")
+    place = {"p_value": "lower left", "eer_sd": "best", "tpr_sd": "best"}.get(
+        variable, "upper left"
+    )
     return finish(ax, ALONG[along], WORDS[variable], ncols=2, loc=place)
 
 
@@ -258,23 +314,37 @@ def risk_levels(result: xr.Dataset) -> dict[str, float]:
 
 def _colours(n: int) -> list:
     """Colours of n levels of risk, from the least to the greatest."""
-    return list(RISK_COLOURS[:n]) if n <= len(RISK_COLOURS) else list(colormaps["RdYlGn_r"](np.linspace(0.1, 0.9, n)))
+    return (
+        list(RISK_COLOURS[:n])
+        if n <= len(RISK_COLOURS)
+        else list(colormaps["RdYlGn_r"](np.linspace(0.1, 0.9, n)))
+    )
 
 
 def _draw_bands(ax: Axes, levels: dict[str, float], top: float, signed: bool) -> None:
     """Bands of risk behind the bars, with their names at the right edge."""
-    style = {"ha": "right", "va": "center", "fontsize": SMALL, "transform": ax.get_yaxis_transform()}
+    style = {
+        "ha": "right",
+        "va": "center",
+        "fontsize": SMALL,
+        "transform": ax.get_yaxis_transform(),
+    }
     ends = [*list(levels.values())[1:], top]
     for (name, low), high, colour in zip(levels.items(), ends, _colours(len(levels)), strict=True):
         for sign in (1, -1) if signed else (1,):
             ax.axhspan(sign * low, sign * high, color=colour, alpha=0.35, linewidth=0, zorder=0)
-        ax.text(0.995, (-1 if signed else 1) * (low + high) / 2, plain(name), color="#404040", **style)
+        ax.text(
+            0.995, (-1 if signed else 1) * (low + high) / 2, plain(name), color="#404040", **style
+        )
     ax.set_ylim(-top if signed else 0, top)
 
 
 def _table(values: xr.DataArray) -> pd.DataFrame:
     """The values with a row for each kind of model and a column for each group."""
-    require(values.ndim <= 2, f"N is drawn over groups and models, got {values.dims}; select the rest with .sel")
+    require(
+        values.ndim <= 2,
+        f"N is drawn over groups and models, got {values.dims}; select the rest with .sel",
+    )
     table = (values if values.ndim == 2 else values.expand_dims({MODEL: [""]})).to_pandas()
     table = table if table.columns.name == GROUP else table.T
     return table.rename(index=plain, columns=plain)

@@ -11,7 +11,9 @@ WHO = ("frkit.contributions(scores, far=...)", "frr_share", "far_share", "frr_ef
 WORDS = {"frr": "rejections of genuine pairs (FRR)", "far": "acceptances of impostor pairs (FAR)"}
 
 
-def contributions(who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr", people: int = 12) -> Axes:
+def contributions(
+    who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr", people: int = 12
+) -> Axes:
     """Draw the people with the largest shares of the errors as bars, the largest on top.
 
     A few long bars say that a rate hangs on a few people, or on wrong labels: `worst_pairs` lists their pairs.
@@ -44,10 +46,14 @@ def contributions(who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr",
     require_one_of("rate", rate, tuple(WORDS))
     share = who[f"{rate}_share"]
     require_dims("who", share, (IDENTITY,))
-    largest = np.argsort(-np.nan_to_num(share.values), kind="stable")[: require_whole("people", people, 1)]
+    largest = np.argsort(-np.nan_to_num(share.values), kind="stable")[
+        : require_whole("people", people, 1)
+    ]
     largest = largest[share.values[largest] > 0][::-1]
     ax, chosen = new_axes(ax), share.isel({IDENTITY: largest})
-    groups = np.asarray(who[GROUP].values[largest] if GROUP in who.coords else np.full(len(largest), ""), str)
+    groups = np.asarray(
+        who[GROUP].values[largest] if GROUP in who.coords else np.full(len(largest), ""), str
+    )
     names = np.unique(groups)
     for name, colour in zip(names, curve_colours(names)):
         own = np.flatnonzero(groups == name)

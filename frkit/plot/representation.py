@@ -13,7 +13,14 @@ IN_SAMPLE = {"color": UNRESOLVED, "markerfacecolor": "none"}
 COMPARED = {"rlb_in_sample": "RLB,\nin sample", "rlb": "RLB,\nheld out"}
 COMPARED |= {"dataset_bias": "dataset\nbias", "dcor2": "dcor²"}
 
-TRIAL = ("studies.trial(distance, n_images, n_features)", "rlb", "rlb_se", "rlb_in_sample", "by", "distance")
+TRIAL = (
+    "studies.trial(distance, n_images, n_features)",
+    "rlb",
+    "rlb_se",
+    "rlb_in_sample",
+    "by",
+    "distance",
+)
 CURVES = ("representation.convergence(faces, ...)", "in_sample", "held_out", "fold", "step")
 
 
@@ -44,13 +51,20 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
-    require_returned("result", result, "frkit.representation_bias(faces, attribute)", "rlb", "rlb_se")
-    require(result.rlb.ndim <= 1, f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)")
+    require_returned(
+        "result", result, "frkit.representation_bias(faces, attribute)", "rlb", "rlb_se"
+    )
+    require(
+        result.rlb.ndim <= 1,
+        f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)",
+    )
     result = result if result.rlb.ndim else result.expand_dims({"": ["all images"]})
     (along,) = result.rlb.dims
     ax, place = new_axes(ax), np.arange(result.rlb.size)
     words = "held out, ± 2 standard errors"
-    ax.errorbar(place, result.rlb, 2 * result.rlb_se, fmt="o", color=COLOURS[0], capsize=4, label=words)
+    ax.errorbar(
+        place, result.rlb, 2 * result.rlb_se, fmt="o", color=COLOURS[0], capsize=4, label=words
+    )
     if "rlb_in_sample" in result:
         ax.plot(place, result.rlb_in_sample, "o", label="in sample: overfitting", **IN_SAMPLE)
     if "smallest_detectable" in result:
@@ -89,7 +103,10 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     3
     """
     require_returned("result", result, *CURVES)
-    require(not isinstance(result, xr.Dataset), "result must name its curves: {'words of the legend': result}")
+    require(
+        not isinstance(result, xr.Dataset),
+        "result must name its curves: {'words of the legend': result}",
+    )
     ax = new_axes(ax)
     for (name, one), colour in zip(result.items(), cycle(COLOURS)):
         ax.plot(one.step, one.held_out.mean("fold"), color=colour, label=plain(name))
@@ -132,7 +149,9 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
         style = {"color": COLOURS[0] if people else COLOURS[1], "capsize": 3, "markersize": size}
         words = "held out ± 2 se" if people else "held out ± 2 se, folds of images"
         ax.errorbar(one.distance, one.rlb, 2 * float(one.rlb_se), fmt="o", label=words, **style)
-        ax.plot(one.distance, one.rlb_in_sample, "o", markersize=size, label="in sample", **IN_SAMPLE)
+        ax.plot(
+            one.distance, one.rlb_in_sample, "o", markersize=size, label="in sample", **IN_SAMPLE
+        )
     return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
 
 

@@ -99,8 +99,14 @@ def roc(
     shown = [curve[name] for _, curve in solid for name in ("estimate", "upper")]
     shown += [curve.frr for _, curve in dashed] + ([] if truth is None else [truth.frr])
     ax, floor, along = new_axes(ax), log_floor(*shown), level_dimension(solid[0][1])
-    require(all(along in curve.dims for _, curve in dashed), f"curves must run over {along}, as bands do")
-    require(scale == "log" or along == FAR_LEVEL, "scale='det' takes a band over FAR levels, not over thresholds")
+    require(
+        all(along in curve.dims for _, curve in dashed),
+        f"curves must run over {along}, as bands do",
+    )
+    require(
+        scale == "log" or along == FAR_LEVEL,
+        "scale='det' takes a band over FAR levels, not over thresholds",
+    )
     top = np.inf if scale == "log" else DET_TOP
     colours = list(curve_colours(words for words, _ in solid))
     for (words, curve), colour in zip(solid, colours, strict=True):
@@ -115,9 +121,7 @@ def roc(
         reaching = curve[along][positive & (curve.lower <= 0)]
         draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
     draw_truth(ax, truth)
-    captions = [
-        caption(curve.attrs) + (worth(curve) if n_effective else "") for _, curve in solid
-    ]
+    captions = [caption(curve.attrs) + (worth(curve) if n_effective else "") for _, curve in solid]
     finish_levels(ax, solid[0][1][along], solid[0][1].attrs.get("label", "FRR"), captions, floor)
     return ax if scale == "log" else det_axes(ax)
 
@@ -154,12 +158,16 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     how = dict(sharex=True, sharey=True, squeeze=False, layout="constrained")
     figure, axes = plt.subplots(1, len(names), figsize=size, **how)
     for ax, name in zip(axes[0], names):
-        roc(bands.sel({MODEL: name}, drop=True), ax, scale=scale).set_title(plain(name), loc="right")
+        roc(bands.sel({MODEL: name}, drop=True), ax, scale=scale).set_title(
+            plain(name), loc="right"
+        )
     for ax in axes[0, 1:]:
         ax.set_ylabel("")
         ax.set_title("", loc="left")
     shown = bands.estimate, bands.upper
-    axes[0, 0].set_ylim(log_floor(*shown), min(1.3 * float(max(part.max() for part in shown)), DET_TOP))
+    axes[0, 0].set_ylim(
+        log_floor(*shown), min(1.3 * float(max(part.max() for part in shown)), DET_TOP)
+    )
     headline(figure, "", one_legend=True)
     return axes[0]
 
@@ -201,18 +209,28 @@ def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | N
     require_dims("replicates", replicates.estimate, (along,))
     ax, attrs = new_axes(ax), replicates.attrs
     x, curves = replicates[along].values, replicates.replicates.transpose(REPLICATE, along).values
-    floor = log_floor(replicates.estimate, replicates.centre, curves.max(axis=0), curves.mean(axis=0) / 2)
+    floor = log_floor(
+        replicates.estimate, replicates.centre, curves.max(axis=0), curves.mean(axis=0) / 2
+    )
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
     ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, zorder=1))
     # in the legend a single thin line would hardly be seen
-    ax.plot([], [], color=FAN, linewidth=3, label=f"{len(lines)} {attrs.get('method', 'naive')} bootstrap curves")
+    ax.plot(
+        [],
+        [],
+        color=FAN,
+        linewidth=3,
+        label=f"{len(lines)} {attrs.get('method', 'naive')} bootstrap curves",
+    )
     empirical, centre = np.maximum(replicates.estimate, floor), np.maximum(replicates.centre, floor)
     ax.plot(x, empirical, color=DARK, linewidth=2, label="empirical curve", zorder=5)
     words = "V-statistic: centre of the naive fan"
     ax.plot(x, centre, "-.", color=NAIVE, linewidth=1.6, label=words, zorder=5)
     draw_truth(ax, truth)
     ax.autoscale_view()
-    return finish_levels(ax, replicates[along], attrs.get("label", "FRR"), [caption({**attrs, "level": None})], floor)
+    return finish_levels(
+        ax, replicates[along], attrs.get("label", "FRR"), [caption({**attrs, "level": None})], floor
+    )
 
 
 def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -252,6 +270,10 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
         draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
     ax.axhline(attrs["null"], color="black", linewidth=0.9, linestyle=":", label="no difference")
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
-    words = caption(attrs).replace(" band, ", " band\n").replace(" band", f" band of the paired {attrs['contrast']}", 1)
+    words = (
+        caption(attrs)
+        .replace(" band, ", " band\n")
+        .replace(" band", f" band of the paired {attrs['contrast']}", 1)
+    )
     ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
     return finish_levels(ax, comparison[level_dimension(comparison)], ylabel, [words])

@@ -27,7 +27,14 @@ from frkit.plot.style import (
 )
 
 DISTANCES = ("distance", "typical", "reference", "n_images", "size")
-SUP_DISTANCE = ("studies.sup_distance(studies.consistency(...))", *DISTANCES, "seed", "size", "slope", "words")
+SUP_DISTANCE = (
+    "studies.sup_distance(studies.consistency(...))",
+    *DISTANCES,
+    "seed",
+    "size",
+    "slope",
+    "words",
+)
 CURVES = ("frr", "truth", "n_images", "size", FAR_LEVEL)
 GROWTH = ("studies.consistency(data)", *CURVES, "seed", "size", FAR_LEVEL, "exact", "n_full")
 AT_SIZES = ("per_identity", "interval", FAR_LEVEL)
@@ -83,10 +90,18 @@ def consistency(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set(xscale="log", yscale="log")
     ax.set_xticks(n, [f"{number:,}" for number in n])
     ax.xaxis.set_minor_formatter(NullFormatter())
-    return finish(ax, "images n", "sup distance of the ROC (FRR)", [result.attrs["words"]], loc="lower left")
+    return finish(
+        ax, "images n", "sup distance of the ROC (FRR)", [result.attrs["words"]], loc="lower left"
+    )
 
 
-def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tuple[float, float] | None = None) -> Axes:
+def growth(
+    result: xr.Dataset,
+    size: float,
+    ax: Axes | None = None,
+    *,
+    far: tuple[float, float] | None = None,
+) -> Axes:
     """Draw the empirical ROC curves of all seeds at one size, beside the curve they tend to.
 
     Parameters
@@ -119,7 +134,9 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
     require_returned("result", result, *GROWTH)
     require(MODEL not in result.dims, "growth shows one model: select it with .sel(model=...)")
     sizes = result["size"].values.tolist()
-    require(isinstance(size, Real) and size in sizes, f"no size {size} in this study; it has {sizes}")
+    require(
+        isinstance(size, Real) and size in sizes, f"no size {size} in this study; it has {sizes}"
+    )
     ax, one = new_axes(ax), result.sel(size=size)
     floor = log_floor(one.frr, one.truth)
     curves, truth = (np.maximum(one[name], floor) for name in ("frr", "truth"))
@@ -130,7 +147,10 @@ def growth(result: xr.Dataset, size: float, ax: Axes | None = None, *, far: tupl
     ax.plot(one.far_level, truth, "--", color=TRUTH, linewidth=1.6, label=goal)
     if far is not None:
         ends = real_numbers("far", far)
-        require(ends.shape == (2,) and 0 < ends[0] < ends[1], f"far must be a lowest and a highest level, got {far!r}")
+        require(
+            ends.shape == (2,) and 0 < ends[0] < ends[1],
+            f"far must be a lowest and a highest level, got {far!r}",
+        )
         ax.axvspan(*ends, color="#F0E442", alpha=0.15, linewidth=0, zorder=0)
     return finish_levels(ax, one[FAR_LEVEL], "FRR (share of genuine pairs rejected)", [], floor)
 
@@ -170,7 +190,14 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     place = np.arange(one.sizes["per_identity"])
     for shift, method, colour in ((-0.12, "naive", NAIVE), (0.12, "recentered", COLOURS[0])):
         ends = one.sel(interval=method)
-        ax.vlines(place + shift, ends.lower, ends.upper, color=colour, linewidth=4, label=f"{method} interval")
+        ax.vlines(
+            place + shift,
+            ends.lower,
+            ends.upper,
+            color=colour,
+            linewidth=4,
+            label=f"{method} interval",
+        )
     ax.plot(place, one.estimate, "o", color=DARK, markersize=5, label="empirical FRR", zorder=4)
     ax.plot(place, one.centre, "_", color=NAIVE, markersize=14, label="V-statistic", zorder=4)
     if "truth" in one:
@@ -215,12 +242,29 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     if np.isfinite(plan.n_identities):
         diamond = {"marker": "D", "linestyle": "none", "color": colour, "markersize": 8}
         ax.plot(plan.n_identities, plan.predicted, **diamond, zorder=4, label="the plan")
-    ax.axhline(given["line"], color="#555555", linestyle="--", linewidth=1, label=f"goal: {given['line']:.3g}")
+    ax.axhline(
+        given["line"],
+        color="#555555",
+        linestyle="--",
+        linewidth=1,
+        label=f"goal: {given['line']:.3g}",
+    )
     if "confirmed" in plan:
-        style = {"color": "black", "markersize": 11, "capsize": 3, "label": "simulated with so many people"}
-        ax.errorbar(plan.n_identities, plan.confirmed, 2 * plan.confirmed_se, fmt="*", zorder=5, **style)
+        style = {
+            "color": "black",
+            "markersize": 11,
+            "capsize": 3,
+            "label": "simulated with so many people",
+        }
+        ax.errorbar(
+            plan.n_identities, plan.confirmed, 2 * plan.confirmed_se, fmt="*", zorder=5, **style
+        )
     ax.set_xscale("log")
-    ax.xaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), major_formatter=StrMethodFormatter("{x:,g}"))
-    ax.xaxis.set_minor_locator(NullLocator())  # ticks of one kind, so that all their words stand on one line
+    ax.xaxis.set(
+        major_locator=LogLocator(subs=(1, 2, 5)), major_formatter=StrMethodFormatter("{x:,g}")
+    )
+    ax.xaxis.set_minor_locator(
+        NullLocator()
+    )  # ticks of one kind, so that all their words stand on one line
     words = f"FAR {given['far']:g}, FRR {given['frr']:.3g}; about {given['target']}"
     return finish(ax, "people", given["value"].replace(", ", ",\n"), [words], **BELOW)

@@ -19,16 +19,44 @@ from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require, require_flag, requir
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#5C4A00", "#332288", "#8F1D4F")
 NAMED = dict(zip(("Ash", "Birch", "Cedar"), COLOURS)) | dict(zip(("female", "male"), COLOURS[5:]))
 NAMED |= dict(zip(("African", "Asian", "Caucasian", "Indian"), COLOURS[3:]))
-FAN, NAIVE, TRUTH, UNRESOLVED, GRID, DARK = "#B3D3E8", "#D55E00", "#000000", "#6E6E6E", "#E5E5E5", "#08306B"
+FAN, NAIVE, TRUTH, UNRESOLVED, GRID, DARK = (
+    "#B3D3E8",
+    "#D55E00",
+    "#000000",
+    "#6E6E6E",
+    "#E5E5E5",
+    "#08306B",
+)
 FAR_WORDS = "FAR (share of impostor pairs accepted)"
 LEVEL_WORDS = {FAR_LEVEL: FAR_WORDS, THRESHOLD_LEVEL: "score threshold (accept above)"}
 TRUTH_WORDS = "exact truth of the mixture"
-BELOW = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}  # a legend beneath the axes
+BELOW = {
+    "loc": "upper center",
+    "bbox_to_anchor": (0.5, -0.17),
+    "ncols": 2,
+}  # a legend beneath the axes
 ENDS = ("estimate", "lower", "upper")
 LEVELS = (" or ".join(LEVEL_WORDS),)
 BANDS = ("frkit.band(evaluation, measure)", *ENDS, *LEVELS)
 TRUE_CURVE = ("Mixture.population_roc(far)", "frr", *LEVELS)
-DET_TICKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9)
+DET_TICKS = (
+    1e-7,
+    1e-6,
+    1e-5,
+    1e-4,
+    1e-3,
+    2e-3,
+    5e-3,
+    0.01,
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.4,
+    0.6,
+    0.8,
+    0.9,
+)
 DET_TOP = 0.99  # the highest rate on a probit axis
 SMALL = 9.0  # points: at 110 dpi 14 pixels, as large as a notebook's prose
 LETTERS = 14.3  # of this size in an inch, about
@@ -47,7 +75,9 @@ THEME = {
     "legend.edgecolor": "none",
     "grid.color": "#E5E5E5",
     "grid.linewidth": 0.6,
-} | dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize", "legend.title_fontsize"), SMALL)
+} | dict.fromkeys(
+    ("xtick.labelsize", "ytick.labelsize", "legend.fontsize", "legend.title_fontsize"), SMALL
+)
 
 
 def set_theme() -> None:
@@ -83,17 +113,24 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     >>> figure.get_suptitle()
     'Both curves fall'
     """
-    require(isinstance(figure, Figure), f"figure must be a matplotlib Figure, got {type(figure).__name__}")
+    require(
+        isinstance(figure, Figure),
+        f"figure must be a matplotlib Figure, got {type(figure).__name__}",
+    )
     require(isinstance(finding, str), f"finding must be a sentence, got {finding!r}")
     require_flag("one_legend", one_legend)
     per_line = int(11.5 * figure.get_size_inches()[0])
-    figure.suptitle("\n".join(even_lines(plain(finding), per_line)), x=0.01, ha="left", multialignment="left")
+    figure.suptitle(
+        "\n".join(even_lines(plain(finding), per_line)), x=0.01, ha="left", multialignment="left"
+    )
     _drop_repeated_labels(figure)
     if not one_legend:
         return
     entries = {}
     for ax in figure.axes:
-        entries |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+        entries |= {
+            label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        }
         if legend := ax.get_legend():
             legend.remove()
     widest = max(map(len, entries), default=1)
@@ -114,7 +151,10 @@ def _drop_repeated_labels(figure: Figure) -> None:
 def curve_colours(names: Iterable[str]) -> Iterator[str]:
     """A colour for each curve: models and groups of the demo data keep theirs in every figure, others go by order."""
     names = list(names)
-    own = [next((NAMED[part] for part in str(name).split(", ")[::-1] if part in NAMED), None) for name in names]
+    own = [
+        next((NAMED[part] for part in str(name).split(", ")[::-1] if part in NAMED), None)
+        for name in names
+    ]
     if len(set(own) - {None}) < sum(colour is not None for colour in own):
         own = [None] * len(names)  # two curves of one model: order tells them apart
     free = cycle([colour for colour in COLOURS if colour not in own])
@@ -123,7 +163,9 @@ def curve_colours(names: Iterable[str]) -> Iterator[str]:
 
 def new_axes(ax: Axes | None) -> Axes:
     """The axes given, or those of a new figure; the colours begin anew."""
-    require(ax is None or isinstance(ax, Axes), f"ax must be matplotlib Axes, got {type(ax).__name__}")
+    require(
+        ax is None or isinstance(ax, Axes), f"ax must be matplotlib Axes, got {type(ax).__name__}"
+    )
     ax = ax if ax is not None else plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
     ax.set_prop_cycle(color=COLOURS)
     return ax
@@ -140,7 +182,10 @@ def level_dimension(curve: xr.Dataset | xr.DataArray) -> str:
     for name in LEVEL_WORDS:
         if name in curve.dims:
             return name
-    require(False, f"a curve runs over {FAR_LEVEL} or {THRESHOLD_LEVEL}; this result has {tuple(curve.dims)}")
+    require(
+        False,
+        f"a curve runs over {FAR_LEVEL} or {THRESHOLD_LEVEL}; this result has {tuple(curve.dims)}",
+    )
 
 
 def named_curves(
@@ -149,12 +194,21 @@ def named_curves(
     """All single curves of one or several results, each with the words that set it apart (name, model, group)."""
     named = {"": results} if isinstance(results, xr.Dataset | xr.DataTree) else results
     curves, along = [], {level_dimension(result[variables[0]]) for result in named.values()}
-    require(len(along) <= 1, f"{argument} must run over one dimension, got {' and '.join(sorted(along))}")
+    require(
+        len(along) <= 1,
+        f"{argument} must run over one dimension, got {' and '.join(sorted(along))}",
+    )
     for name, result in named.items():
         differs = "contrast" in result.attrs and argument != "comparison"
-        require(not differs, f"{argument} holds a difference that frkit.compare made: plot.difference draws it")
+        require(
+            not differs,
+            f"{argument} holds a difference that frkit.compare made: plot.difference draws it",
+        )
         dims = {frozenset(result[variable].dims) for variable in variables}
-        require(len(dims) == 1, f"{argument}: {', '.join(variables)} must have the same dimensions; select with .sel")
+        require(
+            len(dims) == 1,
+            f"{argument}: {', '.join(variables)} must have the same dimensions; select with .sel",
+        )
         others = [dim for dim in result[variables[0]].dims if dim not in along]
         for place in np.ndindex(*(result.sizes[dim] for dim in others)):
             curve = result.isel(dict(zip(others, place, strict=True)))
@@ -200,7 +254,9 @@ def worth(curve: xr.Dataset) -> str:
 def even_lines(words: str, letters: int) -> list[str]:
     """The words in as few lines as so many letters allow, none much shorter than the others."""
     lines = wrap(words, letters)
-    while len(lines) > 1 < letters and len(narrower := wrap(words, letters - 1, break_long_words=False)) == len(lines):
+    while len(lines) > 1 < letters and len(
+        narrower := wrap(words, letters - 1, break_long_words=False)
+    ) == len(lines):
         lines, letters = narrower, letters - 1
     return lines
 
@@ -223,7 +279,12 @@ def print_captions(ax: Axes, captions: list[str]) -> None:
     lines = list(dict.fromkeys(line for text in captions for line in text.splitlines()))
     lines.sort(key=lambda line: line.startswith("about "))
     # a blank before a break says that the line goes on: a report writes it as one again
-    ax.set_title(fitted(plain("\n".join(lines)), room(ax)[0], " \n"), loc="left", fontsize=SMALL, color="#404040")
+    ax.set_title(
+        fitted(plain("\n".join(lines)), room(ax)[0], " \n"),
+        loc="left",
+        fontsize=SMALL,
+        color="#404040",
+    )
 
 
 def log_floor(*values: np.ndarray) -> float:
@@ -241,10 +302,14 @@ def draw_truth(ax: Axes, truth: xr.Dataset | None) -> None:
         ax.plot(truth[level_dimension(truth.frr)], truth.frr, "--", **style)
 
 
-def draw_band(ax: Axes, curve: xr.Dataset, extent: tuple[float, float], colour: str, label: str) -> None:
+def draw_band(
+    ax: Axes, curve: xr.Dataset, extent: tuple[float, float], colour: str, label: str
+) -> None:
     """One curve with its band, cut at the extent: coloured where resolved, grey elsewhere."""
     x = curve[level_dimension(curve.estimate)].values
-    estimate, lower, upper = (np.clip(curve[name].values, *extent) for name in ("estimate", "lower", "upper"))
+    estimate, lower, upper = (
+        np.clip(curve[name].values, *extent) for name in ("estimate", "lower", "upper")
+    )
     estimate = np.where(np.isinf(curve.estimate), np.nan, estimate)
     resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
     # the grey line reaches the first resolved level to either side, so that no gap is left
@@ -252,11 +317,15 @@ def draw_band(ax: Axes, curve: xr.Dataset, extent: tuple[float, float], colour: 
     grey = None if resolved.all() else "not resolved: fewer than 10 errors"
     single = x.size == 1  # one level has no line, and its band no area
     for where, shade, words in ((beside, UNRESOLVED, grey), (resolved, colour, label)):
-        ax.fill_between(x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0, zorder=2)
+        ax.fill_between(
+            x, lower, upper, where=where, color=shade, alpha=0.22, linewidth=0, zorder=2
+        )
         style = {"color": shade, "linewidth": 1.8, "label": words, "zorder": 3}
         ax.plot(x, np.where(where, estimate, np.nan), "o-" if single else "-", **style)
         if single and where.any():
-            ax.vlines(x[where], lower[where], upper[where], color=shade, alpha=0.4, linewidth=4, zorder=2)
+            ax.vlines(
+                x[where], lower[where], upper[where], color=shade, alpha=0.4, linewidth=4, zorder=2
+            )
 
 
 def draw_edge(ax: Axes, x: xr.DataArray, height: float, marker: str, label: str, **style) -> None:
@@ -271,7 +340,9 @@ def add_headroom(ax: Axes, share: float) -> None:
     ax.set_ylim(bottom, top + share * (top - bottom))
 
 
-def finish(ax: Axes, xlabel: str, ylabel: str, captions: list[str] = (), *, grid: str = "both", **legend) -> Axes:
+def finish(
+    ax: Axes, xlabel: str, ylabel: str, captions: list[str] = (), *, grid: str = "both", **legend
+) -> Axes:
     """Labels, grid, captions, and a legend with each entry once."""
     ax.set(xlabel=plain(xlabel), ylabel=fitted(plain(ylabel), room(ax)[1]), axisbelow=True)
     ax.grid(True, axis=grid, which="major", color=GRID, linewidth=0.6)
@@ -279,11 +350,15 @@ def finish(ax: Axes, xlabel: str, ylabel: str, captions: list[str] = (), *, grid
         print_captions(ax, captions)
     handles, labels = ax.get_legend_handles_labels()
     once = dict(zip(labels, handles, strict=True))
-    ax.legend(once.values(), once.keys(), fontsize=SMALL, framealpha=0.75, edgecolor="none", **legend)
+    ax.legend(
+        once.values(), once.keys(), fontsize=SMALL, framealpha=0.75, edgecolor="none", **legend
+    )
     return ax
 
 
-def finish_levels(ax: Axes, levels: xr.DataArray, ylabel: str, captions: list[str], floor: float | None = None) -> Axes:
+def finish_levels(
+    ax: Axes, levels: xr.DataArray, ylabel: str, captions: list[str], floor: float | None = None
+) -> Axes:
     """The same for curves along levels: FAR on a log axis, and rates on another one from a floor on."""
     ax.set_xscale("log" if levels.name == FAR_LEVEL else "linear")
     if floor is not None:

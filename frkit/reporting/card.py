@@ -19,17 +19,29 @@ def card(work: Work) -> Section:
     rows = {words: f"{many:,}" for words, many in numbers.items() if many}
     if known.get("images_per_identity"):
         least, median, most = known["images_per_identity"]
-        rows["images per person"] = f"{least} each" if least == most else f"{least} to {most}, median {median:g}"
+        rows["images per person"] = (
+            f"{least} each" if least == most else f"{least} to {most}, median {median:g}"
+        )
     for kind, (many, failed) in _comparisons(work, known).items():
-        left = "" if failed is None else f", {failed:,} failed and left out" if failed else ", none failed"
+        left = (
+            ""
+            if failed is None
+            else f", {failed:,} failed and left out"
+            if failed
+            else ", none failed"
+        )
         rows[f"{kind} comparisons"] = f"{many:,}{left}"
     rows["models"] = ", ".join(work.models) if work.models[0] else "one"
     section = Section("The data")
-    section.tables["What was compared"] = Table({"": list(rows.values())}, index=pd.Index(rows, name=" "))
+    section.tables["What was compared"] = Table(
+        {"": list(rows.values())}, index=pd.Index(rows, name=" ")
+    )
     if work.faces is not None:
         section.lines.append(_duplicates(work.faces))
     else:
-        section.lines.append("Duplicates among the images cannot be seen in scores: that takes their embeddings.")
+        section.lines.append(
+            "Duplicates among the images cannot be seen in scores: that takes their embeddings."
+        )
     if work.by is not None and (work.named or PROBE in work.scores.coords):
         section.tables["Groups"] = _groups(work)
     return section
@@ -47,10 +59,14 @@ def _comparisons(work: Work, known: dict) -> dict[str, tuple[int, int | None]]:
     _, code = np.unique(np.concatenate(who), return_inverse=True)
     counts = [np.bincount(part, minlength=code.max() + 1) for part in np.split(code, [len(who[0])])]
     n_genuine, n_all = int(counts[0] @ counts[1]), len(who[0]) * len(who[1])
-    own = len(np.intersect1d(one[PROBE].values, one[REFERENCE].values))  # images with themselves are no comparisons
+    own = len(
+        np.intersect1d(one[PROBE].values, one[REFERENCE].values)
+    )  # images with themselves are no comparisons
     lost = known["failed_genuine_comparisons"][0]  # which the sweep has counted
     lost_impostors, twice = 0, 1 + bool(one.attrs.get("symmetric"))
-    if work.faces is None:  # embeddings are compared without a failure; scores are read again for impostors
+    if (
+        work.faces is None
+    ):  # embeddings are compared without a failure; scores are read again for impostors
         same = one[f"{PROBE}_{IDENTITY}"].chunk() == one[f"{REFERENCE}_{IDENTITY}"].chunk()
         lost_impostors = int((one.isnull() & ~same).sum().compute()) // twice
     n_impostor, n_genuine = (n_all - n_genuine) // twice, (n_genuine - own) // twice
@@ -61,17 +77,23 @@ def _warn_of_repeats(one: xr.DataArray) -> None:
     """Comparisons of a list that meet the same two images as another one."""
     if PROBE not in one.coords:
         return
-    first, second = np.split(pd.factorize(np.concatenate([one[PROBE].values, one[REFERENCE].values]))[0], 2)
+    first, second = np.split(
+        pd.factorize(np.concatenate([one[PROBE].values, one[REFERENCE].values]))[0], 2
+    )
     two = np.minimum(first, second) * np.int64(2 * one.size) + np.maximum(first, second)
     again = one.size - len(np.unique(two))
     if again:
-        warn(f"{again:,} of {one.size:,} comparisons repeat the two images of another one, in this or the other order")
+        warn(
+            f"{again:,} of {one.size:,} comparisons repeat the two images of another one, in this or the other order"
+        )
 
 
 def _duplicates(faces: xr.Dataset) -> str:
     """Images whose embeddings are the same number for number, within people and between them."""
     values = faces["embedding"]
-    values = np.ascontiguousarray((values.isel({MODEL: 0}) if MODEL in values.dims else values).values)
+    values = np.ascontiguousarray(
+        (values.isel({MODEL: 0}) if MODEL in values.dims else values).values
+    )
     rows = values.view(np.dtype((np.void, values.dtype.itemsize * values.shape[1]))).ravel()
     code = np.unique(rows, return_inverse=True)[1]
     people = pd.Series(faces[IDENTITY].values).groupby(code).transform("nunique").to_numpy()
@@ -80,7 +102,11 @@ def _duplicates(faces: xr.Dataset) -> str:
         return "No two images have the same embedding."
     words = f"{int(same.sum())} images share their embedding with another image: duplicates, which make FRR look lower"
     between = int((people > 1).sum())
-    return f"{words}; {between} of them with an image of another person: wrong labels." if between else f"{words}."
+    return (
+        f"{words}; {between} of them with an image of another person: wrong labels."
+        if between
+        else f"{words}."
+    )
 
 
 def _groups(work: Work) -> Table:
@@ -89,8 +115,14 @@ def _groups(work: Work) -> Table:
     who = make_protocol(
         work.scores, by=work.by, varying=options["varying"], weighting=options["weighting"]
     ).images
-    held = pd.DataFrame({GROUP: who.group, "person": who.identity}).groupby(GROUP).person.agg(["nunique", "size"])
+    held = (
+        pd.DataFrame({GROUP: who.group, "person": who.identity})
+        .groupby(GROUP)
+        .person.agg(["nunique", "size"])
+    )
     held = held.loc[[*who.groups, *held.index.intersection([UNKNOWN])]]
     held = held.rename(index={UNKNOWN: "no label: in no group"}).map("{:,}".format)
     known = {"people": work.named, "images": PROBE in work.scores.coords}
-    return Table(held.set_axis([*known], axis=1)[[name for name in known if known[name]]].rename_axis(GROUP))
+    return Table(
+        held.set_axis([*known], axis=1)[[name for name in known if known[name]]].rename_axis(GROUP)
+    )

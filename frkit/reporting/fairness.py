@@ -15,7 +15,18 @@ from frkit.measures import measure, names
 from frkit.measures.registry import IDENTITY_SCALE, Measure
 from frkit.nsigma import n_sigma
 from frkit.reporting.tables import INDICES, number, rlb_cell, table
-from frkit.reporting.work import SURE, Section, Work, cell_of, level_words, of_model, of_one, p_text, strictest, unsaid
+from frkit.reporting.work import (
+    SURE,
+    Section,
+    Work,
+    cell_of,
+    level_words,
+    of_model,
+    of_one,
+    p_text,
+    strictest,
+    unsaid,
+)
 
 DEALS = 999
 MOST_GROUPS = 7  # in one figure: as many colours are told apart
@@ -28,14 +39,23 @@ def groups(work: Work) -> Section:
     section = Section("Groups")
     for rate in ("frr_group", "far_group", "eer_group"):
         section.results[rate] = band(work.evaluation, rate, target=NEW_PEOPLE, level=work.level)
-    frr, far, eer = ({f"{name[:3].upper()} of the group": held} for name, held in section.results.items())
+    frr, far, eer = (
+        {f"{name[:3].upper()} of the group": held} for name, held in section.results.items()
+    )
     section.tables[f"Rates of the groups at one threshold for all, {work.about}"] = table(frr | far)
     section.tables[f"EER of the groups, {work.about}"] = table(eer)
     for name, one in work.of_models(work.curve):
         with unsaid():
-            both = [band(one, rate, target=NEW_PEOPLE, level=work.level) for rate in ("far_group", "frr_group")]
+            both = [
+                band(one, rate, target=NEW_PEOPLE, level=work.level)
+                for rate in ("far_group", "frr_group")
+            ]
         most = np.sort(np.argsort(-both[1].estimate.mean(FAR_LEVEL).values)[:MOST_GROUPS])
-        which = f", the {MOST_GROUPS} with the highest FRR" if both[1].sizes[GROUP] > MOST_GROUPS else ""
+        which = (
+            f", the {MOST_GROUPS} with the highest FRR"
+            if both[1].sizes[GROUP] > MOST_GROUPS
+            else ""
+        )
         both = [one.isel({GROUP: most}) for one in both]
         section.figures[f"Groups{of_model(name)}{which}"] = partial(plot.group_roc, *both)
     for rate in ("frr_group", "far_group"):
@@ -48,7 +68,9 @@ def groups(work: Work) -> Section:
             result = result.assign_attrs(measure=words)
             found.append(result if not name else result.expand_dims({MODEL: [name]}))
         words = f"Differences of the groups' {rate[:3].upper()}, {work.about}"
-        section.tables[words] = table(xr.concat(found, MODEL, combine_attrs="override") if len(found) > 1 else found[0])
+        section.tables[words] = table(
+            xr.concat(found, MODEL, combine_attrs="override") if len(found) > 1 else found[0]
+        )
     return section
 
 
@@ -63,7 +85,9 @@ def _worst(rates: xr.Dataset, contrasts: xr.Dataset, rate: str, name: str) -> st
     if known.max() == known.min():
         same = f"{rate[:3].upper()}{of_model(name)} {level_words(one)}"
         return f"All groups have the same {same}: {number(known.values[0])}."
-    worst, best = (str(known[GROUP].values[int(at)]) for at in (known.values.argmax(), known.values.argmin()))
+    worst, best = (
+        str(known[GROUP].values[int(at)]) for at in (known.values.argmax(), known.values.argmin())
+    )
     p = _p_of(contrasts.isel(place), worst, best)
     words = "clear" if p <= SURE else "open"  # NaN, of a group without pairs, is open too
     rate_words = "rejected" if rate == "frr_group" else "falsely accepted"
@@ -92,11 +116,17 @@ def disparities(work: Work) -> Section:
         chosen = measure(name)
         if chosen.fair is None or chosen.dealt or name == "auc_spread" and work.quick:
             continue
-        source = work.evaluation if name != "auc_spread" else work.drawn  # which alone has histograms
+        source = (
+            work.evaluation if name != "auc_spread" else work.drawn
+        )  # which alone has histograms
         try:
             found = band(source, name, target=NEW_PEOPLE, level=work.level)
             noise = fair_floor(source, name, target=NEW_PEOPLE, level=work.level)
-        except (InputError, AttributeError, KeyError) as error:  # a user's measure of other variables
+        except (
+            InputError,
+            AttributeError,
+            KeyError,
+        ) as error:  # a user's measure of other variables
             section.lines.append(f"Left out, {name}: {error}")
             continue
         section.results |= {name: found, f"{name}, floor": noise}
@@ -104,7 +134,9 @@ def disparities(work: Work) -> Section:
         tested.append(chosen)
     if not work.quick:
         rows += _permuted(work, tested, section)
-    section.tables[f"Measures of disparity with {work.level:.0%} intervals, {work.about}"] = table(*rows)
+    section.tables[f"Measures of disparity with {work.level:.0%} intervals, {work.about}"] = table(
+        *rows
+    )
     section.lines += [
         "fair model up to: what 95 of 100 perfectly fair models would print at most on data as noisy as these. "
         "p (fair): by the interval's own test; p (permutation): exact, labels of groups dealt to the people at random."
@@ -131,7 +163,13 @@ def _permuted(work: Work, tested: list[Measure], section: Section) -> list[xr.Da
         return xr.concat(xr.broadcast(*parts), labels)
 
     every = Measure(DISPARITY, together, IDENTITY_SCALE, 0.0)
-    how = {"n": DEALS, "seed": work.seed, "level": work.level, **work.at, **work.given("weighting", "varying")}
+    how = {
+        "n": DEALS,
+        "seed": work.seed,
+        "level": work.level,
+        **work.at,
+        **work.given("weighting", "varying"),
+    }
     try:
         require(work.named, "it deals labels to people, and nobody is named here")
         work.need_all_impostors()
@@ -145,7 +183,9 @@ def _permuted(work: Work, tested: list[Measure], section: Section) -> list[xr.Da
         p = found.p.sel({DISPARITY: one.name}, drop=True)
         p = p.isel({dim: 0 for dim in p.dims if dim not in own.estimate.dims}, drop=True)
         result = xr.Dataset({"estimate": own.estimate, "p": p.transpose(*own.estimate.dims)})
-        results.append(result.assign_attrs(measure=one.name, method="permutation of labels", n=DEALS))
+        results.append(
+            result.assign_attrs(measure=one.name, method="permutation of labels", n=DEALS)
+        )
         section.results[f"{one.name}, permutation"] = results[-1]
     return results
 
@@ -167,7 +207,10 @@ def _unfair_words(section: Section, name: str) -> str:
         verdict = "more than chance" if p <= SURE else "within what chance does"
         ratio = f"the highest group {rate.upper()} is {cell_of(one)} times the lowest {level_words(one)}"
         if one.estimate.isnull():
-            ratio, verdict = f"group {rate.upper()}s {level_words(one)}", "no ratio is known, for want of errors"
+            ratio, verdict = (
+                f"group {rate.upper()}s {level_words(one)}",
+                "no ratio is known, for want of errors",
+            )
         words.append(f"{ratio}: {verdict}" + ("" if np.isnan(p) else f" ({p_text(p)})"))
     text = "; ".join(words) or "no ratio of group rates is known"
     return f"{name}: {text}." if name else f"{text[0].upper()}{text[1:]}."
@@ -178,20 +221,29 @@ def distributions(work: Work) -> Section:
     work.need_groups()
     section = Section("Fairness of score distributions (SFI, CFI, DFI)")
     cosine = work.scores.attrs.get("similarity") == "cosine"
-    how = {"score_map": "cosine" if cosine else "identity", "level": work.level, **work.given("varying")}
+    how = {
+        "score_map": "cosine" if cosine else "identity",
+        "level": work.level,
+        **work.given("varying"),
+    }
     how |= {} if work.quick else {"resampling": work.draws()}
     found = fairness_indices(work.scores, by=work.by, **how)
     section.results["indices"] = found
     section.tables["Indices, 1 is fair"] = table(found)
-    section.lines.append("They compare the distributions of all scores, not the errors at a threshold.")
+    section.lines.append(
+        "They compare the distributions of all scores, not the errors at a threshold."
+    )
     for name, own in work.of_models(found):
         section.figures[f"Indices{of_model(name)}"] = partial(plot.fairness_indices, own)
         if "sfi_p" in own:
             one = own.sel(variant="normal")
             words = [
-                f"{key.upper()} {number(float(one[key]), 4)} ({p_text(float(one[f'{key}_p']))})" for key in INDICES
+                f"{key.upper()} {number(float(one[key]), 4)} ({p_text(float(one[f'{key}_p']))})"
+                for key in INDICES
             ]
-            section.answers.append(f"Score distributions{of_model(name)}: {', '.join(words)}; p against random groups.")
+            section.answers.append(
+                f"Score distributions{of_model(name)}: {', '.join(words)}; p against random groups."
+            )
     return section
 
 
@@ -201,7 +253,9 @@ def sigmas(work: Work) -> Section:
     section = Section("N-Sigma")
     found = n_sigma(work.scores, by=work.by, seed=work.seed, **work.given("varying"))
     section.results["n_sigma"] = found
-    section.tables["Distance to the best group, in standard deviations of its EER over subsets"] = table(found)
+    section.tables["Distance to the best group, in standard deviations of its EER over subsets"] = (
+        table(found)
+    )
     section.figures["N-Sigma"] = partial(plot.n_sigma, found)
     section.lines.append(
         "N is no test: it depends on the size of the subsets. p (Welch) depends on their number, and "
@@ -223,7 +277,13 @@ def leakage(work: Work) -> Section:
     section.tables["RLB with ± 1.96 standard errors, 1 is all of the attribute"] = table(found)
     for name, one in work.of_models(found):
         verdict, what = str(one.verdict.values), " & ".join(attributes_of(work.by))
-        share = f"{float(one.rlb):.0%}" if verdict == "detected" else "nothing that these data could show"
+        share = (
+            f"{float(one.rlb):.0%}"
+            if verdict == "detected"
+            else "nothing that these data could show"
+        )
         ends = f"RLB {rlb_cell(float(one.rlb), float(one.rlb_se))}, {verdict}"
-        section.answers.append(f"The embeddings{of_model(name)} give away {share} of {what} ({ends}).")
+        section.answers.append(
+            f"The embeddings{of_model(name)} give away {share} of {what} ({ends})."
+        )
     return section

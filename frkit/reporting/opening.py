@@ -8,7 +8,19 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PAIR, PROBE, REFERENCE, listed, require, require_path, writing
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    PAIR,
+    PROBE,
+    REFERENCE,
+    listed,
+    require,
+    require_path,
+    writing,
+)
 from frkit.data.dataset import stack_models
 from frkit.data.files import KINDS, file_kind, named
 from frkit.data.joins import is_pattern
@@ -19,9 +31,27 @@ from frkit.scores.pair_files import open_pairs
 
 DISTANCES = ("dist", "distance", "l2", "l2_distance", "euclidean")
 SCORES = ("score", "scores", "similarity", "sim", "cosine", "cos", *DISTANCES)
-VERDICTS = ("genuine", "label", "labels", "mated", "match", "same", "is_same", "issame", "target", "y")
+VERDICTS = (
+    "genuine",
+    "label",
+    "labels",
+    "mated",
+    "match",
+    "same",
+    "is_same",
+    "issame",
+    "target",
+    "y",
+)
 IMAGES = ("", "img", "image", "images", "file", "filename", "path", "name", "template", "p")
-SIDES = (("probe", "reference"), ("probe", "gallery"), ("enrol", "test"), ("left", "right"), ("a", "b"), ("1", "2"))
+SIDES = (
+    ("probe", "reference"),
+    ("probe", "gallery"),
+    ("enrol", "test"),
+    ("left", "right"),
+    ("a", "b"),
+    ("1", "2"),
+)
 KNOWN = {  # columns that a table of this format has
     "rfw": {"img_1", "img_2", "id_1", "id_2", "label", "ethnicity", "dist"},
     "bfw": {"p1", "p2", "id1", "id2", "att1", "att2", "label"},
@@ -80,7 +110,9 @@ def open_data(
             guessed = {"columns": list(score)}
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
         extra = [name for name in options if name not in takes]
-        require(not extra, f"read as {format}, it takes no {listed(extra)}; it takes {', '.join(takes)}")
+        require(
+            not extra, f"read as {format}, it takes no {listed(extra)}; it takes {', '.join(takes)}"
+        )
         if format in ("faces", "matrix"):
             return (open_faces if format == "faces" else open_scores)(path, **options)
         return open_pairs(path, format=format, **(guessed | options))
@@ -94,15 +126,22 @@ def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
     return frame.head(rows)
 
 
-def guess(path: Path, score: Iterable[str] | None = None, pattern: bool = False) -> tuple[str, dict]:
+def guess(
+    path: Path, score: Iterable[str] | None = None, pattern: bool = False
+) -> tuple[str, dict]:
     """The format of a file, and what `open_pairs` must be told about its columns; pattern: names say who it is."""
     if path.name.lower().endswith((".json", ".json.gz")):
         return "json", {}
     kind = file_kind(path)
-    if kind == "npy" and any(path.with_name(f"{path.stem}_{PROBE}{end}").exists() for end in (".txt", ".csv", ".npy")):
+    if kind == "npy" and any(
+        path.with_name(f"{path.stem}_{PROBE}{end}").exists() for end in (".txt", ".csv", ".npy")
+    ):
         return "matrix", {}
     formats = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
-    require(kind != "lines", f"a .txt says not what it holds: name it, {formats}, and the file of its --scores, if any")
+    require(
+        kind != "lines",
+        f"a .txt says not what it holds: name it, {formats}, and the file of its --scores, if any",
+    )
     if kind not in ("text", "parquet"):
         return "faces", {}
     table = preview(path)
@@ -110,23 +149,34 @@ def guess(path: Path, score: Iterable[str] | None = None, pattern: bool = False)
     for name, needed in KNOWN.items():
         if needed <= header:
             return name, {}
-    verdict = any(name.lower() in VERDICTS for name in table) and side_columns(table.columns)  # of two sides
+    verdict = any(name.lower() in VERDICTS for name in table) and side_columns(
+        table.columns
+    )  # of two sides
     if score or any(name.lower() in SCORES for name in header) or verdict:
         roles = column_roles(table, score, pattern)
         far = [name for name in np.atleast_1d(roles["score"]) if name.lower() in DISTANCES]
         return "columns", {"columns": roles} | ({"distance": True} if far else {})
-    labelled = bool({name.lower() for name in header} & {*IDENTITY_NAMES, IDENTITY})  # images, in a table of embeddings
+    labelled = bool(
+        {name.lower() for name in header} & {*IDENTITY_NAMES, IDENTITY}
+    )  # images, in a table of embeddings
     if str(table.columns[0]) == "" and not labelled:
         return "matrix", {}
-    named = _numeric(table) and not any(re.fullmatch(r"-?\d*\.\d+(e-?\d+)?", name) for name in header)
+    named = _numeric(table) and not any(
+        re.fullmatch(r"-?\d*\.\d+(e-?\d+)?", name) for name in header
+    )
     first = f"the first line ({listed(table.columns, 4)}) names neither scores nor an embedding"
-    require(named, f"{first}: where it is no header, name the file's format, {formats}; else its column, --score")
+    require(
+        named,
+        f"{first}: where it is no header, name the file's format, {formats}; else its column, --score",
+    )
     return "faces", {}
 
 
 def _numeric(table: pd.DataFrame) -> list[str]:
     """Columns that hold numbers, for the most part."""
-    return [name for name in table if pd.to_numeric(table[name], errors="coerce").notna().mean() > 0.5]
+    return [
+        name for name in table if pd.to_numeric(table[name], errors="coerce").notna().mean() > 0.5
+    ]
 
 
 def side_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -134,7 +184,9 @@ def side_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:
     header, found = [str(name) for name in header], {}
     for first, second in SIDES:
         for name in header:
-            for match in re.finditer(rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first, name.lower()):
+            for match in re.finditer(
+                rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first, name.lower()
+            ):
                 begin, end = match.span()
                 other = name[:begin] + second + name[end:]
                 stem = (name[:begin] + name[end:]).strip("_-. ").lower()
@@ -143,7 +195,9 @@ def side_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def column_roles(table: pd.DataFrame, score: Iterable[str] | None = None, pattern: bool = False) -> dict:
+def column_roles(
+    table: pd.DataFrame, score: Iterable[str] | None = None, pattern: bool = False
+) -> dict:
     """What the columns of a table of pairs are to `open_pairs`: scores, verdicts, identities, images, attributes.
 
     pattern: whether names of images say who is in them.
@@ -151,23 +205,36 @@ def column_roles(table: pd.DataFrame, score: Iterable[str] | None = None, patter
     header = [str(name) for name in table.columns]
     wanted = list(score or [name for name in header if name.lower() in SCORES])
     absent = [name for name in wanted if name not in header]
-    require(not absent, f"there is no column {listed(absent)} of scores; the columns are {listed(header, 30)}")
-    sides = {stem: pair for stem, pair in side_columns(header).items() if not set(pair) & set(wanted)}
+    require(
+        not absent,
+        f"there is no column {listed(absent)} of scores; the columns are {listed(header, 30)}",
+    )
+    sides = {
+        stem: pair for stem, pair in side_columns(header).items() if not set(pair) & set(wanted)
+    }
     roles: dict = {}
     for stem, pair in sides.items():
-        if stem in (*IDENTITY_NAMES, IDENTITY, "id") and stem not in IMAGES and f"{PROBE}_{IDENTITY}" not in roles:
+        if (
+            stem in (*IDENTITY_NAMES, IDENTITY, "id")
+            and stem not in IMAGES
+            and f"{PROBE}_{IDENTITY}" not in roles
+        ):
             roles |= {f"{PROBE}_{IDENTITY}": pair[0], f"{REFERENCE}_{IDENTITY}": pair[1]}
         elif stem in IMAGES:
             roles |= {} if PROBE in roles else {PROBE: pair[0], REFERENCE: pair[1]}
         else:
             roles[stem] = pair
     taken = {column for pair in sides.values() for column in pair}
-    verdicts = [name for name in header if name.lower() in VERDICTS and name not in taken | set(wanted)]
+    verdicts = [
+        name for name in header if name.lower() in VERDICTS and name not in taken | set(wanted)
+    ]
     roles |= {"genuine": verdicts[0]} if verdicts else {}
     others = [name for name in header if name and name not in taken | set(wanted) | set(verdicts)]
     numeric = _numeric(table[others])
     if not wanted:
-        wanted = [name for name in numeric if (pd.to_numeric(table[name], errors="coerce") % 1 > 0).any()]
+        wanted = [
+            name for name in numeric if (pd.to_numeric(table[name], errors="coerce") % 1 > 0).any()
+        ]
     remedy = f"name them (--score), or the --format of a file without a header; the columns are {listed(header, 30)}"
     require(wanted, f"no column looks like scores: {remedy}")
     enough = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles or (pattern and PROBE in roles)
@@ -188,19 +255,34 @@ def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
     kinds = {kind_of(part) for part in parts.values()}
     if len(parts) == 1 and MODEL in (alone := next(iter(parts.values()))).dims:
         return alone  # whose models have names of their own
-    require(len(kinds) == 1, f"models must all be of one kind, but there are {' and '.join(sorted(kinds))}")
+    require(
+        len(kinds) == 1,
+        f"models must all be of one kind, but there are {' and '.join(sorted(kinds))}",
+    )
     if kinds == {"faces"}:
         return stack_models(parts)
     (first_name, first), *others = parts.items()
     for name, part in others:
         two = f"models {first_name!r} and {name!r}"
-        require(MODEL not in part.dims and MODEL not in first.dims, f"{two}: one holds several models already")
+        require(
+            MODEL not in part.dims and MODEL not in first.dims,
+            f"{two}: one holds several models already",
+        )
         sizes = [dict(one.sizes) for one in (first, part)]
-        require(sizes[0] == sizes[1], f"{two} must hold the same comparisons, but have {sizes[0]} and {sizes[1]}")
-        same = set(first.coords) == set(part.coords) and all(first[c].equals(part[c]) for c in first.coords)
-        require(same, f"{two} must hold the same images, identities and attributes, in the same order")
+        require(
+            sizes[0] == sizes[1],
+            f"{two} must hold the same comparisons, but have {sizes[0]} and {sizes[1]}",
+        )
+        same = set(first.coords) == set(part.coords) and all(
+            first[c].equals(part[c]) for c in first.coords
+        )
+        require(
+            same, f"{two} must hold the same images, identities and attributes, in the same order"
+        )
     names = xr.Variable(MODEL, list(parts))
-    return xr.concat(list(parts.values()), names, combine_attrs="override").assign_coords({MODEL: names})
+    return xr.concat(list(parts.values()), names, combine_attrs="override").assign_coords(
+        {MODEL: names}
+    )
 
 
 def kind_of(part) -> str:
@@ -208,7 +290,10 @@ def kind_of(part) -> str:
     dims = set(getattr(part, "dims", ()))
     kinds = {"faces": {IMAGE, FEATURE}, "pairs": {PAIR}, "a score tensor": {PROBE, REFERENCE}}
     found = [name for name, needed in kinds.items() if needed <= dims]
-    require(found, f"a report is made from faces, scores or the path of a file of such, got {type(part).__name__}")
+    require(
+        found,
+        f"a report is made from faces, scores or the path of a file of such, got {type(part).__name__}",
+    )
     return found[0]
 
 
@@ -216,7 +301,10 @@ def model_names(paths: Iterable[Path]) -> list[str]:
     """Names of models from those of their files, which must differ."""
     ends = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
     names = [ends.sub("", Path(path).name) for path in paths]
-    require(len(set(names)) == len(names), f"files of several models need distinct names, got {listed(names)}")
+    require(
+        len(set(names)) == len(names),
+        f"files of several models need distinct names, got {listed(names)}",
+    )
     return names
 
 
@@ -225,9 +313,14 @@ def converted(data, path: Path) -> None:
     kind = kind_of(data)
     ends = {"faces": (".npz",), "pairs": (".csv", ".csv.gz")}.get(kind)
     require(ends is not None, "a matrix of scores needs no other form: it is read as it is")
-    require(path.name.endswith(ends), f"{kind} are written to a name that ends in {' or '.join(ends)}, got {path.name}")
+    require(
+        path.name.endswith(ends),
+        f"{kind} are written to a name that ends in {' or '.join(ends)}, got {path.name}",
+    )
     if kind == "faces":
-        columns = {str(name): values.values for name, values in data.reset_coords().data_vars.items()}
+        columns = {
+            str(name): values.values for name, values in data.reset_coords().data_vars.items()
+        }
         keep = [str(name) for name in data.coords if data[name].attrs.get("varying") == "keep"]
         more = {IMAGE: data[IMAGE].values} | ({"image_attributes": keep} if keep else {})
         with writing(path, "free some space, or name a file elsewhere"):

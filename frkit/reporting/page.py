@@ -95,7 +95,12 @@ def text(report: "Report") -> str:
 
 def _wrapped(mark: str, sentences: list[str]) -> list[str]:
     """Sentences behind a mark, in lines that end between words."""
-    form = {"width": LINE, "subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
+    form = {
+        "width": LINE,
+        "subsequent_indent": "  ",
+        "break_long_words": False,
+        "break_on_hyphens": False,
+    }
     return [line for sentence in sentences for line in wrap(mark + _printable(sentence), **form)]
 
 
@@ -103,7 +108,9 @@ def _plain(table: Table) -> list[str]:
     """A table as lines of text."""
     body = [row for row in table.rows(sparse=False) if any(cell.strip() for cell in row)]
     widths = [max(len(row[place]) for row in body) for place in range(len(body[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in body]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in body
+    ]
 
 
 def _printable(line: str) -> str:
@@ -129,7 +136,11 @@ def page(report: "Report", body: str | None = None) -> str:
 def fragment(report: "Report") -> str:
     """The report inside another page, such as a notebook."""
     numbers = count()
-    parts = [f"<style>{CSS}</style>", '<div class="frkit-report">', f"<h1>{escape(report.title)}</h1>"]
+    parts = [
+        f"<style>{CSS}</style>",
+        '<div class="frkit-report">',
+        f"<h1>{escape(report.title)}</h1>",
+    ]
     parts.append(_answers(report))
     if report.cautions:
         parts += ["<p><strong>Cautions</strong></p>", _listed(report.cautions, "cautions")]
@@ -217,17 +228,27 @@ def _narrow(ax: Axes) -> None:
     handles, labels = legend.legend_handles, [part.get_text() for part in legend.get_texts()]
     legend.remove()
     if handles:
-        ax.figure.legend(handles, labels, loc="outside lower center", ncols=2 if len(labels) > 2 else 1, frameon=False)
+        ax.figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=2 if len(labels) > 2 else 1,
+            frameon=False,
+        )
 
 
 def saved(figure: Figure, words: str, form: str) -> bytes:
     """A figure as the bytes of a file, the same ones each time; the file itself holds the words of its caption."""
     out = io.BytesIO()
-    with matplotlib.rc_context(STYLE):  # without `savefig`, which draws everything once more to find its renderer
+    with matplotlib.rc_context(
+        STYLE
+    ):  # without `savefig`, which draws everything once more to find its renderer
         if form == "svg":
             FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Description": words})
         else:
-            FigureCanvasPdf(figure).print_pdf(out, metadata={"CreationDate": None, "Subject": words})
+            FigureCanvasPdf(figure).print_pdf(
+                out, metadata={"CreationDate": None, "Subject": words}
+            )
     return out.getvalue()
 
 

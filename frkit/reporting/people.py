@@ -27,9 +27,13 @@ def drivers(work: Work) -> Section:
     section.results["contributions"] = found
     for (name, own), (_, rates) in zip(work.of_models(found), work.of_models(work.data)):
         one = own.isel(strictest(rates))
-        section.tables[f"False rejections{of_model(name)} {level_words(one)}"] = _top(one, "frr_share")
+        section.tables[f"False rejections{of_model(name)} {level_words(one)}"] = _top(
+            one, "frr_share"
+        )
         section.tables[f"False accepts{of_model(name)} {level_words(one)}"] = _top(one, "far_share")
-        section.figures[f"Shares in the FRR{of_model(name)} {level_words(one)}"] = partial(plot.contributions, one)
+        section.figures[f"Shares in the FRR{of_model(name)} {level_words(one)}"] = partial(
+            plot.contributions, one
+        )
         share = np.sort(np.nan_to_num(one.frr_share.values))[::-1]
         half = int(np.searchsorted(np.cumsum(share), 0.5) + 1)
         if share.sum() > 0:
@@ -38,19 +42,28 @@ def drivers(work: Work) -> Section:
                 f"Half of the FRR{of_model(name)} {level_words(one)} comes from {half} of {len(share):,} people (as if "
                 f"{float(one.frr_effective):.0f} erred alike); most from {first}."
             )
-    section.lines.append("Look at their images: a wrong label shows up here first (fk.worst_pairs lists the pairs).")
+    section.lines.append(
+        "Look at their images: a wrong label shows up here first (fk.worst_pairs lists the pairs)."
+    )
     return section
 
 
 def _top(one: xr.Dataset, share: str) -> Table:
     """The people with the largest share of the errors."""
     frame = one[[share, "frr_identity"]].to_dataframe().reset_index()
-    frame = frame[frame[share] > 0].sort_values(share, ascending=False, kind="stable").head(MOST_PEOPLE)
-    columns = {"images": frame["images"].astype(str), "share of the errors": frame[share].map("{:.1%}".format)}
+    frame = (
+        frame[frame[share] > 0].sort_values(share, ascending=False, kind="stable").head(MOST_PEOPLE)
+    )
+    columns = {
+        "images": frame["images"].astype(str),
+        "share of the errors": frame[share].map("{:.1%}".format),
+    }
     if share == "frr_share":
         columns["own FRR"] = frame["frr_identity"].map(number)
     columns = ({GROUP: frame[GROUP]} if GROUP in frame else {}) | columns
-    return Table(pd.DataFrame(columns).set_axis(pd.Index(frame[IDENTITY].astype(str), name="person"), axis=0))
+    return Table(
+        pd.DataFrame(columns).set_axis(pd.Index(frame[IDENTITY].astype(str), name="person"), axis=0)
+    )
 
 
 def plans(work: Work) -> Section:
@@ -62,7 +75,9 @@ def plans(work: Work) -> Section:
     source = work.scores if work.faces is None else work.faces
     for words, goal, part, options in _open_questions(work, level)[:MOST_PLANS]:
         one = source.sel({MODEL: part}) if part else source
-        plan = sample_size(one, goal, far=level, level=work.level, **options, **work.given("weighting"))
+        plan = sample_size(
+            one, goal, far=level, level=work.level, **options, **work.given("weighting")
+        )
         section.results[words] = plan
         section.figures[words] = partial(plot.sample_size, plan)
         section.answers.append(f"{words} at FAR {level:g}: {_more_people(plan)}.")
@@ -92,7 +107,14 @@ def _open_questions(work: Work, level: float) -> list[tuple]:
             rates = one["empirical"].to_dataset().frr_group.sel(at)
             result = band(one, "frr_max_min", target=NEW_PEOPLE).sel(at)
             if float(result.p) > SURE and bool((rates > 0).all()):
-                found.append((f"To tell whether the groups{of_model(name)} differ", "ratio", name, {"by": work.by}))
+                found.append(
+                    (
+                        f"To tell whether the groups{of_model(name)} differ",
+                        "ratio",
+                        name,
+                        {"by": work.by},
+                    )
+                )
     if not found:
         name = work.models[0]
         words = "No difference of FRR that a plan could be made for is open. For an interval of ± 20 % around the FRR"

@@ -35,17 +35,24 @@ def errors(work: Work) -> Section:
     rates, left = ("frr",) if work.along == FAR_LEVEL else ("far", "frr"), {}
     for rate in rates:
         bands = _both_targets(work, rate, section, left)
-        named = {f"{rate.upper()}, {work.words(target)}": result for target, result in bands.items()}
+        named = {
+            f"{rate.upper()}, {work.words(target)}": result for target, result in bands.items()
+        }
         shown = table(named, n_effective=True)
         if rate == rates[0]:
             data = work.data.transpose(..., work.along)
             if work.along == FAR_LEVEL:
                 shown.insert(0, "threshold", [number(t, 4) for t in data.threshold.values.ravel()])
             for name in ("false_accepts", "false_rejects"):
-                shown[name.replace("_", " ")] = [f"{many:,.0f}" for many in data[name].values.ravel()]
+                shown[name.replace("_", " ")] = [
+                    f"{many:,.0f}" for many in data[name].values.ravel()
+                ]
         section.tables[f"{rate.upper()} with {work.level:.0%} intervals"] = shown
     bands = _both_targets(work, "eer", section, left)
-    section.lines += [f"Left out, {' and '.join(held)} for {target}: {why}" for (target, why), held in left.items()]
+    section.lines += [
+        f"Left out, {' and '.join(held)} for {target}: {why}"
+        for (target, why), held in left.items()
+    ]
     shown = table({f"EER, {work.words(target)}": result for target, result in bands.items()})
     section.tables[f"EER with {work.level:.0%} intervals"] = shown
     with unsaid():
@@ -93,7 +100,10 @@ def _error_words(work: Work, section: Section, name: str) -> str:
 def models(work: Work) -> Section:
     """Paired differences of every two models, and which is better."""
     require(len(work.models) > 1, "there is one model; give several files, or columns of scores")
-    require(len(work.models) <= MOST_MODELS, f"more than {MOST_MODELS} models have too many pairs; choose some")
+    require(
+        len(work.models) <= MOST_MODELS,
+        f"more than {MOST_MODELS} models have too many pairs; choose some",
+    )
     section = Section("Which model is better")
     of_target: dict[str, list] = {}
     rates = ("frr", "eer") if work.along == FAR_LEVEL else ("far", "frr", "eer")
@@ -101,7 +111,9 @@ def models(work: Work) -> Section:
         for rate in rates:
             for target in TARGETS:
                 try:
-                    found = compare(work.evaluation, rate, models=pair, target=target, level=work.level)
+                    found = compare(
+                        work.evaluation, rate, models=pair, target=target, level=work.level
+                    )
                 except InputError:
                     continue  # the error rates say why
                 section.results[f"{rate}, {pair[0]} - {pair[1]}, {target}"] = found
@@ -113,11 +125,19 @@ def models(work: Work) -> Section:
     columns = []
     for target, found in of_target.items():
         shown = table(*found)
-        columns.append(shown.set_axis([f"{what}, {work.words(target)}" for what in ("difference", "p")], axis=1))
+        columns.append(
+            shown.set_axis(
+                [f"{what}, {work.words(target)}" for what in ("difference", "p")], axis=1
+            )
+        )
     section.tables["Paired differences"] = Table(pd.concat(columns, axis=1))
-    section.lines.append("Both models meet the same images, so the difference is surer than two intervals suggest.")
+    section.lines.append(
+        "Both models meet the same images, so the difference is surer than two intervals suggest."
+    )
     if len(work.models) > 2:
-        section.lines.append("p-values are those of each comparison by itself: with many, some are small by chance.")
+        section.lines.append(
+            "p-values are those of each comparison by itself: with many, some are small by chance."
+        )
     return section
 
 
@@ -143,7 +163,9 @@ def _better(work: Work, section: Section, pair: tuple[str, str]) -> str:
     which = f"Which of {' and '.join(pair)} {better}"
     if not winners:
         return f"{which} remains open. {what}"
-    levels = "; ".join(f"{name} {_levels(found, places, work.along)}" for name, places in sure.items() if name)
+    levels = "; ".join(
+        f"{name} {_levels(found, places, work.along)}" for name, places in sure.items() if name
+    )
     rest = f"; open {_levels(found, sure[None], work.along)}" if None in sure else ""
     return f"{which}: {levels}{rest}. {what}"
 

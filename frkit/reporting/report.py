@@ -70,17 +70,27 @@ class Report:
     @property
     def results(self) -> dict[str, object]:
         """Results of all sections, by section and name."""
-        return {(key, name): held for key, part in self.sections.items() for name, held in part.results.items()}
+        return {
+            (key, name): held
+            for key, part in self.sections.items()
+            for name, held in part.results.items()
+        }
 
     @property
     def tables(self) -> dict[str, Table]:
         """Tables of all sections, by caption."""
-        return {caption: held for part in self.sections.values() for caption, held in part.tables.items()}
+        return {
+            caption: held
+            for part in self.sections.values()
+            for caption, held in part.tables.items()
+        }
 
     @property
     def figures(self) -> dict[str, Callable]:
         """Figures of all sections, by name: functions that draw on matplotlib Axes."""
-        return {name: draw for part in self.sections.values() for name, draw in part.figures.items()}
+        return {
+            name: draw for part in self.sections.values() for name, draw in part.figures.items()
+        }
 
     @cached_property
     def pictures(self) -> dict[str, page.Picture]:
@@ -184,7 +194,10 @@ def report(
     require_inside("level", level, 0, 1)
     quick, seed = require_flag("quick", quick), require_whole("seed", seed, 0)
     extra = sorted(set(options) - set(OPTIONS))
-    require(not extra, f"report has no option {', '.join(map(repr, extra))}; it takes {', '.join(OPTIONS)}")
+    require(
+        not extra,
+        f"report has no option {', '.join(map(repr, extra))}; it takes {', '.join(OPTIONS)}",
+    )
     at = {"far": list(far)} if threshold is None else {"threshold": threshold}
     made = {"by": by, **at, "level": level, "quick": quick, "seed": seed, **options}
     begin, source = time.monotonic(), _source(data)
@@ -216,9 +229,13 @@ def _made(work: Work, steps: _Steps) -> Report:
     if work.quick:
         dear = [title for title, _, _, dear in PARTS.values() if dear]
         left_out["quick=True"] = [*dear, "permutation tests", "auc_spread"]
-    said = describe(evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections])
+    said = describe(
+        evaluation, used=[name for name in ("indices", "n_sigma", "rlb") if name in sections]
+    )
     sections["methods"] = Section("Methods", lines=[said.paragraph], blocks=[said.bibtex])
-    return Report(sections, evaluation, [f"{', '.join(titles)}: {why}" for why, titles in left_out.items()])
+    return Report(
+        sections, evaluation, [f"{', '.join(titles)}: {why}" for why, titles in left_out.items()]
+    )
 
 
 def _source(data) -> object:
@@ -237,7 +254,11 @@ def _scores_of(data, opening: dict) -> tuple:
         return open_data(part, **opening) if isinstance(part, (str, Path)) else part
 
     several = isinstance(data, Mapping) and not isinstance(data, xr.Dataset)
-    data = together({str(name): there(part) for name, part in data.items()}) if several else there(data)
+    data = (
+        together({str(name): there(part) for name, part in data.items()})
+        if several
+        else there(data)
+    )
     kind_of(data)
     if isinstance(data, xr.Dataset) and "embedding" in data:
         return score_tensor(data), data
@@ -253,14 +274,21 @@ def _sort_warnings(found: Report, caught: list) -> None:
         if issubclass(one.category, DataWarning):
             message = str(one.message)
             named = measures.findall(message)[:1]
-            held = told.setdefault(re.sub(r"\d+", "#", measures.sub("@", message)) if named else message, [message])
+            held = told.setdefault(
+                re.sub(r"\d+", "#", measures.sub("@", message)) if named else message, [message]
+            )
             held += [name for name in named if name not in held]
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    cautions = [measures.sub(", ".join(named), text, count=1) if named else text for text, *named in told.values()]
+    cautions = [
+        measures.sub(", ".join(named), text, count=1) if named else text
+        for text, *named in told.values()
+    ]
     # a measure's "in some group" is not said beside the rates' own caution, which names the groups
     named = tuple(text.partition(" of group ")[0] for text in cautions if " of group " in text)
-    found.cautions += [text for text in cautions if text.partition(", in some group:")[0] not in named]
+    found.cautions += [
+        text for text in cautions if text.partition(", in some group:")[0] not in named
+    ]
 
 
 class _Steps:
@@ -268,11 +296,15 @@ class _Steps:
 
     def __init__(self, progress: bool | Callable | None, quick: bool):
         self.tell = progress if callable(progress) else None
-        total = EVALUATION + sum(share for _, _, share, dear in PARTS.values() if not (dear and quick))
+        total = EVALUATION + sum(
+            share for _, _, share, dear in PARTS.values() if not (dear and quick)
+        )
         self.done, self.ahead, self.total = 0.0, 0.0, total
         hidden = self.tell is not None or progress is False
         form = "{desc:32s} {percentage:3.0f}% |{bar:20}| {elapsed}, about {remaining} to go"
-        self.bar = tqdm(total=total, disable=hidden, leave=False, bar_format=form, delay=0 if progress else 2)
+        self.bar = tqdm(
+            total=total, disable=hidden, leave=False, bar_format=form, delay=0 if progress else 2
+        )
 
     def next(self, words: str, share: float) -> None:
         """The last step is done, another one begins."""

@@ -15,7 +15,12 @@ HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with 
 KEYS = (MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group")
 DEALT = "random groups"
 MOST_DECIMALS = 7
-P_OF = {"effective": "fair", "fair floor": "floor", "permutation of labels": "permutation", DEALT: DEALT}
+P_OF = {
+    "effective": "fair",
+    "fair floor": "floor",
+    "permutation of labels": "permutation",
+    DEALT: DEALT,
+}
 INDICES = ("sfi", "cfi", "dfi")
 LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
@@ -23,7 +28,9 @@ LATEX = str.maketrans(
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
     | {"−": "$-$", "–": "--", "∞": r"$\infty$", "±": r"$\pm$", "≤": r"$\leq$", "\n": " "}
 )
-MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"})
+MARKDOWN = str.maketrans(
+    {"|": r"\|", "\n": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"}
+)
 
 
 class Table(pd.DataFrame):
@@ -53,7 +60,11 @@ class Table(pd.DataFrame):
         head, *rows = ([cell.translate(LATEX) for cell in row] for row in self.rows())
         lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
         begin = rf"\begin{{tabular}}{{{'l' * len(head)}}}"
-        return _given(buf, "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]) + END)
+        return _given(
+            buf,
+            "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
+            + END,
+        )
 
     def to_markdown(self, buf: str | Path | None = None) -> str | None:
         """Write the table as Markdown; every label is escaped.
@@ -81,7 +92,11 @@ class Table(pd.DataFrame):
     def flat(self) -> pd.DataFrame:
         """The table with the names of its rows, if there are any, as columns."""
         plain = pd.DataFrame(self)
-        return plain if isinstance(self.index, pd.RangeIndex) else plain.reset_index(allow_duplicates=True)
+        return (
+            plain
+            if isinstance(self.index, pd.RangeIndex)
+            else plain.reset_index(allow_duplicates=True)
+        )
 
     def rows(self, sparse: bool = True) -> list[list[str]]:
         """Head and body as texts; `sparse` names rows only where the name changes."""
@@ -114,7 +129,11 @@ def number(value: float, digits: int = 3) -> str:
         return "–"
     if np.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.{digits}g}".replace("-", "−", 1) if abs(value) >= 1e-4 or value == 0 else f"{value:.{digits - 1}e}"
+    return (
+        f"{value:.{digits}g}".replace("-", "−", 1)
+        if abs(value) >= 1e-4 or value == 0
+        else f"{value:.{digits - 1}e}"
+    )
 
 
 def cell(estimate: float, lower: float | None = None, upper: float | None = None) -> str:
@@ -126,7 +145,10 @@ def cell(estimate: float, lower: float | None = None, upper: float | None = None
     known = np.isfinite(width) and width > 0
     decimals = int(max(1 - np.floor(np.log10(width)), 0)) if known else MOST_DECIMALS + 1
     fixed = decimals <= MOST_DECIMALS
-    words = [f"{x:.{decimals}f}".replace("-", "−", 1) if fixed and np.isfinite(x) else number(x) for x in three]
+    words = [
+        f"{x:.{decimals}f}".replace("-", "−", 1) if fixed and np.isfinite(x) else number(x)
+        for x in three
+    ]
     return f"{words[0]} [{words[1]}, {words[2]}]"
 
 
@@ -184,7 +206,11 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
         results = results[0].bands
     if not n_effective:
         results = [_without_worth(result) for result in results]
-    if len(results) == 1 and isinstance(results[0], Mapping) and not isinstance(results[0], xr.Dataset):
+    if (
+        len(results) == 1
+        and isinstance(results[0], Mapping)
+        and not isinstance(results[0], xr.Dataset)
+    ):
         parts = [_named(str(name), result) for name, result in results[0].items()]
         joined = pd.concat(parts, axis=1, sort=False)
         joined = joined.loc[:, ~joined.columns.duplicated()]
@@ -198,7 +224,11 @@ def _without_worth(result):
     """A result, or a mapping of several, without effective numbers."""
     if isinstance(result, Mapping) and not isinstance(result, xr.Dataset):
         return {name: _without_worth(part) for name, part in result.items()}
-    return result.drop_vars("n_effective", errors="ignore") if isinstance(result, xr.Dataset) else result
+    return (
+        result.drop_vars("n_effective", errors="ignore")
+        if isinstance(result, xr.Dataset)
+        else result
+    )
 
 
 def _named(name: str, result) -> pd.DataFrame:
@@ -226,11 +256,17 @@ def _spread(out: Table, across: str | None) -> Table:
     if across is None:
         return out
     known = across in out.index.names and out.index.nlevels > 1
-    require(known, f"across={across!r} is no name of rows that can be spread; there are {listed(out.index.names)}")
+    require(
+        known,
+        f"across={across!r} is no name of rows that can be spread; there are {listed(out.index.names)}",
+    )
     order = out.index.get_level_values(across).unique()
     wide = out.unstack(across, fill_value="–", sort=False)
     wide = wide[[(column, value) for value in order for column in out.columns]]
-    wide.columns = [f"{value}" if len(out.columns) == 1 else f"{value}, {column}" for column, value in wide.columns]
+    wide.columns = [
+        f"{value}" if len(out.columns) == 1 else f"{value}, {column}"
+        for column, value in wide.columns
+    ]
     return Table(wide)
 
 
@@ -240,9 +276,12 @@ def _spread(out: Table, across: str | None) -> Table:
 def _frame(result) -> pd.DataFrame:
     """Cells of one result, indexed by all of KEYS, "" where it does not have one."""
     if isinstance(result, xr.DataArray):
-        result = result.to_dataset(name="estimate").assign_attrs({"measure": str(result.name or VALUE)} | result.attrs)
+        result = result.to_dataset(name="estimate").assign_attrs(
+            {"measure": str(result.name or VALUE)} | result.attrs
+        )
     require(
-        isinstance(result, xr.Dataset) and bool({"estimate", "sfi", "n_signed", "rlb"} & set(result.data_vars)),
+        isinstance(result, xr.Dataset)
+        and bool({"estimate", "sfi", "n_signed", "rlb"} & set(result.data_vars)),
         f"a table takes what band, compare, floor, permutation_test, fairness_indices, n_sigma or representation_bias "
         f"returned, got {type(result).__name__}",
     )
@@ -251,7 +290,9 @@ def _frame(result) -> pd.DataFrame:
     if "n_signed" in result:
         words = [f"{number(n)} ({risk})" for n, risk in _pairs(result.n_signed, result.risk)]
         welch = list(map(p_words, result.p_value.values.ravel()))
-        return _rows(result.n_signed, "N", {VALUE: words, "p (Welch, over subsets; no test)": welch})
+        return _rows(
+            result.n_signed, "N", {VALUE: words, "p (Welch, over subsets; no test)": welch}
+        )
     if "rlb" in result:
         ends = zip(*(part.values.ravel() for part in (result.rlb, result.rlb_se)))
         return _rows(result.rlb, "RLB", {VALUE: [rlb_cell(*both) for both in ends]})
@@ -278,7 +319,9 @@ def _of_band(result: xr.Dataset) -> pd.DataFrame:
     ]
     for name, head, words in columns:
         if name in result:
-            cells[head] = [words(value) for value in result[name].transpose(*estimate.dims).values.ravel()]
+            cells[head] = [
+                words(value) for value in result[name].transpose(*estimate.dims).values.ravel()
+            ]
     words = attrs.get("measure", estimate.name or VALUE)
     if "a" in attrs:
         words = f"{words}, {attrs['a']} {'/' if attrs['contrast'] == 'ratio' else '−'} {attrs['b']}"
@@ -289,9 +332,19 @@ def _of_index(result: xr.Dataset, name: str) -> pd.DataFrame:
     """SFI, CFI or DFI in its three variants, each as a band."""
     parts = {end: f"{name}_{end}" for end in ("lower", "upper", "p")}
     parts |= {"estimate": name, "limit": f"{name}_floor_limit"}
-    whole = xr.Dataset({end: result[own] for end, own in parts.items() if own in result}, attrs={"method": DEALT})
-    bands = {variant: whole.sel(variant=variant, drop=True) for variant in whole["variant"].values.astype(str)}
-    return pd.concat([_of_band(one.assign_attrs(measure=f"{name.upper()} {kind}")) for kind, one in bands.items()])
+    whole = xr.Dataset(
+        {end: result[own] for end, own in parts.items() if own in result}, attrs={"method": DEALT}
+    )
+    bands = {
+        variant: whole.sel(variant=variant, drop=True)
+        for variant in whole["variant"].values.astype(str)
+    }
+    return pd.concat(
+        [
+            _of_band(one.assign_attrs(measure=f"{name.upper()} {kind}"))
+            for kind, one in bands.items()
+        ]
+    )
 
 
 def _rows(values: xr.DataArray, measure: str, cells: Mapping) -> pd.DataFrame:
@@ -303,11 +356,16 @@ def _rows(values: xr.DataArray, measure: str, cells: Mapping) -> pd.DataFrame:
         pairs = zip(values["a"].values, values["b"].values)
         values = values.assign_coords({CONTRAST: [f"{a} − {b}" for a, b in pairs]})
     each = (values[dim].values for dim in values.dims)
-    words = ([f"{name:g}" if isinstance(name, (float, np.floating)) else str(name) for name in names] for names in each)
+    words = (
+        [f"{name:g}" if isinstance(name, (float, np.floating)) else str(name) for name in names]
+        for names in each
+    )
     along, labels = dict(zip(heads, words)), dict.fromkeys(KEYS, "") | {MEASURE: measure}
     places = pd.MultiIndex.from_tuples(
         [
-            tuple((labels | {head: names[i] for (head, names), i in zip(along.items(), at)}).values())
+            tuple(
+                (labels | {head: names[i] for (head, names), i in zip(along.items(), at)}).values()
+            )
             for at in np.ndindex(*values.shape)
         ],
         names=KEYS,

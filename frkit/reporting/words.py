@@ -11,7 +11,12 @@ from frkit.intervals import band, provenance
 from frkit.reporting.tables import count_words
 
 REFERENCES = Path(__file__).with_name("references.bib")  # what CITATION.cff says, as BibTeX
-CITES = {"conti2024": "rates", "conti2022": "disparities", "kotwal2022": "indices", "dealcala2023": "n_sigma"}
+CITES = {
+    "conti2024": "rates",
+    "conti2022": "disparities",
+    "kotwal2022": "indices",
+    "dealcala2023": "n_sigma",
+}
 CITES |= {"li2021": "rlb"}
 USES = tuple(CITES.values())
 WEIGHTING = {
@@ -66,16 +71,27 @@ def describe(evaluation: xr.DataTree, *, used: Iterable[str] = ()) -> Descriptio
     (True, True)
     """
     known, used = provenance(evaluation), set(used)
-    require(used <= set(USES), f"used names {listed(sorted(used - set(USES)))}; it takes {', '.join(USES)}")
+    require(
+        used <= set(USES),
+        f"used names {listed(sorted(used - set(USES)))}; it takes {', '.join(USES)}",
+    )
     used |= {"rates"} | ({"disparities"} if known.get("by") else set())
     data = evaluation["empirical"].to_dataset()
-    sentences = [_kit(known), _data(known), f"{WEIGHTING[known['weighting']]}; accept means {accepted(known)}."]
+    sentences = [
+        _kit(known),
+        _data(known),
+        f"{WEIGHTING[known['weighting']]}; accept means {accepted(known)}.",
+    ]
     if known.get("by"):
         by = known["by"] if isinstance(known["by"], str) else " and ".join(known["by"])
         sentences.append(f"Groups are those of {by} ({', '.join(map(str, data[GROUP].values))}).")
     chosen = known.get("impostors")
     if chosen not in (None, "all"):
-        kinds = ["within a group"] if isinstance(chosen, str) else [f"of {chosen[name]} {name}" for name in chosen]
+        kinds = (
+            ["within a group"]
+            if isinstance(chosen, str)
+            else [f"of {chosen[name]} {name}" for name in chosen]
+        )
         sentences.append(f"Impostor pairs are those {' and '.join(kinds)}.")
     sentences.append(_intervals(evaluation, known))
     return Description(" ".join(sentences), bibtex(used))
@@ -146,4 +162,6 @@ def bibtex(used: Iterable[str]) -> str:
     """BibTeX entries of the kit and of the methods that were used."""
     kept = ["frkit", *(key for key, what in CITES.items() if what in set(used))]
     entries = REFERENCES.read_text("utf-8").strip().split("\n\n")
-    return "\n\n".join(entry for entry in entries if entry.partition("{")[2].partition(",")[0] in kept)
+    return "\n\n".join(
+        entry for entry in entries if entry.partition("{")[2].partition(",")[0] in kept
+    )

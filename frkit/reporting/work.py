@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, PROBE, THRESHOLD_LEVEL, DataWarning, require
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    IDENTITY,
+    MODEL,
+    PROBE,
+    THRESHOLD_LEVEL,
+    DataWarning,
+    require,
+)
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals.contributions import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.tables import cell, p_words
@@ -81,7 +90,9 @@ class Work:
         """Whom intervals are about where nothing else is said."""
         return self.words(NEW_PEOPLE)
 
-    def of_models(self, result: xr.DataTree | xr.Dataset) -> Iterator[tuple[str, xr.DataTree | xr.Dataset]]:
+    def of_models(
+        self, result: xr.DataTree | xr.Dataset
+    ) -> Iterator[tuple[str, xr.DataTree | xr.Dataset]]:
         """What holds all models as one of every model, with its name."""
         for name in self.models:
             yield name, of_one(result, name)
@@ -121,7 +132,10 @@ class Work:
 
     def need_all_impostors(self) -> None:
         """Refuse what sets its thresholds on all impostor pairs where some of them were chosen."""
-        require(self.options.get("impostors", "all") == "all", "its thresholds are those of all impostor pairs")
+        require(
+            self.options.get("impostors", "all") == "all",
+            "its thresholds are those of all impostor pairs",
+        )
 
 
 @contextmanager

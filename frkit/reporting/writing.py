@@ -46,14 +46,28 @@ def check_free(folder: Path) -> None:
     """A report replaces nothing but an earlier report, and its place can be written."""
     here = Path.cwd()
     free = folder.resolve() not in (here, *here.parents)
-    require(free, f"{folder} is the folder that you are in, or holds it: name a new one, such as report")
+    require(
+        free, f"{folder} is the folder that you are in, or holds it: name a new one, such as report"
+    )
     above = next(parent for parent in folder.absolute().parents if parent.exists())
-    require(os.access(above, os.W_OK), f"{above} cannot be written: name a folder elsewhere for the report")
+    require(
+        os.access(above, os.W_OK),
+        f"{above} cannot be written: name a folder elsewhere for the report",
+    )
     if folder.exists():
         require(folder.is_dir(), f"{folder} is a file: name another folder for the report")
         held = {path.name for path in folder.iterdir()}
-        ours = not held or {PAGE, EVALUATION} <= held <= {PAGE, EVALUATION, NOTEBOOK, "tables", "figures"}
-        require(ours, f"{folder} holds something else than a report of frkit: name another folder, or empty it")
+        ours = not held or {PAGE, EVALUATION} <= held <= {
+            PAGE,
+            EVALUATION,
+            NOTEBOOK,
+            "tables",
+            "figures",
+        }
+        require(
+            ours,
+            f"{folder} holds something else than a report of frkit: name another folder, or empty it",
+        )
 
 
 def file_name(words: str) -> str:
@@ -121,7 +135,9 @@ def _call(report: "Report", folder: Path) -> str:
     opening |= {name: _from(folder, opening[name]) for name in FILES if name in opening}
     options = ", ".join(f"{name}={value!r}" for name, value in made.items())
     if data is None:
-        source = "# the report was made from data in memory: put them in place of this line\ndata = ..."
+        source = (
+            "# the report was made from data in memory: put them in place of this line\ndata = ..."
+        )
     elif isinstance(data, str):
         source = f"data = {_from(folder, data)!r}"
     else:

@@ -24,5 +24,12 @@ from frkit.representation.probes import dataset_bias, probe
 from frkit.representation.rlb import convergence, representation_bias
 from frkit.representation.truth import shifted_classes
 
-__all__ = ["Critic", "bias_amplification", "cohort_spread", "convergence", "dataset_bias", "distance_correlation"]
+__all__ = [
+    "Critic",
+    "bias_amplification",
+    "cohort_spread",
+    "convergence",
+    "dataset_bias",
+    "distance_correlation",
+]
 __all__ += ["leakage", "parity_gaps", "probe", "representation_bias", "shifted_classes"]

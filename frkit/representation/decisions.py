@@ -11,7 +11,13 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from frkit.base import GROUP, listed, require, warn
 
 LABEL, METRIC = "label", "metric"
-METRICS = ("accuracy", "false_positive_rate", "f1", "auc", "average_precision")  # the last two need scores
+METRICS = (
+    "accuracy",
+    "false_positive_rate",
+    "f1",
+    "auc",
+    "average_precision",
+)  # the last two need scores
 
 
 def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.Dataset:
@@ -51,7 +57,9 @@ def parity_gaps(truth: ArrayLike, predicted: ArrayLike, group: ArrayLike) -> xr.
     rate_gap, hit_gap, false_alarm_gap = (rate.max() - rate.min() for rate in rates)
     undefined = (rates[1].isna() | rates[2].isna()).any()
     if undefined.any():
-        warn(f"some group has only images with, or none with, label {listed(labels[undefined])}: no rates there (NaN)")
+        warn(
+            f"some group has only images with, or none with, label {listed(labels[undefined])}: no rates there (NaN)"
+        )
     gaps = {"demographic_parity": rate_gap, "equal_opportunity": hit_gap.mask(undefined)}
     gaps["equalized_odds"] = np.maximum(hit_gap, false_alarm_gap).mask(undefined)
     return xr.Dataset({name: (LABEL, gap) for name, gap in gaps.items()}, {LABEL: labels})
@@ -98,9 +106,13 @@ def cohort_spread(
         _metrics(truth[rows], predicted[rows], labels, None if score is None else score[rows])
         for rows in (np.ones(group.size, bool), *cohorts.values())
     )
-    value = xr.DataArray(np.transpose(values), {METRIC: list(METRICS[: len(overall)]), GROUP: list(cohorts)})
+    value = xr.DataArray(
+        np.transpose(values), {METRIC: list(METRICS[: len(overall)]), GROUP: list(cohorts)}
+    )
     if value.isnull().any():
-        warn("a cohort lacks a label, so some of its metrics are not defined (NaN); the spread leaves it out")
+        warn(
+            "a cohort lacks a label, so some of its metrics are not defined (NaN); the spread leaves it out"
+        )
     summary = {"overall": (METRIC, overall), "mean": value.mean(GROUP)}
     spread = {"sd": value.std(GROUP, ddof=1), "range": value.max(GROUP) - value.min(GROUP)}
     return xr.Dataset({"value": value, **summary, **spread})
@@ -148,20 +160,31 @@ def bias_amplification(
     train_group, group = np.asarray(train_group).astype(str), np.asarray(group).astype(str)
     groups = _two_or_more(np.unique(train_group), "group of the training images")
     extra = np.setdiff1d(group, groups)
-    require(extra.size == 0, f"groups {listed(extra)} are not among the training images; leave these images out")
+    require(
+        extra.size == 0,
+        f"groups {listed(extra)} are not among the training images; leave these images out",
+    )
     train = _shares(train_truth, train_group, groups)
     test = _shares(predicted, group, groups).reindex({LABEL: train[LABEL].values})
     never = test.isnull().all(GROUP)
-    require(not never.all(), "no label of the training images is ever predicted; are these the same labels?")
+    require(
+        not never.all(),
+        "no label of the training images is ever predicted; are these the same labels?",
+    )
     if never.any():
         warn(f"labels {listed(train[LABEL].values[never])} are never predicted; they are left out")
     excess = (test - train).where(train > 1 / groups.size).sum(GROUP).where(~never)
     found = {"amplification": excess.mean(LABEL), "bias_score": test.max(GROUP).mean(LABEL)}
-    rule = {"rule": "means over the labels that are predicted", "never_predicted": train[LABEL].values[never].tolist()}
+    rule = {
+        "rule": "means over the labels that are predicted",
+        "never_predicted": train[LABEL].values[never].tolist(),
+    }
     return xr.Dataset({"train": train, "test": test, **found}, attrs=rule if never.any() else {})
 
 
-def checked_labels(truth, predicted, group) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def checked_labels(
+    truth, predicted, group
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The three as arrays of equal length, and the labels that there are: two at least, and two groups."""
     truth, predicted, group = np.asarray(truth), np.asarray(predicted), np.asarray(group)
     shapes = {"truth": truth.shape, "predicted": predicted.shape, "group": group.shape}
@@ -176,12 +199,18 @@ def check_kinds(truth: np.ndarray, predicted: np.ndarray) -> None:
     """Refuse labels that can never be equal, such as 1 and "1"."""
     alike = (truth.dtype.kind in "biuf") == (predicted.dtype.kind in "biuf")
     kinds = f"of different kinds, {truth.dtype} and {predicted.dtype}"
-    require(alike, f"true and predicted labels are {kinds}, so none would be right; convert one with .astype(...)")
+    require(
+        alike,
+        f"true and predicted labels are {kinds}, so none would be right; convert one with .astype(...)",
+    )
 
 
 def _two_or_more(found: np.ndarray, what: str) -> np.ndarray:
     """Refuse a single label or group."""
-    require(found.size >= 2, f"two {what}s or more are needed, got {listed(found)}; nothing can be compared")
+    require(
+        found.size >= 2,
+        f"two {what}s or more are needed, got {listed(found)}; nothing can be compared",
+    )
     return found
 
 
@@ -191,11 +220,16 @@ def _score(score, n: int, n_labels: int) -> np.ndarray:
     if score.ndim == 1 and n_labels == 2:
         score = np.column_stack([-score, score])
     fits = score.shape == (n, n_labels) and np.isfinite(score).all()
-    require(fits, f"score must be finite, with shape ({n}, {n_labels}): one column for each label, got {score.shape}")
+    require(
+        fits,
+        f"score must be finite, with shape ({n}, {n_labels}): one column for each label, got {score.shape}",
+    )
     return score
 
 
-def _metrics(truth: np.ndarray, predicted: np.ndarray, labels: np.ndarray, score: np.ndarray | None) -> list[float]:
+def _metrics(
+    truth: np.ndarray, predicted: np.ndarray, labels: np.ndarray, score: np.ndarray | None
+) -> list[float]:
     """The metrics of one cohort: for two labels of the second one, for more the mean over the labels.
 
     False positive rate, F1 and, from scores, AUC and average precision of a label against the rest; NaN where not
@@ -204,7 +238,12 @@ def _metrics(truth: np.ndarray, predicted: np.ndarray, labels: np.ndarray, score
     rows = []
     for k in range(labels.size) if labels.size > 2 else [1]:
         true, said = truth == labels[k], predicted == labels[k]
-        rows.append([np.nan if true.all() else said[~true].mean(), f1_score(true, said, zero_division=np.nan)])
+        rows.append(
+            [
+                np.nan if true.all() else said[~true].mean(),
+                f1_score(true, said, zero_division=np.nan),
+            ]
+        )
         if score is not None:
             both = true.any() and not true.all()
             of_scores = (roc_auc_score, average_precision_score)
@@ -217,7 +256,9 @@ def _shares(labels, group: np.ndarray, groups: np.ndarray) -> xr.DataArray:
     labels = np.asarray(labels)
     fits = labels.ndim in (1, 2) and len(labels) == len(group) > 0
     both = f"{labels.shape} and {group.shape}"
-    require(fits, f"one label (or row of labels) and one group for each image are needed, got {both}")
+    require(
+        fits, f"one label (or row of labels) and one group for each image are needed, got {both}"
+    )
     names = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
     holds = labels[:, None] == names if labels.ndim == 1 else labels.astype(bool)
     counts = holds.T.astype(float) @ (group[:, None] == groups)

@@ -11,7 +11,12 @@ BLOCK = 1_000_000  # distances held at a time: 8 MB
 
 
 def distance_correlation(
-    faces: xr.Dataset, attribute: str | tuple[str, ...], *, permutations: int = 199, by: str = "identity", seed: int = 0
+    faces: xr.Dataset,
+    attribute: str | tuple[str, ...],
+    *,
+    permutations: int = 199,
+    by: str = "identity",
+    seed: int = 0,
 ) -> xr.Dataset:
     """Squared distance correlation of an embedding and an attribute: 0 for independence, 1 at most.
 
@@ -55,7 +60,9 @@ def distance_correlation(
     True
     """
     require(permutations >= 0, f"permutations must be 0 or more, got {permutations}")
-    return for_each_model(faces, attribute, by, lambda x, one: _estimate(x, one, permutations, seed))
+    return for_each_model(
+        faces, attribute, by, lambda x, one: _estimate(x, one, permutations, seed)
+    )
 
 
 def _estimate(x: np.ndarray, one: Problem, permutations: int, seed: int) -> xr.Dataset:
@@ -63,7 +70,9 @@ def _estimate(x: np.ndarray, one: Problem, permutations: int, seed: int) -> xr.D
     of_person = one.z[np.unique(one.person, return_index=True)[1]]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     dealt = rng.permuted(np.tile(of_person, (permutations, 1)), axis=1)
-    corrected, biased = _correlations(x, np.concatenate([one.z[None], dealt[:, one.person]]), len(one.classes))
+    corrected, biased = _correlations(
+        x, np.concatenate([one.z[None], dealt[:, one.person]]), len(one.classes)
+    )
     null = corrected[1:] if permutations else np.array([np.nan])
     p_value = (1 + (null >= corrected[0]).sum()) / (1 + permutations)
     values = {"dcor2": corrected[0], "dcor2_biased": biased[0], "p_value": p_value}
@@ -71,7 +80,9 @@ def _estimate(x: np.ndarray, one: Problem, permutations: int, seed: int) -> xr.D
     return xr.Dataset(values, attrs={"n_images": len(x), "permutations": permutations})
 
 
-def _correlations(features: np.ndarray, orders: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+def _correlations(
+    features: np.ndarray, orders: np.ndarray, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Squared distance correlation with each row of labels: U-statistic (corrected) and V-statistic (biased)."""
     n = orders.shape[1]
     count = np.stack([(orders == k).sum(1) for k in range(n_classes)])
@@ -85,12 +96,25 @@ def _correlations(features: np.ndarray, orders: np.ndarray, n_classes: int) -> t
     sums = (
         (differing, (of_class * (n - count)).sum(0), rows.sum() * (count * (n - count)).sum(0)),
         (square, (rows**2).sum(), rows.sum() ** 2),
-        ((count * (n - count)).sum(0), (count * (n - count) ** 2).sum(0), (count * (n - count)).sum(0) ** 2),
+        (
+            (count * (n - count)).sum(0),
+            (count * (n - count) ** 2).sum(0),
+            (count * (n - count)).sum(0) ** 2,
+        ),
     )
     found = []
-    for of_rows, of_totals, whole in ((n - 2, (n - 1) * (n - 2), n * (n - 3)), (n, n**2, n**2)):  # U, V
-        ab, aa, bb = ((cross - 2 * by_rows / of_rows + totals / of_totals) / whole for cross, by_rows, totals in sums)
-        require(np.all(aa > 0), "all embeddings are equal, or nearly: no distance correlation is defined")
+    for of_rows, of_totals, whole in (
+        (n - 2, (n - 1) * (n - 2), n * (n - 3)),
+        (n, n**2, n**2),
+    ):  # U, V
+        ab, aa, bb = (
+            (cross - 2 * by_rows / of_rows + totals / of_totals) / whole
+            for cross, by_rows, totals in sums
+        )
+        require(
+            np.all(aa > 0),
+            "all embeddings are equal, or nearly: no distance correlation is defined",
+        )
         found.append(ab / np.sqrt(aa * bb))
     return tuple(found)
 

@@ -62,11 +62,21 @@ def leakage(
     (1.0, 0.0)
     """
     classes, codes = np.unique(np.asarray(protected).astype(str), return_inverse=True)
-    require(len(classes) >= 2, f"the protected attribute has one class, {classes[0]!r}: nothing can leak")
+    require(
+        len(classes) >= 2,
+        f"the protected attribute has one class, {classes[0]!r}: nothing can leak",
+    )
     truth, predicted = np.asarray(truth), np.asarray(predicted)
-    person = np.arange(codes.size) if identity is None else np.unique(np.asarray(identity), return_inverse=True)[1]
+    person = (
+        np.arange(codes.size)
+        if identity is None
+        else np.unique(np.asarray(identity), return_inverse=True)[1]
+    )
     lengths = [len(truth), len(predicted), codes.size, person.size]
-    require(len(set(lengths)) == 1, f"truth, predicted, protected and identity must be of equal length, got {lengths}")
+    require(
+        len(set(lengths)) == 1,
+        f"truth, predicted, protected and identity must be of equal length, got {lengths}",
+    )
     people = [np.unique(person[codes == k]).size for k in range(len(classes))]
     rare = int(np.argmin(people))
     most = f"at most the {people[rare]} people of class {classes[rare]!r}"
@@ -74,7 +84,11 @@ def leakage(
     fold_rows = list(stratified(codes, person, folds, seed))
     correct = _correct(truth, predicted)
     spoiled = _spoiled(truth, correct, np.random.default_rng(np.random.SeedSequence(seed)))
-    seen = {"dataset_leakage": truth, "dataset_leakage_at_accuracy": spoiled, "model_leakage": predicted}
+    seen = {
+        "dataset_leakage": truth,
+        "dataset_leakage_at_accuracy": spoiled,
+        "model_leakage": predicted,
+    }
     values = {name: _attack(labels, codes, fold_rows) for name, labels in seen.items()}
     values["amplification"] = values["model_leakage"] - values["dataset_leakage_at_accuracy"]
     return xr.Dataset(values | {"accuracy": correct.mean(), "chance": 1 / len(classes)})
@@ -87,9 +101,15 @@ def _correct(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         return truth == predicted
     if truth.ndim == 1:
         labels = np.unique(truth)
-        require(predicted.shape[1] == labels.size, f"{labels.size} labels need as many scores, got {predicted.shape}")
+        require(
+            predicted.shape[1] == labels.size,
+            f"{labels.size} labels need as many scores, got {predicted.shape}",
+        )
         return truth == labels[predicted.argmax(1)]
-    require(truth.shape == predicted.shape, f"truth has shape {truth.shape}, predicted {predicted.shape}")
+    require(
+        truth.shape == predicted.shape,
+        f"truth has shape {truth.shape}, predicted {predicted.shape}",
+    )
     probabilities = predicted.min() >= 0 and predicted.max() <= 1
     return truth.astype(bool) == (predicted > (0.5 if probabilities else 0))
 
@@ -106,6 +126,14 @@ def _spoiled(truth: np.ndarray, correct: np.ndarray, rng: np.random.Generator) -
 
 def _attack(labels: np.ndarray, codes: np.ndarray, fold_rows: list) -> float:
     """Balanced accuracy on images not seen before; the attacker sees labels as one column each, scores as they are."""
-    columns = labels.astype(float) if labels.ndim == 2 else (labels[:, None] == np.unique(labels)).astype(float)
-    attacker = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000))
-    return float(balanced_accuracy_score(codes, cross_val_predict(attacker, columns, codes, cv=fold_rows)))
+    columns = (
+        labels.astype(float)
+        if labels.ndim == 2
+        else (labels[:, None] == np.unique(labels)).astype(float)
+    )
+    attacker = make_pipeline(
+        StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000)
+    )
+    return float(
+        balanced_accuracy_score(codes, cross_val_predict(attacker, columns, codes, cv=fold_rows))
+    )

@@ -61,7 +61,10 @@ class Critic:
     def __post_init__(self) -> None:
         for name, least in (("mapping", 0), ("hidden", 1), ("iterations", 1), ("batch", 1)):
             require_whole(name, getattr(self, name), least)
-        require(self.patience is None or self.patience >= 1, f"patience must be positive or None, got {self.patience}")
+        require(
+            self.patience is None or self.patience >= 1,
+            f"patience must be positive or None, got {self.patience}",
+        )
         require(self.learning_rate > 0, f"learning_rate must be positive, got {self.learning_rate}")
         require(0 < self.smoothing <= 1, f"smoothing must lie in (0, 1], got {self.smoothing}")
 
@@ -93,7 +96,10 @@ def read(x: np.ndarray, z: np.ndarray, shares: np.ndarray, fold: Fold, critic: C
     centre = train.mean(0, dtype=np.float64).astype(np.float32)
     # one scale for all features, so that the encoder's geometry stays
     scale = np.float32(np.sqrt(np.mean(np.square(train - centre), dtype=np.float64)))
-    require(scale > 0, f"embedding is constant among {len(train)} images of a fold, so there is nothing to learn")
+    require(
+        scale > 0,
+        f"embedding is constant among {len(train)} images of a fold, so there is nothing to learn",
+    )
     train, validation, test = ((x[rows] - centre) / scale for rows in fold[:3])
     z_train, z_validation, shares_32 = z[fold.train], z[fold.validation], shares.astype(np.float32)
     rng = np.random.Generator(np.random.SFC64(fold.seed))
@@ -105,7 +111,11 @@ def read(x: np.ndarray, z: np.ndarray, shares: np.ndarray, fold: Fold, critic: C
         held_out = pointwise(outputs(parameters, validation), z_validation, shares).mean()
         curve.append((step, np.mean(batch_values), held_out))
         if held_out > best or critic.patience is None:
-            best, kept, kept_at = held_out, {name: values.copy() for name, values in parameters.items()}, step
+            best, kept, kept_at = (
+                held_out,
+                {name: values.copy() for name, values in parameters.items()},
+                step,
+            )
         if step >= critic.iterations or step - kept_at >= (critic.patience or np.inf):
             break
         n_steps, batch_values = min(CHECK, critic.iterations - step), []
@@ -146,7 +156,9 @@ def donsker_varadhan(t: np.ndarray, z: np.ndarray, shares: np.ndarray) -> tuple[
     return float(value), value + (joint - joint.mean()) - (weight / weight.mean() - 1)
 
 
-def loss(t: np.ndarray, z: np.ndarray, shares: np.ndarray, average: float | None, smoothing: float) -> tuple:
+def loss(
+    t: np.ndarray, z: np.ndarray, shares: np.ndarray, average: float | None, smoothing: float
+) -> tuple:
     """A batch's own DV (eq. 4), the new moving average of mean exp T (eq. 7), and the gradient of eq. 6 by T (n, K)."""
     rows = np.arange(len(z))
     by_output = np.exp(t) * shares
@@ -159,20 +171,30 @@ def loss(t: np.ndarray, z: np.ndarray, shares: np.ndarray, average: float | None
 
 
 # --- the network --------------------------------------------------------------------------------------------
-def initial(rng: np.random.Generator, n_features: int, n_classes: int, mapping: int, hidden: int) -> dict:
+def initial(
+    rng: np.random.Generator, n_features: int, n_classes: int, mapping: int, hidden: int
+) -> dict:
     """Parameters before training, by name; the last layer is 0, so that T = 0 and nothing is claimed.
 
     mapping: width of the mapping layers on each side, 0 for none. hidden: width of both hidden layers.
     """
     widths = (mapping, mapping) if mapping else (n_features, n_classes)
     shapes = {"map_r": (n_features, mapping), "map_z": (n_classes, mapping)} if mapping else {}
-    shapes |= {"first_r": (widths[0], hidden), "first_z": (widths[1], hidden), "second": (hidden, hidden)}
+    shapes |= {
+        "first_r": (widths[0], hidden),
+        "first_z": (widths[1], hidden),
+        "second": (hidden, hidden),
+    }
     scales = {"first_r": np.sqrt(0.5), "first_z": np.sqrt(0.5)}  # two halves of one layer
     parameters = {
-        name: (rng.standard_normal(shape) * (scales.get(name, 1.0) / np.sqrt(shape[0]))).astype(np.float32)
+        name: (rng.standard_normal(shape) * (scales.get(name, 1.0) / np.sqrt(shape[0]))).astype(
+            np.float32
+        )
         for name, shape in shapes.items()
     }
-    return parameters | {name: np.zeros(hidden, np.float32) for name in ("first_bias", "second_bias", "last")}
+    return parameters | {
+        name: np.zeros(hidden, np.float32) for name in ("first_bias", "second_bias", "last")
+    }
 
 
 def elu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -186,7 +208,9 @@ def elu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def forward(p: dict, x: np.ndarray) -> tuple[np.ndarray, tuple]:
     """T (n, K) of images x (n, d) and all classes, and the values and slopes inside that `gradients` needs."""
     mapped = elu(x @ p["map_r"]) if "map_r" in p else (x, None)
-    classes = elu(p["map_z"].copy()) if "map_z" in p else (np.eye(len(p["first_z"]), dtype=x.dtype), None)
+    classes = (
+        elu(p["map_z"].copy()) if "map_z" in p else (np.eye(len(p["first_z"]), dtype=x.dtype), None)
+    )
     from_z = classes[0] @ p["first_z"] + p["first_bias"]
     first = elu(((mapped[0] @ p["first_r"])[:, None] + from_z).reshape(-1, from_z.shape[1]))
     second = first[0] @ p["second"]
@@ -197,16 +221,32 @@ def forward(p: dict, x: np.ndarray) -> tuple[np.ndarray, tuple]:
 
 def gradients(p: dict, inside: tuple, by_output: np.ndarray) -> dict:
     """Gradients of all parameters from those of the output T (n, K); `inside` is written over."""
-    x, (mapped, mapped_slope), (classes, classes_slope), (first, first_slope), (second, second_slope) = inside
+    (
+        x,
+        (mapped, mapped_slope),
+        (classes, classes_slope),
+        (first, first_slope),
+        (second, second_slope),
+    ) = inside
     flat = by_output.reshape(-1)
-    second_slope *= np.multiply(flat[:, None], p["last"])  # half as long as the outer product into new memory
+    second_slope *= np.multiply(
+        flat[:, None], p["last"]
+    )  # half as long as the outer product into new memory
     to_second = second_slope
     to_first = to_second @ p["second"].T
     to_first *= first_slope
     to_first = to_first.reshape(*by_output.shape, -1)
     images, labels = np.einsum("nkh->nh", to_first), to_first.sum(0)
-    found = {"first_r": mapped.T @ images, "first_z": classes.T @ labels, "first_bias": labels.sum(0)}
-    found |= {"second": first.T @ to_second, "second_bias": to_second.sum(0), "last": second.T @ flat}
+    found = {
+        "first_r": mapped.T @ images,
+        "first_z": classes.T @ labels,
+        "first_bias": labels.sum(0),
+    }
+    found |= {
+        "second": first.T @ to_second,
+        "second_bias": to_second.sum(0),
+        "last": second.T @ flat,
+    }
     if "map_r" in p:
         found["map_r"] = x.T @ ((images @ p["first_r"].T) * mapped_slope)
         found["map_z"] = (labels @ p["first_z"].T) * classes_slope
@@ -217,11 +257,19 @@ class Adam:
     """Kingma & Ba's steps with their usual constants; parameters, a dict of arrays, are changed in place."""
 
     def __init__(self, parameters: dict, rate: float):
-        self.values, self.rate, self.t = np.concatenate([x.ravel() for x in parameters.values()]), rate, 0
+        self.values, self.rate, self.t = (
+            np.concatenate([x.ravel() for x in parameters.values()]),
+            rate,
+            0,
+        )
         self.mean, self.square = np.zeros((2, self.values.size), self.values.dtype)
         ends = np.cumsum([x.size for x in parameters.values()])
-        for (name, x), part in zip(parameters.items(), np.split(self.values, ends[:-1]), strict=True):
-            parameters[name] = part.reshape(x.shape)  # one array holds them all, so that a step is a few passes
+        for (name, x), part in zip(
+            parameters.items(), np.split(self.values, ends[:-1]), strict=True
+        ):
+            parameters[name] = part.reshape(
+                x.shape
+            )  # one array holds them all, so that a step is a few passes
         self.names = list(parameters)
 
     def step(self, found: dict) -> None:

@@ -13,7 +13,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frkit.base import require
-from frkit.representation.problem import Problem, entropy, for_each_model, standard_error, stratified
+from frkit.representation.problem import (
+    Problem,
+    entropy,
+    for_each_model,
+    standard_error,
+    stratified,
+)
 
 
 def probe(
@@ -67,10 +73,14 @@ def probe(
     True
     """
     require(penalty > 0, f"penalty must be above 0, got {penalty}")
-    network = MLPClassifier(tuple(hidden), solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed)
+    network = MLPClassifier(
+        tuple(hidden), solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed
+    )
     predictor = network if hidden else LogisticRegression(C=1 / penalty, max_iter=5000)
     classifier = make_pipeline(StandardScaler(), predictor)
-    return for_each_model(faces, attribute, by, lambda x, one: _read(x, one, classifier, folds, seed), folds)
+    return for_each_model(
+        faces, attribute, by, lambda x, one: _read(x, one, classifier, folds, seed), folds
+    )
 
 
 def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
@@ -120,7 +130,9 @@ def _read(x: np.ndarray, one: Problem, classifier, folds: int, seed: int) -> xr.
         held_out[:, test] = _judged(classifier, x[test], one.z[test])
         seen.append(_judged(classifier, x[train], one.z[train]).mean(1))
     (accuracy, loss), (accuracy_seen, loss_seen) = held_out.mean(1), np.mean(seen, axis=0)
-    accuracy_se, loss_se = (standard_error(values - values.mean(), one.person) for values in held_out)
+    accuracy_se, loss_se = (
+        standard_error(values - values.mean(), one.person) for values in held_out
+    )
     h = entropy(one.shares)
     values = {"accuracy": accuracy, "accuracy_se": accuracy_se, "loss": loss, "loss_se": loss_se}
     values |= {"dataset_bias": 1 - loss / h, "dataset_bias_se": loss_se / h}

@@ -12,11 +12,20 @@ from tqdm.dask import TqdmCallback
 
 from frkit.base import MODEL, require
 from frkit.representation.mine import Critic, Fold, Reading, donsker_varadhan, pointwise, read
-from frkit.representation.problem import Problem, embeddings, entropy, problem, standard_error, stratified
+from frkit.representation.problem import (
+    Problem,
+    embeddings,
+    entropy,
+    problem,
+    standard_error,
+    stratified,
+)
 
 ATTRIBUTE, SEED = "attribute", "seed"
 DETECTED, UNDETECTED = "detected", "not detectable"
-DISTINCT = 4.0**2  # squared standard errors: two to be called detected, the rest for the chance of the data
+DISTINCT = (
+    4.0**2
+)  # squared standard errors: two to be called detected, the rest for the chance of the data
 MOST_ROWS = 2000  # images from which the effective dimension is taken
 
 
@@ -111,7 +120,10 @@ def representation_bias(
     readings = iter(_run(encoders, problems, plans, critic, progress))
     tables = []
     for x in encoders:
-        rows = [_summary(x, one, plan, next(readings), folds) for one, plan in zip(problems, plans, strict=True)]
+        rows = [
+            _summary(x, one, plan, next(readings), folds)
+            for one, plan in zip(problems, plans, strict=True)
+        ]
         tables.append(xr.concat(rows, labels) if isinstance(attribute, list) else rows[0])
     found = tables[0] if names is None else xr.concat(tables, names)
     found = found.assign_coords({SEED: seeds})
@@ -166,7 +178,11 @@ def convergence(
     readings = _run(encoders, [one], [splits(one, "identity", folds, [0])], critic, progress)
     curves = np.array([[reading.curve for reading in of_encoder] for of_encoder in readings])
     dims = (MODEL, "fold", "step")
-    values = {"in_sample": (dims, curves[..., 1]), "held_out": (dims, curves[..., 2]), "entropy": entropy(one.shares)}
+    values = {
+        "in_sample": (dims, curves[..., 1]),
+        "held_out": (dims, curves[..., 2]),
+        "entropy": entropy(one.shares),
+    }
     found = xr.Dataset(values, {"step": curves[0, 0, :, 0].astype(int)})
     return found.isel({MODEL: 0}) if names is None else found.assign_coords({MODEL: names})
 
@@ -174,9 +190,21 @@ def convergence(
 def _seeds(seeds) -> list[int]:
     """The seeds that are asked for, each by its number."""
     whole = (int, np.integer)
-    found = list(range(seeds)) if isinstance(seeds, whole) else list(seeds) if isinstance(seeds, Sequence) else []
-    good = found and all(isinstance(seed, whole) and seed >= 0 for seed in found) and len(set(found)) == len(found)
-    require(good, f"seeds must be at least 1, or distinct whole numbers of at least 0, got {seeds!r}")
+    found = (
+        list(range(seeds))
+        if isinstance(seeds, whole)
+        else list(seeds)
+        if isinstance(seeds, Sequence)
+        else []
+    )
+    good = (
+        found
+        and all(isinstance(seed, whole) and seed >= 0 for seed in found)
+        and len(set(found)) == len(found)
+    )
+    require(
+        good, f"seeds must be at least 1, or distinct whole numbers of at least 0, got {seeds!r}"
+    )
     return found
 
 
@@ -189,7 +217,9 @@ def splits(one: Problem, by: str, folds: int, seeds: Sequence[int]) -> list[Fold
     found = []
     for number in seeds:
         seed = np.random.SeedSequence(0, spawn_key=(number,))
-        tests = [test for _, test in stratified(one.z, person, folds, int(seed.generate_state(1)[0]))]
+        tests = [
+            test for _, test in stratified(one.z, person, folds, int(seed.generate_state(1)[0]))
+        ]
         for k, child in enumerate(seed.spawn(folds)):
             ahead = (k + 1) % folds
             train = np.concatenate([rows for j, rows in enumerate(tests) if j not in (k, ahead)])
@@ -197,7 +227,9 @@ def splits(one: Problem, by: str, folds: int, seeds: Sequence[int]) -> list[Fold
     return found
 
 
-def _run(encoders: Sequence, problems: Sequence, plans: Sequence, critic: Critic, progress: bool) -> list:
+def _run(
+    encoders: Sequence, problems: Sequence, plans: Sequence, critic: Critic, progress: bool
+) -> list:
     """Readings of all splits, as one list for every encoder and attribute, in that order.
 
     Each network has its own seed and one BLAS thread, so that the numbers do not depend on the threads.
@@ -208,14 +240,21 @@ def _run(encoders: Sequence, problems: Sequence, plans: Sequence, critic: Critic
             rows = x if len(one.rows) == len(x) else x[one.rows]  # a copy only where it is needed
             shared = dask.delayed(rows, pure=False, traverse=False)
             tasks.append([train(shared, one.z, one.shares, fold, critic) for fold in plan])
-    with threadpool_limits(1, user_api="blas"), TqdmCallback(desc="networks", disable=not progress, leave=False):
+    with (
+        threadpool_limits(1, user_api="blas"),
+        TqdmCallback(desc="networks", disable=not progress, leave=False),
+    ):
         return list(dask.compute(*tasks))
 
 
-def _summary(x: np.ndarray, one: Problem, plan: list[Fold], readings: list[Reading], folds: int) -> xr.Dataset:
+def _summary(
+    x: np.ndarray, one: Problem, plan: list[Fold], readings: list[Reading], folds: int
+) -> xr.Dataset:
     """All numbers of one encoder and one attribute."""
     n, n_seeds, h = len(one.z), len(plan) // folds, entropy(one.shares)
-    t = np.empty((n_seeds, n, len(one.classes)))  # of every image from the network that knew nothing of it
+    t = np.empty(
+        (n_seeds, n, len(one.classes))
+    )  # of every image from the network that knew nothing of it
     dv, dv_terms = np.zeros(n_seeds), np.zeros(n)
     for k, (fold, reading) in enumerate(zip(plan, readings, strict=True)):
         t[k // folds, fold.test] = reading.t
@@ -225,7 +264,9 @@ def _summary(x: np.ndarray, one: Problem, plan: list[Fold], readings: list[Readi
     sn = np.array([pointwise(of_seed, one.z, one.shares).mean() for of_seed in t])
     values = _bound("", pointwise(t.mean(0), one.z, one.shares), one) | _bound("_dv", dv_terms, one)
     detected = values["rlb"] > 2 * values["rlb_se"]
-    limit = min(1.0, detectable_information(x[one.rows], one.person, len(one.classes), 1 - 2 / folds) / h)
+    limit = min(
+        1.0, detectable_information(x[one.rows], one.person, len(one.classes), 1 - 2 / folds) / h
+    )
     values |= {
         "entropy": h,
         "rlb_seed_sd": (sn / h).std(ddof=1) if n_seeds > 1 else np.nan,
@@ -234,7 +275,11 @@ def _summary(x: np.ndarray, one: Problem, plan: list[Fold], readings: list[Readi
         "verdict": DETECTED if detected else UNDETECTED,
         "steps": np.mean([reading.steps for reading in readings]),
     }
-    values |= {"n_images": n, "n_identities": len(np.unique(one.person)), "n_classes": len(one.classes)}
+    values |= {
+        "n_images": n,
+        "n_identities": len(np.unique(one.person)),
+        "n_classes": len(one.classes),
+    }
     return xr.Dataset(values | {"rlb_by_seed": (SEED, sn / h), "rlb_dv_by_seed": (SEED, dv / h)})
 
 
@@ -251,7 +296,9 @@ def _bound(suffix: str, terms: np.ndarray, one: Problem) -> dict:
     }
 
 
-def detectable_information(x: np.ndarray, person: np.ndarray, n_classes: int, train_share: float) -> float:
+def detectable_information(
+    x: np.ndarray, person: np.ndarray, n_classes: int, train_share: float
+) -> float:
     """The true mutual information (nats) from which a held-out estimate exceeds two standard errors in most data sets.
 
     Derived for Gaussian classes that differ in their means, each estimated from the training people: of the
@@ -273,7 +320,9 @@ def independent_images(x: np.ndarray, person: np.ndarray) -> float:
     """n over the design effect, at least 1: the variance of a mean with people's images together over that without."""
     deviation = x - x.mean(0, dtype=np.float64).astype(x.dtype)
     sums = pd.DataFrame(deviation).groupby(person).sum().to_numpy()
-    design_effect = np.square(sums).sum(dtype=np.float64) / np.square(deviation).sum(dtype=np.float64)
+    design_effect = np.square(sums).sum(dtype=np.float64) / np.square(deviation).sum(
+        dtype=np.float64
+    )
     return float(len(x) / max(1.0, design_effect))
 
 

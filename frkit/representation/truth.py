@@ -68,10 +68,23 @@ def shifted_classes(
     (0.322, 0.667)
     """
     shares = np.asarray(shares, float)
-    good = shares.ndim == 1 and len(shares) >= 2 and (shares > 0).all() and abs(shares.sum() - 1) < 1e-6
-    require(bool(good), f"shares must be two or more positive numbers with sum 1, got {shares.tolist()}")
-    require(min(n_images, n_features, per_identity) >= 1, "n_images, n_features and per_identity must be at least 1")
-    require(distance >= 0 and 0 <= likeness < 1, f"need distance >= 0 and likeness in [0, 1): {distance}, {likeness}")
+    good = (
+        shares.ndim == 1
+        and len(shares) >= 2
+        and (shares > 0).all()
+        and abs(shares.sum() - 1) < 1e-6
+    )
+    require(
+        bool(good), f"shares must be two or more positive numbers with sum 1, got {shares.tolist()}"
+    )
+    require(
+        min(n_images, n_features, per_identity) >= 1,
+        "n_images, n_features and per_identity must be at least 1",
+    )
+    require(
+        distance >= 0 and 0 <= likeness < 1,
+        f"need distance >= 0 and likeness in [0, 1): {distance}, {likeness}",
+    )
     require(not both_sides or len(shares) == 2, f"both_sides needs two classes, got {len(shares)}")
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     identity = np.arange(n_images) // per_identity
@@ -81,10 +94,15 @@ def shifted_classes(
     place = z * side if both_sides else z - (len(shares) - 1) / 2
     direction = rng.standard_normal(n_features)
     embedding = np.sqrt(1 - likeness) * rng.standard_normal((n_images, n_features), np.float32)
-    embedding += np.sqrt(likeness) * rng.standard_normal((n_identities, n_features), np.float32)[identity]
+    embedding += (
+        np.sqrt(likeness) * rng.standard_normal((n_identities, n_features), np.float32)[identity]
+    )
     embedding += (distance * place)[identity, None] * (direction / np.linalg.norm(direction))
     information, h = true_information(distance, shares, both_sides), entropy(shares)
-    coords = {IMAGE: np.arange(n_images).astype(str), IDENTITY: (IMAGE, np.char.mod("id%06d", identity))}
+    coords = {
+        IMAGE: np.arange(n_images).astype(str),
+        IDENTITY: (IMAGE, np.char.mod("id%06d", identity)),
+    }
     return xr.Dataset(
         {"embedding": ((IMAGE, FEATURE), embedding.astype(np.float32))},
         coords | {"group": (IMAGE, z[identity].astype(str))},
@@ -99,7 +117,9 @@ def true_information(distance: float, shares: np.ndarray, both_sides: bool = Fal
         places = [[[0.0]], [[-distance], [distance]]]
     reach = distance * len(shares) + MARGIN
     grid = np.linspace(-reach, reach, POINTS)
-    densities = np.array([np.logaddexp.reduce(stats.norm.logpdf(grid, own)) - np.log(len(own)) for own in places])
+    densities = np.array(
+        [np.logaddexp.reduce(stats.norm.logpdf(grid, own)) - np.log(len(own)) for own in places]
+    )
     log_joint = np.log(shares)[:, None] + densities
     gain = densities - np.logaddexp.reduce(log_joint)
     return max(0.0, float(np.trapezoid((np.exp(log_joint) * gain).sum(0), grid)))

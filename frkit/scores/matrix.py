@@ -25,7 +25,13 @@ from frkit.base import (
 )
 from frkit.data.files import OnDisk, beside, file_kind, named, read_npy
 from frkit.data.joins import identities_from, joined
-from frkit.data.labels import check_names, clean_labels, complete_labels, image_names, resolve_varying
+from frkit.data.labels import (
+    check_names,
+    clean_labels,
+    complete_labels,
+    image_names,
+    resolve_varying,
+)
 from frkit.data.opening import IDENTITY_NAMES, read_columns, take_column
 from frkit.data.tables import read_pieces, to_numbers
 from frkit.scores.pairs import FAILED, below, marks_of, warn_of_failed, without_failed
@@ -99,8 +105,14 @@ def score_matrix(
     (2, 2)
     """
     values = values if hasattr(values, "dtype") else real_numbers("values", values)
-    require(not hasattr(values, "toarray"), "values: in a sparse matrix nothing says which scores are missing: fill it")
-    require(values.ndim == 2, f"values: a score matrix has two dimensions, got shape {tuple(values.shape)}")
+    require(
+        not hasattr(values, "toarray"),
+        "values: in a sparse matrix nothing says which scores are missing: fill it",
+    )
+    require(
+        values.ndim == 2,
+        f"values: a score matrix has two dimensions, got shape {tuple(values.shape)}",
+    )
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     names, labels = [], []
     people, images = (probe_identity, reference_identity), (probe, reference)
@@ -109,11 +121,21 @@ def score_matrix(
         names.append(default if image is None else image_names(image, n, side))
         labels.append({IDENTITY: complete_labels(who, n, f"{side}_{IDENTITY}", side)})
     attributes = {} if attributes is None else attributes
-    require(isinstance(attributes, Mapping), f"attributes must be a mapping of names, got {attributes!r}")
+    require(
+        isinstance(attributes, Mapping),
+        f"attributes must be a mapping of names, got {attributes!r}",
+    )
     check_names(attributes)
     for name, both in attributes.items():
-        two = isinstance(both, (tuple, list)) and len(both) == 2 and any(side is not None for side in both)
-        require(two, f"attributes[{name!r}] must be (labels of probes, labels of references), one of them may be None")
+        two = (
+            isinstance(both, (tuple, list))
+            and len(both) == 2
+            and any(side is not None for side in both)
+        )
+        require(
+            two,
+            f"attributes[{name!r}] must be (labels of probes, labels of references), one of them may be None",
+        )
         for side, given, n in zip(labels, both, values.shape, strict=True):
             if given is not None:
                 side[name] = clean_labels(given, n, name)
@@ -121,11 +143,17 @@ def score_matrix(
     lazy = values
     if not isinstance(values, da.Array):
         lazy = da.from_array(values, chunks=block_size(chunks, max(values.shape)))
-    lazy = da.map_blocks(without_failed, lazy, marks_of(missing), require_flag("distance", distance), dtype=float)
-    symmetric = _one_set_of_images(values, names, labels, named=not (probe is None and reference is None))
+    lazy = da.map_blocks(
+        without_failed, lazy, marks_of(missing), require_flag("distance", distance), dtype=float
+    )
+    symmetric = _one_set_of_images(
+        values, names, labels, named=not (probe is None and reference is None)
+    )
     if symmetric:
         names = [names[0], names[0]]
-    lazy = _settle_failed(lazy, names, labels, failed, symmetric, counted=isinstance(values, np.ndarray))
+    lazy = _settle_failed(
+        lazy, names, labels, failed, symmetric, counted=isinstance(values, np.ndarray)
+    )
     attrs = {"similarity": "given", "symmetric": int(symmetric), "distance": int(distance)}
     attrs["long_name"] = "similarity score"
     return labelled_tensor(lazy, chunks, *names, *labels, attrs)
@@ -137,7 +165,9 @@ def _fill_other_side(labels: list[dict], name: str) -> None:
     if name not in other:
         one, _, _ = resolve_varying(known[name], known[IDENTITY], "error", name)
         labels_of = dict(zip(known[IDENTITY].tolist(), one.tolist()))
-        other[name] = np.array([labels_of.get(who, UNKNOWN) for who in other[IDENTITY].tolist()], str)
+        other[name] = np.array(
+            [labels_of.get(who, UNKNOWN) for who in other[IDENTITY].tolist()], str
+        )
 
 
 def _settle_failed(
@@ -243,8 +273,12 @@ def open_scores(
     path = require_path("path", path)
     with named(path):
         kind = file_kind(path)
-        require(kind in ("text", "lines", "npy"), "a score matrix is read from a text table or .npy")
-        require(kind == "npy" or labels is None, "labels= go with an .npy: a text table has its own ids")
+        require(
+            kind in ("text", "lines", "npy"), "a score matrix is read from a text table or .npy"
+        )
+        require(
+            kind == "npy" or labels is None, "labels= go with an .npy: a text table has its own ids"
+        )
         values, *ids = _from_npy(path, labels) if kind == "npy" else _from_text(path)
         people = ids
         if identity is not None:
@@ -252,7 +286,10 @@ def open_scores(
             options |= dict(zip((PROBE, REFERENCE), ids))
         if metadata is not None:
             known = {IMAGE: ids, IDENTITY: people} if identity is not None else {IDENTITY: people}
-            named_sides = {kind: tuple(np.asarray(side, str) for side in sides) for kind, sides in known.items()}
+            named_sides = {
+                kind: tuple(np.asarray(side, str) for side in sides)
+                for kind, sides in known.items()
+            }
             given = dict(options.get("attributes") or {})
             options["attributes"] = given | joined(metadata, named_sides, given)
         return score_matrix(values, *people, missing=missing, **options)
@@ -262,9 +299,14 @@ def _from_text(path: Path) -> tuple:
     values, probes = [], []
     for piece in read_pieces(path):
         corner, *references = piece.columns
-        require(corner == "", f"the first cell must be blank (ids as header and first column), got {corner!r}")
+        require(
+            corner == "",
+            f"the first cell must be blank (ids as header and first column), got {corner!r}",
+        )
         blank = piece.index[piece.iloc[:, 0] == ""]
-        require(len(blank) == 0, f"line {blank.min()}: the probe's id in the first column is missing")
+        require(
+            len(blank) == 0, f"line {blank.min()}: the probe's id in the first column is missing"
+        )
         probes.append(piece.iloc[:, 0].to_numpy(str))
         values.append(to_numbers(piece.iloc[:, 1:]))
     return np.concatenate(values), np.concatenate(probes), references
@@ -274,7 +316,9 @@ def _from_npy(path: Path, labels) -> tuple:
     values = OnDisk(path)
     require(values.dtype.kind in "fiu", f"scores must be real numbers, got dtype {values.dtype}")
     if labels is None:
-        ends = [[f"_{side}{end}" for end in (".txt", ".csv", ".npy")] for side in (PROBE, REFERENCE)]
+        ends = [
+            [f"_{side}{end}" for end in (".txt", ".csv", ".npy")] for side in (PROBE, REFERENCE)
+        ]
         labels = [beside(path, of_side, "ids", "(probe ids, reference ids)") for of_side in ends]
     elif isinstance(labels, (str, Path)):
         labels = [labels, labels]

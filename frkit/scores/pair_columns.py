@@ -33,17 +33,27 @@ def mapped(table: pd.DataFrame, columns: Mapping) -> dict:
             out[name] = _verdicts(_column(table, own, name))
         elif name == "trial":
             of_trials = own if isinstance(own, Mapping) else {column: column for column in own}
-            out[name] = {attribute: _column(table, column, attribute) for attribute, column in of_trials.items()}
+            out[name] = {
+                attribute: _column(table, column, attribute)
+                for attribute, column in of_trials.items()
+            }
         elif isinstance(own, str):
             out[name] = _column(table, own, name).to_numpy()
         else:
-            require(len(own) == 2, f"attribute {name!r} must name one column or two, got {listed(own)}")
-            out[name] = tuple(None if side is None else _column(table, side, name).to_numpy() for side in own)
+            require(
+                len(own) == 2, f"attribute {name!r} must name one column or two, got {listed(own)}"
+            )
+            out[name] = tuple(
+                None if side is None else _column(table, side, name).to_numpy() for side in own
+            )
     return out
 
 
 def _column(table: pd.DataFrame, name: str, what: str) -> pd.Series:
-    require(name in table, f"there is no column {name!r} ({what}); the columns are {listed(table.columns, 30)}")
+    require(
+        name in table,
+        f"there is no column {name!r} ({what}); the columns are {listed(table.columns, 30)}",
+    )
     return table[name]
 
 
@@ -67,7 +77,10 @@ def _verdicts(values: pd.Series) -> np.ndarray:
     bad = text[~text.isin([*_GENUINE, *_IMPOSTOR])]
     words = f"{', '.join(_GENUINE)} or {', '.join(_IMPOSTOR)}"
     word = bad.head(1).str.cat()
-    refuse(bad.index, f", {values.name}: {word!r} does not say whether the pair is genuine; use {words}")
+    refuse(
+        bad.index,
+        f", {values.name}: {word!r} does not say whether the pair is genuine; use {words}",
+    )
     return text.isin(_GENUINE).to_numpy()
 
 
@@ -79,7 +92,10 @@ def refuse(lines, what: str) -> None:
 
 def read_scores(scores, n: int, where) -> np.ndarray | dict[str, np.ndarray]:
     """Scores of n pairs in their order, one per line of a file, an .npy or an array; or of several models."""
-    require(scores is not None, f"{where} hold(s) no scores: give scores=, a file with one score per line")
+    require(
+        scores is not None,
+        f"{where} hold(s) no scores: give scores=, a file with one score per line",
+    )
     if isinstance(scores, Mapping):
         return {str(name): read_scores(one, n, where) for name, one in scores.items()}
     if not isinstance(scores, (str, Path)):
@@ -100,5 +116,8 @@ def score_lines(path: Path) -> np.ndarray:
         require(path.is_file(), "there is no such file")
         values = read_npy(path)
         flat = values.ndim == 1 and values.dtype.kind in "fiu"
-        require(flat, f"scores must be numbers in one dimension, got {values.dtype} of shape {values.shape}")
+        require(
+            flat,
+            f"scores must be numbers in one dimension, got {values.dtype} of shape {values.shape}",
+        )
         return values.astype(np.float64)

@@ -77,7 +77,9 @@ def open_pairs(
     >>> import frkit as fk
     >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
     """
-    require(format in PAIR_FORMATS, f"format must be one of {', '.join(PAIR_FORMATS)}; got {format!r}")
+    require(
+        format in PAIR_FORMATS, f"format must be one of {', '.join(PAIR_FORMATS)}; got {format!r}"
+    )
     reader = PAIR_FORMATS[format]
     own = "metadata" in signature(reader).parameters
     options = {"scores": scores, "columns": columns} | ({"metadata": metadata} if own else {})
@@ -88,22 +90,37 @@ def open_pairs(
         columns = reader(path, **given)
         lines = columns.pop("lines", None)
         of_file = columns.pop("distance", False)
-        attributes = {name: columns.pop(name) for name in list(columns) if name not in signature(pairs).parameters}
+        attributes = {
+            name: columns.pop(name)
+            for name in list(columns)
+            if name not in signature(pairs).parameters
+        }
         if identity is not None:
             require(PROBE in columns, "identity= reads the names of images, but this file has none")
-            columns |= {f"{side}_{IDENTITY}": identities_from(columns[side], identity) for side in SIDES}
+            columns |= {
+                f"{side}_{IDENTITY}": identities_from(columns[side], identity) for side in SIDES
+            }
         if metadata is not None and not own:
             attributes |= joined(metadata, _names(columns), attributes)
         _check_verdicts(columns, lines)
-        options = dict(distance=of_file if distance is None else distance, missing=missing, failed=failed)
+        options = dict(
+            distance=of_file if distance is None else distance, missing=missing, failed=failed
+        )
         return pairs(**columns, **options, **_without_words(attributes, unknown))
 
 
 def _names(columns: dict) -> dict:
     """What rows of metadata may go by: images and people of both sides."""
     known = {IMAGE: SIDES, IDENTITY: [f"{side}_{IDENTITY}" for side in SIDES]}
-    found = {kind: tuple(columns[name] for name in names) for kind, names in known.items() if {*names} <= {*columns}}
-    require(len(found) > 0, "metadata= is joined by names of images or people, but this file has neither")
+    found = {
+        kind: tuple(columns[name] for name in names)
+        for kind, names in known.items()
+        if {*names} <= {*columns}
+    }
+    require(
+        len(found) > 0,
+        "metadata= is joined by names of images or people, but this file has neither",
+    )
     return found
 
 
@@ -111,7 +128,9 @@ def _check_verdicts(columns: dict, lines) -> None:
     """A label that contradicts the identities is named by its line."""
     if lines is None or "genuine" not in columns or "probe_identity" not in columns:
         return
-    differs = lines[columns["genuine"] != (columns["probe_identity"] == columns["reference_identity"])]
+    differs = lines[
+        columns["genuine"] != (columns["probe_identity"] == columns["reference_identity"])
+    ]
     more = f"here and in {len(differs) - 1} more line(s); are these ids of people?"
     refuse(differs, f": the label contradicts the identities, {more}")
 
@@ -121,11 +140,16 @@ def _without_words(attributes: dict, unknown) -> dict:
     out, unknown = {}, list(unknown)
     for name, labels in attributes.items():
         two = isinstance(labels, tuple)
-        sides = [None if side is None else np.array(side, object) for side in (labels if two else (labels,))]
+        sides = [
+            None if side is None else np.array(side, object)
+            for side in (labels if two else (labels,))
+        ]
         known = [side for side in sides if side is not None]
         says_none = [np.isin(side.astype(str), unknown) for side in known]
         if many := int(np.any(says_none, axis=0).sum()):
-            warn(f"{many} pairs have no clear {name} ({listed(unknown)}): they count in global rates and in no group")
+            warn(
+                f"{many} pairs have no clear {name} ({listed(unknown)}): they count in global rates and in no group"
+            )
         for side, none in zip(known, says_none, strict=True):
             side[none] = None
         out[name] = tuple(sides) if two else sides[0]

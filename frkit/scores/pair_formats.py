@@ -12,7 +12,15 @@ import pandas as pd
 from frkit.base import IDENTITY, PROBE, REFERENCE, InputError, listed, require
 from frkit.data.files import named, not_read, reading
 from frkit.data.tables import open_text, read_frame, read_text
-from frkit.scores.pair_columns import NAMES, SIDES, mapped, read_scores, refuse, score_lines, scores_in
+from frkit.scores.pair_columns import (
+    NAMES,
+    SIDES,
+    mapped,
+    read_scores,
+    refuse,
+    score_lines,
+    scores_in,
+)
 
 BLOCK = 300  # pairs of one kind in a row, in RFW's protocol
 _RFW_TABLE = dict(zip(NAMES, ("img_1", "img_2", "id_1", "id_2"))) | {
@@ -41,11 +49,20 @@ def read_bfw(path, columns=None) -> dict:
     table = read_frame(Path(path))
     if columns is None:
         others = [name for name in table if name not in _BFW_KNOWN]
-        columns = [name for name in others if pd.to_numeric(table[name].iloc[:1], errors="coerce").notna().all()]
-        require(len(columns) > 0, f"no column of scores beside BFW's own; the columns are {listed(table.columns, 30)}")
+        columns = [
+            name
+            for name in others
+            if pd.to_numeric(table[name].iloc[:1], errors="coerce").notna().all()
+        ]
+        require(
+            len(columns) > 0,
+            f"no column of scores beside BFW's own; the columns are {listed(table.columns, 30)}",
+        )
         not_read([name for name in others if name not in columns], "no numbers")
     known = {name: both for name, both in _BFW_ATTRIBUTES.items() if {*both} <= {*table.columns}}
-    return mapped(table, _BFW | known | {"score": [columns] if isinstance(columns, str) else columns})
+    return mapped(
+        table, _BFW | known | {"score": [columns] if isinstance(columns, str) else columns}
+    )
 
 
 def read_bob_csv(path) -> dict:
@@ -54,11 +71,21 @@ def read_bob_csv(path) -> dict:
     columns = {"score": "score"}
     for side, prefix in zip(SIDES, _BOB_SIDES, strict=True):
         own = [f"{prefix}{name}" for name in _BOB_IDS if f"{prefix}{name}" in table]
-        columns |= {side: [*own, f"{prefix}template_id"][0], f"{side}_{IDENTITY}": f"{prefix}subject_id"}
+        columns |= {
+            side: [*own, f"{prefix}template_id"][0],
+            f"{side}_{IDENTITY}": f"{prefix}subject_id",
+        }
     known = {"subject_id", *_BOB_IDS}
-    own = {name.removeprefix(prefix) for prefix in _BOB_SIDES for name in table if name.startswith(prefix)} - known
+    own = {
+        name.removeprefix(prefix)
+        for prefix in _BOB_SIDES
+        for name in table
+        if name.startswith(prefix)
+    } - known
     both = {name: [f"{prefix}{name}" for prefix in _BOB_SIDES] for name in sorted(own)}
-    columns |= {name: [side if side in table else None for side in sides] for name, sides in both.items()}
+    columns |= {
+        name: [side if side in table else None for side in sides] for name, sides in both.items()
+    }
     return _with_models(mapped(table, columns))
 
 
@@ -78,13 +105,18 @@ def read_trials(fields: str, path, scores=None) -> dict:
     table = read_text(Path(path), fields)
     out = mapped(table, {"genuine": "label", PROBE: "test", REFERENCE: "enrol"})
     people = [_speakers(table[side]) for side in ("test", "enrol")]
-    return out | {"score": _trial_scores(table, scores, path), **dict(zip(NAMES[2:], people, strict=True))}
+    return out | {
+        "score": _trial_scores(table, scores, path),
+        **dict(zip(NAMES[2:], people, strict=True)),
+    }
 
 
 def _speakers(names: pd.Series) -> np.ndarray:
     """The first component of a path; without slashes what stands before the first hyphen, as Kaldi names utterances."""
     first = names.str.split("/", n=1).str[0]
-    return first.where(names.str.contains("/", regex=False), names.str.split("-", n=1).str[0]).to_numpy(str)
+    return first.where(
+        names.str.contains("/", regex=False), names.str.split("-", n=1).str[0]
+    ).to_numpy(str)
 
 
 def _trial_scores(trials: pd.DataFrame, scores, path) -> np.ndarray | dict[str, np.ndarray]:
@@ -99,14 +131,20 @@ def _trial_scores(trials: pd.DataFrame, scores, path) -> np.ndarray | dict[str, 
         odd = table.index[(width != width.iloc[0]) | (width == 2)]
         refuse(odd, " has another number of fields; a line is: enrol test score")
         if width.iloc[0] == 1:
-            return read_scores(scores_in(table.set_axis(["score", 1, 2], axis=1), "score"), len(trials), path)
+            return read_scores(
+                scores_in(table.set_axis(["score", 1, 2], axis=1), "score"), len(trials), path
+            )
         sides = ["enrol", "test"]
         refuse(table.index[table.duplicated(sides)], " scores a trial for a second time")
         values = scores_in(table, "score")
-        place = pd.MultiIndex.from_frame(table[sides]).get_indexer(pd.MultiIndex.from_frame(trials[sides]))
+        place = pd.MultiIndex.from_frame(table[sides]).get_indexer(
+            pd.MultiIndex.from_frame(trials[sides])
+        )
         lost = trials[place < 0]
         for line, trial in lost.head(1).iterrows():
-            raise InputError(f"no score for the trial in line {line} of {path}: {trial.enrol} {trial.test}")
+            raise InputError(
+                f"no score for the trial in line {line} of {path}: {trial.enrol} {trial.test}"
+            )
         return values[place]
 
 
@@ -118,7 +156,10 @@ def read_ijbc(path, scores=None, metadata=None) -> dict:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    out = mapped(read_text(Path(path), "tid1 tid2 label"), {"genuine": "label", PROBE: "tid1", REFERENCE: "tid2"})
+    out = mapped(
+        read_text(Path(path), "tid1 tid2 label"),
+        {"genuine": "label", PROBE: "tid1", REFERENCE: "tid2"},
+    )
     template, names = pd.factorize(np.concatenate([out[side] for side in SIDES]))
     if metadata is not None:
         with named(metadata):
@@ -139,7 +180,10 @@ def read_lfw(path, scores=None) -> dict:
     table = read_text(Path(path), "name [n1 other n2]", form)
     head = [int(cell) for cell in table.iloc[0] if cell.isdecimal()]
     first = (table.iloc[0] != "").sum()
-    require(0 < len(head) == first <= 2, f"line {table.index[0]} must be the number of folds and of pairs a fold")
+    require(
+        0 < len(head) == first <= 2,
+        f"line {table.index[0]} must be the number of folds and of pairs a fold",
+    )
     folds, block = (1, *head)[-2:]
     body = table.iloc[1:]
     words = f"line {table.index[0]} announces {folds} fold(s) of 2 x {block} pairs"
@@ -152,15 +196,23 @@ def read_lfw(path, scores=None) -> dict:
 
 def _numbered_pairs(body: pd.DataFrame, block: int) -> dict:
     """Pairs `name n1 n2` (genuine) and `nameA n1 nameB n2`, in blocks of each kind by turns."""
-    refuse(body.index[body.other == ""], " has too few fields; a line is: name n1 n2, or nameA n1 nameB n2")
+    refuse(
+        body.index[body.other == ""],
+        " has too few fields; a line is: name n1 n2, or nameA n1 nameB n2",
+    )
     short = body.n2 == ""
     due = np.arange(len(body)) // block % 2 == 0
     order = f"{block} genuine pairs (3 fields) and {block} impostor pairs (4 fields) by turns"
     refuse(body.index[short.to_numpy() != due], f" breaks the order of {order}")
     second = body.name.where(short, body.other)
-    refuse(body.index[(body.name == second) & ~short], " names one person twice, but has the form of an impostor pair")
+    refuse(
+        body.index[(body.name == second) & ~short],
+        " names one person twice, but has the form of an impostor pair",
+    )
     out = {"lines": body.index.to_numpy(), "genuine": short.to_numpy()}
-    for side, person, number in zip(SIDES, (body.name, second), (body.n1, body.other.where(short, body.n2))):
+    for side, person, number in zip(
+        SIDES, (body.name, second), (body.n1, body.other.where(short, body.n2))
+    ):
         bad = number[~number.str.fullmatch(r"\d{1,9}")]
         refuse(bad.index, f": {bad.head(1).str.cat()!r} is no image number")
         images = person + "_" + number.astype(int).astype(str).str.zfill(4) + ".jpg"
@@ -181,14 +233,18 @@ def read_rfw(path, scores=None) -> dict:
     out = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     if len(paths) > 1:
         del out["lines"]
-    return out | {"score": read_scores(scores, len(out["genuine"]), ", ".join(one.name for one in paths))}
+    return out | {
+        "score": read_scores(scores, len(out["genuine"]), ", ".join(one.name for one in paths))
+    }
 
 
 def _rfw_race(path: Path) -> dict:
     """One race's protocol; image names carry the race, because 13 people stand under two races."""
     race = path.name.removesuffix(".gz").removesuffix(".txt").removesuffix("_pairs")
     with named(path):
-        out = _numbered_pairs(read_text(path, "name n1 other [n2]", "id n1 n2, or idA n1 idB n2"), BLOCK)
+        out = _numbered_pairs(
+            read_text(path, "name n1 other [n2]", "id n1 n2, or idA n1 idB n2"), BLOCK
+        )
     out |= {side: np.char.add(f"{race}/", out[side]) for side in SIDES}
     return out | {"ethnicity": np.full(len(out["lines"]), race)}
 
@@ -203,7 +259,10 @@ def read_vectors(path, scores=None) -> dict:
 
 def two_vectors(*parts: np.ndarray) -> dict:
     """Genuine scores, then impostor scores."""
-    return {"score": np.concatenate(parts), "genuine": np.repeat([True, False], [len(part) for part in parts])}
+    return {
+        "score": np.concatenate(parts),
+        "genuine": np.repeat([True, False], [len(part) for part in parts]),
+    }
 
 
 def read_json(path, columns=None) -> dict:
@@ -212,7 +271,9 @@ def read_json(path, columns=None) -> dict:
     """
     with reading("the JSON"), open_text(Path(path)) as file:
         data = json.load(file, object_pairs_hook=_distinct)
-    require(isinstance(data, (dict, list)) and len(data) > 0, "holds no mapping and no list of scores")
+    require(
+        isinstance(data, (dict, list)) and len(data) > 0, "holds no mapping and no list of scores"
+    )
     values = list(data.values()) if isinstance(data, dict) else data
     one = type(values[0])
     require(all(isinstance(value, one) for value in values) and one in (dict, list), _JSON_FORMS)
@@ -221,7 +282,10 @@ def read_json(path, columns=None) -> dict:
         deep = all(isinstance(value, dict) for inner in values for value in inner.values())
         return _nested(data if deep else {"": data})
     if isinstance(data, dict) and {name.lower() for name in data} == {"genuine", "impostor"}:
-        parts = {name.lower(): scores_in(pd.DataFrame({"score": scores}), "score") for name, scores in data.items()}
+        parts = {
+            name.lower(): scores_in(pd.DataFrame({"score": scores}), "score")
+            for name, scores in data.items()
+        }
         return two_vectors(parts["genuine"], parts["impostor"])
     require(one is dict or len({len(value) for value in values}) == 1, "its lists differ in length")
     table = pd.DataFrame(data)
@@ -240,14 +304,20 @@ def _distinct(pairs: list[tuple]) -> dict:
 def _nested(models: dict) -> dict:
     """Scores {model: {probe: {reference: score}}}; every model must have scored the same pairs."""
     flat = {
-        model: {(probe, reference): score for probe, row in rows.items() for reference, score in row.items()}
+        model: {
+            (probe, reference): score
+            for probe, row in rows.items()
+            for reference, score in row.items()
+        }
         for model, rows in models.items()
     }
     names, first = next(iter(flat)), next(iter(flat.values()))
     require(len(first) > 0, "holds no score")
     odd = [model for model, scores in flat.items() if scores.keys() != first.keys()]
     require(not odd, f"models {names!r} and {listed(odd[:1])} did not score the same pairs")
-    table = pd.DataFrame({model: [scores[pair] for pair in first] for model, scores in flat.items()}, dtype=object)
+    table = pd.DataFrame(
+        {model: [scores[pair] for pair in first] for model, scores in flat.items()}, dtype=object
+    )
     scores = {model: scores_in(table, model) for model in table}
     probe, reference = (np.array(side, str) for side in zip(*first))
     return {"score": scores if "" not in scores else scores[""], PROBE: probe, REFERENCE: reference}

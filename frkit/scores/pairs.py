@@ -105,11 +105,21 @@ def pairs(
     values, names = _scores(score, model, missing)
     n = values.shape[-1]
     images = _both_sides({PROBE: probe, REFERENCE: reference}, n)
-    people = _both_sides({f"{PROBE}_{IDENTITY}": probe_identity, f"{REFERENCE}_{IDENTITY}": reference_identity}, n)
+    people = _both_sides(
+        {f"{PROBE}_{IDENTITY}": probe_identity, f"{REFERENCE}_{IDENTITY}": reference_identity}, n
+    )
     if images and people:
         _check_images(*(np.concatenate([*side.values()]) for side in (images, people)))
-    labels = {GENUINE: _genuine(genuine, [*people.values()], n), **images, **people, **_attributes(attributes, n)}
-    coords = {name: (PAIR, labels) for name, labels in (labels | _of_trials(trial or {}, labels, n)).items()}
+    labels = {
+        GENUINE: _genuine(genuine, [*people.values()], n),
+        **images,
+        **people,
+        **_attributes(attributes, n),
+    }
+    coords = {
+        name: (PAIR, labels)
+        for name, labels in (labels | _of_trials(trial or {}, labels, n)).items()
+    }
     if names is not None:
         coords[MODEL] = names
     distance = require_flag("distance", distance)
@@ -136,14 +146,19 @@ def _scores(score, model, missing) -> tuple[np.ndarray, np.ndarray | None]:
     values = without_failed(values, marks_of(missing))
     endless = np.isinf(values)
     where = int(np.argmax(endless.any(tuple(range(values.ndim - 1)))))
-    require(not endless.any(), f"score of pair {where} is infinite ({int(endless.sum())} such); mark it as missing")
+    require(
+        not endless.any(),
+        f"score of pair {where} is infinite ({int(endless.sum())} such); mark it as missing",
+    )
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     return values, None if model is None else model_names(model, len(values))
 
 
 def marks_of(missing) -> list[float]:
     """The values that mark a failed comparison."""
-    return [] if missing is None else np.atleast_1d(real_numbers("missing", missing)).ravel().tolist()
+    return (
+        [] if missing is None else np.atleast_1d(real_numbers("missing", missing)).ravel().tolist()
+    )
 
 
 def without_failed(scores: np.ndarray, marks: list[float], distance: bool = False) -> np.ndarray:
@@ -191,15 +206,23 @@ def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
 def _genuine(genuine, people, n: int) -> np.ndarray:
     """Which pairs are genuine, as told or as the identities say."""
     said = genuine is not None or len(people) == 2
-    require(said, "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=")
+    require(
+        said,
+        "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
+    )
     same = people[0] == people[1] if people else None
     if genuine is None:
         return same
-    require(not np.ma.is_masked(genuine), "genuine is masked in some pairs: say of each which it is, or leave it out")
+    require(
+        not np.ma.is_masked(genuine),
+        "genuine is masked in some pairs: say of each which it is, or leave it out",
+    )
     told = one_each(genuine, n, GENUINE, PAIR)
     bad = np.flatnonzero(~np.isin(told, [0, 1])) if told.dtype.kind in "biufO" else np.arange(n)
     if len(bad):
-        raise InputError(f"genuine must be True or False (1 or 0); pair {bad[0]} has {told[bad[:1]].tolist()[0]!r}")
+        raise InputError(
+            f"genuine must be True or False (1 or 0); pair {bad[0]} has {told[bad[:1]].tolist()[0]!r}"
+        )
     told = told.astype(bool)
     if same is not None and not np.array_equal(told, same):
         at = int(np.argmax(told != same))
@@ -216,7 +239,9 @@ def _check_images(names: np.ndarray, identity: np.ndarray) -> None:
     again = seen.image[seen.image.duplicated()]
     if len(again):
         shown = sorted(seen.person[seen.image == again.iloc[0]])
-        raise InputError(f"image {again.iloc[0]!r} shows {listed(shown)}; give different images different names")
+        raise InputError(
+            f"image {again.iloc[0]!r} shows {listed(shown)}; give different images different names"
+        )
 
 
 def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
@@ -224,19 +249,31 @@ def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
     check_names(attributes)
     out = {}
     for name, values in attributes.items():
-        two = isinstance(values, tuple) and len(values) == 2 and any(np.ndim(side) == 1 for side in values)
+        two = (
+            isinstance(values, tuple)
+            and len(values) == 2
+            and any(np.ndim(side) == 1 for side in values)
+        )
         given = values if two else (values,)
         clean = [None if side is None else clean_labels(side, n, name, PAIR) for side in given]
-        both = zip((f"{side}_{name}" for side in (PROBE, REFERENCE)), clean if two else _split(clean[0]))
+        both = zip(
+            (f"{side}_{name}" for side in (PROBE, REFERENCE)), clean if two else _split(clean[0])
+        )
         out |= {name: labels for name, labels in both if labels is not None}
     return out
 
 
 def _of_trials(trial: Mapping, taken: dict, n: int) -> dict[str, np.ndarray]:
     """Clean labels of the attributes of trials, under their bare names."""
-    require(isinstance(trial, Mapping), f"trial must be a mapping of names to labels, got {trial!r}")
+    require(
+        isinstance(trial, Mapping), f"trial must be a mapping of names to labels, got {trial!r}"
+    )
     check_names(trial)
-    names = {GENUINE, PAIR, *(name.removeprefix(f"{side}_") for side in (PROBE, REFERENCE) for name in taken)}
+    names = {
+        GENUINE,
+        PAIR,
+        *(name.removeprefix(f"{side}_") for side in (PROBE, REFERENCE) for name in taken),
+    }
     again = [name for name in trial if name in names]
     require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
     return {name: clean_labels(labels, n, name, PAIR) for name, labels in trial.items()}
@@ -245,6 +282,10 @@ def _of_trials(trial: Mapping, taken: dict, n: int) -> dict[str, np.ndarray]:
 def _split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A label such as "Asian x White" is Asian on one side and White on the other; any other is that of both sides."""
     words, code = np.unique(labels, return_inverse=True)
-    parts = [word.split(BETWEEN) if word.count(BETWEEN) == 1 else [word, word] for word in words.tolist()]
-    sides = [np.array([part[side].strip() or UNKNOWN for part in parts], str)[code] for side in range(2)]
+    parts = [
+        word.split(BETWEEN) if word.count(BETWEEN) == 1 else [word, word] for word in words.tolist()
+    ]
+    sides = [
+        np.array([part[side].strip() or UNKNOWN for part in parts], str)[code] for side in range(2)
+    ]
     return sides[0], sides[1]

@@ -89,13 +89,17 @@ class ScoreArray:
         """Reads a number of rows of one encoder and makes them ready; the latest stay, up to KEPT bytes."""
 
         def read(front: tuple[int, ...], number: int) -> np.ndarray:
-            return self._ready(loaded(self.embedding[(*front, slice(number * ROWS, (number + 1) * ROWS))]), front)
+            return self._ready(
+                loaded(self.embedding[(*front, slice(number * ROWS, (number + 1) * ROWS))]), front
+            )
 
         return lru_cache(maxsize=max(4, KEPT // (4 * ROWS * self.embedding.shape[-1])))(read)
 
     def _ready(self, rows: np.ndarray, front: tuple[int, ...]) -> np.ndarray:
         if self.similarity == "euclidean":
-            return rows.astype(np.float64) - self._mean[front]  # distances stay, cancellation shrinks
+            return (
+                rows.astype(np.float64) - self._mean[front]
+            )  # distances stay, cancellation shrinks
         return _unit_rows(rows) if self.similarity == "cosine" else np.asarray(rows)
 
     def _part(self, front: tuple[int, ...], start: int, stop: int) -> np.ndarray:
@@ -198,23 +202,46 @@ def score_tensor(
     4
     """
     known = ", ".join(SIMILARITIES)
-    made = isinstance(faces, xr.Dataset) and "embedding" in faces and {IMAGE, IDENTITY} <= {*faces.coords}
-    made = made and {IMAGE, FEATURE} <= {*faces["embedding"].dims} and faces["embedding"].dtype.kind in "fiub"
-    require(made, "faces must be a Dataset with 'embedding', 'image' and 'identity'; make it with fk.faces")
+    made = (
+        isinstance(faces, xr.Dataset)
+        and "embedding" in faces
+        and {IMAGE, IDENTITY} <= {*faces.coords}
+    )
+    made = (
+        made
+        and {IMAGE, FEATURE} <= {*faces["embedding"].dims}
+        and faces["embedding"].dtype.kind in "fiub"
+    )
+    require(
+        made,
+        "faces must be a Dataset with 'embedding', 'image' and 'identity'; make it with fk.faces",
+    )
     usable = callable(similarity) or isinstance(similarity, str) and similarity in SIMILARITIES
-    require(usable, f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}")
+    require(
+        usable,
+        f"similarity must be one of {known}, or a function of two arrays of rows; got {similarity!r}",
+    )
     embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
     rows = embedding.data if isinstance(embedding.data, da.Array) else embedding.values
     check_rows(rows, rows, faces[MODEL].values if MODEL in embedding.dims else None)
     source = ScoreArray(rows, similarity)
-    attrs = {"similarity": similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "callable")}
-    attrs |= {"symmetric": int(require_flag("symmetric", symmetric)), "long_name": "similarity score"}
+    attrs = {
+        "similarity": similarity
+        if isinstance(similarity, str)
+        else getattr(similarity, "__name__", "callable")
+    }
+    attrs |= {
+        "symmetric": int(require_flag("symmetric", symmetric)),
+        "long_name": "similarity score",
+    }
     if NUMBERED in faces[IMAGE].attrs:  # what tells these images from others that are numbered too
         attrs["images"] = faces[IMAGE].attrs[NUMBERED]
     if isinstance(similarity, str):
         attrs["self_score"] = SIMILARITIES[similarity][1]
     names = image_names(faces[IMAGE].values, source.shape[-1])
-    labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE}
+    labels = {
+        name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,) and name != IMAGE
+    }
     labels = {name: clean_labels(values, len(names), name) for name, values in labels.items()}
     labels[IDENTITY] = complete_labels(labels[IDENTITY], len(names), IDENTITY)
     return labelled_tensor(source, chunks, names, names, labels, labels, attrs, faces.get(MODEL))
@@ -236,7 +263,9 @@ def labelled_tensor(
     lazy = source.rechunk(sizes) if isinstance(source, da.Array) else _lazy(source, sizes)
     coords = {PROBE: probe, REFERENCE: reference}
     coords |= {f"{PROBE}_{name}": (PROBE, values) for name, values in probe_labels.items()}
-    coords |= {f"{REFERENCE}_{name}": (REFERENCE, values) for name, values in reference_labels.items()}
+    coords |= {
+        f"{REFERENCE}_{name}": (REFERENCE, values) for name, values in reference_labels.items()
+    }
     if model is not None:
         coords[MODEL] = model.values
     dims = (MODEL, PROBE, REFERENCE)[-n_dims:]

@@ -10,7 +10,30 @@ from frkit.studies.finetuning import Training, finetuning
 from frkit.studies.rlb_tables import spurious, spurious_table, trial, true_bias
 from frkit.studies.sample_size import sample_size
 
-__all__ = ["Training", "biased_tasks", "bootstrap_bias", "coloured_digits", "consistency", "coverage", "crossed_bias"]
-__all__ += ["crossed_faces", "debiased", "debiasing_table", "digit_bias", "digit_encoder", "dominant_share"]
-__all__ += ["finetuning", "identity_encoder", "sample_size", "split", "spurious", "spurious_table", "sup_distance"]
+__all__ = [
+    "Training",
+    "biased_tasks",
+    "bootstrap_bias",
+    "coloured_digits",
+    "consistency",
+    "coverage",
+    "crossed_bias",
+]
+__all__ += [
+    "crossed_faces",
+    "debiased",
+    "debiasing_table",
+    "digit_bias",
+    "digit_encoder",
+    "dominant_share",
+]
+__all__ += [
+    "finetuning",
+    "identity_encoder",
+    "sample_size",
+    "split",
+    "spurious",
+    "spurious_table",
+    "sup_distance",
+]
 __all__ += ["trial", "true_bias"]

@@ -6,8 +6,13 @@ import xarray as xr
 from tqdm.auto import tqdm
 
 
-def along(dim: str, values: Iterable, row: Callable[..., xr.Dataset], progress: bool = False) -> xr.Dataset:
+def along(
+    dim: str, values: Iterable, row: Callable[..., xr.Dataset], progress: bool = False
+) -> xr.Dataset:
     """The rows that are made of these values, along a new dimension in front that names them."""
     values = list(values)
-    rows = [row(value) for value in tqdm(values, desc=dim.replace("_", " "), disable=not progress, leave=False)]
+    rows = [
+        row(value)
+        for value in tqdm(values, desc=dim.replace("_", " "), disable=not progress, leave=False)
+    ]
     return xr.concat(rows, xr.Variable(dim, values))

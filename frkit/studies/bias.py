@@ -66,16 +66,23 @@ def bootstrap_bias(
     >>> bool((study.centre < study.estimate).all())
     True
     """
-    require(min(per_identity) >= 2, f"a genuine pair needs 2 images per identity, got {min(per_identity)}")
+    require(
+        min(per_identity) >= 2,
+        f"a genuine pair needs 2 images per identity, got {min(per_identity)}",
+    )
     far = far_levels(1e-4, 1e-1, per_decade=4) if far is None else np.asarray(far, float)
 
     def of_number(number: int) -> xr.Dataset:
         scores = score_tensor(mixture.sample(per_identity=number, seed=seed))
         curves = fan(evaluate(scores, far=far, resampling=Resampling("image", n=n, seed=seed)))
         values = Values(curves.estimate, curves.centre, curves.replicates)
-        ends = along("interval", INTERVALS, lambda method: interval(values, method, level, "identity"))
+        ends = along(
+            "interval", INTERVALS, lambda method: interval(values, method, level, "identity")
+        )
         return curves.merge(ends[["lower", "upper"]])
 
-    result = along("per_identity", per_identity, of_number, progress).assign(truth=mixture.population_roc(far).frr)
+    result = along("per_identity", per_identity, of_number, progress).assign(
+        truth=mixture.population_roc(far).frr
+    )
     words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {result.attrs['target']}"
     return result.assign_attrs(level=level, seed=seed, words=words)

@@ -58,12 +58,16 @@ class Study:
     def scores(self, number: int) -> xr.DataArray:
         """The score tensor of one data set."""
         images = self.seeds(number)[1]
-        return score_tensor(self.mixture(number).sample(per_identity=self.per_identity, seed=images))
+        return score_tensor(
+            self.mixture(number).sample(per_identity=self.per_identity, seed=images)
+        )
 
     def draws(self, number: int) -> list[Resampling]:
         """Those of one data set, by every scheme; draws of people keep the sizes of groups, as the data sets do."""
         strata, how = {"image": None}, {"n": self.replicates, "seed": self.seeds(number)[2]}
-        return [Resampling(scheme, strata=strata.get(scheme, self.by), **how) for scheme in self.schemes]
+        return [
+            Resampling(scheme, strata=strata.get(scheme, self.by), **how) for scheme in self.schemes
+        ]
 
     @property
     def evaluate(self) -> Callable[..., xr.DataTree]:
@@ -87,7 +91,10 @@ class Study:
             "new identities in every data set": self.n_identities is not None,
             "n_identities": first.n_identities,
             "dim": first.dim,
-            "concentrations": [float(first.concentrations.min()), float(first.concentrations.max())],
+            "concentrations": [
+                float(first.concentrations.min()),
+                float(first.concentrations.max()),
+            ],
             "per_identity": self.per_identity.tolist(),
             "far": None if self.far is None else self.far.tolist(),
             "by": self.by,
@@ -104,12 +111,23 @@ def collect(study: Study, n_datasets: int, store: Store | None, progress: bool) 
         seed, nodes = study.seeds(number)[2], json.loads(str(record[HEADER])).values()
         made = [json.loads(node["attrs"].get("provenance", "{}")) for node in nodes]
         same = all(known.get("seed", seed) == seed for known in made)
-        require(same, f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again")
-    kept = {number: record for number, record in kept.items() if holds_people(record) or not study.influence}
+        require(
+            same,
+            f"{store.path(number)} holds a data set of another number or seed: delete it, to have it again",
+        )
+    kept = {
+        number: record
+        for number, record in kept.items()
+        if holds_people(record) or not study.influence
+    }
     missing = [number for number in range(n_datasets) if number not in kept]
-    bar = tqdm(total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False)
+    bar = tqdm(
+        total=n_datasets, initial=len(kept), desc="data sets", disable=not progress, leave=False
+    )
     with bar, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # they say of one data set what the study measures
+        warnings.simplefilter(
+            "ignore", DataWarning
+        )  # they say of one data set what the study measures
         with closing(_side_by_side(study, missing)) as finished:
             for number, record in finished:
                 kept[number] = record if store is None else store.write(number, record)
@@ -121,10 +139,16 @@ def _side_by_side(study: Study, numbers: list[int]) -> Iterator[tuple[int, Recor
     """Finished data sets, in the order in which threads, or the workers of the active Client, finish them."""
     client = getattr(get_scheduler(), "__self__", None)
     if hasattr(client, "scatter"):  # a distributed Client
-        pool, task = client.get_executor(pure=False), (_on_worker, client.scatter(study, broadcast=True, hash=False))
+        pool, task = (
+            client.get_executor(pure=False),
+            (_on_worker, client.scatter(study, broadcast=True, hash=False)),
+        )
     else:
         workers = min(dask.config.get("num_workers", None) or CPU_COUNT, max(len(numbers), 1))
-        pool, task = futures.ThreadPoolExecutor(workers, thread_name_prefix="data sets"), (Study.data_set, study)
+        pool, task = (
+            futures.ThreadPoolExecutor(workers, thread_name_prefix="data sets"),
+            (Study.data_set, study),
+        )
     number_of = {}
     try:
         with _one_thread_each():

@@ -79,7 +79,9 @@ def consistency(
 
     found = along("seed", range(seeds), of_seed, progress)
     n_full = 0 if exact else population.sizes[IMAGE]
-    found = xr.Dataset({"frr": found.frr, "truth": truth, "n_images": found.n_images.isel(seed=0, drop=True)})
+    found = xr.Dataset(
+        {"frr": found.frr, "truth": truth, "n_images": found.n_images.isel(seed=0, drop=True)}
+    )
     return found.assign_attrs(exact=int(exact), n_full=n_full)
 
 
@@ -115,17 +117,24 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     """
     low, high = (0.0, 1.0) if far is None else far
     kept = result.sel({FAR_LEVEL: slice(low * (1 - 1e-9), high * (1 + 1e-9))})
-    require(kept.sizes[FAR_LEVEL] > 0, f"no FAR level of this study lies between {low:g} and {high:g}")
+    require(
+        kept.sizes[FAR_LEVEL] > 0, f"no FAR level of this study lies between {low:g} and {high:g}"
+    )
     distance = abs(kept.frr - kept.truth).max(FAR_LEVEL)
     typical = np.sqrt((distance**2).mean("seed"))
     n, full = result.n_images, result.attrs["n_full"]
-    rate = np.sqrt(1 / n - 1 / full) if full else 1 / np.sqrt(n)  # at which the distance should shrink
+    rate = (
+        np.sqrt(1 / n - 1 / full) if full else 1 / np.sqrt(n)
+    )  # at which the distance should shrink
     constant = (typical * rate).sum("size") / (rate**2).sum("size")
     levels = kept[FAR_LEVEL].values
     what, slope = TO_MIXTURE if result.attrs["exact"] else TO_FACES
     found = {"distance": distance, "bound": _bound(kept.frr, kept.truth), "typical": typical}
     words = f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}"
-    return xr.Dataset(found | {"reference": constant * rate, "n_images": n}, attrs={"words": words, "slope": slope})
+    return xr.Dataset(
+        found | {"reference": constant * rate, "n_images": n},
+        attrs={"words": words, "slope": slope},
+    )
 
 
 def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
@@ -171,7 +180,9 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
             extra_to_first = not extra_to_first
         first[images[:half]] = True
     kept = counts[codes] >= 2
-    return faces.isel({IMAGE: np.flatnonzero(first)}), faces.isel({IMAGE: np.flatnonzero(kept & ~first)})
+    return faces.isel({IMAGE: np.flatnonzero(first)}), faces.isel(
+        {IMAGE: np.flatnonzero(kept & ~first)}
+    )
 
 
 def _sizes(sizes: tuple | None, exact: bool) -> tuple:
@@ -179,7 +190,9 @@ def _sizes(sizes: tuple | None, exact: bool) -> tuple:
     if sizes is None:
         return MIXTURE_SIZES if exact else FACES_SIZES
     require(len(sizes) > 0, "sizes is empty: give at least one size")
-    require(not exact or min(sizes) >= 2, f"sizes are images per identity, at least 2, got {min(sizes)}")
+    require(
+        not exact or min(sizes) >= 2, f"sizes are images per identity, at least 2, got {min(sizes)}"
+    )
     inside = exact or 0 < min(sizes) <= max(sizes) < 1
     require(inside, f"sizes are shares of the images, in (0, 1), got {tuple(sizes)}")
     return tuple(sorted(sizes))
@@ -193,7 +206,9 @@ def _grown(population, sizes: tuple, seed: int, exact: bool) -> list[xr.Dataset]
     faces = population.sample(per_identity=max(sizes), seed=seed) if exact else population
     _, codes, counts = np.unique(faces[IDENTITY].values, return_inverse=True, return_counts=True)
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    rank = rank_within_identity(codes, np.arange(codes.size) if exact else rng.permutation(codes.size))
+    rank = rank_within_identity(
+        codes, np.arange(codes.size) if exact else rng.permutation(codes.size)
+    )
     wanted = sizes if exact else [np.maximum(2, np.rint(size * counts))[codes] for size in sizes]
     return [faces.isel({IMAGE: np.flatnonzero(rank < limit)}) for limit in wanted]
 

@@ -141,15 +141,31 @@ def coverage(
     people, target = f"{made['n_identities']:,} identities, new in each", NEW_PEOPLE
     if n_identities is None:
         people, target = f"the same {made['n_identities']:,} identities", THESE_PEOPLE
-    with TemporaryDirectory() as folder:  # where influences wait that nobody keeps: they would fill the memory
+    with (
+        TemporaryDirectory() as folder
+    ):  # where influences wait that nobody keeps: they would fill the memory
         place = folder if store is None and study.influence else store
-        records = collect(study, n_datasets, None if place is None else Store(place, made), progress)
-        result = read(stacked(records), truth, methods, levels, seed, chosen, partial(one_by_one, records, target))
+        records = collect(
+            study, n_datasets, None if place is None else Store(place, made), progress
+        )
+        result = read(
+            stacked(records),
+            truth,
+            methods,
+            levels,
+            seed,
+            chosen,
+            partial(one_by_one, records, target),
+        )
     made = {name: value for name, value in made.items() if name not in ("far", "schemes")}
     result.attrs = {"study": json.dumps(made | {"n_datasets": n_datasets, "versions": versions()})}
-    images = " to ".join(str(number) for number in np.unique([study.per_identity.min(), study.per_identity.max()]))
+    images = " to ".join(
+        str(number) for number in np.unique([study.per_identity.min(), study.per_identity.max()])
+    )
     words = f"{n_datasets} data sets of {people},\n{images} images of each; {replicates} replicates"
-    return result.assign_attrs(n_datasets=n_datasets, measure=chosen.name, target=target, words=words)
+    return result.assign_attrs(
+        n_datasets=n_datasets, measure=chosen.name, target=target, words=words
+    )
 
 
 def exact(study: Study, chosen: Measure) -> xr.DataArray:
@@ -164,7 +180,9 @@ def exact(study: Study, chosen: Measure) -> xr.DataArray:
         tallies = source(by=study.by)
         with suppress(AttributeError, KeyError, InputError):  # it reads what is not there
             return chosen(tallies)
-    raise InputError(f"{chosen.name!r} has no exact value in this population{'' if study.by else ' without by='}")
+    raise InputError(
+        f"{chosen.name!r} has no exact value in this population{'' if study.by else ' without by='}"
+    )
 
 
 def read(
@@ -191,26 +209,37 @@ def read(
                 if method in WITHOUT_REPLICATES:
                     bands.append(each(scheme, chosen, method, levels))
                 else:
-                    bands.append([band(tree, chosen, method=method, level=level) for level in levels])
+                    bands.append(
+                        [band(tree, chosen, method=method, level=level) for level in levels]
+                    )
             counted.append(_read_scheme(tree, bands, truth, chosen))
     if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
         apart = [error_laws(tree, truth, seed, chosen) for tree in evaluations.values()]
         counted = [xr.merge(pair) for pair in zip(counted, apart, strict=True)]
     result = xr.concat(counted, dim="scheme")
-    result = result.assign_coords(names).assign(truth=truth).transpose("scheme", "method", "level", ...)
+    result = (
+        result.assign_coords(names).assign(truth=truth).transpose("scheme", "method", "level", ...)
+    )
     for name in set(LONG_NAMES) & set(result):
         result[name].attrs = {"long_name": LONG_NAMES[name]}
     return result
 
 
-def one_by_one(records: list[Record], target: str, scheme: str, chosen: Measure, method: str, levels) -> list:
+def one_by_one(
+    records: list[Record], target: str, scheme: str, chosen: Measure, method: str, levels
+) -> list:
     """Intervals of each data set by a method that reads what people add, which is not stacked."""
     evaluations = (opened(record)[scheme] for record in records)
-    rows = [[band(one, chosen, target=target, method=method, level=level) for level in levels] for one in evaluations]
+    rows = [
+        [band(one, chosen, target=target, method=method, level=level) for level in levels]
+        for one in evaluations
+    ]
     return [xr.concat(of_level, DATA_SET) for of_level in zip(*rows, strict=True)]
 
 
-def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chosen: Measure) -> xr.Dataset:
+def _read_scheme(
+    tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chosen: Measure
+) -> xr.Dataset:
     """Counts of one scheme, over method and level; bands: of each method at each level."""
     ends = (xr.concat([one[["lower", "upper"]] for one in row], "level") for row in bands)
     result = xr.concat([_counted(intervals, truth) for intervals in ends], "method")
@@ -222,7 +251,11 @@ def _read_scheme(tree: xr.DataTree, bands: list[list], truth: xr.DataArray, chos
         p = tests[0] if tests else fair_floor(tree, chosen).p
         result["called_unfair"] = (p <= SIZE).mean(DATA_SET)
     return result.assign(
-        {name: empirical[name].mean(DATA_SET) for name in ("false_rejects", "resolved") if name in empirical}
+        {
+            name: empirical[name].mean(DATA_SET)
+            for name in ("false_rejects", "resolved")
+            if name in empirical
+        }
     )
 
 
@@ -240,19 +273,33 @@ def _counted(intervals: xr.Dataset, truth: xr.DataArray) -> xr.Dataset:
 
 def _check(population, n_datasets, per_identity, n_identities, schemes, methods, levels) -> None:
     """Everything that can be wrong before the first data set is drawn."""
-    require(hasattr(population, "population_roc"), "population must be a vmf Mixture or a vmf IdentityLaw")
+    require(
+        hasattr(population, "population_roc"),
+        "population must be a vmf Mixture or a vmf IdentityLaw",
+    )
     fresh = n_identities is not None
-    require(fresh or hasattr(population, "sample"), "an IdentityLaw needs n_identities=, the number in each data set")
+    require(
+        fresh or hasattr(population, "sample"),
+        "an IdentityLaw needs n_identities=, the number in each data set",
+    )
     require(n_datasets >= 2, f"n_datasets must be at least 2, got {n_datasets}")
     images, known = np.asarray(per_identity), n_identities if fresh else population.n_identities
     require(
-        images.shape in ((), (known,)) and np.issubdtype(images.dtype, np.integer) and bool(np.all(images >= 2)),
+        images.shape in ((), (known,))
+        and np.issubdtype(images.dtype, np.integer)
+        and bool(np.all(images >= 2)),
         f"per_identity must be whole numbers of at least 2, one for all or one for each of {known} identities; got "
         f"{per_identity}",
     )
     for what, given, known in (("scheme", schemes, OF_IMAGES), ("method", methods, METHODS)):
-        require(not isinstance(given, str) and len(given) > 0, f"{what}s must be a sequence of names, got {given!r}")
+        require(
+            not isinstance(given, str) and len(given) > 0,
+            f"{what}s must be a sequence of names, got {given!r}",
+        )
         unknown = [name for name in given if name not in known]
-        require(not unknown, f"unknown {what} {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
+        require(
+            not unknown,
+            f"unknown {what} {', '.join(map(repr, unknown))}; known: {', '.join(known)}",
+        )
     for level in levels:
         require(0 < level < 1, f"levels must lie in (0, 1), got {level}")

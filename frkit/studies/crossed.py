@@ -15,7 +15,9 @@ from frkit.studies.along import along
 
 SEX = ("female", "male")
 RACE = ("Black", "White", "East Asian", "Indian")
-TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(8)  # any two at distance 1
+TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(
+    8
+)  # any two at distance 1
 
 
 def crossed_faces(
@@ -40,7 +42,10 @@ def crossed_faces(
     >>> dict(crossed_faces(20, 4, female=0.2).sizes)
     {'image': 80, 'feature': 12}
     """
-    require(0 < female < 1 and 0 < black < 1, f"shares must lie in (0, 1), got female {female}, black {black}")
+    require(
+        0 < female < 1 and 0 < black < 1,
+        f"shares must lie in (0, 1), got female {female}, black {black}",
+    )
     require(dim >= 4, f"dim must be 4 or more, for sex and race have four axes; got {dim}")
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     person = np.repeat(np.arange(n_identities), per_identity)
@@ -50,12 +55,16 @@ def crossed_faces(
     else:
         places = (np.arange(n_identities) + 0.5) / n_identities
         cell = rng.permutation(np.searchsorted(np.cumsum(shares), places))[person]
-    values = rng.standard_normal((n_identities, dim))[person] + rng.standard_normal((person.size, dim))
+    values = rng.standard_normal((n_identities, dim))[person] + rng.standard_normal(
+        (person.size, dim)
+    )
     sex, race = np.divmod(cell, len(RACE))
     values[:, 0] += strength * (sex - 0.5)
     values[:, 1:4] += strength * TETRAHEDRON[race]
     labels = {"sex": np.array(SEX)[sex], "race": np.array(RACE)[race]}
-    return faces(values, np.char.mod("id%04d", person), varying="keep" if crossed else "error", **labels)
+    return faces(
+        values, np.char.mod("id%04d", person), varying="keep" if crossed else "error", **labels
+    )
 
 
 def identity_encoder(known: xr.Dataset, *, width: int = 8) -> Callable[[xr.Dataset], xr.Dataset]:
@@ -91,7 +100,9 @@ def dominant_share(entropy: float, classes: int) -> float:
     (0.8003, 0.25)
     """
     highest = np.log(classes)
-    require(0 < entropy <= highest + 1e-9, f"entropy must lie in (0, {highest:.4g}] nats, got {entropy}")
+    require(
+        0 < entropy <= highest + 1e-9, f"entropy must lie in (0, {highest:.4g}] nats, got {entropy}"
+    )
 
     def excess(share: float) -> float:
         return float(entr(share) + (classes - 1) * entr((1 - share) / (classes - 1))) - entropy
@@ -127,9 +138,15 @@ def crossed_bias(
     def of_seed(seed: int) -> xr.Dataset:
         test = crossed_faces(n_test, 5, crossed=False, seed=10_000 + seed, **shape)
         trained = [crossed_faces(female=f, black=b, seed=seed, **design) for f, b in shares]
-        encoded = stack_models({str(k): identity_encoder(one)(test) for k, one in enumerate(trained)})
+        encoded = stack_models(
+            {str(k): identity_encoder(one)(test) for k, one in enumerate(trained)}
+        )
         bias = representation_bias(encoded, attribute, seeds=1, critic=critic, progress=False)
-        return bias[["rlb", "rlb_se", "mutual_information", "entropy"]].rename({MODEL: "design"}).drop_vars("design")
+        return (
+            bias[["rlb", "rlb_se", "mutual_information", "entropy"]]
+            .rename({MODEL: "design"})
+            .drop_vars("design")
+        )
 
     coords = {"female": ("design", female), "black": ("design", black)}
     return along("seed", seeds, of_seed, progress).assign_coords(coords)

@@ -10,7 +10,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 
 from frkit.base import FEATURE, IDENTITY, IMAGE, listed, require
-from frkit.representation import Critic, bias_amplification, cohort_spread, distance_correlation, representation_bias
+from frkit.representation import (
+    Critic,
+    bias_amplification,
+    cohort_spread,
+    distance_correlation,
+    representation_bias,
+)
 from frkit.studies.along import along
 from frkit.studies.crossed import RACE, SEX, TETRAHEDRON
 
@@ -42,13 +48,18 @@ def biased_tasks(
     with_race = np.where(race[:, None] == np.arange(4), tie, -tie / 3)
     label = (rng.random((n, N_TASKS)) < 0.5 + np.hstack([with_sex, with_race])).astype(int)
     signal = 2.0 * label - 1
-    of_groups = [signal * (2 * code[:, None] % 4 - 1) * np.linspace(0, 1, N_TASKS) for code in (sex, race)]
+    of_groups = [
+        signal * (2 * code[:, None] % 4 - 1) * np.linspace(0, 1, N_TASKS) for code in (sex, race)
+    ]
     shift = strength * np.column_stack([sex - 0.5, TETRAHEDRON[race]])
     values = np.hstack([shift, signal, *of_groups]) + rng.standard_normal((n, 4 + 3 * N_TASKS))
     image = np.arange(n).astype(str)
     coords = {IMAGE: image, IDENTITY: (IMAGE, image)}
     coords |= {"sex": (IMAGE, np.array(SEX)[sex]), "race": (IMAGE, np.array(RACE)[race])}
-    data = {"embedding": ((IMAGE, FEATURE), values.astype(np.float32)), "label": ((IMAGE, TASK), label)}
+    data = {
+        "embedding": ((IMAGE, FEATURE), values.astype(np.float32)),
+        "label": ((IMAGE, TASK), label),
+    }
     return xr.Dataset(data, coords)
 
 
@@ -67,14 +78,20 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
     """
     require(method in METHODS, f"method must be one of {listed(METHODS)}, got {method!r}")
     require(attribute in GROUPS, f"attribute must be 'sex' or 'race', got {attribute!r}")
-    x, y, z = train["embedding"].values.astype(float), train["label"].values, train[attribute].values
+    x, y, z = (
+        train["embedding"].values.astype(float),
+        train["label"].values,
+        train[attribute].values,
+    )
     weight, members = np.ones(y.shape), {name: z == name for name in np.unique(z)}
     if method == "resampling":  # label and group independent, and all cells equal
         cells = [np.char.add(z, label.astype(str)) for label in y.T]
         weight = np.column_stack([compute_sample_weight("balanced", cell) for cell in cells])
     per_group = method == "classifier per group"
     parts = members if per_group else {"all": slice(None)}
-    directions = np.concatenate([_logistic(x[rows], y[rows], weight[rows])[0] for rows in parts.values()])
+    directions = np.concatenate(
+        [_logistic(x[rows], y[rows], weight[rows])[0] for rows in parts.values()]
+    )
     if per_group:  # the directions that these use most: as many as two for every label
         directions = np.linalg.svd(directions, full_matrices=False)[2][: 2 * N_TASKS]
     rules = _rules(method, x @ directions.T, members)
@@ -88,7 +105,10 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
         for name, (slope, offset) in heads.items():
             rows = group == name if per_group else slice(None)
             score[rows] = (found @ slope.T + offset)[rows]
-        encoded = {"embedding": ((IMAGE, FEATURE), found.astype(np.float32)), "score": ((IMAGE, TASK), score)}
+        encoded = {
+            "embedding": ((IMAGE, FEATURE), found.astype(np.float32)),
+            "score": ((IMAGE, TASK), score),
+        }
         return others.assign(encoded | {"predicted": others.label.copy(data=score > 0)})
 
     return encode
@@ -97,17 +117,25 @@ def debiased(train: xr.Dataset, attribute: str, method: str) -> Callable[[xr.Dat
 def _logistic(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Slopes (task, feature) and offsets (task,) of logistic classifiers of every label."""
     fits = [LogisticRegression().fit(x, label, sample_weight=w) for label, w in zip(y.T, weight.T)]
-    return np.concatenate([fit.coef_ for fit in fits]), np.concatenate([fit.intercept_ for fit in fits])
+    return np.concatenate([fit.coef_ for fit in fits]), np.concatenate(
+        [fit.intercept_ for fit in fits]
+    )
 
 
-def _rules(method: str, features: np.ndarray, members: dict) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _rules(
+    method: str, features: np.ndarray, members: dict
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """What the method takes off the features of each group, and the matrix that it then multiplies them by."""
     if method == "groups aligned":
         return {name: _whitening(features[rows]) for name, rows in members.items()}
     centre, matrix = np.zeros(features.shape[1]), np.eye(features.shape[1])
-    if method == "subspace removed":  # the directions in which the groups' means differ, after whitening
+    if (
+        method == "subspace removed"
+    ):  # the directions in which the groups' means differ, after whitening
         centre, whiten = _whitening(features)
-        means = np.stack([((features[rows] - centre) @ whiten).mean(0) for rows in members.values()])
+        means = np.stack(
+            [((features[rows] - centre) @ whiten).mean(0) for rows in members.values()]
+        )
         basis = np.linalg.svd(means - means.mean(0))[2][: len(means) - 1]
         matrix = whiten @ (matrix - basis.T @ basis)
     return dict.fromkeys(members, (centre, matrix))
@@ -154,7 +182,11 @@ def debiasing_table(
     def of_seed(seed: int) -> xr.Dataset:
         train, test = (biased_tasks(n, seed=2 * seed + part, **design) for part in (0, 1))
         encoded = partial(debiased, train, attribute)
-        return along("family", methods, lambda name: _row(train, encoded(name)(test), attribute, critic or Critic()))
+        return along(
+            "family",
+            methods,
+            lambda name: _row(train, encoded(name)(test), attribute, critic or Critic()),
+        )
 
     return along("seed", seeds, of_seed, progress).assign_attrs(attribute=attribute, n=n)
 
@@ -162,16 +194,28 @@ def debiasing_table(
 def _row(train: xr.Dataset, test: xr.Dataset, attribute: str, critic: Critic) -> xr.Dataset:
     """All measures of one method on one test set."""
     group = test[attribute].values
-    cohort = group if attribute == "sex" else np.char.add(np.char.add(test.race.values, ", "), test.sex.values)
+    cohort = (
+        group
+        if attribute == "sex"
+        else np.char.add(np.char.add(test.race.values, ", "), test.sex.values)
+    )
     tasks = zip(test.label.values.T, test.predicted.values.T, test.score.values.T)
     spread = [cohort_spread(truth, guess, cohort, score=score) for truth, guess, score in tasks]
     spread = xr.concat(spread, TASK).mean(TASK)
-    found = {name: spread.value.sel(metric=name, drop=True) for name in ("accuracy", "average_precision")}
+    found = {
+        name: spread.value.sel(metric=name, drop=True) for name in ("accuracy", "average_precision")
+    }
     found |= {f"overall_{name}": spread.overall.sel(metric=name, drop=True) for name in found}
-    score = bias_amplification(train.label.values, train[attribute].values, test.predicted.values, group)
+    score = bias_amplification(
+        train.label.values, train[attribute].values, test.predicted.values, group
+    )
     dependence = distance_correlation(test, attribute, permutations=0)
     bias = representation_bias(test, attribute, seeds=1, critic=critic, progress=False)
-    plain = representation_bias(test, attribute, seeds=1, critic=replace(critic, mapping=0), progress=False)
-    found |= {name: score[name] for name in ("bias_score", "amplification")} | {"dcor2": dependence.dcor2}
+    plain = representation_bias(
+        test, attribute, seeds=1, critic=replace(critic, mapping=0), progress=False
+    )
+    found |= {name: score[name] for name in ("bias_score", "amplification")} | {
+        "dcor2": dependence.dcor2
+    }
     found |= {name: bias[name] for name in ("mutual_information", "rlb")} | {"rlb_plain": plain.rlb}
     return xr.Dataset(found)

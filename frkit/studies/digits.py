@@ -25,7 +25,9 @@ PALETTES = {
 }  # fmt: skip
 
 
-def coloured_digits(case: str, sigma: float, *, part: str = "test", copies: int = 1, seed: int = 0) -> xr.Dataset:
+def coloured_digits(
+    case: str, sigma: float, *, part: str = "test", copies: int = 1, seed: int = 0
+) -> xr.Dataset:
     """Digits painted in a colour that is drawn around the colour of what they show (Fig. 2).
 
     case: "moderate" (two colours for two groups of digits) or "extreme" (ten for ten). sigma: standard deviation of
@@ -48,20 +50,26 @@ def coloured_digits(case: str, sigma: float, *, part: str = "test", copies: int 
     pixels, digit = (np.repeat(half, copies, axis=0) for half in halves[part == "test" :: 2])
     names, palette = np.array(list(PALETTES[case])), np.array(list(PALETTES[case].values()), float)
     rng = np.random.default_rng(np.random.SeedSequence((seed, part == "test")))
-    drawn = (palette[digit * len(palette) // 10] + sigma * rng.standard_normal((digit.size, 3))).clip(0, 1)
+    drawn = (
+        palette[digit * len(palette) // 10] + sigma * rng.standard_normal((digit.size, 3))
+    ).clip(0, 1)
     nearest = ((drawn[:, None] - palette) ** 2).sum(-1).argmin(1)
     values = (pixels[:, :, None] * drawn[:, None]).reshape(digit.size, -1).astype(np.float32)
     image = np.arange(digit.size).astype(str)
     coords = {IMAGE: image, IDENTITY: (IMAGE, image), "digit": (IMAGE, digit.astype(str))}
     coords["colour"] = (IMAGE, names[nearest])
-    return xr.Dataset({"embedding": ((IMAGE, FEATURE), values), "drawn": ((IMAGE, "rgb"), drawn)}, coords)
+    return xr.Dataset(
+        {"embedding": ((IMAGE, FEATURE), values), "drawn": ((IMAGE, "rgb"), drawn)}, coords
+    )
 
 
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # more of them sum in another order
 
 
 @ONE_THREAD
-def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0) -> Callable[[xr.Dataset], xr.Dataset]:
+def digit_encoder(
+    digits: xr.Dataset, *, width: int = 64, seed: int = 0
+) -> Callable[[xr.Dataset], xr.Dataset]:
     """A small network trained to read coloured digits; its hidden layer is the representation.
 
     digits: what `coloured_digits` returned, the training part. width: units of the hidden layer, 1 or more. seed: of
@@ -79,8 +87,12 @@ def digit_encoder(digits: xr.Dataset, *, width: int = 64, seed: int = 0) -> Call
     @ONE_THREAD
     def encode(others: xr.Dataset) -> xr.Dataset:
         values = others["embedding"].values
-        hidden = np.maximum(values @ network.coefs_[0] + network.intercepts_[0], 0).astype(np.float32)
-        score = xr.DataArray(network.predict_proba(values), {"label": network.classes_}, (IMAGE, "label"))
+        hidden = np.maximum(values @ network.coefs_[0] + network.intercepts_[0], 0).astype(
+            np.float32
+        )
+        score = xr.DataArray(
+            network.predict_proba(values), {"label": network.classes_}, (IMAGE, "label")
+        )
         return others.assign(embedding=((IMAGE, FEATURE), hidden), score=score)
 
     return encode
@@ -112,8 +124,14 @@ def digit_bias(
     """
 
     def row(seed: int, spread: float) -> xr.Dataset:
-        encode = digit_encoder(coloured_digits(case, spread, part="train", seed=seed), width=width, seed=seed)
-        test = encode(coloured_digits(case, spread if sigma_test is None else sigma_test, copies=copies, seed=seed))
+        encode = digit_encoder(
+            coloured_digits(case, spread, part="train", seed=seed), width=width, seed=seed
+        )
+        test = encode(
+            coloured_digits(
+                case, spread if sigma_test is None else sigma_test, copies=copies, seed=seed
+            )
+        )
         colours = test.drop_vars(["embedding", "score"]).rename(drawn="embedding", rgb="feature")
         bias = representation_bias(test, "colour", seeds=1, critic=critic, progress=False)
         return bias[["rlb", "mutual_information", "entropy"]].assign(

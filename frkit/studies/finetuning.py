@@ -8,7 +8,17 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require, require_inside, require_whole
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    UNKNOWN,
+    listed,
+    require,
+    require_inside,
+    require_whole,
+)
 from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
@@ -121,15 +131,29 @@ def finetuning(
     for child in tqdm(batches, desc="batches of models", disable=not progress, leave=False):
         seeds = child.spawn(len(kinds))
         with threadpool_limits(1, user_api="blas"):  # the same bits whatever the number of threads
-            trained = [_trained(people, kind, one, how) for kind, one in zip(kinds.values(), seeds, strict=True)]
-        tuned = [held_out.assign(embedding=((IMAGE, FEATURE), unit_rows(x @ layer))) for layer, _ in trained]
-        scores = score_tensor(stack_models({UNTUNED: held_out, **dict(zip(kinds, tuned, strict=True))}))
+            trained = [
+                _trained(people, kind, one, how)
+                for kind, one in zip(kinds.values(), seeds, strict=True)
+            ]
+        tuned = [
+            held_out.assign(embedding=((IMAGE, FEATURE), unit_rows(x @ layer)))
+            for layer, _ in trained
+        ]
+        scores = score_tensor(
+            stack_models({UNTUNED: held_out, **dict(zip(kinds, tuned, strict=True))})
+        )
         own = subset_rates(scores, seed=int(child.generate_state(1)[0]), **subset)
         rates.append(own.drop_vars("n_people").assign_coords({BATCH: [len(rates)]}))
         losses.append([loss for _, loss in trained])
-    joined = xr.concat(rates, dim=BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts")
-    found = summarise(joined.assign(n_people=own.n_people).rename({MODEL: FINETUNED}), reference=reference)
-    return found.assign(loss=((BATCH, TRAINED, "step"), losses)).assign_coords({TRAINED: list(kinds)})
+    joined = xr.concat(
+        rates, dim=BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts"
+    )
+    found = summarise(
+        joined.assign(n_people=own.n_people).rename({MODEL: FINETUNED}), reference=reference
+    )
+    return found.assign(loss=((BATCH, TRAINED, "step"), losses)).assign_coords(
+        {TRAINED: list(kinds)}
+    )
 
 
 class People(NamedTuple):
@@ -159,7 +183,10 @@ class People(NamedTuple):
 
 def people_of(faces: xr.Dataset, by: str) -> People:
     """The people whose layer can be trained and evaluated; raises InputError where a group has too few of them."""
-    require(MODEL not in faces.dims, "fine-tuning takes the faces of one model: select one with faces.sel(model=...)")
+    require(
+        MODEL not in faces.dims,
+        "fine-tuning takes the faces of one model: select one with faces.sel(model=...)",
+    )
     require(isinstance(by, str) and by in faces.coords, f"by={by!r} is no attribute of these faces")
     group, identity, _ = resolve_varying(faces[by].values, faces[IDENTITY].values, "error", by)
     order = np.argsort(identity, kind="stable")
@@ -169,7 +196,10 @@ def people_of(faces: xr.Dataset, by: str) -> People:
     groups, sizes = np.unique(group[useful], return_counts=True)
     require(len(groups) >= 2, f"fine-tuning compares groups, but {by!r} has only {listed(groups)}")
     few = listed(groups[sizes < FEWEST])
-    require(not few, f"fine-tuning takes {FEWEST} people with two images in every group; {few} has fewer")
+    require(
+        not few,
+        f"fine-tuning takes {FEWEST} people with two images in every group; {few} has fewer",
+    )
     x = faces["embedding"].transpose(IMAGE, FEATURE).values[order].astype(float)
     return People(names[useful], group[useful], first[useful], count[useful], unit_rows(x))
 
@@ -179,13 +209,17 @@ def unit_rows(x: np.ndarray) -> np.ndarray:
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-def _trained(people: People, kind: np.ndarray, seed: np.random.SeedSequence, how: Training) -> tuple:
+def _trained(
+    people: People, kind: np.ndarray, seed: np.random.SeedSequence, how: Training
+) -> tuple:
     """A layer trained on people of one kind, drawn with replacement, and its losses."""
     rng = np.random.default_rng(seed)
     return train_layer(people, rng.choice(kind, max(2, round(SHARE * len(kind)))), rng, how)
 
 
-def triplet_loss(layer: np.ndarray, triplets: list[np.ndarray], margin: float) -> tuple[float, np.ndarray]:
+def triplet_loss(
+    layer: np.ndarray, triplets: list[np.ndarray], margin: float
+) -> tuple[float, np.ndarray]:
     """Mean of max(0, |a - p|² - |a - n|² + margin) after the layer, and its gradient by the layer.
 
     triplets: rows of anchors, positives and negatives, (n, feature) each.
@@ -197,12 +231,16 @@ def triplet_loss(layer: np.ndarray, triplets: list[np.ndarray], margin: float) -
     active = (excess > 0)[:, None] * (2 / len(excess))
     slopes = active * (negative - positive), -active * anchor, active * anchor
     gradient = np.zeros_like(layer)
-    for x, z, size, slope in zip(triplets, (anchor, positive, negative), length, slopes, strict=True):
+    for x, z, size, slope in zip(
+        triplets, (anchor, positive, negative), length, slopes, strict=True
+    ):
         gradient += x.T @ ((slope - z * np.sum(z * slope, 1, keepdims=True)) / size)
     return float(np.maximum(excess, 0).mean()), gradient
 
 
-def train_layer(people: People, drawn: np.ndarray, rng: np.random.Generator, how: Training) -> tuple:
+def train_layer(
+    people: People, drawn: np.ndarray, rng: np.random.Generator, how: Training
+) -> tuple:
     """Train a layer, at first the identity, on people as often as they were drawn: (layer, loss of every step)."""
     x = people.x
     parameters = {"layer": np.eye(x.shape[1])}
@@ -211,12 +249,16 @@ def train_layer(people: People, drawn: np.ndarray, rng: np.random.Generator, how
     for step in range(how.steps):
         batch = drawn[rng.permutation(len(drawn))[: how.people]]
         one, other = people.couples(batch, rng)
-        losses[step], gradient = triplet_loss(layer, _hardest(x[one], x[other], layer, batch), how.margin)
+        losses[step], gradient = triplet_loss(
+            layer, _hardest(x[one], x[other], layer, batch), how.margin
+        )
         adam.step({"layer": gradient})
     return layer, losses
 
 
-def _hardest(anchor: np.ndarray, positive: np.ndarray, layer: np.ndarray, owner: np.ndarray) -> list[np.ndarray]:
+def _hardest(
+    anchor: np.ndarray, positive: np.ndarray, layer: np.ndarray, owner: np.ndarray
+) -> list[np.ndarray]:
     """Triplets with the other person of the batch whose image is most like the anchor."""
     alike = unit_rows(anchor @ layer) @ unit_rows(positive @ layer).T
     alike[owner[:, None] == owner] = -np.inf  # a pair that cannot be a negative

@@ -30,13 +30,22 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     ['normal', 'R_S', 'R_G', 'Z_S', 'Z_G']
     """
     require(attribute in faces.coords, f"the faces have no attribute {attribute!r}")
-    require(faces["embedding"].ndim == 2, "spurious takes one encoder: select it with .isel(model=0)")
+    require(
+        faces["embedding"].ndim == 2, "spurious takes one encoder: select it with .isel(model=0)"
+    )
     _, first, person = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
-    labels, values = faces[attribute].values[first], faces["embedding"].transpose(IMAGE, FEATURE).values
-    shuffle, unpair, permute, draw = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4))
+    labels, values = (
+        faces[attribute].values[first],
+        faces["embedding"].transpose(IMAGE, FEATURE).values,
+    )
+    shuffle, unpair, permute, draw = (
+        np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)
+    )
     elsewhere = np.empty_like(values)
     # Images in the order of their people take embeddings in another order of the same people.
-    elsewhere[np.argsort(person, kind="stable")] = values[np.argsort(unpair.permutation(labels.size)[person])]
+    elsewhere[np.argsort(person, kind="stable")] = values[
+        np.argsort(unpair.permutation(labels.size)[person])
+    ]
     return {
         "normal": faces,
         "R_S": faces.assign(embedding=((IMAGE, FEATURE), shuffle.permuted(values, axis=1))),
@@ -72,14 +81,22 @@ def spurious_table(
     cases = spurious(faces, attribute, seed=seed)
 
     def row(case: str) -> xr.Dataset:
-        bias = representation_bias(cases[case], attribute, seeds=seeds, folds=folds, critic=critic, progress=False)
-        found = probe(cases[case], attribute, folds=folds).assign(bias[["rlb", "rlb_se", "rlb_in_sample"]])
-        return found.assign(distance_correlation(cases[case], attribute)[["dcor2", "p_value"]]).drop_attrs()
+        bias = representation_bias(
+            cases[case], attribute, seeds=seeds, folds=folds, critic=critic, progress=False
+        )
+        found = probe(cases[case], attribute, folds=folds).assign(
+            bias[["rlb", "rlb_se", "rlb_in_sample"]]
+        )
+        return found.assign(
+            distance_correlation(cases[case], attribute)[["dcor2", "p_value"]]
+        ).drop_attrs()
 
     return along("case", cases, row, progress)
 
 
-def true_bias(share: float = 0.5, distances: Sequence[float] = tuple(np.linspace(0, 6, 13))) -> xr.Dataset:
+def true_bias(
+    share: float = 0.5, distances: Sequence[float] = tuple(np.linspace(0, 6, 13))
+) -> xr.Dataset:
     """The exact RLB of two Gaussian classes, `rlb`, against their distance in standard deviations, 0 or more.
 
     share: probability of the first class. Raises InputError for a share outside (0, 1) or a negative distance.
@@ -87,7 +104,10 @@ def true_bias(share: float = 0.5, distances: Sequence[float] = tuple(np.linspace
     >>> true_bias(0.61384, [0, 2]).rlb.values.round(3).tolist()
     [0.0, 0.483]
     """
-    rlb = [shifted_classes(1, 1, distance=one, shares=(share, 1 - share)).attrs["rlb"] for one in distances]
+    rlb = [
+        shifted_classes(1, 1, distance=one, shares=(share, 1 - share)).attrs["rlb"]
+        for one in distances
+    ]
     return xr.Dataset({"rlb": ("distance", rlb)}, {"distance": list(distances)})
 
 
@@ -116,8 +136,12 @@ def trial(
     """
     law = {"shares": (0.5, 0.5), "per_identity": 10} | law
     faces = shifted_classes(n_images, n_features, distance=distance, seed=seed, **law)
-    found = representation_bias(faces, "group", by=by, seeds=1, critic=Critic(hidden=hidden), progress=progress)
-    found = found[["rlb", "rlb_se", "rlb_in_sample", "smallest_detectable"]].assign(truth=faces.attrs["rlb"])
+    found = representation_bias(
+        faces, "group", by=by, seeds=1, critic=Critic(hidden=hidden), progress=progress
+    )
+    found = found[["rlb", "rlb_se", "rlb_in_sample", "smallest_detectable"]].assign(
+        truth=faces.attrs["rlb"]
+    )
     found["dataset_bias"] = dataset_bias(faces, "group", by=by)
     found["dcor2"] = distance_correlation(faces, "group", permutations=0).dcor2
     return found.assign(distance=float(distance), by=by)

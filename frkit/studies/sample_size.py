@@ -142,7 +142,9 @@ def sample_size(
     _check_models(goal, rates)
     prospect = _PROSPECTS[goal](evaluation, size, level)
     people = provenance(evaluation).get("n_identities")
-    require(people, "a plan counts people, but these pairs do not say who they show: name identities")
+    require(
+        people, "a plan counts people, but these pairs do not say who they show: name identities"
+    )
     planned_size = prospect.effect if size is None else size
     goal_line = power if goal in TESTS else size
     accepts = max(int(rates.false_accepts.min()), 1)  # they grow with the square of people

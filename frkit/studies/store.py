@@ -36,7 +36,9 @@ def recorded(evaluations: dict[str, xr.DataTree]) -> Record:
 def stacked(records: list[Record]) -> dict[str, xr.DataTree]:
     """All data sets as one evaluation by scheme: every variable with `data_set` in front, but for influences."""
     kept = {path: node for path, node in _header(records[0]).items() if not path.endswith(PEOPLE)}
-    return _trees(kept, lambda key, dims: ((DATA_SET, *dims), np.stack([record[key] for record in records])))
+    return _trees(
+        kept, lambda key, dims: ((DATA_SET, *dims), np.stack([record[key] for record in records]))
+    )
 
 
 def opened(record: Record) -> dict[str, xr.DataTree]:
@@ -67,7 +69,9 @@ class Finished(dict):
     """The record in a file. What images add, nearly all of it, stays there until it is asked for."""
 
     def __init__(self, record: Record, path: Path):
-        super().__init__({key: values for key, values in record.items() if f"/{PEOPLE}/" not in key})
+        super().__init__(
+            {key: values for key, values in record.items() if f"/{PEOPLE}/" not in key}
+        )
         self.path = path
 
     def __missing__(self, key: str) -> np.ndarray:
@@ -86,24 +90,37 @@ class Store:
         require(not self.folder.is_file(), f"store={str(folder)!r} is a file; give a folder")
         with writing(self.folder, KEPT):
             self.folder.mkdir(parents=True, exist_ok=True)
-        for part in self.folder.glob("*.part"):  # of a study that was killed; a young one may be another process's
+        for part in self.folder.glob(
+            "*.part"
+        ):  # of a study that was killed; a young one may be another process's
             with suppress(OSError):
                 if time.time() - part.stat().st_mtime > ABANDONED:
                     part.unlink()
         path = self.folder / PARAMETERS
         if not path.exists():
             strangers = [entry.name for entry in self.folder.iterdir() if entry.suffix != ".part"]
-            require(not strangers, f"store={str(folder)!r} holds other files ({listed(strangers)}); give a new folder")
+            require(
+                not strangers,
+                f"store={str(folder)!r} holds other files ({listed(strangers)}); give a new folder",
+            )
             with _renamed_when_whole(path) as file:
                 file.write(json.dumps(parameters, indent=1).encode())
         try:
             kept = dict(json.loads(path.read_text()))
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{path} cannot be read ({error}); delete its folder, or give another store") from error
+            raise InputError(
+                f"{path} cannot be read ({error}); delete its folder, or give another store"
+            ) from error
         other = [name for name, value in parameters.items() if kept.get(name) != value]
-        both = [(name, json.dumps(kept.get(name))[:60], json.dumps(parameters[name])[:60]) for name in other]
+        both = [
+            (name, json.dumps(kept.get(name))[:60], json.dumps(parameters[name])[:60])
+            for name in other
+        ]
         words = "; ".join(f"{name} {there} there, {here} here" for name, there, here in both)
-        require(not other, f"store={str(folder)!r} belongs to a study with other parameters ({words}); give another")
+        require(
+            not other,
+            f"store={str(folder)!r} belongs to a study with other parameters ({words}); give another",
+        )
 
     def path(self, number: int) -> Path:
         """The file of one data set."""
@@ -141,4 +158,6 @@ def _read(path: Path, *keys: str) -> Record:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             return {key: file[key] for key in keys or file}
     except Exception as error:
-        raise InputError(f"{path} cannot be read ({error}); delete it, and its data set is computed again") from error
+        raise InputError(
+            f"{path} cannot be read ({error}); delete it, and its data set is computed again"
+        ) from error

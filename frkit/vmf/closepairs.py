@@ -39,9 +39,13 @@ class PairScores:
         # panels of half a standard deviation, as many for every pair, so that all stand in one array
         n_panels = math.ceil(np.max(4 * reach / spread))
         self.low, self.step, self.n_panels = centre - reach, 2 * reach / n_panels, n_panels
-        found = [self._integrate(pair, *row, dim) for pair, row in enumerate(zip(concentrations, cosine))]
+        found = [
+            self._integrate(pair, *row, dim) for pair, row in enumerate(zip(concentrations, cosine))
+        ]
         self.inside, self.above, self.mass = (np.array(part) for part in zip(*found))
-        self.error = SAFETY * (np.abs(self.mass - 1) + np.finfo(float).eps * (1 + np.sum(concentrations, axis=1)))
+        self.error = SAFETY * (
+            np.abs(self.mass - 1) + np.finfo(float).eps * (1 + np.sum(concentrations, axis=1))
+        )
 
     def _integrate(self, pair: int, kappa: np.ndarray, cosine: float, dim: int) -> tuple:
         """Legendre coefficients (panel, order) of the integral from the panel's start, mass above each edge, mass."""
@@ -62,9 +66,14 @@ class PairScores:
         place = np.clip((z - self.low[:, None]) / self.step[:, None], 0, self.n_panels)
         panel = np.minimum(place.astype(int), self.n_panels - 1)
         pair = np.arange(len(self.share))[:, None]
-        inside = legendre.legval(2 * (place - panel) - 1, np.moveaxis(self.inside[pair, panel], -1, 0), tensor=False)
+        inside = legendre.legval(
+            2 * (place - panel) - 1, np.moveaxis(self.inside[pair, panel], -1, 0), tensor=False
+        )
         accepted = np.maximum(self.above[pair, panel] - inside, 0)
-        total, bound = self.share @ accepted, (self.share * self.error) @ (accepted + np.finfo(float).eps)
+        total, bound = (
+            self.share @ accepted,
+            (self.share * self.error) @ (accepted + np.finfo(float).eps),
+        )
         return total.reshape(np.shape(threshold)), bound.reshape(np.shape(threshold))
 
 
@@ -107,7 +116,9 @@ def _log_sum(radius, quarter, a) -> np.ndarray:
     return np.log(total) + shift
 
 
-def _place(concentrations: np.ndarray, cosine: np.ndarray, dim: int) -> tuple[np.ndarray, np.ndarray]:
+def _place(
+    concentrations: np.ndarray, cosine: np.ndarray, dim: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of the scores, moved to z."""
     ratios = bessel_ratios(np.ravel(concentrations), dim, 3).reshape(-1, 2, 3).prod(1)
     mean = ratios[:, 1] * cosine

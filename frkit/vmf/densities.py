@@ -16,7 +16,9 @@ from scipy.special import ive
 
 POINT, WEIGHT = leggauss(10)  # of a panel
 NEWTON_STEPS = 8
-FORGETTING = 45  # each step shrinks the error of the start by exp(-2 order / kappa): together by exp(-45)
+FORGETTING = (
+    45  # each step shrinks the error of the start by exp(-2 order / kappa): together by exp(-45)
+)
 
 
 def log_normaliser(radius: np.ndarray, dim: int) -> np.ndarray:
@@ -116,7 +118,9 @@ class GenuineScores:
         flat, total = np.ravel(z)[None, :], np.zeros(np.size(z))
         for start in range(0, self.concentration.size, 256):
             part = slice(start, start + 256)
-            total += self.weight[part] @ np.exp(genuine_log_density(flat, self.concentration[part, None], self.dim))
+            total += self.weight[part] @ np.exp(
+                genuine_log_density(flat, self.concentration[part, None], self.dim)
+            )
         return total.reshape(np.shape(z))
 
     def frr(self, threshold: np.ndarray) -> np.ndarray:
@@ -152,7 +156,9 @@ class RadialInverse:
     def _density(self, z: np.ndarray, identity: np.ndarray) -> np.ndarray:
         """Density in z, 1 at the mode."""
         kappa, centre = self.kappa[identity], self.centre[identity]
-        rise = kappa * (np.tanh(z) - np.tanh(centre)) - self.slope * (_log_cosh(z) - _log_cosh(centre))
+        rise = kappa * (np.tanh(z) - np.tanh(centre)) - self.slope * (
+            _log_cosh(z) - _log_cosh(centre)
+        )
         return np.exp(rise)
 
     def __call__(self, probability: np.ndarray, identity: np.ndarray) -> np.ndarray:

@@ -12,7 +12,9 @@ from frkit.vmf.densities import bessel_ratios, log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
 
 METHODS = ("shrunk", "marginal", "likelihood")
-COPIES = 1 - 1e-6  # mean genuine score above which images are copies of one another, as far as float32 can tell
+COPIES = (
+    1 - 1e-6
+)  # mean genuine score above which images are copies of one another, as far as float32 can tell
 EM_STEPS, EM_TOLERANCE = 500, 1e-9
 GRID_STEP = 0.4  # of the grid of log kappa, in standard deviations of the best known one
 LARGEST_GRID = 2000
@@ -75,21 +77,37 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     points, names, codes = _points(faces)
     sums = _Sums.of(points, codes)
     copies = listed(names[sums.score > COPIES])
-    require(not copies, f"the images of {copies} are copies of one another: no concentration fits; drop them")
+    require(
+        not copies,
+        f"the images of {copies} are copies of one another: no concentration fits; drop them",
+    )
     own = {"likelihood": solve_concentrations(sums.resultant, points.shape[1])}
     own["marginal"] = solve_concentrations(np.sqrt(sums.score.clip(0)), points.shape[1])
-    require(bool(np.isfinite(own["marginal"]).any()), "no identity has two images that are alike; nothing to fit")
+    require(
+        bool(np.isfinite(own["marginal"]).any()),
+        "no identity has two images that are alike; nothing to fit",
+    )
     mean, spread, posterior = _population(sums, own["marginal"])
     own["shrunk"] = np.exp(posterior[0])
     lost = listed(names[~np.isfinite(own[method])])
     require(not lost, f"method {method!r} has no estimate for {lost}; take method='shrunk'")
     mix = Mixture(sums.total, own[method], _groups(faces))
-    each = {"n_images": sums.count, "resultant": sums.resultant, "kappa": own[method], "log_kappa_sd": posterior[1]}
+    each = {
+        "n_images": sums.count,
+        "resultant": sums.resultant,
+        "kappa": own[method],
+        "log_kappa_sd": posterior[1],
+    }
     each |= {"kappa_likelihood": own["likelihood"], "kappa_marginal": own["marginal"]}
     mix.fitted = xr.Dataset(
         {name: (IDENTITY, values) for name, values in each.items()},
         {IDENTITY: names},
-        {"method": method, "log_kappa_mean": mean, "log_kappa_spread": spread, **_misfit(points, codes, mix, sums)},
+        {
+            "method": method,
+            "log_kappa_mean": mean,
+            "log_kappa_spread": spread,
+            **_misfit(points, codes, mix, sums),
+        },
     )
     return mix
 
@@ -118,7 +136,9 @@ def _points(faces: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     known = "embedding" in faces and IDENTITY in faces.coords
     require(known, "fit takes faces: make them with fk.faces or fk.open_faces")
     lone = MODEL not in faces["embedding"].dims
-    require(lone, "these faces hold several models: fit each, as in fk.vmf.fit(faces.sel(model=name))")
+    require(
+        lone, "these faces hold several models: fit each, as in fk.vmf.fit(faces.sel(model=name))"
+    )
     values = faces["embedding"].transpose(IMAGE, FEATURE).values
     check_rows(values, values, None)
     points = values.astype(float)
@@ -132,9 +152,15 @@ def _points(faces: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _groups(faces: xr.Dataset) -> dict:
     """Attributes (K,) of the identities; those that vary within one are left out with a warning."""
     _, first, codes = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
-    names = [name for name in faces.coords if faces[name].dims == (IMAGE,) and name not in (IMAGE, IDENTITY, PERSON)]
+    names = [
+        name
+        for name in faces.coords
+        if faces[name].dims == (IMAGE,) and name not in (IMAGE, IDENTITY, PERSON)
+    ]
     labels = {name: faces[name].values[first] for name in names}
-    varying = [name for name in names if not np.array_equal(faces[name].values, labels[name][codes])]
+    varying = [
+        name for name in names if not np.array_equal(faces[name].values, labels[name][codes])
+    ]
     if varying:
         warn(f"{listed(varying)} varies within identities, so the fitted mixture does not carry it")
     return {name: labels[name] for name in names if name not in varying}
@@ -144,7 +170,9 @@ def solve_concentrations(length: np.ndarray, dim: int) -> np.ndarray:
     """Concentrations (K,) with A_p(kappa) = length; NaN where the length is NaN or 0."""
     kappa = np.full(length.shape, np.nan)
     known = length > 0
-    rough = np.log(length[known] * (dim - length[known] ** 2) / (1 - length[known] ** 2))  # Banerjee et al.
+    rough = np.log(
+        length[known] * (dim - length[known] ** 2) / (1 - length[known] ** 2)
+    )  # Banerjee et al.
     found = elementwise.find_root(
         lambda log_kappa, target: mean_resultants(np.exp(log_kappa), dim) - target,
         (rough - 1, rough + 1),
@@ -161,7 +189,9 @@ def _population(sums: _Sums, marginal: np.ndarray) -> tuple[float, float, tuple]
     rough = np.log(marginal[np.isfinite(marginal)])
     mean, spread = rough.mean(), max(rough.std(), precision)
     low, high = rough.min() - 1 - 3 * spread, rough.max() + 1 + 3 * spread
-    grid = np.linspace(low, high, int(np.clip((high - low) / (GRID_STEP * precision), 101, LARGEST_GRID)))
+    grid = np.linspace(
+        low, high, int(np.clip((high - low) / (GRID_STEP * precision), 101, LARGEST_GRID))
+    )
     # the likelihood (K, grid) with the mean direction integrated out, 1 at its largest
     kappa, length = np.exp(grid), np.linalg.norm(sums.total, axis=1)
     alone = sums.count[:, None] * log_normaliser(kappa, dim)
@@ -173,7 +203,10 @@ def _population(sums: _Sums, marginal: np.ndarray) -> tuple[float, float, tuple]
         weight /= weight.sum(1, keepdims=True)
         centre = weight @ grid
         width = np.sqrt(np.maximum(weight @ grid**2 - centre**2, 0))
-        mean, spread = centre.mean(), max(np.sqrt(np.mean((centre - centre.mean()) ** 2 + width**2)), 1e-3)
+        mean, spread = (
+            centre.mean(),
+            max(np.sqrt(np.mean((centre - centre.mean()) ** 2 + width**2)), 1e-3),
+        )
         if np.abs(np.subtract(before, (mean, spread))).max() < EM_TOLERANCE:
             break
     return float(mean), float(spread), (centre, width)
@@ -190,7 +223,10 @@ def _misfit(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) ->
     square = [np.sum((part.T @ part) ** 2) for part in (residual, *parts)]
     others = len(residual) ** 2 - sum(len(part) ** 2 for part in parts)
     dimension = float(others / (square[0] - sum(square[1:]))) if others else np.nan
-    return {"residual_dimension": dimension, "score_sd_ratio": _score_sd_ratio(points, codes, mix, sums)}
+    return {
+        "residual_dimension": dimension,
+        "score_sd_ratio": _score_sd_ratio(points, codes, mix, sums),
+    }
 
 
 def _score_sd_ratio(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) -> float:
@@ -198,7 +234,9 @@ def _score_sd_ratio(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _
     first, second = bessel_ratios(mix.concentrations, mix.dim, 3)[:, 1:].T
     share = 1 - 1 / mix.dim
     of_pair = 1 / mix.dim + share * second**2 - first**4  # variance of one score
-    of_image = first**2 * (1 / mix.dim + share * second - first**2)  # covariance of two that share an image
+    of_image = first**2 * (
+        1 / mix.dim + share * second - first**2
+    )  # covariance of two that share an image
     found = expected = 0.0
     for k in np.flatnonzero(sums.count > 2):
         own, n = points[codes == k], sums.count[k]

@@ -54,7 +54,9 @@ class ImpostorScores:
         """Thresholds (L,) where FAR equals each level."""
         edge = 1 - 1e-12
         bracket = (np.full(far.shape, -edge), np.full(far.shape, edge))
-        return elementwise.find_root(lambda t, level: self.survival(t)[0] - level, bracket, args=(far,)).x
+        return elementwise.find_root(
+            lambda t, level: self.survival(t)[0] - level, bracket, args=(far,)
+        ).x
 
     def far(self, threshold: np.ndarray, of: str) -> tuple[np.ndarray, np.ndarray]:
         """FAR and its relative error bound at thresholds; raises InputError where the bound is too large."""
@@ -65,7 +67,9 @@ class ImpostorScores:
         if not relative[worst] <= LARGEST_ERROR:
             what = f"FAR of {of} at threshold {threshold[worst]:.6g}, {far[worst]:.3g} +- {bound[worst]:.3g},"
             whole = "" if of == "all pairs" else ", or leave out by= or cross="
-            raise SeriesError(f"{what} cannot be trusted: ask for larger FAR levels or lower thresholds{whole}")
+            raise SeriesError(
+                f"{what} cannot be trusted: ask for larger FAR levels or lower thresholds{whole}"
+            )
         return far, relative
 
 
@@ -79,7 +83,9 @@ def impostor_scores(sides: list, one_by_one: bool) -> tuple[dict, ImpostorScores
     dim = sides[0][0].shape[1]
     # terms outgrow their sum by (1 - m^2)^(-p/4), see above: the mean score m at which that makes rounding PAIR_ERROR
     rounding = SAFETY * np.finfo(float).eps / PAIR_ERROR
-    limit = float(np.sqrt(1 - rounding ** (4 / dim))) if one_by_one else np.inf  # mean score above which it is so
+    limit = (
+        float(np.sqrt(1 - rounding ** (4 / dim))) if one_by_one else np.inf
+    )  # mean score above which it is so
     sharpest = [tuple(part[np.argsort(-side[1])[:SAMPLE]] for part in side) for side in sides]
     n_terms = _grown(_pairs_of_sides(sharpest), FIRST_TERMS, limit)[1].shape[1]
     pairs = _pairs_of_sides(sides)
@@ -87,7 +93,9 @@ def impostor_scores(sides: list, one_by_one: bool) -> tuple[dict, ImpostorScores
     close = {cell: _close_pairs(*two, limit) for cell, two in pairs.items()}
     count = sum(len(weight) for _, _, weight in close.values())
     few = f"{count} pairs of identities are too close for the series of exact rates, and at most {MOST_PAIRS} can be"
-    remedy = "ask for larger FAR levels or lower thresholds, or merge identities that are one person"
+    remedy = (
+        "ask for larger FAR levels or lower thresholds, or merge identities that are one person"
+    )
     require(count <= MOST_PAIRS, f"{few} integrated one by one; {remedy}")
     whole = {cell: pair_weight(*two) for cell, two in pairs.items()}
     scores = {cell: _with_single(cells[cell], [close[cell]], whole[cell], dim) for cell in cells}
@@ -122,11 +130,20 @@ def _pairs_of_sides(sides: list) -> dict:
 def _close_pairs(left: tuple, right: tuple | None, limit: float) -> tuple:
     """Concentrations (n, 2), cosines (n,) and weights (n,) of the pairs whose mean score exceeds the limit."""
     within, right = right is None, right or left
-    ours, theirs = (side[0] * mean_resultants(side[1], side[0].shape[1])[:, None] for side in (left, right))
-    parts = [np.argwhere(ours[i : i + BLOCK] @ theirs.T > limit) + [i, 0] for i in range(0, len(ours), BLOCK)]
+    ours, theirs = (
+        side[0] * mean_resultants(side[1], side[0].shape[1])[:, None] for side in (left, right)
+    )
+    parts = [
+        np.argwhere(ours[i : i + BLOCK] @ theirs.T > limit) + [i, 0]
+        for i in range(0, len(ours), BLOCK)
+    ]
     k, j = np.concatenate(parts).T
     k, j = (k[k < j], j[k < j]) if within else (k, j)
-    return np.stack([left[1][k], right[1][j]], 1), (left[0][k] * right[0][j]).sum(1), left[2][k] * right[2][j]
+    return (
+        np.stack([left[1][k], right[1][j]], 1),
+        (left[0][k] * right[0][j]).sum(1),
+        left[2][k] * right[2][j],
+    )
 
 
 def _with_single(coefficients: np.ndarray, close: list, whole: float, dim: int) -> ImpostorScores:
@@ -165,7 +182,9 @@ def _add_block(cosine, left, right, dim, only_above, total) -> None:
                 now[column] = after
 
 
-def pair_coefficients(left: tuple, right: tuple | None, n_terms: int, limit: float = np.inf) -> np.ndarray:
+def pair_coefficients(
+    left: tuple, right: tuple | None, n_terms: int, limit: float = np.inf
+) -> np.ndarray:
     """Weighted mean over identity pairs of A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l), shape (2, m).
 
     Row 1 holds the same with |P_m|: the size of what row 0 sums, which says how much rounding row 0 carries.
@@ -175,14 +194,19 @@ def pair_coefficients(left: tuple, right: tuple | None, n_terms: int, limit: flo
     whole, within, right = pair_weight(left, right), right is None, right or left
     dim, total = left[0].shape[1], np.zeros((2, n_terms))
     means, kappas, weights = zip(left, right)
-    ratios = [(bessel_ratios(kappa, dim, n_terms) * weight[:, None]).T for kappa, weight in zip(kappas, weights)]
+    ratios = [
+        (bessel_ratios(kappa, dim, n_terms) * weight[:, None]).T
+        for kappa, weight in zip(kappas, weights)
+    ]
     lengths = [mean_resultants(kappa, dim) for kappa in kappas]
     for i in range(0, len(left[0]), BLOCK):
         for j in range(i if within else 0, len(right[0]), BLOCK):
             rows, columns = slice(i, i + BLOCK), slice(j, j + BLOCK)
             cosine = means[0][rows] @ means[1][columns].T
             cosine[cosine * lengths[0][rows, None] * lengths[1][columns] > limit] = LEFT_OUT
-            parts = [np.ascontiguousarray(side[:, part]) for side, part in zip(ratios, (rows, columns))]
+            parts = [
+                np.ascontiguousarray(side[:, part]) for side, part in zip(ratios, (rows, columns))
+            ]
             _add_block(cosine, *parts, dim, within and i == j, total)
     return total / whole
 
@@ -215,7 +239,9 @@ def survival_terms(threshold: np.ndarray, dim: int, n_terms: int) -> Iterator[np
         before, now = now, (2 * (m + order) * t * now - (m + 2 * order) * before) / m
 
 
-def survival(threshold: np.ndarray, dim: int, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def survival(
+    threshold: np.ndarray, dim: int, coefficients: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """P(score > t) from `pair_coefficients`, and a bound on its absolute error, shaped like threshold.
 
     The bound is 30 eps times the sum of the terms' sizes (sizes with |P_m|, because P_m of many pairs cancels

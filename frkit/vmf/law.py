@@ -16,7 +16,9 @@ from frkit.vmf.mixture import Mixture
 from frkit.vmf.population import checked_levels, labelled
 from frkit.vmf.random_mixture import checked_groups, interval, mixture
 
-PANELS_PER_WIDTH = 4  # panels in the spread sqrt(2 / p) of log kappa over which FRR goes from 0 to 1
+PANELS_PER_WIDTH = (
+    4  # panels in the spread sqrt(2 / p) of log kappa over which FRR goes from 0 to 1
+)
 FAR_ERROR = 1e-12  # relative; what the incomplete beta function and its inverse are good for
 
 
@@ -52,14 +54,21 @@ class IdentityLaw:
     0.4032
     """
 
-    def __init__(self, dim: int = 128, kappa: float | tuple[float, float] = (100, 800), groups: Mapping | None = None):
+    def __init__(
+        self,
+        dim: int = 128,
+        kappa: float | tuple[float, float] = (100, 800),
+        groups: Mapping | None = None,
+    ):
         require(dim == int(dim) and dim >= 3, f"dim must be an integer of at least 3, got {dim}")
         self.dim, self.kappa, self.groups = int(dim), interval(kappa), groups
         # no cohesion: draw one large vmf.mixture, which knows it, and take its rates
         options, share = checked_groups(groups, ("share", "kappa"))
         self._names, self._share = list(options), share / share.sum()
         ranges = [interval(given.get("kappa", kappa)) for given in options.values()]
-        self._genuine = [GenuineScores(*_nodes(low, high, self.dim), self.dim) for low, high in ranges]
+        self._genuine = [
+            GenuineScores(*_nodes(low, high, self.dim), self.dim) for low, high in ranges
+        ]
 
     def __repr__(self) -> str:
         low, high = self.kappa
@@ -135,15 +144,23 @@ class IdentityLaw:
         threshold = 1 - 2 * betaincinv(self.dim / 2 - 0.5, self.dim / 2 - 0.5, far)
         return self._dataset(threshold, far, FAR_LEVEL, far, by)
 
-    def _dataset(self, threshold: np.ndarray, far: np.ndarray, level: str, levels: np.ndarray, by) -> xr.Dataset:
+    def _dataset(
+        self, threshold: np.ndarray, far: np.ndarray, level: str, levels: np.ndarray, by
+    ) -> xr.Dataset:
         """Rates at thresholds with their labels."""
         known = by is None or (self.groups is not None and by == GROUP)
         require(known, f"by={by!r}: this law has no such groups; give groups=")
         frr = np.transpose([genuine.frr(threshold) for genuine in self._genuine])
         frr = np.column_stack([frr @ self._share, frr])
-        rates = {"far": far[:, None] + 0 * frr, "frr": frr, "error_bound": np.full(frr.shape, FAR_ERROR)}
+        rates = {
+            "far": far[:, None] + 0 * frr,
+            "frr": frr,
+            "error_bound": np.full(frr.shape, FAR_ERROR),
+        }
         found = labelled(threshold, rates, level, levels, None if by is None else self._names)
-        return found.assign_attrs(source="exact rates of infinitely many von Mises-Fisher identities")
+        return found.assign_attrs(
+            source="exact rates of infinitely many von Mises-Fisher identities"
+        )
 
 
 def _nodes(low: float, high: float, dim: int) -> tuple[np.ndarray, np.ndarray]:

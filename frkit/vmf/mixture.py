@@ -42,31 +42,55 @@ class Mixture:
     """
 
     def __init__(
-        self, mean_directions: ArrayLike, concentrations: ArrayLike, groups: ArrayLike | Mapping | None = None
+        self,
+        mean_directions: ArrayLike,
+        concentrations: ArrayLike,
+        groups: ArrayLike | Mapping | None = None,
     ):
         directions = np.array(mean_directions, np.float64)
         fits = directions.ndim == 2 and directions.shape[0] >= 2 and directions.shape[1] >= 3
-        require(fits, f"mean_directions must have shape (identities >= 2, dimension >= 3), got {directions.shape}")
+        require(
+            fits,
+            f"mean_directions must have shape (identities >= 2, dimension >= 3), got {directions.shape}",
+        )
         length = np.linalg.norm(directions, axis=1)
         self.concentrations = np.array(concentrations, np.float64)
-        groups = {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
-        self.groups = {k: clean_labels(of, len(length), f"groups[{k!r}]", "identity") for k, of in groups.items()}
+        groups = (
+            {} if groups is None else groups if isinstance(groups, Mapping) else {"group": groups}
+        )
+        self.groups = {
+            k: clean_labels(of, len(length), f"groups[{k!r}]", "identity")
+            for k, of in groups.items()
+        }
         right = self.concentrations.shape == length.shape
-        require(right, f"concentrations must have shape ({len(length)},), got {self.concentrations.shape}")
-        for name, sizes in (("lengths of mean_directions", length), ("concentrations", self.concentrations)):
+        require(
+            right,
+            f"concentrations must have shape ({len(length)},), got {self.concentrations.shape}",
+        )
+        for name, sizes in (
+            ("lengths of mean_directions", length),
+            ("concentrations", self.concentrations),
+        ):
             bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
-            require(bad.size == 0, f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so")
+            require(
+                bad.size == 0,
+                f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so",
+            )
         largest = self.concentrations.max()
         require(largest <= LARGEST, f"concentrations must be at most {LARGEST:g}, got {largest:g}")
         self.mean_directions = directions / length[:, None]
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
-            array.setflags(write=False)  # exact rates are kept, so what they were computed from must stay
+            array.setflags(
+                write=False
+            )  # exact rates are kept, so what they were computed from must stay
         self._populations = {}
         self.fitted = None  # how it was fitted, where it was: see `fit`
 
     def __repr__(self) -> str:
         low, high = self.concentrations.min(), self.concentrations.max()
-        groups = "".join(f", {name}: {', '.join(np.unique(labels))}" for name, labels in self.groups.items())
+        groups = "".join(
+            f", {name}: {', '.join(np.unique(labels))}" for name, labels in self.groups.items()
+        )
         size = f"{self.n_identities} identities, dim {self.dim}"
         return f"<vMF mixture: {size}, kappa {low:.4g} to {high:.4g}{groups}>"
 
@@ -89,7 +113,10 @@ class Mixture:
         """Labels (K,) of the attribute `by`; raises InputError where the mixture has no such attribute."""
         require(by in self.groups, f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
         lost = int((self.groups[by] == UNKNOWN).sum())
-        require(lost == 0, f"by={by!r}: {lost} identities have no label, and so no group: exact rates need all labels")
+        require(
+            lost == 0,
+            f"by={by!r}: {lost} identities have no label, and so no group: exact rates need all labels",
+        )
         return self.groups[by]
 
     @cached_property
@@ -105,17 +132,27 @@ class Mixture:
         InputError
             Where there are fewer identities, or a group would keep fewer than two.
         """
-        require(n_identities <= self.n_identities, f"of {self.n_identities} identities {n_identities} cannot be drawn")
+        require(
+            n_identities <= self.n_identities,
+            f"of {self.n_identities} identities {n_identities} cannot be drawn",
+        )
         columns = np.stack([np.zeros(self.n_identities, str), *self.groups.values()])
         group, counts = np.unique(columns, axis=1, return_inverse=True, return_counts=True)[1:]
         rng, sizes = np.random.default_rng(seed), group_sizes(n_identities, counts)
-        some = [rng.choice(np.flatnonzero(group == g), size, replace=False) for g, size in enumerate(sizes)]
+        some = [
+            rng.choice(np.flatnonzero(group == g), size, replace=False)
+            for g, size in enumerate(sizes)
+        ]
         who = np.concatenate(some)
         groups = {name: labels[who] for name, labels in self.groups.items()}
         return Mixture(self.mean_directions[who], self.concentrations[who], groups)
 
     def correlated(
-        self, *, centroid_correlation: float = 0.95, concentration_factor: ArrayLike = 1.0, seed: int = 0
+        self,
+        *,
+        centroid_correlation: float = 0.95,
+        concentration_factor: ArrayLike = 1.0,
+        seed: int = 0,
     ) -> Mixture:
         """A second encoder of the same identities: itself a mixture, with an exact truth of its own.
 
@@ -134,11 +171,15 @@ class Mixture:
         """
         c = float(centroid_correlation)
         require(-1 <= c <= 1, f"centroid_correlation must lie in [-1, 1], got {c}")
-        noise = np.random.default_rng(seed).standard_normal(self.mean_directions.shape) / np.sqrt(self.dim)
+        noise = np.random.default_rng(seed).standard_normal(self.mean_directions.shape) / np.sqrt(
+            self.dim
+        )
         directions = c * self.mean_directions + np.sqrt(1 - c**2) * noise
         return Mixture(directions, self.concentrations * concentration_factor, self.groups)
 
-    def rotated_copies(self, names: Sequence[str] = ("A", "B"), *, by: str = "group", seed: int = 0) -> Mixture:
+    def rotated_copies(
+        self, names: Sequence[str] = ("A", "B"), *, by: str = "group", seed: int = 0
+    ) -> Mixture:
         """One rotated copy of the whole mixture for each name: groups whose rates are exactly equal.
 
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this mixture. The
@@ -165,5 +206,8 @@ def group_sizes(n_identities: int, shares: np.ndarray) -> np.ndarray:
     exact = n_identities * shares / shares.sum()
     sizes = np.floor(exact).astype(int)
     sizes[np.argsort(sizes - exact, kind="stable")[: n_identities - sizes.sum()]] += 1
-    require(bool(np.all(sizes >= 2)), f"every group needs two identities; {n_identities} give {sizes.tolist()}")
+    require(
+        bool(np.all(sizes >= 2)),
+        f"every group needs two identities; {n_identities} give {sizes.tolist()}",
+    )
     return sizes

@@ -21,7 +21,12 @@ from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
 
 
 def rates(
-    mix, threshold: ArrayLike, *, by: str | None = None, weights: ArrayLike | None = None, cross: bool = False
+    mix,
+    threshold: ArrayLike,
+    *,
+    by: str | None = None,
+    weights: ArrayLike | None = None,
+    cross: bool = False,
 ) -> xr.Dataset:
     """Exact population FAR and FRR of a mixture at thresholds; a pair is accepted when its score exceeds one.
 
@@ -61,11 +66,21 @@ def rates(
     ('threshold_level',)
     """
     threshold = checked_levels(threshold, "threshold", -1)
-    return answered(mix, by, weights, lambda found: _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross))
+    return answered(
+        mix,
+        by,
+        weights,
+        lambda found: _dataset(found, threshold, THRESHOLD_LEVEL, threshold, cross),
+    )
 
 
 def roc(
-    mix, far: ArrayLike, *, by: str | None = None, weights: ArrayLike | None = None, cross: bool = False
+    mix,
+    far: ArrayLike,
+    *,
+    by: str | None = None,
+    weights: ArrayLike | None = None,
+    cross: bool = False,
 ) -> xr.Dataset:
     """Exact population ROC of a mixture: the threshold where FAR reaches each level, and the rates there.
 
@@ -99,7 +114,10 @@ def roc(
     """
     far = checked_levels(far, "far", 0)
     return answered(
-        mix, by, weights, lambda found: _dataset(found, found.total.threshold_at(far), FAR_LEVEL, far, cross)
+        mix,
+        by,
+        weights,
+        lambda found: _dataset(found, found.total.threshold_at(far), FAR_LEVEL, far, cross),
     )
 
 
@@ -150,11 +168,19 @@ def _population(mix, by, weights, one_by_one: bool) -> _Population:
     """The population of a mixture by an attribute; those of equal weights are kept with the mixture."""
     if weights is not None:
         weights = np.asarray(weights, np.float64)
-        right = weights.shape == (mix.n_identities,) and bool(np.all(weights >= 0)) and np.count_nonzero(weights) > 1
-        require(right, f"weights must be {mix.n_identities} numbers >= 0, at least two of them positive")
+        right = (
+            weights.shape == (mix.n_identities,)
+            and bool(np.all(weights >= 0))
+            and np.count_nonzero(weights) > 1
+        )
+        require(
+            right, f"weights must be {mix.n_identities} numbers >= 0, at least two of them positive"
+        )
         return _Population(mix, by, weights, one_by_one)
     if (by, one_by_one) not in mix._populations:
-        mix._populations[by, one_by_one] = _Population(mix, by, np.ones(mix.n_identities), one_by_one)
+        mix._populations[by, one_by_one] = _Population(
+            mix, by, np.ones(mix.n_identities), one_by_one
+        )
     return mix._populations[by, one_by_one]
 
 
@@ -167,7 +193,10 @@ class _Population:
         self.groups, number = np.unique(labels, return_inverse=True)
         members = [np.flatnonzero((number == g) & (weights > 0)) for g in range(len(self.groups))]
         lonely = [name for name, some in zip(self.groups.tolist(), members) if len(some) < 2]
-        require(not lonely, f"by={by!r}: groups {lonely} have fewer than two identities of positive weight; merge them")
+        require(
+            not lonely,
+            f"by={by!r}: groups {lonely} have fewer than two identities of positive weight; merge them",
+        )
         sides = [(mix.mean_directions[m], mix.concentrations[m], weights[m]) for m in members]
         self.cells, self.total = impostor_scores(sides, one_by_one)
         self.impostors, self.names = [self.total], ["all pairs"]
@@ -182,17 +211,25 @@ class _Population:
         """An identity's genuine pairs weigh p_k squared, as `evaluate` weighs them."""
         found = [GenuineScores(kappa, weights**2, self.dim) for kappa, weights in self._weighted]
         for mass in (scores.below[-1] for scores in found):
-            words = f"the genuine density integrates to {mass:.12g}, not 1, so FRR is not exact here"
+            words = (
+                f"the genuine density integrates to {mass:.12g}, not 1, so FRR is not exact here"
+            )
             require(abs(mass - 1) < 1e-9, f"{words}: use smaller concentrations")
         return found
 
 
-def _dataset(found: _Population, threshold: np.ndarray, level: str, levels: np.ndarray, cross: bool) -> xr.Dataset:
+def _dataset(
+    found: _Population, threshold: np.ndarray, level: str, levels: np.ndarray, cross: bool
+) -> xr.Dataset:
     """Rates at thresholds with their labels."""
-    far, error = np.moveaxis([some.far(threshold, name) for some, name in zip(found.impostors, found.names)], 0, -1)
+    far, error = np.moveaxis(
+        [some.far(threshold, name) for some, name in zip(found.impostors, found.names)], 0, -1
+    )
     frr = np.transpose([genuine.frr(threshold) for genuine in found.genuine])
     groups = None if found.by is None else found.groups
-    rates = labelled(threshold, {"far": far, "frr": frr, "error_bound": error}, level, levels, groups)
+    rates = labelled(
+        threshold, {"far": far, "frr": frr, "error_bound": error}, level, levels, groups
+    )
     rates.attrs["source"] = "exact von Mises-Fisher population rates"
     if not cross:
         return rates
@@ -206,9 +243,13 @@ def _dataset(found: _Population, threshold: np.ndarray, level: str, levels: np.n
     return rates.assign(cells).assign_coords({REFERENCE_GROUP: groups})
 
 
-def labelled(threshold: np.ndarray, rates: dict, level: str, levels: np.ndarray, groups) -> xr.Dataset:
+def labelled(
+    threshold: np.ndarray, rates: dict, level: str, levels: np.ndarray, groups
+) -> xr.Dataset:
     """Rates (level, 1 + groups), of all and then of every group, as a Dataset; groups None: those of all alone."""
-    data = {"threshold": (level, threshold)} | {name: (level, values[:, 0]) for name, values in rates.items()}
+    data = {"threshold": (level, threshold)} | {
+        name: (level, values[:, 0]) for name, values in rates.items()
+    }
     if groups is None:
         return xr.Dataset(data, {level: levels})
     data |= {f"{name}_group": ((level, GROUP), values[:, 1:]) for name, values in rates.items()}
@@ -221,14 +262,22 @@ def _summaries(found: _Population) -> xr.Dataset:
     whole, *groups = (_summary(*scores) for scores in zip(found.impostors, found.genuine))
     data, coords = dict(zip(names, whole)), {}
     if groups:
-        data |= {f"{name}_group": (GROUP, np.array(values)) for name, values in zip(names, zip(*groups))}
+        data |= {
+            f"{name}_group": (GROUP, np.array(values)) for name, values in zip(names, zip(*groups))
+        }
         coords[GROUP] = found.groups
     return xr.Dataset(data, coords)
 
 
 def _summary(impostor: ImpostorScores, genuine: GenuineScores) -> tuple[float, float, float]:
     """EER, its threshold, and AUC of one population's impostor and genuine scores."""
-    threshold = brentq(lambda t: genuine.frr(t) - impostor.survival(t)[0], -1 + 1e-9, 1 - 1e-9, xtol=1e-14)
+    threshold = brentq(
+        lambda t: genuine.frr(t) - impostor.survival(t)[0], -1 + 1e-9, 1 - 1e-9, xtol=1e-14
+    )
     eer, _ = impostor.far(np.array([threshold]), "the pairs at the equal error rate")
     accepted, _ = impostor.survival(np.tanh(genuine.nodes))
-    return float(eer[0]), float(threshold), float(1 - (genuine.mass * accepted).sum() / genuine.below[-1])
+    return (
+        float(eer[0]),
+        float(threshold),
+        float(1 - (genuine.mass * accepted).sum() / genuine.below[-1]),
+    )

@@ -49,7 +49,10 @@ def mixture(
     options_of, shares = checked_groups(groups, ("share", "kappa", "cohesion"))
     numbers = (("n_identities", n_identities, 1), ("dim", dim, 1), ("seed", seed, 0))
     n_identities, dim, seed = (require_whole(*one) for one in numbers)
-    affordable(16 * n_identities * dim, f"directions of {n_identities:,} identities in {dim:,} dimensions: take fewer")
+    affordable(
+        16 * n_identities * dim,
+        f"directions of {n_identities:,} identities in {dim:,} dimensions: take fewer",
+    )
     sizes = group_sizes(n_identities, shares)
     rng = np.random.default_rng(seed)
     directions, concentrations = [], []
@@ -116,8 +119,14 @@ def subspace_mixture(
     <vMF mixture: 20 identities, dim 32, kappa 45.03 to 117, group: a, b>
     """
     used = common + own * len(groups)
-    require(min(common, own) >= 1, f"subspaces need a dimension of at least 1, got common={common}, own={own}")
-    require(used <= dim, f"{common} common and {len(groups)} x {own} own dimensions make {used}, more than dim={dim}")
+    require(
+        min(common, own) >= 1,
+        f"subspaces need a dimension of at least 1, got common={common}, own={own}",
+    )
+    require(
+        used <= dim,
+        f"{common} common and {len(groups)} x {own} own dimensions make {used}, more than dim={dim}",
+    )
     require(0 <= own_share <= 1, f"own_share must lie in [0, 1], got {own_share}")
     groups, shares = checked_groups(groups, ("share", "kappa"))
     sizes = group_sizes(n_identities, shares)
@@ -138,11 +147,24 @@ def _unit(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
-def checked_groups(groups: Mapping | None, known: tuple[str, ...]) -> tuple[dict[str, dict], np.ndarray]:
+def checked_groups(
+    groups: Mapping | None, known: tuple[str, ...]
+) -> tuple[dict[str, dict], np.ndarray]:
     """Options by group name, and shares; one group "" for None. Raises InputError for what cannot be."""
-    items = {"": {}}.items() if groups is None else groups.items() if isinstance(groups, Mapping) else ()
-    named = items and all(isinstance(name, str | int) and isinstance(own, Mapping) for name, own in items)
-    require(named, f"groups must map names of groups to options, {{'a': {{'kappa': 9}}, 'b': {{}}}}; got {groups!r}")
+    items = (
+        {"": {}}.items()
+        if groups is None
+        else groups.items()
+        if isinstance(groups, Mapping)
+        else ()
+    )
+    named = items and all(
+        isinstance(name, str | int) and isinstance(own, Mapping) for name, own in items
+    )
+    require(
+        named,
+        f"groups must map names of groups to options, {{'a': {{'kappa': 9}}, 'b': {{}}}}; got {groups!r}",
+    )
     groups = {str(name): dict(options) for name, options in items}
     for name, options in groups.items():
         unknown = sorted(set(options) - set(known))
@@ -156,5 +178,8 @@ def interval(kappa) -> tuple[float, float]:
     """(low, high) from a range of concentrations or from one number for both; raises InputError."""
     given = real_numbers("kappa", kappa).astype(float)
     low, high = np.broadcast_to(given, 2) if given.shape in ((), (1,), (2,)) else (np.nan, np.nan)
-    require(0 < low <= high < np.inf, f"kappa must be a number or (low, high) with 0 < low <= high < inf, got {kappa}")
+    require(
+        0 < low <= high < np.inf,
+        f"kappa must be a number or (low, high) with 0 < low <= high < inf, got {kappa}",
+    )
     return low, high

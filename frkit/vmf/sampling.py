@@ -84,22 +84,37 @@ def sample_encoders(
     """
     require(len(encoders) > 0, "encoders: give at least one mixture, as {'name': mixture}")
     first = next(iter(encoders.values()))
-    shares = correlation if isinstance(correlation, Mapping) else dict.fromkeys(encoders, correlation)
+    shares = (
+        correlation if isinstance(correlation, Mapping) else dict.fromkeys(encoders, correlation)
+    )
     own_seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
     stacked = {}
     for (name, mix), own_seed in zip(encoders.items(), own_seeds[1:]):
         same = mix.n_identities == first.n_identities and mix.groups.keys() == first.groups.keys()
-        same = same and all(np.array_equal(mix.groups[key], first.groups[key]) for key in first.groups)
-        require(same, f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated")
-        require(mix.dim == first.dim, f"encoder {name!r} has dimension {mix.dim}, the first has {first.dim}")
+        same = same and all(
+            np.array_equal(mix.groups[key], first.groups[key]) for key in first.groups
+        )
+        require(
+            same,
+            f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated",
+        )
+        require(
+            mix.dim == first.dim,
+            f"encoder {name!r} has dimension {mix.dim}, the first has {first.dim}",
+        )
         share = float(shares[name])
         require(0 <= share <= 1, f"correlation of {name!r} must lie in [0, 1], got {share}")
-        sources = [(np.random.default_rng(own_seeds[0]), share), (np.random.default_rng(own_seed), 1 - share)]
+        sources = [
+            (np.random.default_rng(own_seeds[0]), share),
+            (np.random.default_rng(own_seed), 1 - share),
+        ]
         stacked[name] = _faces(mix, per_identity, sources)
     return stack_models(stacked)
 
 
-def place(directions: np.ndarray, inverse: RadialInverse, identity: np.ndarray, radial, tangent) -> np.ndarray:
+def place(
+    directions: np.ndarray, inverse: RadialInverse, identity: np.ndarray, radial, tangent
+) -> np.ndarray:
     """Points (n, p) of vMF distributions from standard Gaussian numbers `radial` (n,) and `tangent` (n, p).
 
     identity (n,) numbers the row of `directions` (K, p), and of the concentrations of `inverse`, of every point.
@@ -118,14 +133,23 @@ def _faces(mix, per_identity, sources: list) -> xr.Dataset:
     """Faces of a mixture; `sources` are pairs of a generator and its share of the noise's variance."""
     counts = np.asarray(per_identity)
     fits = counts.shape in ((), (mix.n_identities,))
-    require(fits, f"per_identity must be one number or have shape ({mix.n_identities},), got shape {counts.shape}")
+    require(
+        fits,
+        f"per_identity must be one number or have shape ({mix.n_identities},), got shape {counts.shape}",
+    )
     whole = bool(np.issubdtype(counts.dtype, np.integer) and np.all(counts >= 1))
     require(whole, f"per_identity must hold integers of at least 1, got {per_identity}")
     identity = np.repeat(np.arange(mix.n_identities), counts)
     embedding = np.empty((identity.size, mix.dim), np.float32)
-    for start in range(0, identity.size, BLOCK):  # so that the noise of many images is never whole in memory
+    for start in range(
+        0, identity.size, BLOCK
+    ):  # so that the noise of many images is never whole in memory
         part = identity[start : start + BLOCK]
-        noise = sum(np.sqrt(share) * rng.standard_normal((part.size, mix.dim + 1)) for rng, share in sources)
+        noise = sum(
+            np.sqrt(share) * rng.standard_normal((part.size, mix.dim + 1)) for rng, share in sources
+        )
         points = place(mix.mean_directions, mix.radial, part, noise[:, 0], noise[:, 1:])
         embedding[start : start + BLOCK] = points
-    return faces(embedding, mix.identity[identity], **{name: of[identity] for name, of in mix.groups.items()})
+    return faces(
+        embedding, mix.identity[identity], **{name: of[identity] for name, of in mix.groups.items()}
+    )

@@ -53,7 +53,10 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     >>> float(fk.measures.measure("sfi_normal")(truth).round(12))
     1.0
     """
-    require(per_identity >= 2, f"per_identity must be at least 2, or there is no genuine pair; got {per_identity}")
+    require(
+        per_identity >= 2,
+        f"per_identity must be at least 2, or there is no genuine pair; got {per_identity}",
+    )
     require(bins >= 2, f"bins must be at least 2, got {bins}")
     edges = np.linspace(-1, 1, bins + 1)
     return answered(mix, by, None, lambda found: _of_groups(mix, found, per_identity, edges))
@@ -86,7 +89,9 @@ def _impostor_masses(scores: ImpostorScores, edges: np.ndarray) -> np.ndarray:
     """Mass of the impostor scores in every bin."""
     above, error = scores.survival(edges[1:-1])
     if not (worst := error.max()) <= LARGEST_MASS_ERROR:
-        raise SeriesError(f"the mass of a bin may be wrong by {worst:.2g}: use smaller concentrations or fewer bins")
+        raise SeriesError(
+            f"the mass of a bin may be wrong by {worst:.2g}: use smaller concentrations or fewer bins"
+        )
     return _masses(1 - np.clip(above, 0, 1))
 
 

@@ -51,19 +51,31 @@ print(imported, time.perf_counter() - began[0], time.process_time() - began[1], 
 def python(*arguments, **environment) -> str:
     """What a new process of this Python prints."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(HERE), os.environ.get("PYTHONPATH")]))
-    command, given = [sys.executable, *map(str, arguments)], os.environ | {"PYTHONPATH": path} | environment
-    return subprocess.run(command, cwd=ROOT, env=given, check=True, capture_output=True, text=True).stdout
+    command, given = (
+        [sys.executable, *map(str, arguments)],
+        os.environ | {"PYTHONPATH": path} | environment,
+    )
+    return subprocess.run(
+        command, cwd=ROOT, env=given, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def show_first(quick: bool) -> None:
     """The first second, the first call and the second process."""
     with tempfile.TemporaryDirectory() as folder:
-        cases = {"kernels are compiled": {"NUMBA_CACHE_DIR": folder}, "second process": {"NUMBA_CACHE_DIR": folder}}
+        cases = {
+            "kernels are compiled": {"NUMBA_CACHE_DIR": folder},
+            "second process": {"NUMBA_CACHE_DIR": folder},
+        }
         cases["nothing can be kept"] = {"NUMBA_CACHE_LOCATOR_CLASSES": "ZipCacheLocator"}
         for name, environment in cases.items():
             imported, wall, cpu, whole = map(float, python("-c", FIRST, **environment).split())
             print(ROW.format(f"import frkit, {name}", f"{imported:.2f}", "", "", ""))
-            print(ROW.format(f"first evaluation and band, {name}", f"{cpu:.2f}", f"{wall:.2f}", "", ""))
+            print(
+                ROW.format(
+                    f"first evaluation and band, {name}", f"{cpu:.2f}", f"{wall:.2f}", "", ""
+                )
+            )
             print(ROW.format(f"whole process, {name}", f"{whole:.2f}", "", "", ""), flush=True)
 
 
@@ -81,7 +93,9 @@ def show_rooms(quick: bool) -> None:
     faces = workload.make_faces(300 if quick else 1500, 128, 5, 5)
     scores = fk.score_tensor(faces)
     works = {
-        "RLB, one seed of five folds": partial(fk.representation_bias, faces, "race", seeds=1, progress=False),
+        "RLB, one seed of five folds": partial(
+            fk.representation_bias, faces, "race", seeds=1, progress=False
+        ),
         "N-Sigma, 100 subsets": partial(fk.n_sigma, scores, by="race"),
         "fairness indices": partial(fk.fairness_indices, scores, by="race"),
     }
@@ -100,7 +114,9 @@ def measure_images(n: int, replicates: int) -> None:
     def evaluate(faces):
         how = None if replicates == 0 else fk.Resampling("image", n=replicates)
         far = fk.far_levels(1e-7, 1e-3)
-        return fk.evaluate(fk.score_tensor(faces), far=far, by="race", resampling=how, progress=False)
+        return fk.evaluate(
+            fk.score_tensor(faces), far=far, by="race", resampling=how, progress=False
+        )
 
     evaluate(workload.make_faces(600, 128, 10, 10))
     faces = workload.make_faces(n, 128, 10, 10)
@@ -126,7 +142,10 @@ def show_images(quick: bool) -> None:
 
 def _show_images(name: str, figures: list[float]) -> None:
     cpu, wall, product, memory = figures
-    print(ROW.format(name, f"{cpu:,.1f}", f"{wall:,.1f}", f"{cpu / product:.2f}", f"{memory:.2f}"), flush=True)
+    print(
+        ROW.format(name, f"{cpu:,.1f}", f"{wall:,.1f}", f"{cpu / product:.2f}", f"{memory:.2f}"),
+        flush=True,
+    )
 
 
 def measure_rival(name: str, n: int) -> None:
@@ -150,19 +169,27 @@ def measure_rival(name: str, n: int) -> None:
 
 def show_rivals(quick: bool) -> None:
     """Other packages at the sizes that they survive."""
-    packages = {"with_scipy": "scipy.stats", "with_score_analysis": "score_analysis", "with_cimat": "cimat"}
+    packages = {
+        "with_scipy": "scipy.stats",
+        "with_score_analysis": "score_analysis",
+        "with_cimat": "cimat",
+    }
     for rival, package in packages.items():
         try:
             import_module(package)
         except ImportError:
-            print(f"{package}: not installed, skipped; pip install 'frkit[benchmark]' brings what PyPI has")
+            print(
+                f"{package}: not installed, skipped; pip install 'frkit[benchmark]' brings what PyPI has"
+            )
             continue
         for n in RIVAL_SIZES[quick]:
             try:
                 figures = json.loads(python(HERE / "all.py", "--rival", rival, n))
             except subprocess.CalledProcessError as failed:
                 why = (failed.stderr.splitlines() or ["killed"])[-1]
-                print(f"{package}, {n:,} images: not within {MEMORY / 1e9:.0f} GB of memory ({why})")
+                print(
+                    f"{package}, {n:,} images: not within {MEMORY / 1e9:.0f} GB of memory ({why})"
+                )
                 break
             _show_images(f"{package}, {n:,} images, {REPLICATES} replicates", figures)
 

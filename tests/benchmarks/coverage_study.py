@@ -43,7 +43,11 @@ COLUMNS = "{:<34}{:>10}{:>10}{:>9}{:>9}{:>9}"
 
 def population(quick: bool):
     """The paper's mixture, and the number of replicates."""
-    return (fk.vmf.mixture(40, 128, kappa=(100, 800), seed=0), 8) if quick else (fk.vmf.mixture(1000, seed=0), 200)
+    return (
+        (fk.vmf.mixture(40, 128, kappa=(100, 800), seed=0), 8)
+        if quick
+        else (fk.vmf.mixture(1000, seed=0), 200)
+    )
 
 
 def study(mixture, replicates: int, n_datasets: int, store: str | None = None) -> None:
@@ -75,7 +79,9 @@ def measure_memory(quick: bool, n_datasets: int) -> None:
     print(workload.peak_memory(), before)
 
 
-def show(name: str, times: workload.Times, base: workload.Times, target: str = "", factor: float = 1.0) -> None:
+def show(
+    name: str, times: workload.Times, base: workload.Times, target: str = "", factor: float = 1.0
+) -> None:
     """Print one line of the table."""
     seconds = [f"{factor * statistics.median(clock):.3f}" for clock in (times.cpu, times.wall)]
     ratios = [f"{factor * ratio:.2f}" for ratio in times.over(base)]
@@ -107,7 +113,9 @@ def show_times(quick: bool, n: int) -> None:
     show(f"bare products of {n} data sets", base, base)
     show(f"study of {n} data sets", times["study"], base, "" if quick else f"{TARGET:g}")
     show(f"study of {n} data sets, kept", times["kept"], base)
-    show(f"Algorithm 1, one, times {replicates} x {n}", times["literal"], base, factor=replicates * n)
+    show(
+        f"Algorithm 1, one, times {replicates} x {n}", times["literal"], base, factor=replicates * n
+    )
 
 
 def main() -> None:
@@ -117,14 +125,26 @@ def main() -> None:
     parser.add_argument("--data-sets", type=int, default=20)
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    warnings.simplefilter("ignore", fk.DataWarning)  # levels without errors, rates below the resolution of toy data
+    warnings.simplefilter(
+        "ignore", fk.DataWarning
+    )  # levels without errors, rates below the resolution of toy data
     dask.config.set(num_workers=workload.THREADS)
     n = 2 if asked.quick else asked.data_sets
     if asked.memory:
         return measure_memory(asked.quick, n)
-    print(f"{workload.THREADS} threads; " + "; ".join(f"{m.__name__} {m.__version__}" for m in (fk, np, dask)))
+    print(
+        f"{workload.THREADS} threads; "
+        + "; ".join(f"{m.__name__} {m.__version__}" for m in (fk, np, dask))
+    )
     show_times(asked.quick, n)
-    command = [sys.executable, __file__, "--memory", "--data-sets", str(n), *(["--quick"] if asked.quick else [])]
+    command = [
+        sys.executable,
+        __file__,
+        "--memory",
+        "--data-sets",
+        str(n),
+        *(["--quick"] if asked.quick else []),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     total, before = map(float, done.stdout.split())
     print(f"memory: own {total - before:.2f} GB, total {total:.2f} GB")

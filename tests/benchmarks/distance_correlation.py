@@ -46,14 +46,21 @@ def main() -> None:
     with threadpool_limits(1, user_api="blas"):
         for classes in (2, 4):
             shares = np.full(classes, 1 / classes)
-            faces = shifted_classes(arguments.n, arguments.d, distance=0, shares=shares, per_identity=5)
+            faces = shifted_classes(
+                arguments.n, arguments.d, distance=0, shares=shares, per_identity=5
+            )
             x = faces.embedding.values.astype(np.float64)
             bare = seconds(lambda x=x: gram(x))
             print(f"{classes} classes, bare Gram products: {bare:.2f} s")
             for permutations in (0, 199):
                 how = {"permutations": permutations}
-                ours = seconds(lambda faces=faces, how=how: distance_correlation(faces, "group", **how))
-                print(f"{classes} classes, {permutations} permutations: {ours:.2f} s, ratio {ours / bare:.2f}", end="")
+                ours = seconds(
+                    lambda faces=faces, how=how: distance_correlation(faces, "group", **how)
+                )
+                print(
+                    f"{classes} classes, {permutations} permutations: {ours:.2f} s, ratio {ours / bare:.2f}",
+                    end="",
+                )
                 print(f", peak {megabytes():.0f} MB")
 
 

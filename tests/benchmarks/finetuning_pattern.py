@@ -11,7 +11,12 @@ import numpy as np
 
 import frkit as fk
 
-FACTORS = {"African": 0.93, "Asian": 1.12, "Caucasian": 1.0, "Indian": 0.87}  # of the concentrations
+FACTORS = {
+    "African": 0.93,
+    "Asian": 1.12,
+    "Caucasian": 1.0,
+    "Indian": 0.87,
+}  # of the concentrations
 
 
 STRONG = {"n_identities": 800, "common": 4, "own": 8, "own_share": 0.8}  # as in notebook 6
@@ -34,8 +39,16 @@ def changes(seed: int, models: int, weak: bool = False) -> tuple[np.ndarray, np.
     change = found.n_absolute - found.n_absolute.sel(finetuned="all", drop=True)
     best = found.reference_eer.sel(finetuned="all").item()
     of_row = {name: found.reference_eer.sel(finetuned=name).item() for name in FACTORS}
-    own = [change.sel(finetuned=name, group=name).item() for name in FACTORS if name not in (best, of_row[name])]
-    others = [change.sel(finetuned=best, group=name).item() for name in FACTORS if name not in (best, of_row[best])]
+    own = [
+        change.sel(finetuned=name, group=name).item()
+        for name in FACTORS
+        if name not in (best, of_row[name])
+    ]
+    others = [
+        change.sel(finetuned=best, group=name).item()
+        for name in FACTORS
+        if name not in (best, of_row[best])
+    ]
     return np.array(own), np.array(others)
 
 
@@ -47,9 +60,13 @@ def main() -> None:
     parser.add_argument("--weak", action="store_true", help="groups have more in common")
     asked = parser.parse_args()
     found = [changes(seed, asked.models, asked.weak) for seed in range(asked.populations)]
-    for words, part in zip(("tuned to the group itself", "tuned to the reference"), zip(*found), strict=True):
+    for words, part in zip(
+        ("tuned to the group itself", "tuned to the reference"), zip(*found), strict=True
+    ):
         all_of_them = np.concatenate(part)
-        print(f"{words}: |N| falls in {np.sum(all_of_them < 0)} of {len(all_of_them)}, mean {all_of_them.mean():+.2f}")
+        print(
+            f"{words}: |N| falls in {np.sum(all_of_them < 0)} of {len(all_of_them)}, mean {all_of_them.mean():+.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -84,11 +84,19 @@ def with_scipy(genuine: np.ndarray, impostor: np.ndarray, far: np.ndarray, n: in
         return rates if axis is None else rates[:, None]
 
     return stats.bootstrap(
-        (genuine, impostor), frr, n_resamples=n, batch=1, vectorized=True, method="percentile", rng=0
+        (genuine, impostor),
+        frr,
+        n_resamples=n,
+        batch=1,
+        vectorized=True,
+        method="percentile",
+        rng=0,
     )
 
 
-def with_score_analysis(genuine: np.ndarray, impostor: np.ndarray, far: np.ndarray, n: int) -> np.ndarray:
+def with_score_analysis(
+    genuine: np.ndarray, impostor: np.ndarray, far: np.ndarray, n: int
+) -> np.ndarray:
     """`score-analysis`: its own fast bootstrap (sorted scores, Poisson counts) of FNMR at FMR, (n, far_level)."""
     from score_analysis import BootstrapConfig, Scores
 

@@ -56,7 +56,12 @@ import frkit as fk
 
 WIDE, NARROW = np.logspace(-5, -1, 21), np.logspace(-6, -2, 21)
 LEVELS = {"FAR to 1e-1": WIDE, "FAR to 1e-2": NARROW}
-TARGETS = {(128, "FAR to 1e-1"): 4.0, (128, "FAR to 1e-2"): 2.0, (512, "FAR to 1e-1"): 2.0, (512, "FAR to 1e-2"): 1.5}
+TARGETS = {
+    (128, "FAR to 1e-1"): 4.0,
+    (128, "FAR to 1e-2"): 2.0,
+    (512, "FAR to 1e-1"): 2.0,
+    (512, "FAR to 1e-2"): 1.5,
+}
 MEMORY_TARGETS = {10_000: 0.5, 53_500: 1.5}
 REPLICATES = 200
 COLUMNS = "{:<18}{:<30}{:>10}{:>10}{:>9}{:>9}{:>9}"
@@ -84,7 +89,14 @@ class Case:
         """The call that is timed."""
         resampling = fk.Resampling("image", n=self.replicates) if self.replicates else None
         scores = fk.score_tensor(faces)
-        return fk.evaluate(scores, far=far, by="race", resampling=resampling, histogram=self.histogram, progress=False)
+        return fk.evaluate(
+            scores,
+            far=far,
+            by="race",
+            resampling=resampling,
+            histogram=self.histogram,
+            progress=False,
+        )
 
 
 def cases(quick: bool) -> dict[str, list[Case]]:
@@ -106,7 +118,10 @@ def cases(quick: bool) -> dict[str, list[Case]]:
     if not quick:
         return kinds
     small = dict(images=600, rounds=1)
-    toys = {kind: [replace(c, replicates=min(c.replicates, 8), **small) for c in some] for kind, some in kinds.items()}
+    toys = {
+        kind: [replace(c, replicates=min(c.replicates, 8), **small) for c in some]
+        for kind, some in kinds.items()
+    }
     return toys | {"memory": toys["memory"][:1]}
 
 
@@ -142,16 +157,22 @@ def time_literal(case: Case) -> None:
     """The paper's algorithm, replicate by replicate, against one evaluation."""
     faces = case.faces
     codes = [np.unique(faces[name].values, return_inverse=True)[1] for name in ("identity", "race")]
-    drawn = fk.Resampling("image", n=case.replicates).weights(faces.identity.values, faces.image.values)
+    drawn = fk.Resampling("image", n=case.replicates).weights(
+        faces.identity.values, faces.image.values
+    )
     replicates = iter(drawn.image_count.values)
     works = {
         "evaluate, all replicates": partial(case.evaluate, faces, WIDE),
-        "Algorithm 1": lambda: rivals.algorithm_1(faces.embedding.values, *codes, WIDE, next(replicates)),
+        "Algorithm 1": lambda: rivals.algorithm_1(
+            faces.embedding.values, *codes, WIDE, next(replicates)
+        ),
     }
     times = workload.alternate(works, case.rounds)
     base, one = times.values()
     show(case.name, "evaluate, all replicates", base, base)
-    show(case.name, f"Algorithm 1, one, times {case.replicates}", scaled(one, case.replicates), base)
+    show(
+        case.name, f"Algorithm 1, one, times {case.replicates}", scaled(one, case.replicates), base
+    )
 
 
 def time_packages(case: Case) -> None:
@@ -160,11 +181,16 @@ def time_packages(case: Case) -> None:
     lists = rivals.pair_scores(faces.embedding.values, faces.identity.values)
     few, many = 2, 4  # the difference leaves out what is done once only
     works, names = {"evaluate": partial(case.evaluate, faces, WIDE)}, []
-    for name, rival in {"scipy.stats": rivals.with_scipy, "score-analysis": rivals.with_score_analysis}.items():
+    for name, rival in {
+        "scipy.stats": rivals.with_scipy,
+        "score-analysis": rivals.with_score_analysis,
+    }.items():
         try:
             rival(lists[0][:100], lists[1][:1000], WIDE[-1:], few)
         except ImportError as absent:
-            print(f"{case.name:<18}{name}: skipped, {absent}; pip install 'frkit[benchmark]' brings it")
+            print(
+                f"{case.name:<18}{name}: skipped, {absent}; pip install 'frkit[benchmark]' brings it"
+            )
             continue
         names.append(name)
         works |= {(name, n): partial(rival, *lists, WIDE, n) for n in (few, many)}
@@ -172,8 +198,15 @@ def time_packages(case: Case) -> None:
     show(case.name, "evaluate, all replicates", times["evaluate"], times["evaluate"])
     for name in names:
         pairs = _clocks(times, (name, many), (name, few))
-        one = Times(*([(m - f) / (many - few) for m, f in zip(*pair, strict=True)] for pair in pairs))
-        show(case.name, f"{name}, one, times {case.replicates}", scaled(one, case.replicates), times["evaluate"])
+        one = Times(
+            *([(m - f) / (many - few) for m, f in zip(*pair, strict=True)] for pair in pairs)
+        )
+        show(
+            case.name,
+            f"{name}, one, times {case.replicates}",
+            scaled(one, case.replicates),
+            times["evaluate"],
+        )
 
 
 def _clocks(times: dict, *works) -> tuple:
@@ -198,13 +231,19 @@ def show_memory(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, faces = Path(folder) / "faces.npz", case.faces
         np.savez(path, embedding=faces.embedding, identity=faces.identity, race=faces.race)
-        own = [f"{name}={getattr(case, name) or 0}" for name in ("dim", "images", "replicates", "histogram")]
+        own = [
+            f"{name}={getattr(case, name) or 0}"
+            for name in ("dim", "images", "replicates", "histogram")
+        ]
         command = [sys.executable, __file__, "--memory-of", str(path), *own]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     total, before = map(float, done.stdout.split())
     promised = case.histogram is None and case.replicates == REPLICATES
     limit = f", target {MEMORY_TARGETS[case.images]} GB" if promised else ""
-    print(f"{'memory':<8}{case.name:<18}own {total - before:.2f} GB, total {total:.2f} GB{limit}", flush=True)
+    print(
+        f"{'memory':<8}{case.name:<18}own {total - before:.2f} GB, total {total:.2f} GB{limit}",
+        flush=True,
+    )
 
 
 def measure_memory(path: str, given: list[str]) -> None:
@@ -230,15 +269,24 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="toy sizes")
-    parser.add_argument("--only", nargs="+", default=[""], help="beginnings of the names of the cases to run")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="beginnings of the names of the cases to run"
+    )
     parser.add_argument("--memory-of", nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    warnings.simplefilter("ignore", fk.DataWarning)  # levels below the resolution of toy data, few images
+    warnings.simplefilter(
+        "ignore", fk.DataWarning
+    )  # levels below the resolution of toy data, few images
     dask.config.set(num_workers=workload.THREADS)
     if asked.memory_of:
         return measure_memory(asked.memory_of[0], asked.memory_of[1:])
-    print(f"{workload.THREADS} threads; " + "; ".join(f"{m.__name__} {m.__version__}" for m in (fk, np, dask)))
-    print(COLUMNS.format("case", "work", "cpu s", "wall s", "x cpu", "x wall", "target"), flush=True)
+    print(
+        f"{workload.THREADS} threads; "
+        + "; ".join(f"{m.__name__} {m.__version__}" for m in (fk, np, dask))
+    )
+    print(
+        COLUMNS.format("case", "work", "cpu s", "wall s", "x cpu", "x wall", "target"), flush=True
+    )
     warm_up()
     runners = {
         "sweep": time_sweeps,

@@ -25,7 +25,9 @@ def population(n_identities: int = 1000) -> vmf.Mixture:
 
 def count_data_set(mix: vmf.Mixture, thresholds: np.ndarray, seed) -> tuple[np.ndarray, np.ndarray]:
     """FAR by cell (3, L) and FRR by group (2, L) of one data set, PER_IDENTITY images of each identity."""
-    points = mix.sample(PER_IDENTITY, seed).embedding.values.reshape(2, mix.n_identities // 2, PER_IDENTITY, mix.dim)
+    points = mix.sample(PER_IDENTITY, seed).embedding.values.reshape(
+        2, mix.n_identities // 2, PER_IDENTITY, mix.dim
+    )
     inner = np.einsum("gkip,gkjp->gkij", points, points)
     upper = np.triu_indices(PER_IDENTITY, 1)
     frr = [[np.mean(scores[:, *upper] <= t) for t in thresholds] for scores in inner]
@@ -33,20 +35,30 @@ def count_data_set(mix: vmf.Mixture, thresholds: np.ndarray, seed) -> tuple[np.n
     for g, h in CELLS.values():
         scores = points[g].reshape(-1, mix.dim) @ points[h].reshape(-1, mix.dim).T
         own = inner[g].size if g == h else 0
-        accepted = [np.count_nonzero(scores > t) - (np.count_nonzero(inner[g] > t) if own else 0) for t in thresholds]
+        accepted = [
+            np.count_nonzero(scores > t) - (np.count_nonzero(inner[g] > t) if own else 0)
+            for t in thresholds
+        ]
         far.append(np.array(accepted) / (scores.size - own))
     return np.array(far), np.array(frr)
 
 
-def compare(n_pairs: float, n_identities: int = 1000, levels: np.ndarray = LEVELS) -> tuple[list, float]:
+def compare(
+    n_pairs: float, n_identities: int = 1000, levels: np.ndarray = LEVELS
+) -> tuple[list, float]:
     """Rows (rate, cell, level, exact, counted, standard error, z), and the number of impostor pairs."""
     mix = population(n_identities)
     exact = mix.population_roc(levels, by="group", cross=True)
     half, size = n_identities // 2, PER_IDENTITY**2
     pairs = np.array([half * (half - 1) / 2, half * (half - 1) / 2, half * half]) * size
     seeds = np.random.SeedSequence(11).spawn(max(20, 1 + int(n_pairs // pairs.sum())))
-    far, frr = map(np.array, zip(*(count_data_set(mix, exact.threshold.values, seed) for seed in seeds)))
-    counted = {("far", "all"): np.tensordot(far, pairs / pairs.sum(), (1, 0)), ("frr", "all"): frr.mean(1)}
+    far, frr = map(
+        np.array, zip(*(count_data_set(mix, exact.threshold.values, seed) for seed in seeds))
+    )
+    counted = {
+        ("far", "all"): np.tensordot(far, pairs / pairs.sum(), (1, 0)),
+        ("frr", "all"): frr.mean(1),
+    }
     counted |= {("far", name): far[:, c] for c, name in enumerate(CELLS)}
     counted |= {("frr", name): frr[:, g] for g, name in enumerate("ab")}
     truth = {("far", "all"): exact.far.values, ("frr", "all"): exact.frr.values}
@@ -67,9 +79,13 @@ def main() -> None:
     print(f"{pairs:.3g} impostor pairs in {time.perf_counter() - start:.0f} s")
     print("rate cell   FAR level  exact          counted        std. error  z")
     for rate, cell, level, exact, counted, error, z in rows:
-        print(f"{rate}  {cell:6} {level:<10.0e} {exact:<14.7g} {counted:<14.7g} {error:<11.2g} {z:+.2f}")
+        print(
+            f"{rate}  {cell:6} {level:<10.0e} {exact:<14.7g} {counted:<14.7g} {error:<11.2g} {z:+.2f}"
+        )
     z = np.array([row[-1] for row in rows])
-    print(f"largest |z| of {z.size}: {np.abs(z).max():.2f}; root mean square {np.sqrt(np.mean(z**2)):.2f}")
+    print(
+        f"largest |z| of {z.size}: {np.abs(z).max():.2f}; root mean square {np.sqrt(np.mean(z**2)):.2f}"
+    )
 
 
 if __name__ == "__main__":

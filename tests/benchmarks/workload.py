@@ -19,7 +19,12 @@ import frkit as fk
 THREADS = min(2, os.cpu_count() or 1)
 TILE = 512
 RACES = {"a": 0.4, "b": 0.3, "c": 0.2, "d": 0.1}  # shares of the identities
-COHESION = {"a": 0, "b": 8, "c": 12, "d": 15}  # faces of a group look a little alike, so that rates differ
+COHESION = {
+    "a": 0,
+    "b": 8,
+    "c": 12,
+    "d": 15,
+}  # faces of a group look a little alike, so that rates differ
 
 
 def images_of_identities(n_images: int, few: int, many: int, seed: int = 0) -> np.ndarray:
@@ -72,7 +77,9 @@ class Times:
     def over(self, base: "Times") -> tuple[float, float]:
         """Medians over the rounds of the ratios to other work of the same round: (CPU, wall)."""
         return tuple(
-            statistics.median(a / b for a, b in zip(getattr(self, clock), getattr(base, clock), strict=True))
+            statistics.median(
+                a / b for a, b in zip(getattr(self, clock), getattr(base, clock), strict=True)
+            )
             for clock in ("cpu", "wall")
         )
 

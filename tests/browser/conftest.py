@@ -64,7 +64,9 @@ class Lab:
         with urllib.request.urlopen(self.url + "/api/sessions") as answer:
             sessions = json.load(answer)
         for session in sessions:
-            request = urllib.request.Request(f"{self.url}/api/sessions/{session['id']}", method="DELETE")
+            request = urllib.request.Request(
+                f"{self.url}/api/sessions/{session['id']}", method="DELETE"
+            )
             urllib.request.urlopen(request).close()
 
     def stop(self):
@@ -72,7 +74,9 @@ class Lab:
         try:
             self.process.wait(15)
         except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)  # the server's own session: it and its kernels
+            os.killpg(
+                self.process.pid, signal.SIGKILL
+            )  # the server's own session: it and its kernels
             self.process.wait()
 
 
@@ -95,7 +99,10 @@ def pytest_collection_modifyitems(items):
     driven = [one for one in items if one.name.startswith("test_notebook_runs_and_its_controls")]
     opened = [one.callspec.params["name"] for one in driven]
     for one in items:
-        if one.name.startswith("test_runs_with_fast_parameters") and one.callspec.params["path"].name in opened:
+        if (
+            one.name.startswith("test_runs_with_fast_parameters")
+            and one.callspec.params["path"].name in opened
+        ):
             one.add_marker(pytest.mark.skip(reason="Chromium runs it in this session"))
 
 
@@ -155,7 +162,12 @@ def lab(browser, work, tmp_path_factory):
     log = folder / "lab.log"
     with open(log, "wb") as out:
         process = subprocess.Popen(
-            command, stdout=out, stderr=out, env=private_environment(folder), cwd=work, start_new_session=True
+            command,
+            stdout=out,
+            stderr=out,
+            env=private_environment(folder),
+            cwd=work,
+            start_new_session=True,
         )
     server = Lab(url, process, log)
     try:

@@ -142,7 +142,10 @@ def test_errors_of_cells_are_seen(page, lab, work):
 
 
 def test_a_figure_that_stays_is_noticed(page, lab, work, monkeypatch):
-    store(work, TRIAL.format(value=3, show=SHOWS["image widget"]).replace("[0, slider.value]", "[0, 1]"))
+    store(
+        work,
+        TRIAL.format(value=3, show=SHOWS["image widget"]).replace("[0, slider.value]", "[0, 1]"),
+    )
     assert open_and_run(page, lab, "trial.ipynb") == []
     monkeypatch.setattr(new_picture, "__defaults__", ("", 2))
     with pytest.raises(AssertionError, match="stays as it was"):

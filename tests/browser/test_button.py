@@ -31,9 +31,16 @@ def test_a_study_is_stopped_and_its_sliders_have_names(page, lab, work, shots):
     explorer = page.locator(EXPLORER).first
     explorer.wait_for()
     assert len(new_picture(explorer)) == 64
-    for words in ("FAR level", "identities K", "concentrations κ, lowest", "concentrations κ, highest"):
+    for words in (
+        "FAR level",
+        "identities K",
+        "concentrations κ, lowest",
+        "concentrations κ, highest",
+    ):
         explorer.get_by_role("slider", name=words, exact=True).wait_for(timeout=20_000)
-    assert explorer.get_by_text("The figure is not of these sizes").count() == 0, "nothing has been moved"
+    assert explorer.get_by_text("The figure is not of these sizes").count() == 0, (
+        "nothing has been moved"
+    )
     explorer.get_by_role("slider", name="data sets", exact=True).focus()
     page.keyboard.press("End")
     explorer.get_by_text("The figure is not of these sizes").wait_for()

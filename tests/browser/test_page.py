@@ -30,7 +30,9 @@ def address(tmp_path_factory):
     """A report whose labels are as bad as can be."""
     kinds = {NASTY: {"kappa": 20}, "_b": {"kappa": 9}}
     faces = fk.vmf.mixture(40, 16, seed=0, groups=kinds).sample(6, seed=1)
-    noise = np.random.default_rng(2).normal(scale=0.12, size=faces.embedding.shape).astype(np.float32)
+    noise = (
+        np.random.default_rng(2).normal(scale=0.12, size=faces.embedding.shape).astype(np.float32)
+    )
     both = fk.stack_models({NASTY: faces, "other": faces.assign(embedding=faces.embedding + noise)})
     found = fk.report(both, by="group", far=[0.05, 0.1], quick=True, progress=False)
     return (found.save(tmp_path_factory.mktemp("page") / "report") / "report.html").as_uri()
@@ -48,9 +50,14 @@ def test_the_page_fits_and_asks_for_nothing(page, address, width, scheme):
     assert page.evaluate("window.hit === undefined && document.scripts.length === 0")
     assert page.evaluate("document.querySelectorAll('.frkit-report img').length") == 0
     assert NASTY in page.inner_text("body")
-    sizes = "[...document.querySelectorAll('figure svg')].map(svg => svg.getBoundingClientRect().width)"
+    sizes = (
+        "[...document.querySelectorAll('figure svg')].map(svg => svg.getBoundingClientRect().width)"
+    )
     assert min(page.evaluate(sizes)) > 300
-    ink, paper = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("color", "backgroundColor"))
+    ink, paper = (
+        page.evaluate(f"getComputedStyle(document.body).{name}")
+        for name in ("color", "backgroundColor")
+    )
     light = [sum(map(int, words[4:-1].split(","))) / 3 for words in (ink, paper)]
     assert abs(light[0] - light[1]) > 150 and (light[0] > light[1]) == (scheme == "dark")
 
@@ -71,7 +78,9 @@ def app(tmp_path_factory):
     pytest.importorskip("voila")
     folder = tmp_path_factory.mktemp("app")
     [path] = run_notebooks.NOTEBOOKS.glob("08_*.ipynb")
-    nbformat.write(run_notebooks.with_fast_parameters(run_notebooks.read(path)), folder / "app.ipynb")
+    nbformat.write(
+        run_notebooks.with_fast_parameters(run_notebooks.read(path)), folder / "app.ipynb"
+    )
     module, name, _, *options = local.app([f"--port={(port := free_port())}", "--no-browser"])
     command = [sys.executable, module, name, str(folder / "app.ipynb"), *options]
     with open(folder / "log", "wb") as log:
