@@ -40,7 +40,7 @@ from .reporting.tables import table as table
 from .reporting.words import describe as describe
 from .representation import representation_bias as representation_bias
 from .resampling import Resampling as Resampling
-from .scores.matrix import open_scores as open_scores
+from .scores.matrix_files import open_scores as open_scores
 from .scores.matrix import score_matrix as score_matrix
 from .scores.pair_files import open_pairs as open_pairs
 from .scores.pairs import pairs as pairs

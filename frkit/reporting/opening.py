@@ -26,7 +26,7 @@ from frkit.data.files import KINDS, file_kind, named
 from frkit.data.joins import is_pattern
 from frkit.data.opening import IDENTITY_NAMES, open_faces
 from frkit.data.tables import read_frame, read_pieces
-from frkit.scores.matrix import open_scores
+from frkit.scores.matrix_files import open_scores
 from frkit.scores.pair_files import open_pairs
 
 DISTANCES = ("dist", "distance", "l2", "l2_distance", "euclidean")

@@ -1,0 +1,128 @@
+"""Score matrices from files: a text table with ids on both sides, or an .npy with files of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+
+from frkit.base import IDENTITY, IMAGE, PROBE, REFERENCE, require, require_path
+from frkit.data.files import OnDisk, beside, file_kind, named, read_npy
+from frkit.data.joins import identities_from, joined
+from frkit.data.opening import IDENTITY_NAMES, read_columns, take_column
+from frkit.data.tables import read_pieces, to_numbers
+from frkit.scores.matrix import score_matrix
+
+
+def open_scores(
+    path: str | Path,
+    *,
+    missing: ArrayLike | None = -1,
+    labels: str | Path | Sequence[str | Path] | None = None,
+    identity: str | None = None,
+    metadata: str | Path | None = None,
+    **options,
+) -> xr.DataArray:
+    """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with files of ids.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .csv or .tsv (plain or .gz) with a blank corner, the references' ids as header and the probes' ids
+        as first column; or an .npy of shape (n_probes, n_references), which is mapped and never whole in memory.
+    missing : float, sequence of float or None, default -1
+        The value(s) that mark a failed comparison. Blank cells, NA and NaN always do.
+    labels : path or pair of paths, optional
+        For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a table
+        with a column `identity`); one file where both sides have the same ids in the same order. Default: the
+        files `<stem>_probe` and `<stem>_reference` (.txt, .csv or .npy) beside it.
+    identity : str, optional
+        Where the ids are names of images: a pattern that says who is in them, such as "{name}_{number}.jpg".
+    metadata : str or Path, optional
+        A table of people or images: its other columns become attributes of the ids that one of its columns names.
+    **options
+        As in `score_matrix`.
+
+    Returns
+    -------
+    xr.DataArray
+        As from `score_matrix`.
+
+    Raises
+    ------
+    InputError
+        If the file is absent, pickled or malformed, with its name, and line and column where it is text; if an
+        id is missing, the numbers of ids and scores differ, the pattern does not fit a name, or nothing can be joined.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "scores.csv")
+    >>> _ = path.write_text(",anna,bo\\nanna,0.9,-1\\nbo,0.2,0.8\\n")
+    >>> open_scores(path).values.tolist()
+    [[0.9, nan], [0.2, 0.8]]
+    """
+    path = require_path("path", path)
+    with named(path):
+        kind = file_kind(path)
+        require(
+            kind in ("text", "lines", "npy"), "a score matrix is read from a text table or .npy"
+        )
+        require(
+            kind == "npy" or labels is None, "labels= go with an .npy: a text table has its own ids"
+        )
+        values, *ids = _from_npy(path, labels) if kind == "npy" else _from_text(path)
+        people = ids
+        if identity is not None:
+            people = [identities_from(side, identity) for side in ids]
+            options |= dict(zip((PROBE, REFERENCE), ids))
+        if metadata is not None:
+            known = {IMAGE: ids, IDENTITY: people} if identity is not None else {IDENTITY: people}
+            named_sides = {
+                kind: tuple(np.asarray(side, str) for side in sides)
+                for kind, sides in known.items()
+            }
+            given = dict(options.get("attributes") or {})
+            options["attributes"] = given | joined(metadata, named_sides, given)
+        return score_matrix(values, *people, missing=missing, **options)
+
+
+def _from_text(path: Path) -> tuple:
+    values, probes = [], []
+    for piece in read_pieces(path):
+        corner, *references = piece.columns
+        require(
+            corner == "",
+            f"the first cell must be blank (ids as header and first column), got {corner!r}",
+        )
+        blank = piece.index[piece.iloc[:, 0] == ""]
+        require(
+            len(blank) == 0, f"line {blank.min()}: the probe's id in the first column is missing"
+        )
+        probes.append(piece.iloc[:, 0].to_numpy(str))
+        values.append(to_numbers(piece.iloc[:, 1:]))
+    return np.concatenate(values), np.concatenate(probes), references
+
+
+def _from_npy(path: Path, labels) -> tuple:
+    values = OnDisk(path)
+    require(values.dtype.kind in "fiu", f"scores must be real numbers, got dtype {values.dtype}")
+    if labels is None:
+        ends = [
+            [f"_{side}{end}" for end in (".txt", ".csv", ".npy")] for side in (PROBE, REFERENCE)
+        ]
+        labels = [beside(path, of_side, "ids", "(probe ids, reference ids)") for of_side in ends]
+    elif isinstance(labels, (str, Path)):
+        labels = [labels, labels]
+    require(len(labels) == 2, f"labels must be one path or a pair of paths, got {len(labels)}")
+    return values, *(_ids(Path(one)) for one in labels)
+
+
+def _ids(path: Path) -> np.ndarray:
+    with named(path):
+        if file_kind(path) == "npy":
+            return read_npy(path)
+        return take_column(read_columns(path, embedding=False), IDENTITY, None, IDENTITY_NAMES)
