@@ -3,12 +3,12 @@
 
     python3 binder/local.py                 open the notebooks in JupyterLab
     python3 binder/local.py lab [ARGS]      the same; ARGS go to JupyterLab
-    python3 binder/local.py app [ARGS]      your own data without code, in a browser; ARGS go to Voila
-    python3 binder/local.py test [ARGS]     run the quick tests, a process per core; ARGS go to pytest (-n 0: one process)
-    python3 binder/local.py test --full     run all tests: slow ones and those that execute notebooks, too
-    python3 binder/local.py test-oldest     run the quick tests with the oldest versions of all that frkit needs
+    python3 binder/local.py app [ARGS]      your own data in a browser, without code; (Voila)
+    python3 binder/local.py test [ARGS]     run the quick tests; ARGS go to pytest (-n 0, say)
+    python3 binder/local.py test --full     run all tests, those of notebooks and browser too
+    python3 binder/local.py test-oldest     test the oldest versions of all that frkit needs
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
-    python3 binder/local.py docs [ARGS]     show the reference, made from the docstrings; ARGS go to pdoc (-o FOLDER)
+    python3 binder/local.py docs [ARGS]     show the reference; ARGS go to pdoc (-o FOLDER)
     python3 binder/local.py python [ARGS]   the Python that has everything
 
 The first call makes .venv beside the README and installs into it; later calls do so again only when
@@ -27,167 +27,24 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "frkit-stamp"
-START = "/lab/tree/notebooks/00_start_here.ipynb"
-OLDEST = ROOT / ".venv-oldest"
-TOOLS = ("pytest", "hypothesis", "mpmath")  # what the quick tests need, besides frkit
-QUICK = (
-    "faces",
-    "io",
-    "embeddings_on_disk",
-    "evaluate",
-    "intervals",
-    "plot",
-    "explore",
-    "fairness_figures",
-)
+PIP = ("-m", "pip", "install", "--disable-pip-version-check", "-q")
 MOST_WORKERS = 4  # processes that test at once: each needs up to a gigabyte
-# JupyterLab asks at its first start whether to fetch news, in a box over the page; nothing is to be fetched.
+
+START = "/lab/tree/notebooks/00_start_here.ipynb"
+# Lab asks at its first start whether to fetch news, in a box over the page: nothing is fetched.
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+}
+# what a page may send in one piece, such as an upload
+MESSAGES = {"websocket_max_message_size": 200_000_000}
 # Voila's page asks the network for icons that nobody needs.
 APP_HEADERS = {
     "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob: ws:"
 }
-# What a page may send in one piece; the notebook for own data reads from the environment how large an upload may be.
-UPLOAD, MOST_UPLOADED, ENVELOPE = "FRKIT_MOST_UPLOADED", 200_000_000, 1_000_000
-MESSAGES = {"websocket_max_message_size": MOST_UPLOADED + ENVELOPE}
-LAB_SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
-}
 
-
-def stop(message):
-    sys.exit("local.py: " + message)
-
-
-def check_python():
-    """Say what is missing before anything is made."""
-    if sys.version_info < (3, 11):
-        found = "{}.{}".format(*sys.version_info)
-        stop(
-            "frkit needs Python 3.11 or later, not "
-            + found
-            + "; for example: python3.11 binder/local.py"
-        )
-    if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
-        stop("this Python has no venv; on Debian or Ubuntu: sudo apt install python3-venv")
-
-
-def run(*command):
-    print("+", *command, file=sys.stderr, flush=True)
-    if subprocess.call([str(part) for part in command], cwd=str(ROOT)):
-        stop("the command above failed; nothing was started")
-
-
-def wanted(extra):
-    """What a finished environment is stamped with; its own place counts, because it cannot be moved."""
-    digest = hashlib.sha256(str(ROOT).encode())
-    for name in ("requirements.txt", "pyproject.toml"):
-        digest.update((ROOT / name).read_bytes())
-    return "{} {}".format(digest.hexdigest(), extra).strip()
-
-
-def environment(extra=""):
-    """Make .venv, or bring it up to date; `extra` is one of pyproject's extras."""
-    stamp = STAMP.read_text() if PYTHON.exists() and STAMP.exists() else ""
-    if stamp.startswith(wanted(extra)):
-        return
-    if not PYTHON.exists():
-        run(sys.executable, "-m", "venv", "--clear", VENV)
-    print(
-        "local.py: installing into .venv; this takes some minutes the first time", file=sys.stderr
-    )
-    more = ["-e", ".[{}]".format(extra)] if extra else []
-    run(
-        PYTHON,
-        "-m",
-        "pip",
-        "install",
-        "--disable-pip-version-check",
-        "-q",
-        "-r",
-        "requirements.txt",
-        *more,
-    )
-    run(
-        PYTHON, "binder/postBuild"
-    )  # as on Binder: compiled kernels and fonts are there when they are needed
-    settings = VENV / "share/jupyter/lab/settings/overrides.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text(json.dumps(LAB_SETTINGS))
-    STAMP.write_text(wanted(extra))
-
-
-def oldest():
-    """Make .venv-oldest, of the lowest versions that pyproject.toml allows, and give its Python."""
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    needs = project["dependencies"] + extras["parquet"] + extras["zarr"] + extras["cluster"]
-    needs += [tool for tool in extras["test"] if tool.startswith(TOOLS)]
-    lowest = [need.replace(">=", "==") for need in needs]
-    python, stamp = OLDEST / PYTHON.relative_to(VENV), OLDEST / STAMP.name
-    if not stamp.exists() or stamp.read_text() != " ".join(lowest):
-        run(sys.executable, "-m", "venv", "--clear", OLDEST)
-        run(python, "-m", "pip", "install", "--disable-pip-version-check", "-q", *lowest)
-        run(
-            python,
-            "-m",
-            "pip",
-            "install",
-            "--disable-pip-version-check",
-            "-q",
-            "--no-deps",
-            "-e",
-            ".",
-        )
-        stamp.write_text(" ".join(lowest))
-    return python
-
-
-def lab(arguments):
-    """JupyterLab's command line: only this machine can reach it, and it opens on the start page, with all of the
-    project beside it."""
-    command = [
-        "-m",
-        "jupyterlab",
-        "--ip=127.0.0.1",
-        "--ServerApp.tornado_settings={}".format(MESSAGES),
-        *arguments,
-    ]
-    if (
-        hasattr(os, "geteuid") and os.geteuid() == 0
-    ):  # in a container, say; Lab refuses root otherwise
-        command.append("--allow-root")
-    if all(argument.startswith("-") for argument in arguments):
-        command.append("--LabApp.default_url=" + START)
-    return command
-
-
-def app(arguments):
-    """Voila's command line: the controls of the last notebook, without its code and its lesson, for this machine alone;
-    errors become text."""
-    shown = ["--strip_sources=True", "--show_tracebacks=False", "--Voila.ip=127.0.0.1"]
-    shown.append("--TagRemovePreprocessor.remove_cell_tags=lesson")
-    shown.append("--Voila.tornado_settings={}".format({"headers": APP_HEADERS, **MESSAGES}))
-    return ["-m", "voila", "notebooks/08_your_own_data.ipynb", *shown, *arguments]
-
-
-def tests(arguments):
-    """pytest's command line: a process per core, each with a run of neighbouring tests, which share fixtures."""
-    workers = min(MOST_WORKERS, os.cpu_count() or 1)
-    chosen = [] if "--full" in arguments else ["-m", "not slow and not notebooks and not browser"]
-    arguments = [argument for argument in arguments if argument != "--full"]
-    return ["-m", "pytest", "-n", str(workers), "--dist", "worksteal", *chosen, *arguments]
-
-
-def quick_tests(arguments):
-    """pytest's command line for the oldest versions, which newer ones around them may call deprecated."""
-    files = ["tests/test_{}.py".format(name) for name in QUICK]
-    return [
-        *tests(["-q", "-p", "no:cacheprovider", "-W", "ignore::DeprecationWarning"]),
-        *files,
-        *arguments,
-    ]
+OLDEST = ROOT / ".venv-oldest"
+OLDEST_TOOLS = ("pytest", "hypothesis", "mpmath")
+OLDEST_TESTS = ("docstrings", "explore", "demo", "own_data")  # every public function is called
 
 
 def main(verb="lab", *arguments):
@@ -198,7 +55,7 @@ def main(verb="lab", *arguments):
         "lab": lab(arguments),
         "app": app(arguments),
         "test": tests(arguments),
-        "test-oldest": quick_tests(arguments),
+        "test-oldest": oldest_tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
         "docs": ["-m", "pdoc", "--docformat", "numpy", "frkit", *arguments],
         "python": list(arguments),
@@ -208,16 +65,125 @@ def main(verb="lab", *arguments):
     check_python()
     python = PYTHON
     if verb == "test-oldest":
-        python = oldest()
+        python = oldest_environment()
         os.environ.update(PYTHONPATH=str(ROOT), NUMBA_CACHE_DIR=str(OLDEST / "numba"))
     else:
         environment("test" if verb in ("test", "docs") else "")
     os.chdir(str(ROOT))
-    os.environ.setdefault(UPLOAD, str(MOST_UPLOADED))
     command = [str(python), *commands[verb]]
     if os.name == "nt":  # there, exec would hand the prompt back at once
         sys.exit(subprocess.call(command))
     os.execv(command[0], command)
+
+
+def check_python():
+    """Say what is missing before anything is made."""
+    if sys.version_info < (3, 11):
+        version = "{}.{}".format(*sys.version_info)
+        remedy = "for example: python3.11 binder/local.py"
+        stop("frkit needs Python 3.11 or later, not {}; {}".format(version, remedy))
+    if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
+        stop("this Python has no venv; on Debian or Ubuntu: sudo apt install python3-venv")
+
+
+def environment(extra=""):
+    """Make .venv, or bring it up to date; `extra` is one of pyproject's extras."""
+    stamp = STAMP.read_text() if PYTHON.exists() and STAMP.exists() else ""
+    wanted = "{} {}".format(fingerprint(), extra).strip()
+    if stamp.startswith(wanted):
+        return
+    if not PYTHON.exists():
+        run(sys.executable, "-m", "venv", "--clear", VENV)
+    print("local.py: installing into .venv; this takes some minutes", file=sys.stderr)
+    more = ["-e", ".[{}]".format(extra)] if extra else []
+    run(PYTHON, *PIP, "-r", "requirements.txt", *more)
+    run(PYTHON, "binder/postBuild")  # compiles kernels and finds fonts, as on Binder
+    settings = VENV / "share/jupyter/lab/settings/overrides.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(json.dumps(LAB_SETTINGS))
+    STAMP.write_text(wanted)
+
+
+def fingerprint():
+    """What .venv was made from; its place counts, because it cannot be moved."""
+    digest = hashlib.sha256(str(ROOT).encode())
+    for name in ("requirements.txt", "pyproject.toml"):
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def oldest_environment():
+    """Make .venv-oldest, of the lowest versions that pyproject.toml allows; return its Python."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needs = project["dependencies"] + extras["parquet"] + extras["zarr"] + extras["cluster"]
+    needs += [tool for tool in extras["test"] if tool.startswith(OLDEST_TOOLS)]
+    lowest = [need.replace(">=", "==") for need in needs]
+    python, stamp = OLDEST / PYTHON.relative_to(VENV), OLDEST / STAMP.name
+    if not stamp.exists() or stamp.read_text() != " ".join(lowest):
+        run(sys.executable, "-m", "venv", "--clear", OLDEST)
+        run(python, *PIP, *lowest)
+        run(python, *PIP, "--no-deps", "-e", ".")
+        stamp.write_text(" ".join(lowest))
+    return python
+
+
+def lab(arguments):
+    """JupyterLab's command line: for this machine alone, opened on the start page."""
+    command = ["-m", "jupyterlab", "--ip=127.0.0.1", *arguments]
+    command.append("--ServerApp.tornado_settings={}".format(MESSAGES))
+    if getattr(os, "geteuid", lambda: 1)() == 0:  # in a container, say; Lab refuses root otherwise
+        command.append("--allow-root")
+    if all(argument.startswith("-") for argument in arguments):
+        command.append("--LabApp.default_url=" + START)
+    return command
+
+
+def app(arguments):
+    """Voila's command line: the last notebook's controls without its code and lesson.
+
+    It is for this machine alone, and for those who know the token in its address.
+    """
+    return [
+        "-m",
+        "voila",
+        "notebooks/08_your_own_data.ipynb",
+        "--strip_sources=True",
+        "--show_tracebacks=False",
+        "--Voila.ip=127.0.0.1",
+        "--Voila.auto_token=True",
+        "--TagRemovePreprocessor.remove_cell_tags=lesson",
+        "--Voila.tornado_settings={}".format({"headers": APP_HEADERS, **MESSAGES}),
+        *arguments,
+    ]
+
+
+def tests(arguments):
+    """pytest's command line: a process per core, each with a run of neighbouring tests."""
+    workers = min(MOST_WORKERS, os.cpu_count() or 1)
+    chosen = [] if "--full" in arguments else ["-m", "not slow and not notebooks and not browser"]
+    arguments = [argument for argument in arguments if argument != "--full"]
+    return ["-m", "pytest", "-n", str(workers), "--dist", "worksteal", *chosen, *arguments]
+
+
+def oldest_tests(arguments):
+    """pytest's command line for the oldest versions, whose warnings are about newer ones."""
+    files = ["tests/test_{}.py".format(name) for name in OLDEST_TESTS]
+    options = ["-q", "-p", "no:cacheprovider", "-W", "ignore::DeprecationWarning"]
+    return ["-m", "pytest", "-m", "not slow", *options, *files, *arguments]
+
+
+def run(*command):
+    """Run a step of the set-up, and end where it fails."""
+    print("+", *command, file=sys.stderr, flush=True)
+    if subprocess.call([str(part) for part in command], cwd=str(ROOT)):
+        stop("the command above failed; nothing was started")
+
+
+def stop(message):
+    sys.exit("local.py: " + message)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,27 @@
-"""The notebook's controls for own data: reading, mapping, evaluating, stopping, exporting; bad input becomes text."""
+"""The app for own data: reading, mapping, evaluating, exporting; what is wrong becomes words."""
 
-import sys
-import time
 from datetime import UTC, datetime
-from runpy import run_path
 
-import local
 import numpy as np
 import pandas as pd
 import pytest
 
 import frkit as fk
-from frkit.explore.own_data import MOST_UPLOADED, NONE, OwnData
+from frkit.explore.own_data import NONE, OwnData
 
 NASTY = "<script>alert(1)</script> $\\frac"
 
 
 @pytest.fixture
-def file(tmp_path):
-    faces = fk.vmf.mixture(24, 8, seed=0, groups={"a": {"kappa": 20}, NASTY: {"kappa": 9}}).sample(
-        5, seed=1
-    )
-    path = tmp_path / "faces.npz"
+def files(tmp_path):
+    """The same images as two models see them."""
+    groups = {"a": {"kappa": 20}, NASTY: {"kappa": 9}}
+    faces = fk.vmf.mixture(24, 8, seed=0, groups=groups).sample(5, seed=1)
     labels = {"identity": faces.identity.values, "gender": faces.group.values}
-    np.savez(path, embedding=faces.embedding.values, **labels)
-    return path
+    paths = [tmp_path / "faces.npz", tmp_path / "other.npz"]
+    for shift, path in enumerate(paths):
+        np.savez(path, embedding=faces.embedding.values + 0.1 * shift, **labels)
+    return paths
 
 
 @pytest.fixture
@@ -41,41 +38,42 @@ def table(tmp_path):
     return path
 
 
-def waited(app, seconds=120):
-    app.thread.join(seconds)
-    assert not app.thread.is_alive()
-    return app
+def upload(app, *contents):
+    files = [
+        {"name": name, "type": "", "size": len(content), "content": memoryview(content)}
+        for name, content in contents
+    ]
+    now = datetime.now(UTC)
+    app.upload.value = tuple(file | {"last_modified": now} for file in files)
 
 
-def upload(app, name, content):
-    one = {"name": name, "type": "", "size": len(content), "content": memoryview(content)}
-    app.upload.value = (one | {"last_modified": datetime.now(UTC)},)
-
-
-def test_a_file_is_evaluated_and_exported(file, tmp_path):
-    app, said = OwnData(), []
-    app.said.observe(lambda change: said.append(change.new), names="value")
-    app.path.value = str(file)
-    app.read()
-    assert "reading faces.npz ..." in said[0] and "120 images" in said[1]
-    assert (app.by.value, app.run_button.disabled) == ("gender", False)
-    app.far.value, told = "0.05, 0.1", []
-    app.step.observe(lambda change: told.append(change.new), names="value")
-    app.start()
-    waited(app)
-    assert any("s to go" in words for words in told) and "done in" in told[-1]
-    direct = fk.report(
-        fk.open_faces(file), by="gender", far=[0.05, 0.1], quick=True, progress=False
-    )
-    assert app.found.tables["FRR with 95% intervals"].equals(
-        direct.tables["FRR with 95% intervals"]
-    )
+def test_a_file_is_evaluated_and_exported(files, tmp_path):
+    app = OwnData(files[0])
+    assert "120 images" in app.status.value and app.by.value == "gender"
+    app.far.value, said = "0.05, 0.1", []
+    app.work.words.observe(lambda change: said.append(change.new), names="value")
+    app.work.start()
+    assert any("s to go" in words for words in said) and "done in" in said[-1]
+    how = dict(by="gender", far=[0.05, 0.1], quick=True, progress=False)
+    direct = fk.report(fk.open_faces(files[0]), **how)
+    name = "FRR with 95% intervals"
+    assert app.report.tables[name].equals(direct.tables[name])
     assert "<script" not in app.result.value and "&lt;script&gt;" in app.result.value
     assert 'download="report.html"' in app.link.value
     app.folder.value = str(tmp_path / "out")
     app.save()
-    assert (tmp_path / "out/report.html").exists() and "written" in app.said.value
-    assert "data = '../faces.npz'" in (tmp_path / "out/report.ipynb").read_text()
+    assert (tmp_path / "out/report.html").exists() and "written" in app.status.value
+    assert "'../faces.npz'" in (tmp_path / "out/report.ipynb").read_text()
+
+
+def test_several_files_are_models(files):
+    app = OwnData("; ".join(map(str, files)))
+    assert app.data.model.values.tolist() == ["faces", "other"] == list(app.models.value)
+    app.far.value, app.models.value = "0.1", ("other",)
+    app.work.start()
+    assert "done in" in app.work.words.value
+    assert "model" not in app.report.evaluation["empirical"].dims
+    assert app.report.made["data"] is None, "its notebook cannot choose the models"
 
 
 def test_columns_are_guessed_and_can_be_mapped_anew(table):
@@ -85,75 +83,31 @@ def test_columns_are_guessed_and_can_be_mapped_anew(table):
     app.columns["score"].value = ("cos_good", "cos_poor")
     assert app.data.model.values.tolist() == ["cos_good", "cos_poor"] == list(app.models.value)
     app.columns["genuine"].value = "id1"
-    assert 'role="alert"' in app.said.value and app.run_button.disabled
+    assert 'role="alert"' in app.status.value and app.work.button.disabled
     app.columns["genuine"].value = NONE
-    assert not app.run_button.disabled
+    assert not app.work.button.disabled
 
 
-def test_an_evaluation_can_be_stopped(file):
-    app = OwnData(file)
-    app.quick.value = False
-    app.start()
-    app.stop()
-    waited(app)
-    assert "stopped" in app.step.value and app.found is None and not app.run_button.disabled
+def test_uploads_are_read_and_stay_in_their_folder(files):
+    app = OwnData(files[0])
+    upload(app, ("notes.pkl", b"anything"))
+    assert 'role="alert"' in app.status.value and app.work.button.disabled
+    upload(app, ("../../etc/<b>.npz", files[0].read_bytes()), ("c.npz", files[1].read_bytes()))
+    assert not app.work.button.disabled and app.data.sizes == {
+        "model": 2,
+        "image": 120,
+        "feature": 8,
+    }
+    assert app.paths[0].name == "<b>.npz" and app.paths[0].parent.name.startswith("tmp")
 
 
-def test_a_step_that_runs_is_stopped_too(file, monkeypatch):
-    """A report that tells nothing for a minute."""
-
-    def long_step(*_given, **_named):
-        for _ in range(6000):
-            time.sleep(0.01)
-
-    monkeypatch.setattr(sys.modules[OwnData.__module__], "report", long_step)
-    app = OwnData(file)
-    app.start()
-    time.sleep(0.3)
-    app.stop()
-    waited(app, seconds=2)
-    assert "stopped" in app.step.value and app.stop_button.disabled and not app.run_button.disabled
-
-
-def test_an_upload_may_have_what_the_server_lets_through(monkeypatch):
-    """The command that starts the server says so to both; the module reads it when it is loaded, here once more."""
-    limit = f"'websocket_max_message_size': {local.MOST_UPLOADED + local.ENVELOPE}"
-    assert any(limit in word for word in local.app([])) and any(
-        limit in word for word in local.lab([])
-    )
-    path = sys.modules[OwnData.__module__].__file__
-    monkeypatch.delenv(local.UPLOAD, raising=False)
-    assert run_path(path)["MOST_UPLOADED"] == 9_000_000
-    monkeypatch.setenv(local.UPLOAD, str(local.MOST_UPLOADED))
-    assert run_path(path)["MOST_UPLOADED"] == local.MOST_UPLOADED
-
-
-def test_an_upload_is_checked_before_it_is_read(file):
-    app = OwnData(file)
-    upload(app, "notes.pkl", b"anything")
-    assert "ever unpickled" in app.said.value and app.data is None and app.run_button.disabled
-    upload(app, "big.npz", b"x" * (MOST_UPLOADED + 1))
-    assert "give its path instead" in app.said.value
-    upload(app, "../../etc/<b>.npz", file.read_bytes())
-    assert not app.run_button.disabled and app.data.sizes["image"] == 120
-    assert app.source.name == "<b>.npz" and app.source.parent.name.startswith("tmp")
-
-
-def test_what_is_wrong_becomes_text(file, tmp_path):
+def test_what_is_wrong_becomes_words(files, tmp_path):
     app = OwnData(tmp_path / "nowhere.npz")
-    assert "there is no such file" in app.said.value and app.run_button.disabled
-    app = OwnData(file)
-    app.far.value = "one percent"
-    app.start()
-    assert "FAR levels must be numbers" in app.said.value
-    app.far.value = "7"
-    app.start()
-    waited(app)
-    assert "far must lie in (0, 1)" in app.said.value and "Traceback" not in app.said.value
-
-
-def test_a_guess_of_the_time_follows_the_choices(file):
-    app = OwnData(file)
-    quick = app.step.value
-    app.quick.value = False
-    assert "takes about" in quick and app.step.value != quick
+    assert "there is no such file" in app.status.value and app.work.button.disabled
+    app.sample_button.click()
+    assert "2,809 images" in app.status.value and not app.work.button.disabled
+    app = OwnData(files[0])
+    for level, words in (("one percent", "must be numbers"), ("7", "far must lie in (0, 1)")):
+        app.far.value = level
+        app.work.start()
+        assert words in app.work.words.value and "Traceback" not in app.work.words.value

@@ -1,52 +1,67 @@
-"""Your own data without code: choose a file, say what its columns are, evaluate, look, export."""
+"""Your own data without code: choose files, say what their columns are, evaluate, look, export."""
 
 import base64
-import os
+import shutil
 import tempfile
-import threading
-import time
 import warnings
-from html import escape
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import ipywidgets as widgets
 import numpy as np
+import xarray as xr
 
-from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PROBE, InputError, require
+from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PERSON, PROBE, InputError, require
 from frkit.data.files import file_kind, named
 from frkit.data.opening import demo_faces
-from frkit.explore.panel import Stopped, end, labelled, start_at
+from frkit.explore.panel import labelled, start_at
+from frkit.explore.work import Work, message
 from frkit.reporting import page
-from frkit.reporting.opening import ENDINGS, guess, kind_of, open_data, preview
-from frkit.reporting.report import Report, report
+from frkit.reporting.opening import (
+    ENDINGS,
+    guess,
+    kind_of,
+    model_names,
+    open_data,
+    preview,
+    together,
+)
+from frkit.reporting.report import report
 
-# bytes: what Jupyter's connection to the browser lets through in one piece, unless who started it has allowed more
-MOST_UPLOADED = int(os.environ.get("FRKIT_MOST_UPLOADED", 9_000_000))
-MOST_READ = 4_000_000_000  # bytes of a file that is named by its path
-ACCEPTED = tuple(end for end in ENDINGS if end != ".zarr")  # a folder is no upload
-NONE, SEVERAL = "(none)", "Ctrl for several"
-SIDES = ("probe_identity", "reference_identity")
-SECONDS = {
-    True: (4.0, 1e-7),
-    False: (18.0, 5e-7),
-}  # quick -> of any report, and of each comparison of images
-WIDE = {"width": "auto", "max_width": "38em"}
+ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
+NONE = "(none)"
+MOST_LABELS = 50  # of an attribute whose groups can be compared
+DATA = (
+    "Name a file of embeddings, a score matrix or a table of scored pairs, or upload it. "
+    "Several files (a.npz; b.npz) are models that see the same images."
+)
+QUESTION = "Choose whose groups are compared, which models, and at which false accept rates."
+EVALUATE = "Press the button. The report appears beside these controls, or beneath them."
+EXPORT = "Download the report's page, or write it with its tables and figures into a folder."
+EMPTY = (
+    "<p>The report appears here: how good each model is, how sure that is, whether groups "
+    "differ, and who drives the errors.</p><p>Read your files or the sample data, then press "
+    "<b>Evaluate</b>.</p>"
+)
 
 
 def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
-    """Evaluate a file without code: path or upload, columns, attribute and models, then the report and its export.
+    """Evaluate files without code: choose columns, groups and models, look, and export.
 
     Parameters
     ----------
     path : str or Path, optional
-        The file with which it begins; by default the faces that come with the kit. A file that cannot be read is told
-        beside the controls.
+        The file with which it begins; by default the sample faces that come with frkit. Where it
+        cannot be read, the reason stands beneath the controls.
     **start
-        What the controls begin with: `by`, `models`, `far` (a text such as "0.01, 0.001"), `quick`, `folder`.
+        Values to begin with: by, models, far (a text such as "0.01, 0.001"), quick, folder.
 
     Returns
     -------
-    ipywidgets.HBox : choices to the left, the report to the right.
+    ipywidgets.HBox
+        Controls to the left, the report to the right.
 
     Raises
     ------
@@ -59,331 +74,235 @@ def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
     >>> type(fk.explore.own_data()).__name__
     'HBox'
     """
-    require(
-        path is None or isinstance(path, (str, Path)),
-        f"path must be that of a file, got {type(path).__name__}",
-    )
-    one = OwnData(path)
-    choices = {
-        "by": one.by,
-        "models": one.models,
-        "far": one.far,
-        "quick": one.quick,
-        "folder": one.folder,
-    }
-    start_at(choices, start)
-    return one.box
+    is_path = path is None or isinstance(path, (str, Path))
+    require(is_path, f"path must be that of a file, got {type(path).__name__}")
+    app = OwnData(path)
+    names = ("by", "models", "far", "quick", "folder")
+    start_at({name: getattr(app, name) for name in names}, start)
+    return app.box
 
 
 class OwnData:
-    """The controls and what they hold: `data` that was read, and the last report as `found`."""
+    """The controls, the data that were read, and the last report."""
 
     def __init__(self, path: str | Path | None = None):
-        self.data, self.found, self.thread = None, None, None
-        self.stopping = threading.Event()
-        self.path = labelled(
-            widgets.Text, "file", value=str(path or ""), placeholder="path; empty: the demo's faces"
-        )
-        self.upload = widgets.FileUpload(
-            accept=",".join(ACCEPTED), multiple=False, description="or upload"
-        )
+        self.data, self.report, self.roles = None, None, None
+        self.paths: list[Path] = []
+        self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
+        self.upload = widgets.FileUpload(accept=ACCEPTED, multiple=True, description="Upload")
         self.read_button = widgets.Button(description="Read")
-        self.said, self.preview = widgets.HTML(), widgets.HTML()
+        self.sample_button = widgets.Button(description="Use sample data")
+        self.status, self.preview = widgets.HTML(), widgets.HTML()
         self.columns = {
-            "score": labelled(widgets.SelectMultiple, "scores", rows=4, tooltip=SEVERAL),
-            "genuine": labelled(widgets.Dropdown, "genuine (1 or 0)", options=[NONE]),
-            **{
-                side: labelled(widgets.Dropdown, side.replace("_", " "), options=[NONE])
-                for side in SIDES
-            },
+            "score": control(widgets.SelectMultiple, "scores", rows=4),
+            "genuine": control(widgets.Dropdown, "genuine (1 or 0)", options=[NONE]),
+            "probe_identity": control(widgets.Dropdown, "probe identity", options=[NONE]),
+            "reference_identity": control(widgets.Dropdown, "reference identity", options=[NONE]),
         }
         self.mapping = widgets.VBox([*self.columns.values()])
-        self.by = labelled(widgets.Dropdown, "groups of", options=[NONE])
-        self.models = labelled(widgets.SelectMultiple, "models", rows=3, tooltip=SEVERAL)
-        self.far = labelled(widgets.Text, "FAR levels", value="0.01, 0.001")
-        self.quick = labelled(widgets.Checkbox, "quick (no long tests)", value=True)
-        self.run_button = widgets.Button(
-            description="Evaluate", button_style="primary", disabled=True
-        )
-        self.stop_button = widgets.Button(description="Stop", disabled=True)
-        self.bar, self.step = widgets.FloatProgress(max=1, layout={"width": "12em"}), widgets.HTML()
-        self.result = widgets.HTML("<p>The report stands here.</p>")
-        self.folder = labelled(widgets.Text, "folder", value="frkit-report")
-        self.save_button, self.link = (
-            widgets.Button(description="Write report", disabled=True),
-            widgets.HTML(),
-        )
-        self.box = self._laid_out()
-        self._connect()
+        self.by = control(widgets.Dropdown, "groups of", options=[NONE])
+        self.models = control(widgets.SelectMultiple, "models", rows=3)
+        self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
+        self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
+        self.folder = control(widgets.Text, "folder", value="frkit-report")
+        self.save_button = widgets.Button(description="Write report", disabled=True)
+        self.link, self.result = widgets.HTML(), widgets.HTML(EMPTY)
+        self.inputs = [self.path, self.upload, self.read_button, self.sample_button]
+        self.inputs += [*self.columns.values(), self.by, self.models, self.far, self.quick]
+        self.work = Work("Evaluate", self.evaluate, self.inputs)
+        self.box = self.layout()
+        self.read_button.on_click(lambda _button: self.read())
+        self.sample_button.on_click(lambda _button: self.read_sample())
+        self.save_button.on_click(lambda _button: self.save())
+        self.upload.observe(lambda change: self.receive(change.new), names="value")
+        for column in self.columns.values():
+            column.observe(lambda _change: self.map_columns(), names="value")
         self.read()
 
-    def _laid_out(self) -> widgets.HBox:
-        """Two columns, one beneath the other where the page is narrow."""
-        for one in (
-            self.path,
-            self.by,
-            self.models,
-            self.far,
-            self.quick,
-            self.folder,
-            *self.columns.values(),
-        ):
-            one.layout = widgets.Layout(**WIDE)
-            one.style.description_width = "10em"
-        buttons = widgets.HBox([self.run_button, self.stop_button, self.bar])
+    def layout(self) -> widgets.HBox:
+        """Controls and report side by side; one beneath the other where the page is narrow."""
         left = [
-            widgets.HTML("<b>1. Data</b>"), self.path, widgets.HBox([self.upload, self.read_button]), self.said,
-            self.preview, self.mapping, widgets.HTML("<b>2. Question</b>"), self.by, self.models, self.far, self.quick,
-            widgets.HTML("<b>3. Evaluate</b>"), buttons, self.step,
-            widgets.HTML("<b>4. Export</b>"), self.folder, self.save_button, self.link,
-        ]  # fmt: skip
-        columns = [
-            widgets.VBox(left, layout={"flex": "1 1 22em", "max_width": "40em", "min_width": "0"}),
-            widgets.VBox(
-                [self.result], layout={"flex": "2 1 30em", "min_width": "0", "overflow": "auto"}
-            ),
+            *heading("1. Data", DATA),
+            self.path,
+            widgets.HBox([self.upload, self.read_button, self.sample_button]),
+            self.status,
+            self.preview,
+            self.mapping,
+            *heading("2. Question", QUESTION),
+            *(self.by, self.models, self.far, self.quick),
+            *heading("3. Evaluate", EVALUATE),
+            *(self.work.buttons, self.work.words),
+            *heading("4. Export", EXPORT),
+            *(self.link, self.folder, self.save_button),
         ]
-        return widgets.HBox(
-            columns,
-            layout={"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"},
-        )
+        narrow = {"flex": "1 1 22em", "max_width": "40em", "min_width": "0"}
+        wide = {"flex": "2 1 30em", "min_width": "0", "overflow": "auto"}
+        columns = [widgets.VBox(left, layout=narrow), widgets.VBox([self.result], layout=wide)]
+        wrapped = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"}
+        return widgets.HBox(columns, layout=wrapped)
 
-    def _connect(self) -> None:
-        """Each button to what it does."""
-        acts = {"read": self.read, "run": self.start, "stop": self.stop, "save": self.save}
-        for name, act in acts.items():
-            getattr(self, f"{name}_button").on_click(lambda _, act=act: act())
-        self.upload.observe(lambda change: self.read() if change.new else None, names="value")
-        for control in self.columns.values():
-            control.observe(self._map, names="value")
-        for control in (self.quick, self.models):
-            control.observe(self._guess, names="value")
+    def receive(self, uploads: tuple) -> None:
+        """Store uploaded files, and read them."""
+        if not uploads:
+            return
+        folder = tempfile.mkdtemp()
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        paths = []
+        for file in uploads:
+            # without folders: a name such as ../../x must not leave the folder
+            name = Path(str(file["name"]).replace("\\", "/")).name
+            path = Path(folder, name)
+            path.write_bytes(file["content"])
+            paths.append(str(path))
+        self.upload.value = ()
+        self.path.value = "; ".join(paths)
+        self.read()
 
-    # --- data --------------------------------------------------------------------------------------------------------
+    def read_sample(self) -> None:
+        """Read the faces that come with frkit."""
+        self.path.value = ""
+        self.read()
 
     def read(self) -> None:
-        """Read the file that is named or was uploaded; what is wrong with it stands beneath."""
-        self.data, self.run_button.disabled, self.preview.value = None, True, ""
-        self.source, self.roles = None, None
-        try:
-            self.source = self._file()
-            if self.source is not None:
-                self._say(f"reading {self.source.name} ...")
-                self._look(self.source)
-            self._load()
-        except (InputError, OSError) as error:
-            self._say(str(error), bad=True)
+        """Look at the files that are named, guess what their columns are, and load them."""
+        names = [name.strip() for name in self.path.value.split(";")]
+        self.paths = [Path(name).expanduser() for name in names if name]
+        self.roles, self.preview.value = None, ""
+        self.work.button.disabled = True
+        with self.refusing():
+            if self.paths:
+                self.say(f"reading {', '.join(path.name for path in self.paths)} ...")
+                self.look(self.paths[0])
+            self.load()
 
-    def _file(self) -> Path | None:
-        """The file, its size and format checked; None for the demo."""
-        if self.upload.value:
-            (uploaded, *_), self.upload.value = self.upload.value, ()
-            name, size = Path(str(uploaded["name"]).replace("\\", "/")).name, int(uploaded["size"])
-            require(
-                size <= MOST_UPLOADED,
-                f"{name} has {size / 1e6:.0f} MB; uploads may have {MOST_UPLOADED / 1e6:.0f}: give its path instead",
-            )
-            words = f"{name}: frkit reads {', '.join(ACCEPTED)}; nothing is ever unpickled"
-            require(name.lower().endswith(ACCEPTED), words)
-            self.folder_of_upload = tempfile.TemporaryDirectory()  # gone with this object
-            path = Path(self.folder_of_upload.name, name)
-            path.write_bytes(bytes(uploaded["content"]))
-            self.path.value = str(path)
-            return path
-        if not self.path.value.strip():
-            return None
-        path = Path(self.path.value.strip()).expanduser()
+    def look(self, path: Path) -> None:
+        """Show the first rows of a table, and offer its columns as they were guessed."""
         with named(path):
-            file_kind(path)
-            size = path.stat().st_size
-            require(
-                size <= MOST_READ,
-                f"has {size / 1e9:.1f} GB; a report in a notebook takes {MOST_READ / 1e9:.0f}",
-            )
-        return path
-
-    def _look(self, path: Path) -> None:
-        """The first rows of a table, and what its columns seem to be."""
-        with named(path):
+            is_table = file_kind(path) in ("text", "parquet")
             form, guessed = guess(path)
-            if file_kind(path) in ("text", "parquet"):
-                table = preview(path, 5)
-                shown = table.iloc[:, :8].to_html(index=False, border=0, max_cols=8)
-                more = f" (8 of {table.shape[1]} columns)" if table.shape[1] > 8 else ""
-                self.preview.value = (
-                    f'<div style="overflow-x:auto">{shown}</div><small>first rows{more}</small>'
-                )
-            if form == "columns":
-                self._offer([str(name) for name in preview(path, 1).columns], guessed["columns"])
+            table = preview(path, 5) if is_table else None
+        if table is not None:
+            shown = table.to_html(index=False, border=0, max_cols=8)
+            self.preview.value = f'<div style="overflow-x:auto">{shown}</div>first rows'
+        if form == "columns":
+            header, roles = [str(name) for name in table.columns], guessed["columns"]
+            scores = [*np.atleast_1d(roles["score"])]
+            self.columns["score"].options, self.columns["score"].value = header, scores
+            for name in ("genuine", "probe_identity", "reference_identity"):
+                self.columns[name].options = [NONE, *header]
+                self.columns[name].value = roles.get(name, NONE)
+            self.roles = roles  # from now on another choice reads again
 
-    def _offer(self, header: list[str], roles: dict) -> None:
-        """Put the columns of a table of pairs into the controls, as they were guessed."""
-        self.columns["score"].options, self.columns["score"].value = (
-            header,
-            [*np.atleast_1d(roles["score"])],
-        )
-        for name in ("genuine", *SIDES):
-            self.columns[name].options = [NONE, *header]
-            self.columns[name].value = roles.get(name, NONE)
-        self.roles = roles  # from now on another choice reads again
-
-    def _map(self, _change: object) -> None:
-        """Read again with other columns."""
-        if self.source is None or self.roles is None:
+    def map_columns(self) -> None:
+        """Load again with other columns."""
+        if self.roles is None:
             return
-        try:
-            own = {
-                name: control.value
-                for name, control in self.columns.items()
-                if control.value not in (NONE, ())
-            }
-            kept = {name: role for name, role in self.roles.items() if name not in self.columns}
-            require("score" in own, "choose at least one column of scores")
-            self.roles = (
-                kept
-                | own
-                | {"score": list(own["score"]) if len(own["score"]) > 1 else own["score"][0]}
-            )
-            self._load()
-        except (InputError, OSError) as error:
-            self.run_button.disabled = True
-            self._say(str(error), bad=True)
+        chosen = {name: column.value for name, column in self.columns.items()}
+        scores = list(chosen.pop("score"))
+        others = {name: role for name, role in self.roles.items() if name not in self.columns}
+        chosen = {name: role for name, role in chosen.items() if role != NONE}
+        self.work.button.disabled = True
+        with self.refusing():
+            require(scores, "choose at least one column of scores")
+            score = scores if len(scores) > 1 else scores[0]
+            self.roles = others | chosen | {"score": score}
+            self.load()
 
-    def _load(self) -> None:
-        """The data themselves, and what can be asked of them."""
-        how = {} if self.roles is None else {"format": "columns", "columns": self.roles}
+    def load(self) -> None:
+        """Load the data, and offer what can be asked of them."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            self.data = demo_faces() if self.source is None else open_data(self.source, **how)
-        self.mapping.layout.display = "none" if self.roles is None else ""
-        names = self._attributes()
-        self.by.options = [NONE, *names]
-        self.by.value = names[0] if names else NONE
+            self.data = self.opened()
+        attributes = attributes_of(self.data)
+        self.by.options = [NONE, *attributes]
+        self.by.value = attributes[0] if attributes else NONE
         models = self.data[MODEL].values.astype(str).tolist() if MODEL in self.data.dims else []
-        self.models.options, self.models.value = models, models
+        self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
-        sizes = ", ".join(
-            f"{size:,} {dim}s"
-            for dim, size in self.data.sizes.items()
-            if dim in (IMAGE, PAIR, PROBE)
-        )
-        self._say(
-            f"{kind_of(self.data)}: {sizes}; attributes: {', '.join(names) or 'none'}", *caught
-        )
-        self.run_button.disabled = False
-        self._guess()
+        self.mapping.layout.display = "none" if self.roles is None else ""
+        sizes = self.data.sizes
+        counts = [f"{sizes[dim]:,} {dim}s" for dim in (IMAGE, PAIR, PROBE) if dim in sizes]
+        said = f"{kind_of(self.data)}: {', '.join(counts)}; "
+        said += f"attributes: {', '.join(attributes) or 'none'}"
+        self.say(". ".join([said, *(str(caution.message) for caution in caught)]))
+        self.work.button.disabled = False
 
-    def _attributes(self) -> list[str]:
-        """Attributes of the people, of at most 50 labels."""
-        side = "" if IMAGE in self.data.dims else f"{PROBE}_"
-        known = {
-            str(name): self.data[name].values
-            for name in self.data.coords
-            if self.data[name].ndim == 1
-        }
-        labels = {
-            name.removeprefix(side): held for name, held in known.items() if name.startswith(side)
-        }
-        names = [name for name in labels if name not in (IDENTITY, IMAGE, MODEL, "person")]
-        return [name for name in names if len(np.unique(labels[name].astype(str))) <= 50]
+    def opened(self) -> xr.Dataset | xr.DataArray:
+        """The faces or scores in the files; the sample where none is named."""
+        if not self.paths:
+            return demo_faces()
+        parts = [open_data(path, **self.opening()) for path in self.paths]
+        return parts[0] if len(parts) == 1 else together(dict(zip(model_names(self.paths), parts)))
 
-    # --- evaluation --------------------------------------------------------------------------------------------------
+    def opening(self) -> dict:
+        """What `open_data` is told about the columns."""
+        return {} if self.roles is None else {"format": "columns", "columns": self.roles}
 
-    def _guess(self, _change: object = None) -> None:
-        """How long an evaluation will take."""
-        if self.data is not None:
-            sizes = self.data.sizes
-            pairs = (
-                sizes[IMAGE] ** 2 if IMAGE in sizes else sizes.get(PAIR, sizes.get(PROBE, 0) ** 2)
-            )
-            each, of_pair = SECONDS[self.quick.value]
-            seconds = max(1, len(self.models.value)) * (each + of_pair * pairs)
-            self.step.value = f"<small>takes about {seconds:.0f} s on two cores</small>"
-
-    def start(self) -> None:
-        """Evaluate beside the notebook, so that the stop button can be pressed."""
+    def evaluate(self, progress: Callable) -> None:
+        """Make the report and show it."""
         try:
-            levels = [
-                float(word) for word in self.far.value.replace(";", ",").split(",") if word.strip()
-            ]
+            far = [float(level) for level in self.far.value.split(",")]
         except ValueError:
-            self._say(
-                f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}", bad=True
-            )
-            return
-        self.stopping.clear()
-        self.run_button.disabled, self.stop_button.disabled = True, False
-        data, chosen = self.data, [*self.models.value]
-        if 0 < len(chosen) < len(self.models.options):
-            data = data.sel({MODEL: chosen if len(chosen) > 1 else chosen[0]})
-        how = {
-            "by": None if self.by.value == NONE else self.by.value,
-            "far": levels,
-            "quick": self.quick.value,
-        }
-        self.thread = threading.Thread(target=self._run, args=(data, how), daemon=True)
-        self.thread.start()
-
-    def stop(self) -> None:
-        """End the evaluation at its next line of Python; where a library keeps that to itself, after the step."""
-        self.stopping.set()
-        self.stop_button.disabled, self.step.value = True, "<small>stops</small>"
-        end(self.thread)
-
-    def _run(self, data, how: dict) -> None:
-        """The report, in a thread of its own; whatever is wrong becomes text, and the buttons are as they were."""
-        begin = time.monotonic()
-
-        def tell(share: float, words: str) -> None:
-            if self.stopping.is_set():
-                raise Stopped
-            self.bar.value, spent = share, time.monotonic() - begin
-            left = f", about {spent * (1 - share) / share:.0f} s to go" if share > 0.05 else ""
-            self.step.value = f"<small>{escape(words)}: {spent:.0f} s{left}</small>"
-
-        try:
-            found = report(data, **how, progress=tell)
-            found.made["data"] = None if self.source is None else str(self.source)
-            if self.roles is not None:
-                found.made["opening"] = {"format": "columns", "columns": self.roles}
-            self.show(found)
-        except Stopped:
-            self.step.value = "<small>stopped</small>"
-        except Exception as error:
-            self._say(
-                str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}",
-                bad=True,
-            )
-        finally:
-            self.bar.value, self.run_button.disabled, self.stop_button.disabled = 0, False, True
-
-    def show(self, found: Report) -> None:
-        """The report, with its figures, beside the controls."""
-        self.found = found
-        self.result.value = body = page.fragment(found)
-        whole = base64.b64encode(page.page(found, body).encode("utf-8")).decode("ascii")
-        self.link.value = (
-            f'<a download="report.html" href="data:text/html;base64,{whole}">download the page</a>'
-        )
+            raise InputError(
+                f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}"
+            ) from None
+        data, models = self.data, list(self.models.value)
+        every_model = len(models) in (0, len(self.models.options))
+        if not every_model:
+            data = data.sel({MODEL: models if len(models) > 1 else models[0]})
+        by = None if self.by.value == NONE else self.by.value
+        self.report = report(data, by=by, far=far, quick=self.quick.value, progress=progress)
+        if self.paths and every_model:  # its notebook opens the files again
+            names = dict(zip(model_names(self.paths), map(str, self.paths)))
+            source = names if len(names) > 1 else str(self.paths[0])
+            self.report.made |= {"data": source}
+            self.report.made |= {"opening": self.opening()} if self.roles else {}
+        self.result.value = page.fragment(self.report)
+        whole = base64.b64encode(page.page(self.report).encode("utf-8")).decode("ascii")
+        address = f"data:text/html;base64,{whole}"
+        self.link.value = f'<a download="report.html" href="{address}">download the page</a>'
         self.save_button.disabled = False
-        self.step.value = f"<small>done in {found.seconds:.0f} s</small>"
 
     def save(self) -> None:
         """Write the report's folder."""
-        try:
-            folder = self.found.save(self.folder.value.strip() or "frkit-report")
-            self._say(f"written: {folder.resolve()}")
-        except (InputError, OSError) as error:
-            self._say(str(error), bad=True)
+        with self.refusing():
+            folder = self.report.save(self.folder.value.strip() or "frkit-report")
+            self.say(f"written: {folder.resolve()}")
 
-    def _say(self, words: str, *warned, bad: bool = False) -> None:
-        """A sentence beneath the file's controls; errors stand out."""
-        more = "".join(f"<br>{escape(str(one.message))}" for one in warned)
-        mark = (
-            'role="alert" style="color:#D55E00;font-weight:bold;'
-            if bad
-            else 'role="status" style="'
-        )
-        self.said.value = (
-            f'<p {mark}overflow-wrap:anywhere;line-height:1.4">{escape(words)}{more}</p>'
-        )
+    def say(self, words: str, alert: bool = False) -> None:
+        """A sentence beneath the controls of the files."""
+        self.status.value = message(words, alert)
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """What cannot be read or written becomes words beneath the controls of the files."""
+        try:
+            yield
+        except (InputError, OSError) as error:
+            self.say(str(error), alert=True)
+
+
+def attributes_of(data: xr.Dataset | xr.DataArray) -> list[str]:
+    """Attributes whose groups can be compared."""
+    side = "" if IMAGE in data.dims else f"{PROBE}_"
+    attributes = []
+    for coord, values in data.coords.items():
+        name = str(coord).removeprefix(side)
+        if not str(coord).startswith(side) or name in (IDENTITY, IMAGE, MODEL, PERSON):
+            continue
+        if values.ndim == 1 and len(np.unique(values.astype(str))) <= MOST_LABELS:
+            attributes.append(name)
+    return attributes
+
+
+def heading(title: str, words: str) -> tuple[widgets.HTML, widgets.HTML]:
+    """The title of a step, and what to do there."""
+    return widgets.HTML(f"<h3>{title}</h3>"), widgets.HTML(message(words))
+
+
+def control(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
+    """A control that fits into the narrow column."""
+    made = labelled(kind, label, **settings)
+    made.layout = widgets.Layout(width="auto", max_width="38em")
+    made.style.description_width = "10em"
+    return made

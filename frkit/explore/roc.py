@@ -18,26 +18,30 @@ TREE = ("frkit.evaluate(scores, far=...)", "empirical", "provenance")
 
 
 def within(far: tuple[float, float]) -> dict[str, slice]:
-    """What selects a range of FAR levels, both ends with it."""
+    """Select a range of FAR levels, both ends included."""
     return {FAR_LEVEL: slice(far[0] * (1 - 1e-9), far[1] * (1 + 1e-9))}
 
 
 def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VBox:
-    """Explore ROC curves with their bands: curves, kind of interval, nominal level and range of FAR.
+    """Explore ROC curves with their bands: curves, method, nominal level and range of FAR.
 
     Parameters
     ----------
-    evaluation : what `evaluate` returned, or several of them by name; with replicates in all of them more methods can
-        be chosen.
-    start : values to begin with: method, level, far (two levels), curves.
+    evaluation : xr.DataTree or dict of str to xr.DataTree
+        What `evaluate` returned, or several of them by name. Where all have replicates, more
+        methods can be chosen.
+    **start
+        Values to begin with: method, level, far (two levels), curves.
 
     Returns
     -------
-    ipywidgets.VBox : controls above a figure that follows them; cautions of the chosen bands beneath it.
+    ipywidgets.VBox
+        Controls above a figure that follows them; cautions of the chosen bands beneath it.
 
     Raises
     ------
-    InputError : an evaluation without FAR levels, or nothing to make intervals of.
+    InputError
+        For an evaluation without FAR levels, or without anything to make intervals of.
 
     References
     ----------
@@ -54,50 +58,54 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     """
     require_returned("evaluation", evaluation, *TREE)
     evaluations = {"": evaluation} if isinstance(evaluation, xr.DataTree) else evaluation
-    choices = {}
-    for name, one in evaluations.items():
-        coords = one["empirical"].coords
+    curves = {}  # words -> evaluation and model
+    for name, tree in evaluations.items():
+        coords = tree["empirical"].coords
         require(
             FAR_LEVEL in coords, "this evaluation has no FAR levels: call evaluate(..., far=...)"
         )
         for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
-            choices[", ".join(part for part in (name, model) if part) or "empirical curve"] = (
-                name,
-                model,
-            )
-    without = all("people" in one.children for one in evaluations.values())
-    resampled = all("replicates" in one.children for one in evaluations.values())
-    methods = ("effective",) * without + OF_REPLICATES * resampled
-    require(
-        len(methods) > 0, "this evaluation has no replicates: call evaluate(..., resampling=...)"
-    )
+            words = ", ".join(filter(None, (name, model)))
+            curves[words or "empirical curve"] = name, model
+    trees = evaluations.values()
+    methods = ["effective"] if all("people" in tree.children for tree in trees) else []
+    if all("replicates" in tree.children for tree in trees):
+        methods += OF_REPLICATES
+    require(methods, "this evaluation has no replicates: call evaluate(..., resampling=...)")
+    levels = next(iter(trees))["empirical"].coords[FAR_LEVEL].values
     controls = {
         "method": menu("interval", options=methods),
         "level": number("nominal level", **LEVEL),
-        "far": far_range(next(iter(evaluations.values()))["empirical"].coords[FAR_LEVEL].values),
-        "curves": several("curves", list(choices.items()), list(choices.values())),
+        "far": far_range(levels),
+        "curves": several("curves", list(curves.items()), list(curves.values())),
     }
 
     @remembered
-    def made(name, method, level) -> xr.Dataset:
+    def band_of(name, method, level) -> xr.Dataset:
         return band(evaluations[name], "frr", method=method, level=level)
 
-    def show(ax: Axes, method, level, far, curves) -> None:
-        bands = chosen_bands(partial(made, method=method, level=level), curves, far)
-        if not bands:
-            return say(ax, "choose at least one curve")
-        plot.roc(bands, ax)
+    def draw(ax: Axes, method, level, far, curves) -> None:
+        bands = chosen_bands(partial(band_of, method=method, level=level), curves, far)
+        if bands:
+            plot.roc(bands, ax)
+        else:
+            say(ax, "choose at least one curve")
 
-    return Panel(controls, show, start=start).box()
+    return Panel(controls, draw, start=start).box()
 
 
 def chosen_bands(
-    made: Callable[[str], xr.Dataset], curves: Iterable, far: tuple
+    band_of: Callable[[str], xr.Dataset], curves: Iterable, far: tuple[float, float]
 ) -> dict[str, xr.Dataset]:
-    """The bands of some curves, each given by its evaluation's name and model, within a range of FAR, by evaluation."""
-    found = {}
-    for name in dict.fromkeys(name for name, _ in curves):
-        models = {MODEL: [model for data, model in curves if data == name and model]}
-        bands = made(name).sel(within(far))
-        found[name] = bands.sel(models) if MODEL in bands.dims else bands
-    return found
+    """The bands of some curves within a range of FAR, by evaluation.
+
+    Each curve is given by the name of its evaluation and by its model.
+    """
+    models: dict[str, list] = {}
+    for name, model in curves:
+        models.setdefault(name, []).append(model)
+    bands = {name: band_of(name).sel(within(far)) for name in models}
+    return {
+        name: found.sel({MODEL: models[name]}) if MODEL in found.dims else found
+        for name, found in bands.items()
+    }

@@ -1,6 +1,7 @@
-"""Explorers of experiments: consistency, bias of the bootstrap, coverage, and representation bias."""
+"""Explorers of experiments: consistency, bootstrap bias, coverage, and representation bias."""
 
 import json
+from collections.abc import Callable
 from functools import cache
 
 import ipywidgets as widgets
@@ -30,7 +31,9 @@ SIZES = {
     "dim": ("dimension p", 16, 256, 16),
     "n_datasets": ("data sets", 20, 200, 20),
 }
-SPLITS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
+CURVES = {"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}
+RIGHT = {"coverage along FAR": "along", "laws of the error": "laws"}
+FOLDS = {"people: no one in two folds": "identity", "images: a person may be in several": "image"}
 FANS = (*BIAS, "replicates", "truth", REPLICATE, "seed", "level")
 
 
@@ -39,16 +42,20 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
 
     Parameters
     ----------
-    result : what `studies.consistency` returned.
-    start : values to begin with: size, far (two levels), model.
+    result : xr.Dataset
+        What `studies.consistency` returned.
+    **start
+        Values to begin with: size, far (two levels), model.
 
     Returns
     -------
-    ipywidgets.VBox : controls above two figures that follow them.
+    ipywidgets.VBox
+        Controls above two figures that follow them.
 
     Raises
     ------
-    InputError : the result holds no FAR level.
+    InputError
+        For anything that `studies.consistency` did not return.
 
     References
     ----------
@@ -69,35 +76,41 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     if MODEL in result.dims:
         controls["model"] = menu("model", options=result[MODEL].values.tolist())
 
+    def of_model(model: str | None) -> xr.Dataset:
+        return result if model is None else result.sel({MODEL: model})
+
     def curves(ax: Axes, size, far, model=None) -> None:
-        plot.growth(result if model is None else result.sel({MODEL: model}), size, ax, far=far)
+        plot.growth(of_model(model), size, ax, far=far)
 
     def distances(ax: Axes, size, far, model=None) -> None:
-        one = result if model is None else result.sel({MODEL: model})
-        plot.consistency(studies.sup_distance(one, far), ax).axvline(
-            int(one.n_images.sel(size=size)), **MARK
-        )
+        chosen = of_model(model)
+        plot.consistency(studies.sup_distance(chosen, far), ax)
+        ax.axvline(int(chosen.n_images.sel(size=size)), **MARK)
 
     return Panel(controls, curves, distances, start=start).box()
 
 
 def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -> widgets.VBox:
-    """Explore when the naive bootstrap goes wrong: images per identity, FAR level, and kind of fan.
+    """Explore when the naive bootstrap goes wrong: images per identity, FAR level, kind of fan.
 
     Parameters
     ----------
-    study : what `studies.bootstrap_bias` returned.
-    mixture : the vmf Mixture it was made of; then a button draws new data and bootstraps them, with a
-        progress bar.
-    start : values to begin with: per_identity, far (a level), moved (True: recentered).
+    study : xr.Dataset
+        What `studies.bootstrap_bias` returned.
+    mixture : Mixture, optional
+        The mixture that the study was made of. Then a button draws new data and bootstraps them.
+    **start
+        Values to begin with: per_identity, far (a level), moved (True: recentered).
 
     Returns
     -------
-    ipywidgets.VBox : controls above two figures that follow them.
+    ipywidgets.VBox
+        Controls above two figures that follow them.
 
     Raises
     ------
-    InputError : the study holds no intervals.
+    InputError
+        For anything that `studies.bootstrap_bias` did not return.
 
     References
     ----------
@@ -112,46 +125,43 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     ['images per identity', 'FAR level', 'bootstrap curves']
     """
     require_returned("study", study, *FANS)
-    known = mixture is None or isinstance(mixture, Mixture)
-    require(known, "mixture must be what vmf.mixture(n_identities, dim) returned")
-    shown = {"study": study}
-    levels, sizes = far_names(study[FAR_LEVEL].values), study.per_identity.values.tolist()
+    is_mixture = mixture is None or isinstance(mixture, Mixture)
+    require(is_mixture, "mixture must be what vmf.mixture(n_identities, dim) returned")
+    latest = {"study": study}
+    levels = study[FAR_LEVEL].values
+    sizes = study.per_identity.values.tolist()
     controls = {
         "per_identity": slider("images per identity", options=sizes),
-        "far": slider("FAR level", options=levels, index=len(levels) // 2),
-        "moved": menu(
-            "bootstrap curves", options={"naive: θ*": False, "recentered: θ + (θ* − θ~)": True}
-        ),
+        "far": slider("FAR level", options=far_names(levels), index=len(levels) // 2),
+        "moved": menu("bootstrap curves", options=CURVES),
     }
 
     def curves(ax: Axes, per_identity, far, moved) -> None:
-        fan, truth = (
-            shown["study"].sel(per_identity=per_identity),
-            xr.Dataset({"frr": shown["study"].truth}),
-        )
-        plot.fan(recentered(fan) if moved else fan, ax, truth=truth).axvline(far, **MARK)
+        fan = latest["study"].sel(per_identity=per_identity)
+        truth = xr.Dataset({"frr": latest["study"].truth})
+        plot.fan(recentered(fan) if moved else fan, ax, truth=truth)
+        ax.axvline(far, **MARK)
 
     def intervals(ax: Axes, per_identity, far) -> None:
-        plot.bootstrap_bias(shown["study"], far, ax).axvline(sizes.index(per_identity), **MARK)
+        plot.bootstrap_bias(latest["study"], far, ax)
+        ax.axvline(sizes.index(per_identity), **MARK)
 
-    def compute(**_chosen) -> None:
-        attrs = shown["study"].attrs
-        how = {"n": study.sizes[REPLICATE], "seed": attrs["seed"] + 1, "level": attrs["level"]}
-        far = study[FAR_LEVEL].values
-        shown["study"] = studies.bootstrap_bias(
-            mixture, per_identity=tuple(sizes), far=far, progress=False, **how
+    def compute(progress: Callable, **_chosen) -> None:
+        before = latest["study"].attrs
+        latest["study"] = studies.bootstrap_bias(
+            mixture,
+            per_identity=tuple(sizes),
+            far=levels,
+            n=study.sizes[REPLICATE],
+            level=before["level"],
+            seed=before["seed"] + 1,
+            progress=progress,
         )
 
-    def seconds(**_chosen) -> float:
-        people, n = len(mixture.concentrations), study.sizes[REPLICATE]
-        return sum(0.2 + 5e-9 * (people * size) ** 2 * (1 + n / 200) for size in sizes)  # two cores
-
     panel = Panel(controls, curves, intervals, room=(0.85, 1.35), start=start)
-    return (
-        panel.box()
-        if mixture is None
-        else panel.box("Draw new data and bootstrap them", compute, seconds)
-    )
+    if mixture is None:
+        return panel.box()
+    return panel.box("Draw new data and bootstrap them", compute)
 
 
 def recentered(fan: xr.Dataset) -> xr.Dataset:
@@ -161,21 +171,25 @@ def recentered(fan: xr.Dataset) -> xr.Dataset:
 
 
 def coverage(study: xr.Dataset, **start) -> widgets.VBox:
-    """Explore how often intervals hold the truth: FAR, nominal level, scheme; and studies of another size.
+    """Explore how often intervals cover the truth: FAR, nominal level, scheme; and other sizes.
 
     Parameters
     ----------
-    study : what `studies.coverage` returned.
-    start : values to begin with: far (a level), level, scheme, beside ("along" or "laws").
+    study : xr.Dataset
+        What `studies.coverage` returned.
+    **start
+        Values to begin with: far (a level), level, scheme, beside ("along" or "laws").
 
     Returns
     -------
-    ipywidgets.VBox : controls above two figures that follow them, and controls of the size of a new study, which
-        a button computes with a progress bar.
+    ipywidgets.VBox
+        Controls above two figures that follow them. Further controls set the size of a new study,
+        which a button computes.
 
     Raises
     ------
-    InputError : the study holds no coverage.
+    InputError
+        For anything that `studies.coverage` did not return.
 
     References
     ----------
@@ -185,84 +199,89 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, far=[0.1, 0.2], replicates=20, progress=False)
+    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
     >>> [child.description for child in fk.explore.coverage(study).children[:4]]
     ['FAR level', 'nominal coverage', 'scheme', 'on the right']
     """
     require_returned("study", study, *STUDY, "scheme", "study")
-    shown, made, fars = (
-        {"study": study},
-        json.loads(study.attrs["study"]),
-        far_names(study[FAR_LEVEL].values),
-    )
+    latest, settings = {"study": study}, json.loads(study.attrs["study"])
+    fars = far_names(study[FAR_LEVEL].values)
     levels = [(f"{level:.2f}", level) for level in study.level.values.tolist()]
     controls = {
         "far": slider("FAR level", options=fars, index=len(fars) // 2),
         "level": slider("nominal coverage", options=levels, index=len(levels) - 1),
         "scheme": menu("scheme", options=study.scheme.values.tolist()),
-        "beside": menu(
-            "on the right", options={"coverage along FAR": "along", "laws of the error": "laws"}
-        ),
+        "beside": menu("on the right", options=RIGHT),
     }
-    asked = {}
-    for name, (label, low, high, step) in SIZES.items():
-        value = made[name] if isinstance(made[name], int) else low
-        limits = {"min": min(low, value), "max": max(high, value), "step": step}
-        asked[name] = labelled(widgets.IntSlider, label, value=value, **limits)
-    limits = {
-        "min": 1,
-        "max": max(1000, made["concentrations"][1]),
-        "step": 1,
-        "readout_format": ".0f",
-    }
-    ends = [float(round(end)) for end in made["concentrations"]]  # on the slider's steps
-    asked["kappa"] = labelled(widgets.FloatRangeSlider, "concentrations κ", value=ends, **limits)
 
-    def levels_of(ax: Axes, far, level, scheme) -> None:
-        plot.coverage(shown["study"].sel({"scheme": scheme}), far, ax).axvline(level, **MARK)
+    def of_levels(ax: Axes, far, level, scheme) -> None:
+        plot.coverage(latest["study"].sel({"scheme": scheme}), far, ax)
+        ax.axvline(level, **MARK)
 
-    def rest(ax: Axes, far, level, scheme, beside) -> None:
-        one = shown["study"].sel({"scheme": scheme})
+    def along_or_laws(ax: Axes, far, level, scheme, beside) -> None:
+        chosen = latest["study"].sel({"scheme": scheme})
         if beside == "laws":
-            plot.error_laws(one, far, ax)
+            plot.error_laws(chosen, far, ax)
         else:
-            plot.coverage_along(one.sel(level=level), ax=ax).axvline(far, **MARK)
+            plot.coverage_along(chosen.sel(level=level), ax=ax)
+            ax.axvline(far, **MARK)
 
-    def compute(n_identities, per_identity, dim, n_datasets, kappa, **_chosen) -> None:
-        kept = {
-            f"{name}s": tuple(study[name].values.tolist()) for name in ("scheme", "method", "level")
-        }
-        population = mixture(n_identities, dim, kappa=kappa, seed=made["seed"])
-        sizes = {
-            "n_datasets": n_datasets,
-            "per_identity": per_identity,
-            "replicates": made["replicates"],
-        }
-        sizes |= {"far": study[FAR_LEVEL].values, "seed": made["seed"], "progress": False}
-        shown["study"] = studies.coverage(population, **sizes, **kept)
+    def compute(n_identities, per_identity, dim, n_datasets, kappa, progress, **_chosen) -> None:
+        latest["study"] = studies.coverage(
+            mixture(n_identities, dim, kappa=kappa, seed=settings["seed"]),
+            n_datasets=n_datasets,
+            per_identity=per_identity,
+            far=study[FAR_LEVEL].values,
+            schemes=tuple(study.scheme.values.tolist()),
+            methods=tuple(study.method.values.tolist()),
+            levels=tuple(study.level.values.tolist()),
+            replicates=settings["replicates"],
+            seed=settings["seed"],
+            progress=progress,
+        )
 
-    def seconds(n_identities, per_identity, n_datasets, **_chosen) -> float:
-        return n_datasets * (0.03 + 0.3 * (n_identities * per_identity / 1e4) ** 2)  # two cores
+    panel = Panel(controls, of_levels, along_or_laws, start=start)
+    return panel.box("Run a study of this size", compute, **size_controls(settings))
 
-    return Panel(controls, levels_of, rest, start=start).box(
-        "Run a study of this size", compute, seconds, **asked
+
+def size_controls(settings: dict) -> dict[str, widgets.Widget]:
+    """Sliders for the size of a coverage study; they begin with that of these settings."""
+    sliders = {}
+    for name, (label, low, high, step) in SIZES.items():
+        value = settings[name] if isinstance(settings[name], int) else low
+        limits = {"min": min(low, value), "max": max(high, value), "step": step}
+        sliders[name] = labelled(widgets.IntSlider, label, value=value, **limits)
+    kappa = [round(end) for end in settings["concentrations"]]
+    sliders["kappa"] = labelled(
+        widgets.IntRangeSlider, "concentrations κ", value=kappa, min=1, max=max(1000, kappa[1])
     )
+    return sliders
 
 
 def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     """Explore estimates of representation bias where the truth is known.
 
-    Two Gaussian classes of people lie a chosen distance apart. The exact curve follows the class balance; a button
-    draws people and estimates RLB, held out and in sample, with the comparators beside it, and shows its progress.
+    Two Gaussian classes of people lie a chosen distance apart. The exact curve follows the class
+    balance. A button draws people and estimates RLB, held out and in sample, and the comparators.
 
     Parameters
     ----------
-    per_identity : images of each person, 1 or more; half of their noise is common to them.
-    start : values to begin with: distance, share.
+    per_identity : int
+        Images of each person, 1 or more; half of their noise is common to them.
+    **start
+        Values to begin with: distance, share.
 
     Returns
     -------
-    ipywidgets.VBox : controls above two figures that follow them. Estimates stay until the class balance changes.
+    ipywidgets.VBox
+        Controls above two figures that follow them. Estimates stay until the class balance
+        changes.
+
+    Raises
+    ------
+    InputError
+        For `per_identity` below 1.
 
     References
     ----------
@@ -275,7 +294,7 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     ['attribute strength', 'share of class 1']
     """
     require_whole("per_identity", per_identity, 1)
-    done: dict[float, list] = {}
+    trials: dict[float, list] = {}  # by share
     controls = {
         "distance": number("attribute strength", value=2, min=0, max=6, step=0.5),
         "share": slider("share of class 1", options=[0.1, 0.25, 0.5, 0.75, 0.9], value=0.5),
@@ -283,28 +302,26 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     asked = {
         "n_images": slider("images n", options=[300, 1000, 3000], value=1000),
         "n_features": slider("dimension", options=[8, 64, 256], value=64),
-        "by": menu("folds of", options=SPLITS),
+        "by": menu("folds of", options=FOLDS),
         "hidden": slider("network width", options=[8, 64, 200], value=64),
     }
-
     true_bias = cache(studies.true_bias)
 
     def estimates(ax: Axes, distance, share) -> None:
-        plot.trials(true_bias(share), done.get(share, []), ax).axvline(distance, **MARK)
+        plot.trials(true_bias(share), trials.get(share, []), ax)
+        ax.axvline(distance, **MARK)
 
     def measures(ax: Axes, share) -> None:
-        if not done.get(share):
-            return say(ax, "not estimated yet: press the button")
-        plot.comparators(done[share][-1], ax)
+        if share in trials:
+            plot.comparators(trials[share][-1], ax)
+        else:
+            say(ax, "not estimated yet: press the button")
 
-    def compute(share, **chosen) -> None:
-        before = done.setdefault(share, [])
-        law = {"shares": (share, 1 - share), "per_identity": per_identity}
-        before.append(studies.trial(**chosen, **law, seed=len(before)))
+    def compute(share, progress, **chosen) -> None:
+        before = trials.get(share, [])
+        shares = (share, 1 - share)
+        latest = studies.trial(shares=shares, per_identity=per_identity, seed=len(before), **chosen)
+        trials[share] = [*before, latest]
 
-    def seconds(n_images, hidden, **_chosen) -> float:
-        return 1 + n_images * (20 + hidden) / 40_000  # two cores
-
-    return Panel(controls, estimates, measures, start=start).box(
-        "Draw people and estimate", compute, seconds, **asked
-    )
+    panel = Panel(controls, estimates, measures, start=start)
+    return panel.box("Draw people and estimate", compute, **asked)
