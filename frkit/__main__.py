@@ -1,8 +1,8 @@
-"""The command `frkit`: a report on files, on the bundled faces, and files turned into another form."""
+"""The command `frkit`: reports on files or demo faces, checks of reports, other file forms."""
 
 import argparse
 import re
-import shutil
+import shlex
 import signal
 import sys
 import warnings
@@ -15,120 +15,79 @@ FAR = [1e-2, 1e-3, 1e-4]  # where no levels are asked for
 SEVERAL = {"nargs": "+", "action": "extend"}  # "--far 0.1 --far 0.2" is both
 EPILOG = """\
 examples
-  frkit demo                                       a report on faces that come with the kit
+  frkit demo                                       a report on faces that come with frkit
   frkit report faces.npz --by gender               embeddings with identities and gender
   frkit report a.npz b.npz --by gender -o out      two models on the same images, compared
   frkit report scores.csv --score arcface cosface  a table of scored pairs, two columns of scores
-  frkit report matrix.csv --far 1e-2 1e-3          a matrix of scores, ids in the first row and column
+  frkit report matrix.csv --far 1e-2 1e-3          a matrix of scores, ids in first row and column
+  frkit check out/report.json --max frr@1e-3=0.05  whether the numbers stay below limits
 
-The files: embeddings (.npz, .npy with .csv, .csv, .parquet, .mat, .nc), a matrix of scores (.csv, .npy) or a list of
-scored pairs (.csv, .tsv, .parquet; other formats by --format). Nothing is ever unpickled. In the report FAR is the
-share of comparisons of strangers that are accepted, FRR the share of comparisons of one person that are rejected.
+The files: embeddings (.npz, .npy with .csv, .csv, .parquet, .mat, .nc), a matrix of scores (.csv,
+.npy) or a list of scored pairs (.csv, .tsv, .parquet; other formats by --format). Nothing is ever
+unpickled. In the report FAR is the share of comparisons of different people that are accepted, FRR
+the share of comparisons of one person that are rejected.
 """
+CHECK_EPILOG = """\
+Each limit is MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05, frr_max_min@1e-3=2 or eer=0.03. LEVEL is a
+FAR level (or threshold) of the report; without it all levels count. Every model and group counts.
 
-
-def parser() -> argparse.ArgumentParser:
-    """All commands and options."""
-    raw = argparse.RawDescriptionHelpFormatter
-    words = "How good is this matching system, how fair, and how sure is that? A report on your own data."
-    top = argparse.ArgumentParser("frkit", description=words, epilog=EPILOG, formatter_class=raw)
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    report = commands.add_parser(
-        "report", help="evaluate files and write a report", epilog=EPILOG, formatter_class=raw
-    )
-    report.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="one file, or one for each model (of the same images)",
-    )
-    demo = commands.add_parser("demo", help="the same on faces that come with the kit")
-    for one in (report, demo):
-        _add_report_options(one, "frkit-report" if one is report else "frkit-demo")
-    _add_reading(report)
-    convert = commands.add_parser(
-        "convert", help="write what a file holds as .npz (faces) or .csv (scored pairs)"
-    )
-    convert.add_argument("file", metavar="FILE")
-    convert.add_argument(
-        "output", metavar="OUT", help="a name that ends in .npz (faces), .csv or .csv.gz (pairs)"
-    )
-    _add_reading(convert)
-    return top
-
-
-def _add_report_options(one: argparse.ArgumentParser, folder: str) -> None:
-    one.add_argument(
-        "--by",
-        **SEVERAL,
-        metavar="ATTRIBUTE",
-        help="groups to compare, e.g. gender; several are crossed",
-    )
-    levels = one.add_mutually_exclusive_group()
-    levels.add_argument("--far", **SEVERAL, type=float, metavar="LEVEL", help="false "
-                        "acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)")  # fmt: skip
-    levels.add_argument(
-        "--threshold", **SEVERAL, type=float, metavar="SCORE", help="fixed score thresholds instead"
-    )
-    one.add_argument(
-        "--quick",
-        action="store_true",
-        help="leave out what takes long (permutation tests, N-Sigma, ...)",
-    )
-    one.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of all random draws (default: 0)"
-    )
-    one.add_argument(
-        "--level", type=float, default=0.95, metavar="P", help="of the intervals (default: 0.95)"
-    )
-    one.add_argument(
-        "-o",
-        "--output",
-        default=folder,
-        metavar="DIR",
-        help=f"folder for the report (default: {folder})",
-    )
-
-
-def _add_reading(one: argparse.ArgumentParser) -> None:
-    group = one.add_argument_group("how to read the file, where it does not say so itself")
-    group.add_argument("--format", metavar="NAME", help="faces, matrix, or a list of pairs: rfw, lfw, bfw, bob4, bob5, "
-                       "bob-csv, voxceleb, kaldi, ijbc, json, columns")  # fmt: skip
-    group.add_argument(
-        "--score", **SEVERAL, metavar="COLUMN", help="column(s) of scores in a table of pairs"
-    )
-    group.add_argument(
-        "--scores", metavar="FILE", help="the scores of a list of pairs, one per line"
-    )
-    group.add_argument(
-        "--metadata",
-        metavar="FILE",
-        help="a table about the people or templates of a list of pairs",
-    )
-    group.add_argument("--labels", metavar="FILE", help="a table of labels, one row per image")
-    group.add_argument("--identity", metavar="COLUMN", help="the column that says who an image shows, "
-                       "or a pattern of image names such as {name}_{number}.jpg")  # fmt: skip
-    group.add_argument(
-        "--missing", **SEVERAL, type=float, metavar="SCORE", help="what marks a failed comparison"
-    )
-    group.add_argument(
-        "--failed", choices=["left out", "rejected"], help="what failed comparisons count as"
-    )
-    group.add_argument(
-        "--distance", action="store_true", default=None, help="smaller scores mean more alike"
-    )
-    group.add_argument("--varying", choices=["error", "split", "first", "most frequent"], help="what to do where an "
-                       "attribute varies within a person")  # fmt: skip
+exit status
+  0  the upper end of every interval is below its limit
+  1  the lower end of some interval is above its limit
+  2  the data cannot decide, or the arguments cannot be used
+"""
+READING = {  # options of `open_data`
+    "format": {
+        "metavar": "NAME",
+        "help": "faces, matrix, or a list of pairs: rfw, lfw, bfw, bob4, bob5, bob-csv, voxceleb, "
+        "kaldi, ijbc, json, columns",
+    },
+    "score": {**SEVERAL, "metavar": "COLUMN", "help": "column(s) of scores in a table of pairs"},
+    "scores": {"metavar": "FILE", "help": "the scores of a list of pairs, one per line"},
+    "metadata": {"metavar": "FILE", "help": "a table about people or templates of a list of pairs"},
+    "labels": {"metavar": "FILE", "help": "a table of labels, one row per image"},
+    "identity": {
+        "metavar": "COLUMN",
+        "help": "the column that says whom an image shows, or a pattern of image names such as "
+        "{name}_{number}.jpg",
+    },
+    "missing": {**SEVERAL, "type": float, "metavar": "SCORE", "help": "marks a failed comparison"},
+    "failed": {"choices": ["left out", "rejected"], "help": "what failed comparisons count as"},
+    "distance": {
+        "action": "store_true",
+        "default": None,
+        "help": "smaller scores mean more alike",
+    },
+}
+REPORT = {
+    "by": {**SEVERAL, "metavar": "ATTRIBUTE", "help": "groups to compare; several are crossed"},
+    "quick": {
+        "action": "store_true",
+        "help": "leave out what takes long (permutation tests, N-Sigma, ...)",
+    },
+    "seed": {"type": int, "default": 0, "metavar": "N", "help": "of all random draws (default: 0)"},
+    "level": {
+        "type": float,
+        "default": 0.95,
+        "metavar": "P",
+        "help": "of the intervals (default: 0.95)",
+    },
+    "open": {"action": "store_true", "help": "show the report in the browser"},
+}
+FAR_HELP = "false acceptance rates at which to read the system (default: 1e-2 1e-3 1e-4)"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 where it went well, 2 for bad input, 130 where it was interrupted."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     asked = parser().parse_args(arguments)
+    asked.line = shlex.join(["frkit", *arguments])
+    commands = {"report": _report, "demo": _demo, "check": _check, "convert": _convert}
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # the report holds them
-            return {"report": _report, "demo": _demo, "convert": _convert}[asked.command](asked)
+            warnings.simplefilter("ignore", DataWarning)  # the report says them
+            return commands[asked.command](asked)
     except (InputError, OSError) as error:
         print(f"frkit: {' '.join(_as_typed(str(error), asked).split())}", file=sys.stderr)
         return BAD
@@ -139,32 +98,66 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, previous)
 
 
+def parser() -> argparse.ArgumentParser:
+    """All commands and options."""
+    raw = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    words = "How good is this matching system, how fair, and how sure is that?"
+    top = argparse.ArgumentParser("frkit", description=words, epilog=EPILOG, **raw)
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    report = commands.add_parser(
+        "report", help="evaluate files and write a report", epilog=EPILOG, **raw
+    )
+    several = "one file, or one for each model (of the same images)"
+    report.add_argument("files", nargs="+", metavar="FILE", help=several)
+    demo = commands.add_parser("demo", help="the same on faces that come with frkit")
+    for command, folder in ((report, "frkit-report"), (demo, "frkit-demo")):
+        _add_options(command, REPORT)
+        levels = command.add_mutually_exclusive_group()
+        levels.add_argument("--far", **SEVERAL, type=float, metavar="LEVEL", help=FAR_HELP)
+        fixed = "fixed score thresholds instead"
+        levels.add_argument("--threshold", **SEVERAL, type=float, metavar="SCORE", help=fixed)
+        where = f"folder for the report (default: {folder})"
+        command.add_argument("-o", "--output", default=folder, metavar="DIR", help=where)
+    _add_options(report.add_argument_group("how to read the file, where it does not say"), READING)
+    kinds = ["error", "split", "first", "most frequent"]
+    varies = "what to do where an attribute varies within a person"
+    report.add_argument("--varying", choices=kinds, help=varies)
+    check = commands.add_parser(
+        "check",
+        help="whether the numbers of a report stay below limits",
+        epilog=CHECK_EPILOG,
+        **raw,
+    )
+    check.add_argument("file", metavar="report.json")
+    check.add_argument(
+        "--max", **SEVERAL, required=True, metavar="LIMIT", help="MEASURE@LEVEL=VALUE"
+    )
+    convert = commands.add_parser(
+        "convert", help="write a file as .npz (faces) or .csv (scored pairs)"
+    )
+    convert.add_argument("file", metavar="FILE")
+    ends = "a name that ends in .npz (faces), .csv or .csv.gz (pairs)"
+    convert.add_argument("output", metavar="OUT", help=ends)
+    _add_options(convert.add_argument_group("how to read the file"), READING)
+    return top
+
+
+def _add_options(command, options: dict) -> None:
+    for name, how in options.items():
+        command.add_argument(f"--{name}", **how)
+
+
 def _as_typed(words: str, asked: argparse.Namespace) -> str:
-    """A message in the words of the command line: far=[0.1, 0.2] is --far 0.1 0.2, by='race' is --by 'race'."""
-    names, given = (
-        "|".join(vars(asked)),
-        "|".join(name for name, value in vars(asked).items() if value),
-    )
-    words = re.sub(rf"^({given})(?= must )", r"--\1", words)
-    words = re.sub(rf"(?<![\w.])({names})=True\b", r"--\1", words)
-    words = re.sub(rf"(?<![\w.])({names})= ?", r"--\1 ", words)
-    return re.sub(r"(--\w+ )\[(.*?)\]", lambda found: found[1] + found[2].replace(",", ""), words)
+    """A message in the words of the command line: by='race' is --by 'race'."""
+    names = "|".join(vars(asked))
+    words = re.sub(rf"^({names})(?= must )", r"--\1", words)
+    words = re.sub(rf"(?<![\w.])({names})=(True\b| ?)", r"--\1 ", words)
+    return re.sub(r"(--\w+ )\[(.*?)\]", lambda match: match[1] + match[2].replace(",", ""), words)
 
 
-def _reading(asked: argparse.Namespace) -> dict:
-    """Options of `open_data` that were given."""
-    names = (
-        "format",
-        "score",
-        "scores",
-        "metadata",
-        "labels",
-        "identity",
-        "missing",
-        "failed",
-        "distance",
-    )
-    return {name: value for name in names if (value := getattr(asked, name)) is not None}
+def _given(asked: argparse.Namespace, names) -> dict:
+    """Options that were given."""
+    return {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
 
 
 def _report(asked: argparse.Namespace) -> int:
@@ -174,10 +167,8 @@ def _report(asked: argparse.Namespace) -> int:
     names = model_names(map(Path, asked.files))
     print(f"frkit: reading {', '.join(asked.files)}", file=sys.stderr)
     data = asked.files[0] if len(names) == 1 else dict(zip(names, asked.files))
-    how = {"opening": _reading(asked)} | (
-        {} if asked.varying is None else {"varying": asked.varying}
-    )
-    return _written(asked, data, how)
+    options = {"opening": _given(asked, READING), **_given(asked, ["varying"])}
+    return _write(asked, data, options)
 
 
 def _demo(asked: argparse.Namespace) -> int:
@@ -185,38 +176,44 @@ def _demo(asked: argparse.Namespace) -> int:
     from frkit.data.opening import demo_faces
 
     asked.by = asked.by or ["gender"]
-    return _written(asked, demo_faces(), {})
+    return _write(asked, demo_faces(), {})
 
 
-def _written(asked: argparse.Namespace, data, options: dict) -> int:
+def _write(asked: argparse.Namespace, data, options: dict) -> int:
     """Evaluate, write the folder, and say what came out."""
+    import webbrowser
+
     from frkit.reporting.report import report
-    from frkit.reporting.writing import PAGE, check_free
+    from frkit.reporting.writing import NUMBERS, PAGE, check_free
 
     check_free(Path(asked.output))
     by = asked.by[0] if asked.by and len(asked.by) == 1 else asked.by
-    at = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far or FAR}
-    how = {
-        "by": by,
-        **at,
-        "level": asked.level,
-        "quick": asked.quick,
-        "seed": asked.seed,
-        **options,
-    }
-    found = report(data, **how, progress=True)
-    folder = found.save(asked.output)
-    width = shutil.get_terminal_size((100, 20)).columns
-    print(_as_typed(str(found), asked), "-" * min(width, 60), sep="\n")
-    print(f"{folder / PAGE}: the report; beside it tables, figures, evaluation.nc and a notebook")
+    levels = {"threshold": asked.threshold} if asked.threshold else {"far": asked.far or FAR}
+    how = {**levels, **_given(asked, ["level", "quick", "seed"]), **options}
+    made = report(data, by=by, **how, progress=True)
+    made.command = asked.line
+    folder = made.save(asked.output)
+    print(_as_typed(str(made), asked), "-" * 60, sep="\n")
+    print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
+    if asked.open:
+        webbrowser.open((folder / PAGE).absolute().as_uri())
     return 0
+
+
+def _check(asked: argparse.Namespace) -> int:
+    """A report's numbers against limits."""
+    from frkit.reporting.check import check, parse_limit
+
+    outcome, lines = check(asked.file, [parse_limit(limit) for limit in asked.max])
+    print(*lines, sep="\n")
+    return outcome
 
 
 def _convert(asked: argparse.Namespace) -> int:
     """One file to another form."""
     from frkit.reporting.opening import converted, open_data
 
-    converted(open_data(asked.file, **_reading(asked)), Path(asked.output))
+    converted(open_data(asked.file, **_given(asked, READING)), Path(asked.output))
     print(f"{asked.output}: written")
     return 0
 

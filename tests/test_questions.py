@@ -1,4 +1,4 @@
-"""Nine questions that people bring, each asked in at most three lines, and answered again in a few lines of NumPy."""
+"""Nine questions that people bring, each answered again in a few lines of NumPy."""
 
 import gzip
 from functools import cache
@@ -98,7 +98,7 @@ def test_2_which_is_less_fair_and_is_it_real():
 
 def test_3_who_drives_the_errors():
     report = quick_report()
-    found = report.tables["False rejections of FaceNet at FAR 0.001"]
+    found = report.tables["False rejects of FaceNet at FAR 0.001"]
     score, a, b, *_ = all_pairs("FaceNet")
     lost = pd.Series(a[(a == b) & (score <= threshold_at(score[a != b], 1e-3))]).value_counts(
         normalize=True
@@ -129,8 +129,8 @@ def test_4_how_many_more_people():
 
 def test_5_which_race_has_the_highest_far_and_is_it_significant():
     report = fk.report(RFW, by="ethnicity", far=[1e-2], quick=True, progress=False)
-    (answer,) = [line for line in report.sections["groups"].answers if "falsely accepted" in line]
-    assert answer.startswith("Most falsely accepted at FAR 0.01: African") and "is clear" in answer
+    (answer,) = [line for line in report.answers if "falsely accepts" in line]
+    assert answer.startswith("The system falsely accepts “African”") and "(p < 0.001)" in answer
     with gzip.open(RFW, "rt") as file:
         table = pd.read_csv(file)
     impostor = table[table.label == 0]
@@ -171,13 +171,8 @@ def test_6_the_eer_of_a_matrix():
         0.0426, abs=5e-5
     )
     card = report.tables["What was compared"].iloc[:, 0]
-    assert (
-        card["genuine comparisons"]
-        == f"{same.sum():,}, {(same & (values == -1)).sum():,} failed and left out"
-    )
-    assert card["impostor comparisons"].endswith(
-        f", {(~same & (values == -1)).sum():,} failed and left out"
-    )
+    assert card["genuine comparisons"] == f"{same.sum():,}"
+    assert card["failed comparisons"] == f"{(values == -1).sum():,}, left out"
 
 
 def test_7_does_the_embedding_leak_gender():
@@ -203,7 +198,7 @@ def test_8_a_latex_table_and_a_pdf_figure(tmp_path):
     for name in LFW:
         for far in FAR:
             (line,) = [line for line in _rows(latex) if line[0] == name and line[1] == f"{far:g}"]
-            assert float(line[3].split()[0]) == pytest.approx(frr_at(name, far), abs=6e-4)
+            assert float(line[2].split()[0]) == pytest.approx(frr_at(name, far), abs=6e-4)
     assert (folder / "figures/frr_against_far.pdf").read_bytes().startswith(b"%PDF")
 
 

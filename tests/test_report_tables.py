@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 import yaml
@@ -89,15 +90,14 @@ def test_a_mapping_names_columns_and_across_spreads_rows(evaluation):
 
 def test_a_single_number_has_no_names_of_rows(evaluation):
     band = fk.band(evaluation.sel(model="one"), "eer")
-    assert fk.table(band).rows() == [
-        ["eer"],
-        [cell(*(float(band[name]) for name in ("estimate", "lower", "upper")))],
-    ]
+    ends = [float(band[name]) for name in ("estimate", "lower", "upper")]
+    assert fk.table(band).to_markdown() == f"| eer |\n|---|\n| {cell(*ends)} |"
 
 
 def test_a_column_may_have_the_name_of_rows(evaluation):
     made = fk.table({"FAR": fk.band(evaluation, "frr")})
-    assert made.rows()[0] == ["model", "FAR", "FAR"] and made.to_latex().count("FAR") == 2
+    assert made.to_markdown().startswith("| model | FAR | FAR |")
+    assert made.to_latex().count("FAR") == 2
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
@@ -176,7 +176,31 @@ def test_labels_are_escaped_in_latex_and_markdown(tmp_path):
         made.to_markdown(tmp_path / "t.md") is None
         and (tmp_path / "t.md").read_text() == made.to_markdown()
     )
-    assert next(csv.reader(io.StringIO(made.to_csv(index=False)))) == [NASTY]
+    assert next(csv.reader(io.StringIO(made.to_csv()))) == [NASTY]
+
+
+@pytest.mark.parametrize("label", ["=1+1", "+a", "-a", "@x", "\t=1"])
+def test_no_label_is_a_formula_in_csv(label):
+    written = list(csv.reader(io.StringIO(Table({label: [label, "-0.5", "b"]}).to_csv())))
+    assert written == [[f"'{label}"], [f"'{label}"], ["-0.5"], ["b"]]
+
+
+@pytest.mark.parametrize("label", ["[a]", "*"])
+def test_no_label_is_an_option_after_the_end_of_a_latex_row(label):
+    lines = Table({label: [label, label]}).to_latex().splitlines()
+    assert sum(line == rf"{{{label}}} \\" for line in lines) == 3
+
+
+def test_csv_has_numbers(evaluation):
+    band = fk.band(evaluation, "frr", target="new people")
+    frame = pd.read_csv(io.StringIO(fk.table(band, n_effective=True).to_csv()))
+    assert frame.columns.tolist() == [
+        "model", "FAR", "frr", "frr, lower", "frr, upper", "independent comparisons",
+    ]  # fmt: skip
+    for head, name in (("frr", "estimate"), ("frr, upper", "upper")):
+        np.testing.assert_allclose(frame[head], band[name].values.ravel(), rtol=1e-12)
+    part = fk.table(band).loc["two"].to_csv()  # a part of a table keeps its numbers
+    assert part.splitlines()[0] == 'FAR,frr,"frr, lower","frr, upper"'
 
 
 def test_a_latex_table_has_as_many_cells_in_each_row(evaluation):
@@ -189,11 +213,10 @@ def test_a_latex_table_has_as_many_cells_in_each_row(evaluation):
     assert latex.count(r"\begin") == latex.count(r"\end") == 1
 
 
-# --- words ---------------------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 def test_the_methods_paragraph_is_made_from_the_provenance(evaluation):
-    known = fk.intervals.provenance(evaluation)
     said = fk.describe(evaluation, used=["n_sigma"])
     for words in (
         f"frkit {fk.__version__}", f"NumPy {np.__version__}", "SciPy ", "120 images of 20 people (6 images each)",

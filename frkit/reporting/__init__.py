@@ -1,1 +1,1 @@
-"""A report on one's own data: in one call, as a page, as tables for papers, as words about the methods."""
+"""A report on one's own data, as a page, as numbers, as tables for papers, as words."""

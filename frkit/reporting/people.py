@@ -1,122 +1,94 @@
-"""The people who drive the errors, and how many more would settle what is open."""
+"""The people who drive the errors, and how many more people would decide open questions."""
 
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from frkit import plot
-from frkit.base import FAR_LEVEL, GROUP, IDENTITY, MODEL, require
+from frkit.base import FAR_LEVEL, GROUP, IDENTITY, require
 from frkit.evaluation.contributions import contributions
-from frkit.intervals import band, compare
-from frkit.intervals.contributions import NEW_PEOPLE
-from frkit.reporting.tables import Table, number
-from frkit.reporting.work import SURE, Section, Work, level_words, of_model, strictest
+from frkit.reporting.contents import Section, Tile
+from frkit.reporting.inputs import Inputs, level_words, suffix
+from frkit.reporting.tables import Cell, Table, number
 from frkit.studies import sample_size
 
-MOST_PEOPLE, MOST_PLANS = 10, 3
+MOST_PEOPLE = 10
+HALF_WIDTH = 0.2
+FEW, FEW_SHARE = 5, 0.05  # people are few up to so many, and so large a share of all
+LARGE = 1 / 3  # of the errors
+MOST_NAMED = 3  # people on the first screen
+ERRORS = {"frr": "false rejects", "far": "false accepts"}
 
 
-def drivers(work: Work) -> Section:
-    """Who drives the errors."""
-    require(work.named, "the comparisons do not say who the images show")
+def drivers(inputs: Inputs) -> Section:
+    """Who drives the errors at the leading level."""
+    require(inputs.named, "the comparisons do not say whom the images show")
     section = Section("People who drive the errors")
-    found = contributions(work.scores, by=work.by, **work.at, **work.options)
-    section.results["contributions"] = found
-    for (name, own), (_, rates) in zip(work.of_models(found), work.of_models(work.data)):
-        one = own.isel(strictest(rates))
-        section.tables[f"False rejections{of_model(name)} {level_words(one)}"] = _top(
-            one, "frr_share"
-        )
-        section.tables[f"False accepts{of_model(name)} {level_words(one)}"] = _top(one, "far_share")
-        section.figures[f"Shares in the FRR{of_model(name)} {level_words(one)}"] = partial(
-            plot.contributions, one
-        )
-        share = np.sort(np.nan_to_num(one.frr_share.values))[::-1]
-        half = int(np.searchsorted(np.cumsum(share), 0.5) + 1)
-        if share.sum() > 0:
-            first = one[IDENTITY].values[int(np.nanargmax(one.frr_share.values))]
-            section.answers.append(
-                f"Half of the FRR{of_model(name)} {level_words(one)} comes from {half} of {len(share):,} people (as if "
-                f"{float(one.frr_effective):.0f} erred alike); most from {first}."
-            )
+    result = contributions(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
+    section.results["contributions"] = result
+    few = []
+    for name, people in inputs.by_model(result):
+        people = people.isel(inputs.leading)
+        at = level_words(people)
+        for rate, words in ERRORS.items():
+            shares = people[f"{rate}_share"].to_series().fillna(0)
+            shares = shares.sort_values(ascending=False, kind="stable")
+            if not shares.any():
+                continue
+            caption = f"{words.capitalize()}{suffix(name)} {at}"
+            section.tables[caption] = _largest_shares(people, rate, shares)
+            # the fewest people who make a third of the errors
+            last = shares[shares.cumsum() >= LARGE].iloc[0]
+            count = int((shares >= last).sum())
+            share = float(shares.iloc[:count].sum())
+            who = "1 person" if count == 1 else f"{count} people"
+            verb = "makes" if count == 1 else "make"
+            named = ", ".join(map(str, shares.index[: min(count, MOST_NAMED)]))
+            more = ", …" if count > MOST_NAMED else ""
+            what = f"{verb} {share:.0%} of the {words}{suffix(name)}"
+            text = f"of {len(shares):,} {what}: {named}{more}."
+            section.answers.append(f"{who} {text}")
+            if count <= min(max(1, FEW_SHARE * len(shares)), FEW):
+                few.append((share, who, text))
+        figure = partial(plot.contributions, people)
+        section.figures[f"Shares in the FRR{suffix(name)} {at}"] = figure
+    if few:
+        section.tiles.append(Tile("Few people drive the errors", *max(few)[1:]))
     section.lines.append(
-        "Look at their images: a wrong label shows up here first (fk.worst_pairs lists the pairs)."
+        "Look at the images of these people: wrong labels show up here first (fk.worst_pairs lists "
+        "the pairs). A false accept counts half for the person on either side."
     )
     return section
 
 
-def _top(one: xr.Dataset, share: str) -> Table:
+def _largest_shares(people: xr.Dataset, rate: str, shares: pd.Series) -> Table:
     """The people with the largest share of the errors."""
-    frame = one[[share, "frr_identity"]].to_dataframe().reset_index()
-    frame = (
-        frame[frame[share] > 0].sort_values(share, ascending=False, kind="stable").head(MOST_PEOPLE)
-    )
-    columns = {
-        "images": frame["images"].astype(str),
-        "share of the errors": frame[share].map("{:.1%}".format),
-    }
-    if share == "frr_share":
-        columns["own FRR"] = frame["frr_identity"].map(number)
-    columns = ({GROUP: frame[GROUP]} if GROUP in frame else {}) | columns
-    return Table(
-        pd.DataFrame(columns).set_axis(pd.Index(frame[IDENTITY].astype(str), name="person"), axis=0)
-    )
+    shares = shares[shares > 0].head(MOST_PEOPLE)
+    chosen = people.sel({IDENTITY: shares.index.values})
+    columns = {GROUP: chosen[GROUP].values.astype(str)} if GROUP in chosen.coords else {}
+    columns["images"] = chosen["images"].values.astype(str)
+    columns["share of the errors"] = [Cell(f"{share:.1%}", {"": share}) for share in shares]
+    if rate == "frr":
+        columns["own FRR"] = [Cell(number(x), {"": x}) for x in chosen.frr_identity.values]
+    index = pd.Index(shares.index.astype(str), name="person")
+    return Table(pd.DataFrame(columns, index=index, dtype=object))
 
 
-def plans(work: Work) -> Section:
-    """How many more people would settle what is open."""
-    require(work.along == FAR_LEVEL, "a plan is made for a FAR level, and thresholds were given")
-    work.need_all_impostors()
+def plans(inputs: Inputs) -> Section:
+    """How many more people would narrow the interval of every model's FRR."""
+    far_levels = inputs.along == FAR_LEVEL
+    require(far_levels, "a plan is made for a FAR level, and thresholds were given")
+    inputs.require_all_impostors()
     section = Section("How many more people")
-    level = float(work.data[FAR_LEVEL].isel(strictest(work.data)))
-    source = work.scores if work.faces is None else work.faces
-    for words, goal, part, options in _open_questions(work, level)[:MOST_PLANS]:
-        one = source.sel({MODEL: part}) if part else source
-        plan = sample_size(
-            one, goal, far=level, level=work.level, **options, **work.given("weighting")
-        )
-        section.results[words] = plan
-        section.figures[words] = partial(plot.sample_size, plan)
-        section.answers.append(f"{words} at FAR {level:g}: {_more_people(plan)}.")
-        section.lines.append(plan.attrs["answer"])
+    far = float(inputs.rates[FAR_LEVEL].isel(inputs.leading))
+    source = inputs.scores if inputs.faces is None else inputs.faces
+    for name, data in inputs.by_model(source):
+        how = {"far": far, "level": inputs.level, **inputs.chosen("weighting")}
+        plan = sample_size(data, "relative_half_width", HALF_WIDTH, **how)
+        question = f"People for an interval of ± {HALF_WIDTH:.0%} around the FRR{suffix(name)}"
+        section.results[question] = plan
+        section.figures[question] = partial(plot.sample_size, plan)
+        section.answers.append(plan.attrs["answer"])
     return section
-
-
-def _more_people(plan: xr.Dataset) -> str:
-    """How many people are missing, in words."""
-    if np.isnan(plan.n_identities):
-        return "this cannot be decided with data like these"
-    needed, have = int(plan.n_identities), int(plan.n_identities_now)
-    more = f"{needed - have:,} more people" if needed > have else "no more people than there are"
-    return f"{more} ({needed:,} in all, with as many images each)"
-
-
-def _open_questions(work: Work, level: float) -> list[tuple]:
-    """What the data leave open at a level: words, goal, models, options of `sample_size`."""
-    found = []
-    at = {FAR_LEVEL: level}
-    for pair in combinations(work.models, 2):
-        result = compare(work.evaluation, "frr", models=pair, target=NEW_PEOPLE).sel(at)
-        if float(result.p) > SURE and float(result.estimate) != 0:
-            found.append((f"To tell {pair[0]} from {pair[1]}", "difference", list(pair), {}))
-    if work.by is not None and isinstance(work.by, str) and work.data.sizes[GROUP] > 1:
-        for name, one in work.of_models(work.evaluation):
-            rates = one["empirical"].to_dataset().frr_group.sel(at)
-            result = band(one, "frr_max_min", target=NEW_PEOPLE).sel(at)
-            if float(result.p) > SURE and bool((rates > 0).all()):
-                found.append(
-                    (
-                        f"To tell whether the groups{of_model(name)} differ",
-                        "ratio",
-                        name,
-                        {"by": work.by},
-                    )
-                )
-    if not found:
-        name = work.models[0]
-        words = "No difference of FRR that a plan could be made for is open. For an interval of ± 20 % around the FRR"
-        found.append((f"{words}{of_model(name)}", "relative_half_width", name, {"size": 0.2}))
-    return found

@@ -1,6 +1,7 @@
 """Results as tables for papers: "0.074 [0.044, 0.134]" in a cell, as LaTeX, Markdown or CSV."""
 
-from collections.abc import Mapping
+import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,173 +10,42 @@ import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
 
-MEASURE, VALUE, LIMIT, CONTRAST = "measure", "value", "fair model up to", "contrast"
-WORTH = "independent comparisons"  # an effective number
+MEASURE, VALUE, CONTRAST = "measure", "value", "contrast"
+ENDS = ("estimate", "lower", "upper")
+WORTH, LIMIT, RISK = "independent comparisons", "fair model up to", "risk"
 HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
-KEYS = (MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group")
-DEALT = "random groups"
-MOST_DECIMALS = 7
-P_OF = {
+KEYS = [MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group"]
+P_KINDS = {
     "effective": "fair",
     "fair floor": "floor",
     "permutation of labels": "permutation",
-    DEALT: DEALT,
+    "random groups": "random groups",
 }
 INDICES = ("sfi", "cfi", "dfi")
+MOST_DECIMALS = 7
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins with one of them
 LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-    | {"−": "$-$", "–": "--", "∞": r"$\infty$", "±": r"$\pm$", "≤": r"$\leq$", "\n": " "}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " "}
+    | {"−": "$-$", "–": "--", "∞": r"$\infty$", "±": r"$\pm$", "≤": r"$\leq$", "×": r"$\times$"}
 )
 MARKDOWN = str.maketrans(
     {"|": r"\|", "\n": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"}
 )
 
 
-class Table(pd.DataFrame):
-    """A DataFrame of texts that writes itself as LaTeX (booktabs) and Markdown without another package."""
-
-    @property
-    def _constructor(self):
-        return Table
-
-    def to_latex(self, buf: str | Path | None = None) -> str | None:
-        """Write the table for LaTeX's booktabs; every label is escaped.
-
-        Parameters
-        ----------
-        buf : str or Path, optional
-            The file; without it the text is returned.
-
-        Returns
-        -------
-        str or None
-
-        Examples
-        --------
-        >>> print(Table({"a_b": ["1 %"]}).to_latex().splitlines()[2])
-        a\\_b \\\\
-        """
-        head, *rows = ([cell.translate(LATEX) for cell in row] for row in self.rows())
-        lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
-        begin = rf"\begin{{tabular}}{{{'l' * len(head)}}}"
-        return _given(
-            buf,
-            "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
-            + END,
-        )
-
-    def to_markdown(self, buf: str | Path | None = None) -> str | None:
-        """Write the table as Markdown; every label is escaped.
-
-        Parameters
-        ----------
-        buf : str or Path, optional
-            The file; without it the text is returned.
-
-        Returns
-        -------
-        str or None
-
-        Examples
-        --------
-        >>> print(Table({"a|b": ["1"]}).to_markdown())
-        | a\\|b |
-        |---|
-        | 1 |
-        """
-        head, *rows = ([cell.translate(MARKDOWN) for cell in row] for row in self.rows())
-        lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-        return _given(buf, "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]]))
-
-    def flat(self) -> pd.DataFrame:
-        """The table with the names of its rows, if there are any, as columns."""
-        plain = pd.DataFrame(self)
-        return (
-            plain
-            if isinstance(self.index, pd.RangeIndex)
-            else plain.reset_index(allow_duplicates=True)
-        )
-
-    def rows(self, sparse: bool = True) -> list[list[str]]:
-        """Head and body as texts; `sparse` names rows only where the name changes."""
-        flat = self.flat()
-        rows = [[str(cell) for cell in row] for row in flat.itertuples(index=False)]
-        shown = [list(row) for row in rows]
-        names = len(flat.columns) - len(self.columns) if sparse else 0
-        for row, before, out in zip(rows[1:], rows, shown[1:]):
-            for place in range(names - 1):
-                if row[: place + 1] != before[: place + 1]:
-                    break
-                out[place] = ""
-        return [[str(name) for name in flat.columns], *shown]
-
-
-END = "\n\\end{tabular}\n"
-
-
-def _given(buf, text: str) -> str | None:
-    """The text, or nothing where it went to a file."""
-    if buf is None:
-        return text
-    Path(buf).write_text(text, encoding="utf-8")
-    return None
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, and words for what is none."""
-    if np.isnan(value):
-        return "–"
-    if np.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return (
-        f"{value:.{digits}g}".replace("-", "−", 1)
-        if abs(value) >= 1e-4 or value == 0
-        else f"{value:.{digits - 1}e}"
-    )
-
-
-def cell(estimate: float, lower: float | None = None, upper: float | None = None) -> str:
-    """An estimate with its interval, rounded to two digits of the interval's width: "0.074 [0.044, 0.134]"."""
-    if lower is None or np.isnan([estimate, lower, upper]).all():
-        return number(float(estimate))
-    three = [float(value) for value in (estimate, lower, upper)]
-    width = three[2] - three[1]
-    known = np.isfinite(width) and width > 0
-    decimals = int(max(1 - np.floor(np.log10(width)), 0)) if known else MOST_DECIMALS + 1
-    fixed = decimals <= MOST_DECIMALS
-    words = [
-        f"{x:.{decimals}f}".replace("-", "−", 1) if fixed and np.isfinite(x) else number(x)
-        for x in three
-    ]
-    return f"{words[0]} [{words[1]}, {words[2]}]"
-
-
-def rlb_cell(rlb: float, se: float) -> str:
-    """An RLB within 1.96 standard errors."""
-    return cell(rlb, rlb - 1.96 * se, rlb + 1.96 * se)
-
-
-def count_words(n: float) -> str:
-    """A number of comparisons in a cell."""
-    return "–" if np.isnan(n) else f"{n:,.0f}" if n >= 10 else f"{n:.1f}"
-
-
-def p_words(p: float) -> str:
-    """A p-value in a cell."""
-    return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def table(*results: object, across: str | None = None, n_effective: bool = False) -> Table:
+def table(*results: object, across: str | None = None, n_effective: bool = False) -> "Table":
     """Put results with their intervals into one table for a paper.
 
     Parameters
     ----------
     *results
-        What `band`, `compare`, `floor`, `permutation_test`, `fairness_indices`, `n_sigma`, `representation_bias` or
-        `uncertainty` returned: rows of the same measure, model, level and group are joined. One mapping of name to
-        result gives each a column of its own, such as {"new people": ..., "these people": ...}. Or one report.
+        What `band`, `compare`, `fair_floor`, `permutation_test`, `fairness_indices`, `n_sigma`,
+        `representation_bias` or `uncertainty` returned. Rows of the same measure, model, level and
+        group are joined. One mapping of name to result gives each result a column, such as
+        {"new people": ..., "these people": ...}. Or one report.
     across : str, optional
         A name of rows to spread over columns: "model", "FAR", "group", ...
     n_effective : bool
@@ -184,9 +54,10 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     Returns
     -------
     Table
-        A DataFrame of texts, "0.074 [0.044, 0.134]": estimate and interval, rounded to two digits of its width. Beside
-        the values stand `fair model up to` (what floors and permutations give) and p-values, each with its kind in
-        brackets. "–" is not known, "∞" an end without a number. It has `to_latex`, `to_markdown` and `to_csv`.
+        A DataFrame of texts, "0.074 [0.044, 0.134]": estimate and interval, rounded to two digits
+        of the interval's width. The column `fair model up to` is the limit of floors and
+        permutations; columns of p-values name their kind in brackets. "–" is not known, "∞" is an
+        end without a number. It has `to_latex`, `to_markdown` and `to_csv`, which writes numbers.
 
     Raises
     ------
@@ -202,172 +73,335 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     ['frr']
     """
     require(results, "table() needs a result, such as what fk.band returned")
-    if len(results) == 1 and hasattr(results[0], "sections"):
+    if len(results) == 1 and hasattr(results[0], "bands"):
         results = results[0].bands
-    if not n_effective:
-        results = [_without_worth(result) for result in results]
-    if (
-        len(results) == 1
-        and isinstance(results[0], Mapping)
-        and not isinstance(results[0], xr.Dataset)
-    ):
-        parts = [_named(str(name), result) for name, result in results[0].items()]
-        joined = pd.concat(parts, axis=1, sort=False)
+    if len(results) == 1 and type(results[0]) is dict:
+        columns = [_named(str(name), result) for name, result in results[0].items()]
+        joined = pd.concat(columns, axis=1, sort=False)
         joined = joined.loc[:, ~joined.columns.duplicated()]
     else:
-        long = pd.concat([_frame(result) for result in results], sort=False)
-        joined = long.groupby(level=list(range(long.index.nlevels)), sort=False).first()
-    return _spread(_tidy(joined), across)
-
-
-def _without_worth(result):
-    """A result, or a mapping of several, without effective numbers."""
-    if isinstance(result, Mapping) and not isinstance(result, xr.Dataset):
-        return {name: _without_worth(part) for name, part in result.items()}
-    return (
-        result.drop_vars("n_effective", errors="ignore")
-        if isinstance(result, xr.Dataset)
-        else result
-    )
+        rows = pd.concat([texts_of(result) for result in results], sort=False)
+        joined = rows.groupby(level=KEYS, sort=False).first()
+    if not n_effective:
+        joined = joined[[head for head in joined if not head.endswith(WORTH)]]
+    return _spread(_without_empty(joined), across)
 
 
 def _named(name: str, result) -> pd.DataFrame:
     """One result whose column of values has a name."""
-    frame = _frame(result)
+    frame = texts_of(result)
     if frame.index.unique(MEASURE).size == 1:  # the name takes its place
         frame = frame.rename(index=lambda _: "", level=MEASURE)
     return frame.rename(columns=lambda head: name if head == VALUE else f"{name}, {head}")
 
 
-def _tidy(joined: pd.DataFrame) -> Table:
-    """Drop names of rows that nobody needs, and columns that hold nothing."""
-    out = Table(joined.dropna(axis=1, how="all").fillna("–"))
-    for key in list(out.index.names):
-        held = out.index.get_level_values(key).unique()
-        if len(held) == 1 and (held[0] == "" or key == MEASURE) and out.index.nlevels > 1:
-            out.index = out.index.droplevel(key)
-            if key == MEASURE and held[0]:
-                out = out.rename(columns={VALUE: held[0]})
-    return out if any(out.index.get_level_values(0)) else out.reset_index(drop=True)
+def _without_empty(joined: pd.DataFrame) -> "Table":
+    """Drop names of rows that all rows share, and columns without a value."""
+    filled = joined.dropna(axis=1, how="all").astype(object)
+    filled = Table(filled.where(filled.notna(), "–"))
+    for key in KEYS:
+        labels = filled.index.unique(key)
+        if len(labels) > 1 or filled.index.nlevels == 1:
+            continue
+        if key == MEASURE and labels[0]:
+            filled = filled.rename(columns={VALUE: labels[0]})
+        if key == MEASURE or labels[0] == "":
+            filled.index = filled.index.droplevel(key)
+    return filled if any(filled.index.get_level_values(0)) else filled.reset_index(drop=True)
 
 
-def _spread(out: Table, across: str | None) -> Table:
+def _spread(filled: "Table", across: str | None) -> "Table":
     """One name of rows over columns."""
     if across is None:
-        return out
-    known = across in out.index.names and out.index.nlevels > 1
-    require(
-        known,
-        f"across={across!r} is no name of rows that can be spread; there are {listed(out.index.names)}",
-    )
-    order = out.index.get_level_values(across).unique()
-    wide = out.unstack(across, fill_value="–", sort=False)
-    wide = wide[[(column, value) for value in order for column in out.columns]]
-    wide.columns = [
-        f"{value}" if len(out.columns) == 1 else f"{value}, {column}"
-        for column, value in wide.columns
-    ]
+        return filled
+    names = filled.index.names
+    message = f"across={across!r} is no name of rows that can be spread; there are {listed(names)}"
+    require(across in names and filled.index.nlevels > 1, message)
+    order = filled.index.unique(across)
+    wide = filled.unstack(across, fill_value="–", sort=False)
+    wide = wide[[(column, label) for label in order for column in filled.columns]]
+    single = len(filled.columns) == 1
+    wide.columns = [label if single else f"{label}, {column}" for column, label in wide.columns]
     return Table(wide)
 
 
-# --- each kind of result as rows --------------------------------------------------------------------------------
+# --- every kind of result as rows of numbers ------------------------------------------------------
 
 
-def _frame(result) -> pd.DataFrame:
-    """Cells of one result, indexed by all of KEYS, "" where it does not have one."""
-    if isinstance(result, xr.DataArray):
-        result = result.to_dataset(name="estimate").assign_attrs(
-            {"measure": str(result.name or VALUE)} | result.attrs
+def texts_of(result) -> pd.DataFrame:
+    """Cells of one result: the value with its interval, and what stands beside it."""
+    numbers = numbers_of(result)
+    columns = {VALUE: [_value_cell(row) for row in numbers.to_dict("records")]}
+    formats = {WORTH: count_words, LIMIT: number}
+    for head in numbers.columns.difference([*ENDS, RISK], sort=False):
+        words = formats.get(head, p_words)
+        columns[head] = [Cell(words(value), {"": float(value)}) for value in numbers[head]]
+    labels = numbers.index.to_frame().map(_level_text)
+    return pd.DataFrame(columns, index=pd.MultiIndex.from_frame(labels), dtype=object)
+
+
+def _value_cell(row: dict) -> "Cell":
+    """Estimate and interval, or N with its level of risk."""
+    if RISK in row:
+        return Cell(
+            f"{number(row['estimate'])} ({row[RISK]})", {"": row["estimate"], RISK: row[RISK]}
         )
+    ends = [row[end] for end in ENDS if end in row]
+    return Cell(cell(*ends), dict(zip(("", "lower", "upper"), ends)))
+
+
+def _level_text(label: object) -> str:
+    """The name of a row as text."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def numbers_of(result) -> pd.DataFrame:
+    """Numbers of one result: a row for each place, named by all of KEYS ("" where it has none)."""
+    if isinstance(result, xr.DataArray):
+        attrs = {"measure": str(result.name or VALUE)} | result.attrs
+        result = result.to_dataset(name="estimate").assign_attrs(attrs)
+    kinds = {"estimate", "sfi", "n_signed", "rlb"}
     require(
-        isinstance(result, xr.Dataset)
-        and bool({"estimate", "sfi", "n_signed", "rlb"} & set(result.data_vars)),
-        f"a table takes what band, compare, floor, permutation_test, fairness_indices, n_sigma or representation_bias "
-        f"returned, got {type(result).__name__}",
+        isinstance(result, xr.Dataset) and bool(kinds & set(result.data_vars)),
+        "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, n_sigma "
+        f"or representation_bias returned, got {type(result).__name__}",
     )
     if "sfi" in result:
         return pd.concat([_of_index(result, name) for name in INDICES])
     if "n_signed" in result:
-        words = [f"{number(n)} ({risk})" for n, risk in _pairs(result.n_signed, result.risk)]
-        welch = list(map(p_words, result.p_value.values.ravel()))
-        return _rows(
-            result.n_signed, "N", {VALUE: words, "p (Welch, over subsets; no test)": welch}
-        )
+        welch = "p (Welch, over subsets; no test)"
+        columns = {"estimate": result.n_signed, RISK: result.risk, welch: result.p_value}
+        return _rows(columns, "N")
     if "rlb" in result:
-        ends = zip(*(part.values.ravel() for part in (result.rlb, result.rlb_se)))
-        return _rows(result.rlb, "RLB", {VALUE: [rlb_cell(*both) for both in ends]})
+        reach = 1.96 * result.rlb_se
+        ends = (result.rlb, result.rlb - reach, result.rlb + reach)
+        return _rows(dict(zip(ENDS, ends)), "RLB")
     return _of_band(result)
-
-
-def _pairs(*parts: xr.DataArray) -> zip:
-    """Values of several arrays side by side, in the order of the first one's dims."""
-    return zip(*(part.transpose(*parts[0].dims).values.ravel() for part in parts))
 
 
 def _of_band(result: xr.Dataset) -> pd.DataFrame:
     """A band, a comparison, a floor or a permutation."""
-    attrs, estimate = result.attrs, result.estimate
-    ends = [result[name] for name in ("lower", "upper") if name in result]
-    cells = {VALUE: [cell(*three) for three in _pairs(estimate, *ends)]}
-    kind = P_OF.get(attrs.get("method")) if "contrast" not in attrs else None
-    p_head = f"p ({kind})" if kind else "p"
-    columns = [
-        ("n_effective", WORTH, count_words),
-        ("limit", LIMIT, number),
-        ("p", p_head, p_words),
-        ("p_holm", "p (Holm)", p_words),
-    ]
-    for name, head, words in columns:
-        if name in result:
-            cells[head] = [
-                words(value) for value in result[name].transpose(*estimate.dims).values.ravel()
-            ]
-    words = attrs.get("measure", estimate.name or VALUE)
+    attrs = result.attrs
+    kind = None if "contrast" in attrs else P_KINDS.get(attrs.get("method"))
+    heads = {name: name for name in ENDS} | {"n_effective": WORTH, "limit": LIMIT}
+    heads |= {"p": f"p ({kind})" if kind else "p", "p_holm": "p (Holm)"}
+    columns = {head: result[name] for name, head in heads.items() if name in result}
+    measure = attrs.get("measure", VALUE)
     if "a" in attrs:
-        words = f"{words}, {attrs['a']} {'/' if attrs['contrast'] == 'ratio' else '−'} {attrs['b']}"
-    return _rows(estimate, words, cells)
+        sign = "/" if attrs["contrast"] == "ratio" else "−"
+        measure = f"{measure}, {attrs['a']} {sign} {attrs['b']}"
+    return _rows(columns, measure)
 
 
 def _of_index(result: xr.Dataset, name: str) -> pd.DataFrame:
     """SFI, CFI or DFI in its three variants, each as a band."""
-    parts = {end: f"{name}_{end}" for end in ("lower", "upper", "p")}
-    parts |= {"estimate": name, "limit": f"{name}_floor_limit"}
-    whole = xr.Dataset(
-        {end: result[own] for end, own in parts.items() if own in result}, attrs={"method": DEALT}
-    )
-    bands = {
-        variant: whole.sel(variant=variant, drop=True)
-        for variant in whole["variant"].values.astype(str)
-    }
-    return pd.concat(
-        [
-            _of_band(one.assign_attrs(measure=f"{name.upper()} {kind}"))
-            for kind, one in bands.items()
-        ]
-    )
+    variables = {end: f"{name}_{end}" for end in ("lower", "upper", "p")}
+    variables |= {"estimate": name, "limit": f"{name}_floor_limit"}
+    columns = {end: result[source] for end, source in variables.items() if source in result}
+    bands = xr.Dataset(columns, attrs={"method": "random groups"})
+    frames = []
+    for variant in bands["variant"].values.astype(str):
+        band = bands.sel(variant=variant, drop=True)
+        frames.append(_of_band(band.assign_attrs(measure=f"{name.upper()} {variant}")))
+    return pd.concat(frames)
 
 
-def _rows(values: xr.DataArray, measure: str, cells: Mapping) -> pd.DataFrame:
-    """Cells under the names of the rows."""
-    heads = [HEADS.get(dim, str(dim)) for dim in values.dims]
-    extra = [head for head in heads if head not in KEYS]
+def _rows(columns: dict[str, xr.DataArray], measure: str) -> pd.DataFrame:
+    """Columns of numbers under the names of their rows."""
+    dims = columns["estimate"].dims
+    heads = {dim: HEADS.get(dim, str(dim)) for dim in dims}
+    extra = [head for head in heads.values() if head not in KEYS]
     require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
-    if CONTRAST in values.dims and "a" in values.coords:
+    values = xr.Dataset(columns)
+    if CONTRAST in dims and "a" in values.coords:
         pairs = zip(values["a"].values, values["b"].values)
         values = values.assign_coords({CONTRAST: [f"{a} − {b}" for a, b in pairs]})
-    each = (values[dim].values for dim in values.dims)
-    words = (
-        [f"{name:g}" if isinstance(name, (float, np.floating)) else str(name) for name in names]
-        for names in each
-    )
-    along, labels = dict(zip(heads, words)), dict.fromkeys(KEYS, "") | {MEASURE: measure}
-    places = pd.MultiIndex.from_tuples(
-        [
-            tuple(
-                (labels | {head: names[i] for (head, names), i in zip(along.items(), at)}).values()
-            )
-            for at in np.ndindex(*values.shape)
-        ],
-        names=KEYS,
-    )
-    return pd.DataFrame({head: list(column) for head, column in cells.items()}, index=places)
+    values = values.reset_coords(drop=True).expand_dims("row")
+    frame = values.to_dataframe(dim_order=["row", *dims]).reset_index().rename(columns=heads)
+    absent = [key for key in KEYS if key not in frame]
+    frame = frame.assign(**dict.fromkeys(absent, "") | {MEASURE: measure})
+    return frame.set_index(KEYS)[list(columns)]
+
+
+# --- numbers as text ------------------------------------------------------------------------------
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits, and words for what is none."""
+    if np.isnan(value):
+        return "–"
+    if np.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    size = abs(value)
+    text = f"{size:.{digits}g}" if size >= 1e-4 or size == 0 else f"{size:.{digits - 1}e}"
+    return f"−{text}" if value < 0 else text
+
+
+def cell(estimate: float, lower: float | None = None, upper: float | None = None) -> str:
+    """An estimate with its interval, rounded to two digits of the width: "0.074 [0.044, 0.134]"."""
+    if lower is None or np.isnan([estimate, lower, upper]).all():
+        return number(float(estimate))
+    width = upper - lower
+    decimals = MOST_DECIMALS + 1
+    if np.isfinite(width) and width > 0:
+        decimals = int(max(1 - np.floor(np.log10(width)), 0))
+    words = []
+    for value in (float(estimate), float(lower), float(upper)):
+        fixed = decimals <= MOST_DECIMALS and np.isfinite(value)
+        words.append(f"{value:.{decimals}f}".replace("-", "−", 1) if fixed else number(value))
+    return f"{words[0]} [{words[1]}, {words[2]}]"
+
+
+def count_words(n: float) -> str:
+    """A number of comparisons."""
+    if np.isnan(n):
+        return "–"
+    return f"{n:,.0f}" if n >= 10 else f"{n:.1f}"
+
+
+def p_words(p: float) -> str:
+    """A p-value in a cell."""
+    if np.isnan(p):
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def p_text(p: float) -> str:
+    """A p-value in a sentence."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:#.2g}"
+
+
+class Cell(str):
+    """Text in a table that keeps its numbers: by the name that a CSV file adds to the column's."""
+
+    numbers: dict[str, object]
+
+    def __new__(cls, text: str, numbers: dict[str, object]):
+        """Text, and its numbers."""
+        made = super().__new__(cls, text)
+        made.numbers = numbers
+        return made
+
+
+class Table(pd.DataFrame):
+    """A DataFrame of texts that writes itself as LaTeX (booktabs), as Markdown, and as CSV."""
+
+    @property
+    def _constructor(self):
+        return Table
+
+    def to_latex(self, buf: str | Path | None = None) -> str | None:
+        r"""Write the table for LaTeX's booktabs; every label is escaped.
+
+        Parameters
+        ----------
+        buf : str or Path, optional
+            The file; without it the text is returned.
+
+        Returns
+        -------
+        str or None
+
+        Examples
+        --------
+        >>> print(Table({"a_b": ["1 %"]}).to_latex().splitlines()[2])
+        a\_b \\
+        """
+        head, *rows = [[_latex(text) for text in row] for row in self.rows()]
+        body = pd.DataFrame(rows, columns=range(len(head)))
+        # pandas formats the head once more, for which braces stand twice
+        head = [name.replace("{", "{{").replace("}", "}}") for name in head]
+        text = body.to_latex(index=False, header=head, escape=False, column_format="l" * len(head))
+        return _given(buf, text)
+
+    def to_markdown(self, buf: str | Path | None = None) -> str | None:
+        r"""Write the table as Markdown; every label is escaped.
+
+        Parameters
+        ----------
+        buf : str or Path, optional
+            The file; without it the text is returned.
+
+        Returns
+        -------
+        str or None
+
+        Examples
+        --------
+        >>> print(Table({"a|b": ["1"]}).to_markdown())
+        | a\|b |
+        |---|
+        | 1 |
+        """
+        cells = [[text.translate(MARKDOWN) for text in row] for row in self.rows()]
+        head, *rows = [f"| {' | '.join(row)} |" for row in cells]
+        return _given(buf, "\n".join([head, "|" + "---|" * len(cells[0]), *rows]))
+
+    def to_csv(self, path_or_buf=None, **options) -> str | None:
+        """Write numbers: an estimate with its interval is three columns.
+
+        Parameters
+        ----------
+        path_or_buf : str, Path or file, optional
+            Where to; without it the text is returned.
+        **options
+            Of `pandas.DataFrame.to_csv`.
+
+        Returns
+        -------
+        str or None
+
+        Examples
+        --------
+        >>> print(Table({"name": ["=1+1"]}).to_csv().splitlines()[1])
+        '=1+1
+        """
+        protected = self.numbers().map(_no_formula).rename(columns=_no_formula)
+        return protected.to_csv(path_or_buf, **{"index": False} | options)
+
+    def numbers(self) -> pd.DataFrame:
+        """Numbers in place of texts: an estimate with its interval is three columns."""
+        flat, columns = self.flat(), []
+        for place, head in enumerate(flat.columns):
+            cells = flat.iloc[:, place]
+            numbers = pd.DataFrame([getattr(value, "numbers", {}) for value in cells])
+            heads = [f"{head}, {end}" if end else head for end in numbers]
+            columns.append(cells if numbers.empty else numbers.set_axis(heads, axis=1))
+        return pd.concat(columns, axis=1)
+
+    def flat(self) -> pd.DataFrame:
+        """The table with the names of its rows, if there are any, as columns."""
+        plain = pd.DataFrame(self)
+        if isinstance(self.index, pd.RangeIndex):
+            return plain
+        return plain.reset_index(allow_duplicates=True)
+
+    def rows(self) -> list[list[str]]:
+        """Head and body as texts; rows are named only where the name changes."""
+        texts = self.flat().astype(str)
+        shown = texts.copy()
+        for place in range(len(texts.columns) - len(self.columns) - 1):
+            names = texts.iloc[:, : place + 1]
+            repeated = (names == names.shift()).all(axis=1)
+            shown.iloc[repeated.to_numpy(), place] = ""
+        return [[str(name) for name in texts.columns], *shown.to_numpy().tolist()]
+
+
+def _latex(text: str) -> str:
+    """Text for LaTeX; after the end of a row [ and * would be read as an option."""
+    escaped = text.translate(LATEX)
+    return f"{{{escaped}}}" if escaped.startswith(("[", "*")) else escaped
+
+
+def _no_formula(label: object) -> object:
+    """A label that no spreadsheet takes for a formula; numbers stay as they are."""
+    formula = isinstance(label, str) and label.startswith(FORMULA_SIGNS)
+    return f"'{label}" if formula and not NUMBER.fullmatch(label) else label
+
+
+def _given(buf: str | os.PathLike | None, text: str) -> str | None:
+    """The text, or nothing where it went to a file."""
+    if buf is None:
+        return text
+    Path(buf).write_text(text, encoding="utf-8")
+    return None

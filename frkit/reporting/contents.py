@@ -1,0 +1,108 @@
+"""What a report contains: sections with sentences, tables, results and figures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import xarray as xr
+
+from frkit.base import MODEL
+from frkit.reporting.tables import Table
+
+
+@dataclass
+class Tile:
+    """A finding of the first screen: a title, one large value, a sentence."""
+
+    title: str
+    value: str
+    text: str
+
+
+@dataclass
+class Section:
+    """One part of a report: sentences, tables by caption, results and figures by name.
+
+    A figure is a function that draws on matplotlib Axes. `tiles` stand on the first screen,
+    `answers` are the main sentences of the part, `lines` are notes, `blocks` are code.
+    """
+
+    title: str
+    answers: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    tables: dict[str, Table] = field(default_factory=dict)
+    results: dict[str, xr.Dataset] = field(default_factory=dict)
+    figures: dict[str, Callable] = field(default_factory=dict)
+    blocks: list[str] = field(default_factory=list)
+    tiles: list[Tile] = field(default_factory=list)
+
+
+@dataclass
+class Contents:
+    """All that a report says, without the means to show or write it."""
+
+    sections: dict[str, Section]
+    evaluation: xr.DataTree
+    left_out: list[str]
+    made: dict = field(default_factory=dict)
+    cautions: list[str] = field(default_factory=list)
+    leading: dict = field(default_factory=dict)
+    seconds: float = 0.0
+    command: str = ""
+    created: str = field(default_factory=lambda: datetime.now().isoformat(" ", "minutes"))
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models, none for a single one without a name."""
+        rates = self.evaluation["empirical"]
+        return rates[MODEL].values.astype(str).tolist() if MODEL in rates.dims else []
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the files that the data came from, as far as they did."""
+        source = self.made.get("data")
+        paths = source.values() if isinstance(source, dict) else [source] if source else []
+        return [Path(path).name for path in paths]
+
+    @property
+    def title(self) -> str:
+        """What the report is about."""
+        subject = ", ".join(self.models or self.files) or "a matching system"
+        words = "Accuracy and fairness" if self.made.get("by") else "Accuracy"
+        return f"{words} of {subject}"
+
+    @property
+    def tiles(self) -> list[Tile]:
+        """What stands on the first screen."""
+        return [tile for section in self.sections.values() for tile in section.tiles]
+
+    @property
+    def answers(self) -> list[str]:
+        """The main sentences of all sections."""
+        return [line for section in self.sections.values() for line in section.answers]
+
+    @property
+    def results(self) -> dict[tuple[str, str], xr.Dataset]:
+        """Results of all sections, by section and name."""
+        return {
+            (key, name): result
+            for key, section in self.sections.items()
+            for name, result in section.results.items()
+        }
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Tables of all sections, by caption."""
+        tables = {}
+        for section in self.sections.values():
+            tables.update(section.tables)
+        return tables
+
+    @property
+    def figures(self) -> dict[str, Callable]:
+        """Figures of all sections, by name: functions that draw on matplotlib Axes."""
+        figures = {}
+        for section in self.sections.values():
+            figures.update(section.figures)
+        return figures
