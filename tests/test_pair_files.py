@@ -274,6 +274,8 @@ BAD = {
     "columns, absent": ("columns", "a,g\n1,1\n", MAPPED, "there is no column 's' .score.; the columns are 'a', 'g'"),
     "columns, score": ("columns", "s,g\n1,1\nx,0\n", MAPPED, "line 3, column 's': 'x' is not a finite number"),
     "columns, label": ("columns", "s,g\n1,1\n\n2,?\n", MAPPED, "line 4, g: '.' does not say"),
+    "columns, blank label": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, g: 'nan' does not say whether"),
+    "columns, NA label": ("columns", "s,g\n1,1\n2,NA\n", MAPPED, "line 3, g: 'nan' does not say whether"),
     "columns, twice": ("columns", "s,s\n1,1\n", MAPPED, "'s' stand twice"),
     "columns, no row": ("columns", "s,g\n", MAPPED, "there is a header but no row"),
     "columns, empty": ("columns", "", MAPPED, "the file is empty"),
@@ -333,7 +335,7 @@ def test_pickles_bad_archives_and_other_encodings(tmp_path):
     with pytest.raises(fk.InputError, match="unpickling"):
         fk.open_pairs(lfw, format="lfw", scores=tmp_path / "s.npy")
     (tmp_path / "bad.gz").write_bytes(b"no archive")
-    with pytest.raises(fk.InputError, match="bad.gz: the file cannot be read: Not a gzipped file"):
+    with pytest.raises(fk.InputError, match="bad.gz: the table cannot be read: Not a gzipped file"):
         fk.open_pairs(tmp_path / "bad.gz", format="bob4")
     (tmp_path / "latin").write_bytes("k k é 0.5\n".encode("latin-1"))
     with pytest.raises(fk.InputError, match="not UTF-8"):

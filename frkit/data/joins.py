@@ -1,6 +1,7 @@
-"""What image names and tables of metadata tell: identities by a pattern, labels joined on the column that matches."""
+"""Identities read from names of images by a pattern; labels joined from a table of metadata."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -11,129 +12,123 @@ from frkit.data.files import named, not_read
 from frkit.data.labels import RESERVED, clean_labels
 from frkit.data.tables import read_frame
 
-_WHO = (
-    "identity",
-    "name",
-    "person",
-    "subject",
-    "speaker",
-    "id",
-)  # fields of a pattern that say who it is
-MANY = 20  # rows from which a column without two equal labels holds names
-_DIGITS = ("number", "n")  # fields that hold digits only
+PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
+DIGIT_FIELDS = ("number", "n")
+MANY = 20  # rows from which a column without two equal labels contains names
 
 
 def is_pattern(text) -> bool:
-    """Whether identity= is a pattern of image names and not the name of a column."""
+    """Tell whether identity= is a pattern of image names and not the name of a column."""
     return isinstance(text, str) and "{" in text
 
 
 def identities_from(names, pattern: str) -> np.ndarray:
-    """Who is in each image, read from its name by a pattern such as "{name}_{number}.jpg".
+    """Read who is in each image from its name, by a pattern such as "{name}_{number}.jpg".
 
-    A field holds any text without a slash, {number} and {n} digits only; {identity} (or name, person, subject, speaker,
-    id) says who it is; folders in front of the pattern are passed over. A name that does not fit is an error.
+    A field stands for any text without a slash, {number} and {n} for digits only; {identity} (or
+    name, person, subject, speaker, id) is the person. Folders in front of the pattern are passed
+    over. A name that does not fit is an error.
     """
-    require(
-        is_pattern(pattern),
-        f"identity must be a pattern such as '{{name}}_{{number}}.jpg', got {pattern!r}",
-    )
-    texts_and_fields = re.split(r"\{(\w+)\}", pattern.replace("\\", "/"))
-    fields = texts_and_fields[1::2]
-    saying = {field for field in fields if field in _WHO}
-    require(
-        len(saying) == 1,
-        f"identity={pattern!r} must hold one field that says who it is: one of {', '.join(_WHO)}",
-    )
-    [who] = saying
-    expression = re.escape(texts_and_fields[0])
-    for place, (field, after) in enumerate(zip(fields, texts_and_fields[2::2])):
-        text = r"\d+" if field in _DIGITS else "[^/]+"
-        expression += f"(?P={field})" if field in fields[:place] else f"(?P<{field}>{text})"
-        expression += re.escape(after)
+    words = "identity must be a pattern such as '{name}_{number}.jpg', got"
+    require(is_pattern(pattern), f"{words} {pattern!r}")
+    # texts at even places, fields between them
+    beginning, *rest = re.split(r"\{(\w+)\}", pattern.replace("\\", "/"))
+    fields = rest[::2]
+    person = sorted(set(fields) & set(PERSON_FIELDS))
+    words = f"must hold one field that says who it is: one of {', '.join(PERSON_FIELDS)}"
+    require(len(person) == 1, f"identity={pattern!r} {words}")
+    expression = re.escape(beginning)
+    for place, (field, text) in enumerate(zip(fields, rest[1::2])):
+        characters = "[0-9]+" if field in DIGIT_FIELDS else "[^/]+"
+        is_first = field not in fields[:place]
+        expression += f"(?P<{field}>{characters})" if is_first else f"(?P={field})"
+        expression += re.escape(text)
     rule = re.compile(f"(?:.*/)?{expression}")
-    distinct, where = np.unique(np.asarray(names, str), return_inverse=True)
-    matches = [
-        rule.fullmatch(name.replace("\\", "/")) for name in distinct.tolist()
-    ]  # Windows' folders too
+    distinct, code = np.unique(np.asarray(names, str), return_inverse=True)
+    matches = [rule.fullmatch(name.replace("\\", "/")) for name in distinct.tolist()]
     odd = [name for name, match in zip(distinct.tolist(), matches) if match is None]
-    require(
-        not odd,
-        f"identity={pattern!r} does not fit {len(odd)} of {len(distinct)} image names: {listed(odd, 3)}",
-    )
-    return np.array([match[who] for match in matches], str)[where]
+    words = f"does not fit {len(odd)} of {len(distinct)} image names: {listed(odd, 3)}"
+    require(not odd, f"identity={pattern!r} {words}")
+    return np.array([match[person[0]] for match in matches], str)[code]
 
 
-def joined(metadata, keys: dict[str, tuple], taken=()) -> dict[str, tuple[np.ndarray, ...]]:
-    """Labels from a table of metadata for every side, joined on whichever of its columns names these people or images.
+def joined(
+    metadata: str | Path, keys: dict[str, tuple], taken: Collection[str] = ()
+) -> dict[str, tuple[np.ndarray, ...]]:
+    """Return labels of every side from a table, joined on its column that names these images.
 
-    metadata: a table with a header. keys: names that its rows may go by, e.g. {"identity": (probes', references')}.
-    taken: attributes that are known already. Returns attribute (in lower case) -> labels of each side, None where the
-    table does not know them.
+    Parameters
+    ----------
+    metadata : path
+        A table with a header.
+    keys : mapping of str to tuple of sequences
+        Names that its rows may go by, e.g. {"identity": (probes', references')}.
+    taken : names of attributes, optional
+        Attributes that exist already, which the table must not have.
+
+    Returns
+    -------
+    dict
+        Attribute, in lower case, to the labels of each side; None where the table lacks the name.
     """
+    keys = {kind: [np.asarray(side, str) for side in sides] for kind, sides in keys.items()}
     with named(metadata):
         table = read_frame(Path(metadata))
-        texts = {
+        columns = {
             name: clean_labels(table[name].to_numpy(), len(table), name) for name in table if name
         }
-        kind, column = _matching(texts, keys)
-        frame = pd.DataFrame(texts, index=table.index)
-        frame = frame[frame[column] != UNKNOWN].drop_duplicates()
-        attributes = _constant(frame, column, [name for name in texts if name != column])
+        kind, key = _best_column(columns, keys)
+        rows = pd.DataFrame(columns, dtype=object)
+        rows = rows[rows[key] != UNKNOWN].drop_duplicates()
+        attributes = _attributes(rows, key)
         again = [name for name in attributes if name.lower() in taken]
-        require(
-            not again,
-            f"columns {listed(again)} stand in the file of the scores or embeddings too: leave one out",
-        )
-        row_of = pd.Index(frame[column].drop_duplicates())
-        places = [row_of.get_indexer(side) for side in keys[kind]]
-        lost = np.unique(
-            np.concatenate([side[place < 0] for side, place in zip(keys[kind], places)])
-        )
-        if len(lost):
-            many = len(np.unique(np.concatenate(keys[kind])))
-            words = f"{len(lost)} of {many} {kind} names ({listed(lost, 3)}): they are in no group"
-            warn(f"{metadata}: column {column!r} does not hold {words}")
-    first = frame.drop_duplicates(column)
-    labels = {name.lower(): np.append(first[name].to_numpy(object), None) for name in attributes}
-    return {name: tuple(values[place] for place in places) for name, values in labels.items()}
+        words = "stand in the file of the scores or embeddings too: leave one out"
+        require(not again, f"columns {listed(again)} {words}")
+    labels = rows.drop_duplicates(key).set_index(key)[attributes]
+    labels.columns = [name.lower() for name in attributes]
+    names = np.unique(np.concatenate(keys[kind]))
+    absent = names[~np.isin(names, labels.index)]
+    if len(absent):
+        words = f"{len(absent)} of {len(names)} {kind} names ({listed(absent, 3)})"
+        warn(f"{metadata}: column {key!r} does not hold {words}: they are in no group")
+    sides = [labels.reindex(side) for side in keys[kind]]
+    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels}
 
 
-def _matching(texts: dict[str, np.ndarray], keys: dict) -> tuple[str, str]:
-    """What the rows go by, and the column that holds most of those names; none that holds any is an error."""
-    best, most = None, 0.0
+def _best_column(columns: dict[str, np.ndarray], keys: dict) -> tuple[str, str]:
+    """Return what the rows go by, and the column that contains most of those names."""
+    shares = {}
     for kind, sides in keys.items():
-        wanted = np.unique(np.concatenate(sides))
-        for name, labels in texts.items():
-            share = np.isin(wanted, labels).mean()
-            best, most = ((kind, name), share) if share > most else (best, most)
-    shown = "; ".join(f"{name!r} ({listed(labels, 2)})" for name, labels in texts.items())
-    sought = " nor ".join(
-        f"{kind} names such as {listed(sides[0][:1])}" for kind, sides in keys.items()
-    )
+        names = np.unique(np.concatenate(sides))
+        for column, labels in columns.items():
+            shares[kind, column] = np.isin(names, labels).mean()
+    best = max(shares, key=shares.get, default=None)
+    examples = [f"{kind} names such as {listed(sides[0][:1])}" for kind, sides in keys.items()]
+    shown = [f"{name!r} ({listed(labels, 2)})" for name, labels in columns.items()]
     require(
-        best is not None,
-        f"no column holds {sought}, so nothing can be joined; the columns are {shown}",
+        best is not None and shares[best] > 0,
+        f"no column holds {' nor '.join(examples)}, so nothing can be joined; the columns are "
+        f"{'; '.join(shown)}",
     )
     return best
 
 
-def _constant(frame: pd.DataFrame, key: str, names: list[str]) -> list[str]:
-    """The columns that say one thing of each name in the key and can be attributes; the others are told."""
-    taken = [name for name in names if name.lower() in RESERVED or "/" in name]
-    not_read(
-        [repr(name) for name in taken], "frkit uses the name itself, or cannot store it; rename it"
-    )
-    varies = [
-        name for name in names if name not in taken and frame.groupby(key)[name].nunique().max() > 1
-    ]
-    not_read([repr(name) for name in varies], f"rows of one {key!r} differ in it")
-    own = [name for name in names if len(frame) >= MANY and frame[name].is_unique]
-    not_read(
-        [repr(name) for name in own if name not in taken], "every row has its own: names, no groups"
-    )
-    kept = [name for name in names if name not in taken + varies + own]
-    require(len(kept) > 0, f"has no column of labels beside {key!r}")
-    again = [name for name in kept if [other.lower() for other in kept].count(name.lower()) > 1]
+def _attributes(rows: pd.DataFrame, key: str) -> list[str]:
+    """Return the columns with one label for each name in the key; a warning lists the others."""
+    names = [name for name in rows if name != key]
+    reserved = [name for name in names if name.lower() in RESERVED or "/" in name]
+    varies = [name for name in names if rows.groupby(key)[name].nunique().max() > 1]
+    unique = [name for name in names if len(rows) >= MANY and rows[name].is_unique]
+    left_out = {
+        "frkit uses the name itself, or cannot store it; rename it": reserved,
+        f"rows of one {key!r} differ in it": varies,
+        "every row has its own: names, no groups": unique,
+    }
+    for why, columns in left_out.items():
+        not_read([repr(name) for name in columns], why)
+    attributes = [name for name in names if name not in reserved + varies + unique]
+    require(len(attributes) > 0, f"has no column of labels beside {key!r}")
+    lower = [name.lower() for name in attributes]
+    again = [name for name in attributes if lower.count(name.lower()) > 1]
     require(not again, f"columns {listed(again)} differ in capitals only; rename one")
-    return kept
+    return attributes

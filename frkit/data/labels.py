@@ -1,5 +1,6 @@
 """Names of attributes, labels of images as clean text, and what to do where an attribute varies within an identity."""
 
+import sys
 from collections.abc import Mapping
 from unicodedata import normalize
 
@@ -25,17 +26,10 @@ from frkit.base import (
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
-_MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
-_NOBODY = (
-    UNKNOWN,
-    "Unknown",
-    "None",
-    "NA",
-    "N/A",
-    "null",
-    "NULL",
-)  # words that name no person and no image
+MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
+NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
 FIRST_COMBINING = 0x300  # the first character that adds an accent to the letter before it
+FIRST_SURROGATE, LAST_SURROGATE = 0xD800, 0xDFFF  # halves of characters, which nothing can write
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
     | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
@@ -45,10 +39,10 @@ RESERVED = frozenset(
 def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     """Turn labels of any kind into text, "unknown" where one is missing.
 
-    Text is stripped, letters with accents get one form (NFC; names of files on a Mac hold another), bytes are decoded
-    as UTF-8, and whole floats lose their ".0" (a column of ages with one gap arrives as floats). None, NaN, NaT,
-    pd.NA, masked entries, blank text, and the words "nan", "NaN", "NaT" and "<NA>" that NumPy and pandas write for them
-    are missing.
+    Text is stripped, letters with accents get one form (NFC; names of files on a Mac have another),
+    bytes are decoded as UTF-8, and whole floats lose their ".0" (a column of ages with one gap
+    arrives as floats). None, NaN, NaT, pd.NA, masked entries, blank text, and the words "nan",
+    "NaN", "NaT" and "<NA>" that NumPy and pandas write for them are missing.
 
     Parameters
     ----------
@@ -69,7 +63,7 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     Raises
     ------
     InputError
-        If `values` is not one label per image, or holds something that is no label.
+        If `values` is not one label per image, or something in it is no label or no text.
 
     Examples
     --------
@@ -80,59 +74,41 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
         array = np.array(values, object)  # [1.0, "a"] would have become ["1.0", "a"]
     kind = array.dtype.kind
-    require(
-        kind not in "Vc",
-        f"{name} holds {array.dtype} values, which are no labels; give text or numbers",
-    )
+    words = f"{name} holds {array.dtype} values, which are no labels; give text or numbers"
+    require(kind not in "Vc", words)
     if kind not in "UbiuM":
         array = np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
-    text = _one_form(np.strings.strip(array.astype(str, copy=False)))
-    missing = np.isin(text, _MISSING_WORDS) | np.ma.getmask(values)
+    text = _normalized(np.ascontiguousarray(array.astype(str, copy=False)), name)
+    missing = np.isin(text, MISSING_WORDS) | np.ma.getmask(values)
     return np.where(missing, UNKNOWN, text) if missing.any() else text
 
 
-def _one_form(text: np.ndarray) -> np.ndarray:
-    """The text with one code for each letter that can be written with one or several."""
-    if np.ascontiguousarray(text).view(np.uint32).max(initial=0) < FIRST_COMBINING:
-        return text
-    words, code = np.unique(text, return_inverse=True)
-    return np.array([normalize("NFC", word) for word in words.tolist()], str)[code]
-
-
 def one_each(values, n: int, name: str, of: str) -> np.ndarray:
-    """A flat array with one entry for each image or pair."""
+    """Return a flat array with one entry for each image or pair."""
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise InputError(f"{name} must be a flat list with one label per {of}: {error}") from None
-    remedy = (
-        "; flatten it first, e.g. with .ravel()"
-        if array.ndim
-        else f" of {type(values).__name__}; make it a list"
-    )
-    require(
-        array.ndim == 1,
-        f"{name} must have one dimension with one label per {of}, got shape {array.shape}{remedy}",
-    )
-    even = len(array) == n
-    require(
-        even,
-        f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s; give one label per {of}",
-    )
+    is_scalar = array.ndim == 0
+    remedy = f" of {type(values).__name__}; make it a list" if is_scalar else "; flatten it first"
+    words = f"{name} must have one dimension with one label per {of}, got shape {array.shape}"
+    require(array.ndim == 1, words + remedy)
+    words = f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s"
+    require(len(array) == n, f"{words}; give one label per {of}")
     return array
 
 
 def _word(value, name: str, row: int) -> str:
-    """One label as text; blank where missing."""
-    if isinstance(value, str):
-        return value
+    """Return one label as text; blank where missing."""
     if isinstance(value, bytes):
         try:
-            return value.decode("utf-8")
+            value = value.decode("utf-8")
         except UnicodeDecodeError:
-            raise InputError(
-                f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use"
-            ) from None
+            words = f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use"
+            raise InputError(words) from None
+    if isinstance(value, str):
+        require("\0" not in value, f"{name}, row {row}: {value!r} has a NUL, which is no text")
+        return value
     require(np.ndim(value) == 0, f"{name}, row {row}: expected one label, got {value!r}")
     if pd.isna(value):
         return ""
@@ -140,17 +116,33 @@ def _word(value, name: str, row: int) -> str:
     return str(int(value)) if whole else str(value)
 
 
+def _normalized(text: np.ndarray, name: str) -> np.ndarray:
+    """Return stripped text with one code for each letter; refuse what is no text."""
+    codes = text.view(np.uint32).reshape(len(text), text.itemsize // 4)
+    is_surrogate = (codes >= FIRST_SURROGATE) & (codes <= LAST_SURROGATE)
+    is_wrong = is_surrogate | (codes > sys.maxunicode)
+    is_wrong[:, :-1] |= (codes[:, :-1] == 0) & (codes[:, 1:] != 0)  # NUL, but for the end of a text
+    rows = np.flatnonzero(is_wrong.any(axis=1))
+    words = f"{name}, row {rows[:1]}: a label has a NUL or half a character, which is no text"
+    require(len(rows) == 0, words)
+    text = np.strings.strip(text)
+    if codes.max(initial=0) < FIRST_COMBINING:
+        return text
+    words, code = np.unique(text, return_inverse=True)
+    return np.array([normalize("NFC", word) for word in words.tolist()], str)[code]
+
+
 def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
-    """Labels none of which may be missing; a person called "unknown" would be many people."""
+    """Return labels none of which is missing; a person called "unknown" would be many people."""
     labels = clean_labels(values, n, name, of)
-    rows = np.flatnonzero(np.isin(labels, _NOBODY))
+    rows = np.flatnonzero(np.isin(labels, NOBODY))
     words = f"{name} is missing or {listed(labels[rows[:1]])} in {len(rows)} {of}(s): {_rows(rows)}"
     require(len(rows) == 0, f"{words}; label or remove these {of}s")
     return labels
 
 
 def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
-    """Names of images, none of which may be missing or stand twice."""
+    """Return names of images, none of which is missing or stands twice."""
     names = complete_labels(values, n, name)
     again = names[pd.Series(names).duplicated()]
     rows = np.flatnonzero(np.isin(names, again[:1]))
@@ -160,22 +152,20 @@ def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
     return names
 
 
-def model_names(model, n_models: int) -> np.ndarray:
-    """Names of encoders: distinct, and as many as there are."""
-    require(
-        not isinstance(model, str), f"model must be a list with one name per encoder, got {model!r}"
-    )
-    names = np.array([str(name) for name in model], str)
-    require(
-        len(names) == n_models, f"lengths differ: {len(names)} model names for {n_models} models"
-    )
-    distinct = len(set(names.tolist())) == n_models and "" not in names
-    require(distinct, f"model names must be distinct, got {listed(names)}")
-    return names
-
-
 def _rows(rows: np.ndarray) -> str:
     return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+
+
+def model_names(model, n_models: int) -> np.ndarray:
+    """Return names of encoders: distinct, and as many as there are."""
+    words = f"model must be a list with one name per encoder, got {model!r}"
+    require(not isinstance(model, str), words)
+    names = np.array([str(name) for name in model], str)
+    words = f"lengths differ: {len(names)} model names for {n_models} models"
+    require(len(names) == n_models, words)
+    is_distinct = len(set(names.tolist())) == n_models and "" not in names
+    require(is_distinct, f"model names must be distinct, got {listed(names)}")
+    return names
 
 
 def check_names(attributes: Mapping) -> None:
@@ -207,13 +197,16 @@ def attributes_of(by) -> list[str]:
 
 def crossed(labels: list[np.ndarray]) -> np.ndarray:
     """One flat label from several, e.g. "female & Asian"; unknown where any is."""
+    if len(labels) == 1:
+        return labels[0]
     flat = labels[0]
-    held = [word for part in labels for word in part[np.strings.find(part, CROSSED) >= 0]]
-    words = f"labels that are crossed must not hold {CROSSED!r}, which stands between them"
-    require(not held or len(labels) == 1, f"{words}: {listed(held)}")
-    for more in labels[1:]:
-        flat = np.char.add(np.char.add(flat, CROSSED), more)
-    unknown = np.any([part == UNKNOWN for part in labels], axis=0)
+    for attribute in labels:
+        wrong = attribute[np.strings.find(attribute, CROSSED) >= 0]
+        words = f"labels that are crossed must not hold {CROSSED!r}, which stands between them"
+        require(len(wrong) == 0, f"{words}: {listed(wrong)}")
+    for attribute in labels[1:]:
+        flat = np.char.add(np.char.add(flat, CROSSED), attribute)
+    unknown = np.any([attribute == UNKNOWN for attribute in labels], axis=0)
     return np.where(unknown, UNKNOWN, flat)
 
 

@@ -1,4 +1,4 @@
-"""Embeddings from files: find embedding, identity, image names and attributes, whatever they are called."""
+"""Embeddings from files: find embedding, identity, image names and attributes by their names."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,43 +8,36 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_path
-from frkit.data.checks import ROWS, checked_embedding
-from frkit.data.dataset import collected
-from frkit.data.files import (
+from frkit.data.arrays import (
     OnDisk,
-    beside,
-    file_kind,
-    named,
-    not_read,
-    read_dataset,
+    read_hdf5,
+    read_mat,
+    read_netcdf,
     read_npy,
     read_npz,
-    reading,
+    read_zarr,
 )
+from frkit.data.checks import ROWS, checked_embedding
+from frkit.data.dataset import collected
+from frkit.data.files import beside, file_kind, named, not_read, reading
 from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import clean_labels, resolve_varying
 from frkit.data.tables import open_text, read_table
 
-_EMBEDDING_NAMES = (
-    "embeddings",
-    "emb",
-    "embs",
-    "features",
-    "feats",
-    "feat",
-    "vectors",
-    "templates",
-    "x",
-)
+EMBEDDING_NAMES = (
+    "embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x"
+)  # fmt: skip
 IDENTITY_NAMES = (
-    "identities", "subject", "subjects", "subject_id", "person", "person_id", "label", "labels", "name",
-    "names", "id", "ids", "class", "target", "targets", "y",
+    "identities", "subject", "subjects", "subject_id", "person", "person_id", "label", "labels",
+    "name", "names", "id", "ids", "class", "target", "targets", "y",
 )  # fmt: skip
-_IMAGE_NAMES = (
-    "images", "image_name", "image_names", "image_id", "filename", "filenames", "file", "path", "paths",
+IMAGE_NAMES = (
+    "images", "image_name", "image_names", "image_id", "filename", "filenames", "file", "path",
+    "paths",
 )  # fmt: skip
-_TAKEN = ("embedding", IDENTITY, IMAGE, MODEL, "varying")  # arguments of `faces`
-_BESIDE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
+ARGUMENTS = ("embedding", IDENTITY, IMAGE, MODEL, "varying")  # of `faces`, so no attributes
+LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
+TABLES = ("text", "parquet")
 
 
 def open_faces(
@@ -60,8 +53,8 @@ def open_faces(
 ) -> xr.Dataset:
     """Open a file of embeddings and labels as a faces Dataset.
 
-    Reads .npz, .npy with a table of labels beside it, .csv and .tsv (plain or .gz), .parquet, .mat (5 and
-    7.3), netCDF, and Zarr (a directory, or .zarr.zip). Nothing is ever unpickled.
+    Reads .npz, .npy with a table of labels beside it, .csv and .tsv (plain or .gz), .parquet, .mat
+    (5 and 7.3), .h5 (HDF5), netCDF, and Zarr (a directory, or .zarr.zip). Nothing is unpickled.
 
     Parameters
     ----------
@@ -109,39 +102,56 @@ def open_faces(
     """
     path = require_path("path", path)
     for name, value in (("identity", identity), ("image", image)):
-        require(
-            value is None or isinstance(value, str),
-            f"{name} must be the name of a column, got {value!r}",
-        )
-    several = isinstance(embedding, (list, tuple)) and all(
-        isinstance(name, str) for name in embedding
-    )
-    known = several or embedding is None or isinstance(embedding, str)
-    require(known, f"embedding must be the name of a column, or a list of such, got {embedding!r}")
+        is_name = value is None or isinstance(value, str)
+        require(is_name, f"{name} must be the name of a column, got {value!r}")
+    one_name = embedding is None or isinstance(embedding, str)
+    is_list = isinstance(embedding, (list, tuple)) and all(isinstance(n, str) for n in embedding)
+    words = f"embedding must be the name of a column, or a list of such, got {embedding!r}"
+    require(one_name or is_list, words)
     with named(path):
-        require(
-            not several or file_kind(path) in ("text", "parquet"),
-            "embedding must be one name: this is no table",
-        )
+        is_table = file_kind(path) in TABLES
+        require(one_name or is_table, "embedding must be one name: this is no table")
         columns = read_columns(path, embedding)
-        table = labels
         if labels is None and file_kind(path) == "npy":
-            table = beside(path, _BESIDE, "labels", "'path to a table with a header'")
-        if table is not None:
-            with named(table):
-                more = read_columns(require_path("labels", table), embedding=False)
+            labels = beside(path, LABEL_FILES, "labels", "'path to a table with a header'")
+        if labels is not None:
+            with named(labels):
+                more = read_columns(require_path("labels", labels), embedding=False)
             twice = sorted(set(columns) & set(more))
-            require(
-                not twice,
-                f"{listed(twice)} stand both in the file and in {table}; leave them in one",
-            )
+            where = f"stand both in the file and in {labels}; leave them in one"
+            require(not twice, f"{listed(twice)} {where}")
             columns |= more
-        prefix = (
-            file_kind(path) in ("text", "parquet") and "embedding" in columns
-        )  # of columns that are one by now
-        wanted = embedding if isinstance(embedding, str) and not prefix else None
-        values = take_column(columns, "embedding", wanted, _EMBEDDING_NAMES)
-        return _as_faces(columns, values, (identity, image), (attributes, metadata), varying)
+        if is_table and "embedding" in columns:  # numbered columns that are one by now
+            embedding = None
+        values = take_column(columns, "embedding", embedding, EMBEDDING_NAMES)
+        require(isinstance(values, np.ndarray | da.Array), "the embedding is no array of numbers")
+        model = columns.pop(MODEL, None) if values.ndim == 3 else None
+        names = _image_and_identity(columns, image, identity)
+        n_images = len(names[IDENTITY]) if np.ndim(names[IDENTITY]) else 0
+        turned = values.ndim == 2 and values.shape[0] != n_images == values.shape[1]
+        require(
+            not turned,
+            f"embedding {values.shape} has a column, not a row, for each of the images; "
+            "transpose it",
+        )
+        person = columns.pop(PERSON, None)
+        image_attributes = np.atleast_1d(columns.pop("image_attributes", [])).astype(str)
+        chosen = _chosen(columns, n_images, attributes)
+        if metadata is not None:
+            known = {kind: column for kind, column in names.items() if column is not None}
+            keys = {kind: (clean_labels(column, n_images, kind),) for kind, column in known.items()}
+            chosen |= {name: side for name, (side,) in joined(metadata, keys, chosen).items()}
+        if varying is None or isinstance(varying, Mapping):
+            kept = {name: "keep" for name in image_attributes.tolist() if name in chosen}
+            varying = kept | dict(varying or {})
+        values = checked_embedding(values, model, copy=False)
+        faces = collected(values, names[IDENTITY], names[IMAGE], model, varying, chosen)
+        if person is None:
+            return faces
+        # who each image shows is put back after an earlier split
+        person = clean_labels(person, n_images, PERSON)
+        resolve_varying(person, faces[IDENTITY].values, "error", PERSON)
+        return faces.assign_coords({PERSON: (IMAGE, person)})
 
 
 def demo_file(name: str) -> Path:
@@ -206,101 +216,79 @@ def demo_faces() -> xr.Dataset:
 
 
 def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
-    """Read any format with named columns, by its name; `embedding=False` reads labels alone."""
+    """Read any format with named columns; `embedding=False` reads labels alone."""
     kind = file_kind(path)
-    if kind in ("text", "parquet"):
+    if kind in TABLES:
         return read_table(path, embedding)
-    if kind in ("netcdf", "zarr"):
-        return read_dataset(path, kind)
-    if kind == "mat":
-        from frkit.data.matlab import read_mat
-
-        return read_mat(path)
     if kind == "lines":
         with reading("the list"), open_text(path) as lines:
-            return {IDENTITY: np.array([line.strip() for line in lines], str)}
-    return {"embedding": _mapped(path)} if kind == "npy" else read_npz(path)
+            return {IDENTITY: np.array([line.strip() for line in lines], object)}
+    if kind == "npy":
+        return {"embedding": _on_disk(path)}
+    readers = {
+        "npz": read_npz,
+        "mat": read_mat,
+        "hdf5": read_hdf5,
+        "netcdf": read_netcdf,
+        "zarr": read_zarr,
+    }
+    return readers[kind](path)
 
 
-def _mapped(path: Path) -> np.ndarray | da.Array:
-    """The array of an .npy: numbers stay on disk until they are swept, because they may be an embedding."""
+def _on_disk(path: Path) -> np.ndarray | da.Array:
+    """Return the array of an .npy; an embedding stays on disk until it is compared."""
     stored = OnDisk(path)
     if stored.ndim < 2:
         return read_npy(path)
-    return da.from_array(stored, chunks=(*(1,) * (stored.ndim - 2), ROWS, -1), asarray=False)
+    chunks = (*(1,) * (stored.ndim - 2), ROWS, -1)
+    return da.from_array(stored, chunks=chunks, asarray=False)
 
 
 def take_column(
     columns: dict, what: str, wanted: str | None, aliases, optional: bool = False
 ) -> np.ndarray | None:
-    """Remove a column from the dict and return it: the wanted one, the one named so, or the only alias."""
-    found = [name for name in columns if name.lower() in (what, *aliases)]
-    found = [name for name in found if np.ndim(columns[name]) == 1] if optional else found
+    """Remove a column and return it: the wanted one, the one named so, or the only alias."""
     if wanted is not None or what in columns:
-        found = [wanted or what]
-    if optional and not found:
-        return None
-    there = bool(found) and found[0] in columns
-    require(there, f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}")
-    require(len(found) == 1, f"{listed(found)} could all be the {what}; say {what}='name'")
-    return columns.pop(found[0])
-
-
-def _as_faces(columns: dict, values, names: tuple, more: tuple, varying) -> xr.Dataset:
-    """Sort the columns into their roles and build the Dataset; more: the attributes asked for, and metadata."""
-    shape = values.shape if isinstance(values, np.ndarray | da.Array) else ()
-    model = columns.pop(MODEL, None) if len(shape) == 3 else None
-    if is_pattern(names[0]):
-        image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES)
-        who = identities_from(image, names[0])
+        candidates = [wanted or what]
     else:
-        who = take_column(columns, IDENTITY, names[0], IDENTITY_NAMES)
-        image = take_column(columns, IMAGE, names[1], _IMAGE_NAMES, optional=True)
-    n_images = len(who) if np.ndim(who) else 0
-    turned = len(shape) == 2 and shape[0] != n_images and shape[1] == n_images
+        candidates = [name for name in columns if name.lower() in (what, *aliases)]
+        if optional:
+            candidates = [name for name in candidates if np.ndim(columns[name]) == 1]
+    if optional and not candidates:
+        return None
     require(
-        not turned,
-        f"embedding {shape} has a column, not a row, for each of the images; transpose it",
+        bool(candidates) and candidates[0] in columns,
+        f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}",
     )
-    person = columns.pop(PERSON, None)
-    kept = np.atleast_1d(columns.pop("image_attributes", [])).astype(str).tolist()
-    chosen = _chosen(columns, n_images, more[0])
-    if more[1] is not None:
-        given = {IMAGE: image, IDENTITY: who}
-        keys = {
-            kind: (clean_labels(names, len(names), kind),)
-            for kind, names in given.items()
-            if names is not None
-        }
-        chosen |= {name: labels for name, (labels,) in joined(more[1], keys, chosen).items()}
-    mapping = varying is None or isinstance(varying, (str, Mapping))
-    require(mapping, f"varying must be a rule or a mapping to rules, got {varying!r}")
-    if not isinstance(varying, str):
-        varying = {name: "keep" for name in kept if name in chosen} | dict(varying or {})
-    ds = collected(checked_embedding(values, model, copy=False), who, image, model, varying, chosen)
-    if person is None:
-        return ds
-    person = clean_labels(
-        person, n_images, PERSON
-    )  # who each image shows, put back after an earlier split
-    resolve_varying(person, ds[IDENTITY].values, "error", PERSON)
-    return ds.assign_coords({PERSON: (IMAGE, person)})
+    require(
+        len(candidates) == 1,
+        f"{listed(candidates)} could all be the {what}; say {what}='name'",
+    )
+    return columns.pop(candidates[0])
+
+
+def _image_and_identity(columns: dict, image: str | None, identity: str | None) -> dict:
+    """Take the names of images and of people; a pattern reads these from those."""
+    if is_pattern(identity):
+        images = take_column(columns, IMAGE, image, IMAGE_NAMES)
+        return {IMAGE: images, IDENTITY: identities_from(images, identity)}
+    people = take_column(columns, IDENTITY, identity, IDENTITY_NAMES)
+    images = take_column(columns, IMAGE, image, IMAGE_NAMES, optional=True)
+    return {IMAGE: images, IDENTITY: people}
 
 
 def _chosen(columns: dict, n_images: int, attributes) -> dict:
-    """The columns that become attributes: those asked for, or all with one label per image."""
+    """Return the columns that become attributes: those asked for, or all with one label each."""
     usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
     if attributes is not None:
-        fits = isinstance(attributes, (list, tuple)) and all(
-            isinstance(name, str) for name in attributes
-        )
-        require(fits, f"attributes must be a list of names, got {attributes!r}")
+        is_list = isinstance(attributes, (list, tuple))
+        require(is_list, f"attributes must be a list of names, got {attributes!r}")
         absent = [name for name in attributes if name not in usable]
         require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
         return {name: usable[name] for name in attributes}
-    others = [
-        f"{name!r} {np.shape(value)}" for name, value in columns.items() if name not in usable
-    ]
+    others = [name for name in columns if name not in usable]
+    others = [f"{name!r} {np.shape(columns[name])}" for name in others]
     not_read(others, "not one label per image; attributes=[...] says which columns to take")
-    not_read([repr(name) for name in usable if name in _TAKEN], "another column takes that part")
-    return {name: value for name, value in usable.items() if name not in _TAKEN}
+    taken = [name for name in usable if name in ARGUMENTS]
+    not_read([repr(name) for name in taken], "another column takes that part")
+    return {name: value for name, value in usable.items() if name not in taken}

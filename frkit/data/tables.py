@@ -1,34 +1,21 @@
-"""The one reader of tables: text between commas, semicolons, tabs or blanks, plain or .gz, and Parquet."""
+"""Tables as DataFrames: text between commas, semicolons, tabs or blanks, plain or .gz; Parquet."""
 
 import csv
-import gzip
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import chain, islice
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, real_numbers, require
-from frkit.data.files import (
-    BLOCK,
-    check_unpacked,
-    file_kind,
-    narrow,
-    need,
-    opener,
-    reading,
-    wide_enough,
-)
+from frkit.base import InputError, listed, require
+from frkit.data.files import file_kind, need, opener, reading
 
-_NEVER = "[\n\r\0]"  # in no cell: a quote was left open, or the file is no text
-MISSING_CELLS = frozenset({"", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>"})
-_PIECE = 15_000  # cells held as text at a time, where they become numbers
-_KNOWN_PREFIXES = (
+MISSING_CELLS = ("", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>")
+EMBEDDING_PREFIXES = (
     "f",
     "feat",
     "feature",
@@ -44,313 +31,269 @@ _KNOWN_PREFIXES = (
 )
 
 
-def read_pieces(
-    path: Path, fields: str | None = None, form: str | None = None
-) -> Iterator[pd.DataFrame]:
-    """Read a text table some rows at a time; blank lines are passed over, and every complaint names the line.
-
-    Parameters
-    ----------
-    path : Path
-        Text in UTF-8, plain or .gz.
-    fields : str, optional
-        Names of the fields of a line, where these stand between blanks or tabs and there is no header; in
-        brackets those that may be absent from the end of a line. Default: the first line is a header; its
-        delimiter is a tab in a .tsv, otherwise the comma, unless the line has none and has a semicolon, a tab or (but
-        for a .csv) blanks.
-    form : str, optional
-        A line in words, for messages (default: its fields).
-
-    Yields
-    ------
-    pd.DataFrame
-        Columns of stripped text, "" where a cell is missing (MISSING_CELLS) or absent; the index is the line
-        number, from 1.
-    """
-    require(path.is_file(), "there is no such file")
-    empty = True
-    with reading("the table"), open_text(path) as lines:
-        if fields is None:
-            first = lines.readline()
-            lines.seek(0)
-            mark = (
-                "\t"
-                if ".tsv" in path.suffixes
-                else next((mark for mark in ",;\t" if mark in first), None)
-            )
-            blanks = (
-                mark is None and len(first.split()) > 1 and ".csv" not in path.suffixes
-            )  # one name there
-            rows = _between_blanks(lines) if blanks else _between_marks(lines, mark or ",")
-            names = next(rows, (0, []))[1]
-            fewest, form = len(names), f"the first line has {len(names)} cells"
-        else:
-            rows = _between_blanks(lines)
-            names = fields.replace("[", "").replace("]", "").split()
-            fewest, form = (
-                len(fields.partition("[")[0].split()),
-                f"a line is: {form or ' '.join(names)}",
-            )
-        require(len(names) > 0, "the file is empty")
-        while len(table := _next_piece(rows, names, fewest, form)):
-            empty = False
-            yield table
-            del (
-                table
-            )  # before the next is made: text takes twenty times as much as the numbers in it
-    require(not empty, "there is a header but no row" if fields is None else "the file is empty")
-
-
-def open_text(path: Path) -> TextIO:
-    """Open a text file, plain or .gz; the latter is read to its end before, which may be missing."""
-    if opener(path) is gzip.open:
-        _most_lines(path)
-    return opener(path)(path, "rt", encoding="utf-8-sig", newline="")
-
-
-def _most_lines(path: Path) -> int:
-    """How many lines a text has at most, read through."""
-    size, ends = 0, 1
-    with reading("the file"), opener(path)(path, "rb") as file:
-        while block := file.read(1 << 20):
-            check_unpacked(size := size + len(block), path)
-            ends += block.count(b"\n") + block.count(b"\r")
-    return ends
-
-
-def _between_blanks(lines: TextIO) -> Iterator[tuple[int, list[str]]]:
-    """Rows with a field, each with its number."""
-    return ((number, line.split()) for number, line in enumerate(lines, 1) if not line.isspace())
-
-
-def _between_marks(lines: TextIO, mark: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows with a cell that is not blank, each with the number of its last line."""
-    reader = csv.reader(lines, delimiter=mark, strict=True)
-    for row in reader:
-        cells = [cell.strip() for cell in row]
-        if re.search(_NEVER, "".join(cells)):
-            odd = next(cell for cell in cells if re.search(_NEVER, cell))
-            raise InputError(
-                f"line {reader.line_num}: a cell holds {odd[:40]!r}: an open quote, or a NUL? mend it"
-            )
-        if any(cells):
-            yield reader.line_num, cells
-
-
-def _next_piece(rows, names: list[str], fewest: int, form: str) -> pd.DataFrame:
-    """Some more rows; their cells go into one flat list, because a list for each row keeps the collector busy."""
-    numbers, cells = [], []
-    for number, row in islice(rows, max(1, _PIECE // len(names))):
-        if not fewest <= len(row) <= len(names):
-            raise InputError(f"line {number} has {len(row)} cells; {form}")
-        numbers.append(number)
-        cells += ("" if cell in MISSING_CELLS else cell for cell in row)
-        cells += [""] * (len(names) - len(row))
-    table = np.array(cells, object).reshape(-1, len(names))
-    return pd.DataFrame(table, index=numbers, columns=names, dtype=object)
-
-
-def read_text(path: Path, fields: str | None = None, form: str | None = None) -> pd.DataFrame:
-    """Read a whole text table, as in `read_pieces`."""
-    return pd.concat([piece.astype("str") for piece in read_pieces(path, fields, form)])
-
-
-def read_frame(path: Path) -> pd.DataFrame:
-    """Read a whole table with a header: text, or a Parquet as it is (its rows are counted from 1)."""
-    if file_kind(path) == "parquet":
-        with _parquet(path) as file:
-            table = _frame(file, file.schema_arrow.names)
-    else:
-        table = read_text(path)
-    check_header(list(table.columns))
-    return table
-
-
-@contextmanager
-def _parquet(path: Path) -> Iterator:
-    """An open Parquet with rows, whose columns are read as they are asked for."""
-    arrow, pq = (
-        need(name, "reading Parquet", "frkit[parquet]") for name in ("pyarrow", "pyarrow.parquet")
-    )
-    known = arrow.__version__
-    right = (
-        int(known.partition(".")[0]) >= 19
-    )  # those before read lists wrong where they are read in pieces
-    require(
-        right,
-        f"pyarrow {known} can give wrong numbers: install 19.0.1 or later, pip install -U pyarrow",
-    )
-    with (
-        reading("the Parquet table"),
-        pq.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False) as file,
-    ):
-        check_unpacked(4 * file.metadata.num_rows * file.metadata.num_columns, path)
-        require(file.metadata.num_rows > 0, "the table has no row")
-        yield file
-    arrow.default_memory_pool().release_unused()  # it would keep a sixth of an embedding
-
-
-def _frame(file, names: list[str]) -> pd.DataFrame:
-    """Columns of a Parquet; an index without a name is none."""
-    table = file.read(columns=names, use_threads=False).to_pandas()
-    table = table.reset_index(drop=table.index.name is None)
-    table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)
-    return table
-
-
-def check_header(header: list[str]) -> None:
-    """Names must be distinct; a blank name is allowed only in front, where tables keep a row number."""
-    blank = [k for k, name in enumerate(header, start=1) if not name and k > 1]
-    require(not blank, f"column {listed(blank)} has no name in the header")
-    twice = [name for name, count in Counter(header).items() if count > 1]
-    require(not twice, f"column names must be distinct, but {listed(twice)} stand twice")
-
-
 def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
-    """Read a table of images: label columns as they are, numbered columns as one `embedding`.
+    """Read a table of images: label columns as they are, the numbers as one `embedding`.
 
     Parameters
     ----------
     path : Path
         A .csv or .tsv, plain or .gz, or a Parquet, whose embedding may also be a column of lists.
     embedding : str, sequence of str or False, optional
-        The embedding's columns: the prefix of numbered columns (default: a usual one such as f0, f1, ... or
-        embedding_0, ...), their names, or False for a table of labels alone.
+        The embedding's columns: the prefix of numbered columns (default: a usual one such as
+        f0, f1, ... or embedding_0, ...), their names, or False for a table of labels alone.
 
     Returns
     -------
     dict
-        Column name to array (n_rows,), in a text table of str, blank where missing; "embedding" to
-        float32 (float64 if that cannot hold one of the numbers), (n_rows, n_features).
+        Column name to array (n_rows,), missing where blank; "embedding" to (n_rows, n_features).
     """
-    if file_kind(path) == "parquet":
-        return _read_parquet_table(path, embedding)
-    labels, values, n = [], None, 0
-    for piece in read_pieces(path):
-        if not labels:
-            check_header(list(piece))
-            numbers = [] if embedding is False else embedding_columns(list(piece), embedding)
-        if numbers:
-            block = to_numbers(piece[numbers], blank=False)
-            room = (
-                np.empty((_most_lines(path), len(numbers)), np.float32)
-                if values is None
-                else values
-            )
-            values = wide_enough(room, block)
-            values[n : n + len(block)] = block
-        n += len(piece)
-        labels.append(
-            piece.drop(columns=[*numbers, ""], errors="ignore").copy()
-        )  # a view would keep all the text
-        del piece
-    table = pd.concat(labels)
-    columns = {name: table[name].to_numpy() for name in table}
-    return columns | ({} if values is None else {"embedding": values[:n]})
-
-
-def _read_parquet_table(path: Path, embedding) -> dict[str, np.ndarray]:
-    """Some of the embedding's columns at a time, or some rows of a column of lists."""
-    with _parquet(path) as file:
-        schema, n = file.schema_arrow, file.metadata.num_rows
-        check_header(schema.names)
-        lists = [field.name for field in schema if "list" in str(field.type).partition("<")[0]]
-        alone = embedding is False or (lists and (embedding is None or embedding in lists))
-        numbers = [] if alone else embedding_columns(schema.names, embedding)
-        table = _frame(file, [name for name in schema.names if name not in (*numbers, *lists, "")])
-        columns = {name: table[name].to_numpy() for name in table}
-        columns |= {name: narrow(*_lists(file, name)) for name in lists}
-        if numbers:
-            step = max(1, BLOCK // n)
-            places = [slice(start, start + step) for start in range(0, len(numbers), step)]
-            parts = (
-                (place, to_numbers(_frame(file, numbers[place])[numbers[place]], blank=False))
-                for place in places
-            )
-            columns["embedding"] = narrow(
-                (n, len(numbers)), (((slice(None), place), part) for place, part in parts)
-            )
+    if file_kind(path) == "text" and embedding is not False:
+        header = read_header(path)
+        check_header(header)
+        numbers = embedding_columns(header, embedding)
+        table = read_text(path, numbers=[header.index(name) for name in numbers])
+        of_lists = []
+    else:
+        table = read_frame(path)
+        of_lists = [name for name in table if np.ndim(table[name].iloc[0]) == 1]
+        is_list = bool(of_lists) and (embedding is None or embedding in of_lists)
+        has_numbers = embedding is not False and not is_list
+        numbers = embedding_columns(list(table), embedding) if has_numbers else []
+    labels = [name for name in table if name not in ("", *numbers, *of_lists)]
+    columns = {name: table[name].to_numpy() for name in labels}
+    for name in of_lists:
+        columns[name] = _stacked(table[name])
+    if numbers:
+        parts = [to_numbers(table[name], blank=False) for name in numbers]
+        columns["embedding"] = np.column_stack(parts)
     return columns
 
 
-def _lists(file, name: str) -> tuple[tuple[int, int], Iterator[tuple[slice, np.ndarray]]]:
-    """The shape of a column of lists, and its rows, some at a time."""
-    n, groups = file.metadata.num_rows, range(file.num_row_groups)
-    size = max(1, sum(file.metadata.row_group(group).total_byte_size for group in groups))
-    batches = file.iter_batches(max(1, BLOCK * n // size), columns=[name], use_threads=False)
-    cells = (batch.to_pandas()[name] for batch in batches)
-    first = next(cells)
-    width = np.size(first.iloc[0])
+def _stacked(lists: pd.Series) -> np.ndarray:
+    """Return a column of lists as an array with a row for each."""
+    lengths = lists.map(np.size)
+    others = lengths.index[lengths != lengths.iloc[0]]
+    require(
+        len(others) == 0,
+        f"the rows of {lists.name!r} differ in length: row 1 has {lengths.iloc[0]} numbers, "
+        f"row {listed(others[:1])} not",
+    )
+    return np.stack(lists.tolist())
 
-    def blocks() -> Iterator[tuple[slice, np.ndarray]]:
-        start = 0
-        for part in chain([first], cells):
-            odd = next(
-                (row for row, cell in enumerate(part, start) if np.shape(cell) != (width,)), None
-            )
-            require(
-                odd is None,
-                f"the rows of {name!r} differ in length: row 0 has {width} numbers, row {odd} not",
-            )
-            yield (
-                slice(start, start := start + len(part)),
-                real_numbers(repr(name), np.stack(part.tolist())),
-            )
 
-    return (n, width), blocks()
+def read_frame(path: Path) -> pd.DataFrame:
+    """Read a whole table with a header; the index has the line (of a Parquet, the row from 1)."""
+    if file_kind(path) == "parquet":
+        need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
+        with reading("the Parquet table"):
+            table = pd.read_parquet(path, engine="pyarrow")
+        require(len(table) > 0, "the table has no row")
+        table = table.reset_index(drop=table.index.name is None)
+        table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)
+    else:
+        table = read_text(path)
+    check_header(list(table.columns))
+    return table
+
+
+def check_header(header: list[str]) -> None:
+    """Refuse equal names, and a blank name but in front, where tables keep a row number."""
+    blank = [number for number, name in enumerate(header, 1) if not name and number > 1]
+    require(not blank, f"column {listed(blank)} has no name in the header")
+    twice = [name for name, count in Counter(header).items() if count > 1]
+    require(not twice, f"column names must be distinct, but {listed(twice)} stand twice")
+
+
+def read_header(path: Path) -> list[str]:
+    """Read the names of the columns of a text table."""
+    with reading("the table"):
+        _, names = next(_rows(path, _delimiter(path)), (0, []))
+    require(len(names) > 0, "the file is empty")
+    return names
+
+
+def read_text(
+    path: Path,
+    fields: str | None = None,
+    form: str | None = None,
+    n_rows: int | None = None,
+    numbers: Sequence[int] = (),
+) -> pd.DataFrame:
+    """Read a text table; blank lines are passed over, and every complaint names the line.
+
+    Parameters
+    ----------
+    path : Path
+        Text in UTF-8, plain or .gz.
+    fields : str, optional
+        Names of the fields of a line, where these stand between blanks or tabs and there is no
+        header; in brackets those that may be absent from the end of a line. Default: the first
+        line is a header, and tells the delimiter.
+    form : str, optional
+        A line in words, for messages (default: its fields).
+    n_rows : int, optional
+        How many rows to read (default: all).
+    numbers : sequence of int, optional
+        Places of the columns that become float64.
+
+    Returns
+    -------
+    pd.DataFrame
+        Columns of stripped text, missing where a cell is one of MISSING_CELLS or absent, and of
+        numbers; the index is the line, from 1.
+    """
+    require(path.is_file(), "there is no such file")
+    with reading("the table"):
+        mark = None if fields else _delimiter(path)
+        rows = _rows(path, mark)
+        if fields is None:
+            _, names = next(rows, (0, []))
+            fewest, expected = len(names), f"the first line has {len(names)} cells"
+        else:
+            names = re.findall(r"\w+", fields)
+            fewest = len(fields.partition("[")[0].split())
+            expected = f"a line is: {form or ' '.join(names)}"
+        lines, is_blank = [], []
+        # pandas would fill a short row with missing values
+        for line, cells in islice(rows, n_rows):
+            is_blank.append(not any(cells))
+            lines.append(line)
+            fits = is_blank[-1] or fewest <= len(cells) <= len(names)
+            require(fits, f"line {line} has {len(cells)} cells; {expected}")
+        words = "there is a header but no row" if fields is None and names else "the file is empty"
+        require(not all(is_blank), words)
+        table = _read_csv(path, mark, names, lines, None if fields else 0, set(numbers))
+    return table[~np.array(is_blank)]
+
+
+def _delimiter(path: Path) -> str | None:
+    """Tell what stands between the cells from the first line; None: blanks."""
+    with open_text(path) as file:
+        first_line = file.readline()
+    if ".tsv" in path.suffixes:
+        return "\t"
+    for mark in ",;\t":
+        if mark in first_line:
+            return mark
+    is_single = len(first_line.split()) < 2
+    return "," if is_single or ".csv" in path.suffixes else None
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a text file, plain or .gz."""
+    return opener(path)(path, "rt", encoding="utf-8-sig", newline="")
+
+
+def _rows(path: Path, mark: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each line that is not blank, with its number."""
+    with open_text(path) as file:
+        if mark is None:
+            rows = (re.findall(r"[^ \t\r\n]+", line) for line in file)
+        else:
+            rows = csv.reader(file, delimiter=mark, strict=True)
+        for line, row in enumerate(rows, 1):
+            cells = [cell.strip() for cell in row]
+            if mark is not None and rows.line_num != line:
+                raise InputError(f"line {line}: a cell has no end: was an open quote left?")
+            if "\0" in "".join(cells):
+                raise InputError(f"line {line} has a NUL, which is no text")
+            if any(cells) or len(cells) > 1:
+                yield line, cells
+
+
+def _read_csv(
+    path: Path, mark: str | None, names: list[str], lines: list[int], header, numbers
+) -> pd.DataFrame:
+    """Read the rows in these lines as text, and as numbers where all cells are such."""
+    places = range(len(names))
+    options = {
+        "sep": mark or r"\s+",
+        "quoting": csv.QUOTE_MINIMAL if mark else csv.QUOTE_NONE,
+        "header": header,
+        "names": places,
+        "nrows": len(lines),
+        "keep_default_na": False,
+        "na_values": {place: list(MISSING_CELLS) for place in numbers},
+    }
+    types = {place: np.float64 if place in numbers else str for place in places}
+    try:
+        with open_text(path) as file:
+            table = pd.read_csv(file, dtype=types, **options)
+    except ValueError:  # a cell is no number: `to_numbers` will say which
+        with open_text(path) as file:
+            table = pd.read_csv(file, dtype=str, **options)
+    for place in places:
+        if table[place].dtype != np.float64:
+            column = table[place].str.strip()
+            table[place] = column.mask(column.isin(MISSING_CELLS))
+    table.index, table.columns = lines, names
+    return table
 
 
 def embedding_columns(header: list[str], embedding=None) -> list[str]:
-    """Find the names of the embedding's columns, in the order of their numbers."""
+    """Return the names of the embedding's columns, in the order of their numbers."""
     if embedding is not None and not isinstance(embedding, str):
         absent = [name for name in embedding if name not in header]
         require(not absent, f"no column {listed(absent)}; the columns are {listed(header, 12)}")
         return list(embedding)
-    groups: dict[str, dict[int, str]] = {}
+    columns_of: dict[str, dict[int, str]] = {}
     for name in header:
         if match := re.fullmatch(r"(.*?)(\d+)", name):
-            groups.setdefault(_bare(match[1]), {})[int(match[2])] = name
-    wanted = _KNOWN_PREFIXES if embedding is None else (_bare(embedding),)
-    found = [prefix for prefix in wanted if prefix in groups]
-    such = f"no numbered columns such as {embedding or 'f'}0, {embedding or 'f'}1, ... for the embedding"
-    remedy = f"say embedding='prefix' or embedding=[names]; the columns are {listed(header, 12)}"
-    require(len(found) > 0, f"{such}; {remedy}")
-    choices = ", ".join(f"{prefix!r} ({len(groups[prefix])} columns)" for prefix in found)
-    require(len(found) == 1, f"several sets of numbered columns: {choices}; say embedding='prefix'")
-    names = [name for _, name in sorted(groups[found[0]].items())]
-    numbers = groups[found[0]].keys()
-    gaps = sorted(set(range(min(*numbers, 1), max(numbers))) - numbers)
-    words = f"must be numbered without gaps from 0 or 1, but {listed(gaps)} is absent before {names[-1]!r}"
-    require(not gaps, f"the embedding's columns {words}; name the columns with embedding=[...]")
-    return names
+            columns_of.setdefault(_bare(match[1]), {})[int(match[2])] = name
+    wanted = EMBEDDING_PREFIXES if embedding is None else (_bare(embedding),)
+    prefixes = [prefix for prefix in wanted if prefix in columns_of]
+    example = embedding or "f"
+    require(
+        len(prefixes) > 0,
+        f"no numbered columns such as {example}0, {example}1, ... for the embedding; say "
+        f"embedding='prefix' or embedding=[names]; the columns are {listed(header, 12)}",
+    )
+    choices = [f"{prefix!r} ({len(columns_of[prefix])} columns)" for prefix in prefixes]
+    require(
+        len(prefixes) == 1,
+        f"several sets of numbered columns: {', '.join(choices)}; say embedding='prefix'",
+    )
+    numbered = columns_of[prefixes[0]]
+    numbers = sorted(numbered)
+    gaps = sorted(set(range(min(1, numbers[0]), numbers[-1])) - set(numbers))
+    require(
+        not gaps,
+        "the embedding's columns must be numbered without gaps from 0 or 1, but "
+        f"{listed(gaps)} is absent; name the columns with embedding=[...]",
+    )
+    return [numbered[number] for number in numbers]
 
 
 def _bare(prefix: str) -> str:
     return prefix.lower().rstrip("_-. ")
 
 
-def to_numbers(table: pd.DataFrame, blank: bool = True) -> np.ndarray:
-    """The cells as float64, each to its last bit and finite; NaN where blank, if that is allowed."""
-    try:
-        values = table.to_numpy(np.float64)
-    except (ValueError, TypeError):
-        values = np.array([_number(cell) for cell in table.to_numpy(object).ravel()]).reshape(
-            table.shape
-        )
+def to_numbers(column: pd.Series, blank: bool = True) -> np.ndarray:
+    """Return the cells as finite float64; NaN where blank, if that is allowed."""
+    if pd.api.types.is_numeric_dtype(column):
+        values = column.to_numpy(np.float64, na_value=np.nan)
+    else:
+        values = np.array([_number(cell) for cell in column], np.float64)
     bad = np.isinf(values) if blank else ~np.isfinite(values)
     if bad.any():
-        row, column = np.argwhere(bad)[0]
-        cell, name = str(table.iloc[row, column]), str(table.columns[column])
-        comma = ": write it with a point" if re.fullmatch(r"[-+]?\d+,\d+", cell) else ""
+        row = np.argmax(bad)
+        cell = "" if pd.isna(column.iloc[row]) else str(column.iloc[row])
+        remedy = ": write it with a point" if re.fullmatch(r"[-+]?\d+,\d+", cell) else ""
         raise InputError(
-            f"line {table.index[row]}, column {name!r}: {cell!r} is not a finite number{comma}"
+            f"line {column.index[row]}, column {column.name!r}: {cell!r} is not a finite "
+            f"number{remedy}"
         )
     return values
 
 
 def _number(cell) -> float:
-    """NaN where blank; what is no number counts as infinite, because both are refused."""
+    """Return NaN where blank; what is no number counts as infinite, because both are refused."""
+    if cell is None or cell is pd.NA or cell != cell:
+        return np.nan
+    text = str(cell)
+    if "_" in text or not text.isascii():  # Python reads 1_0, and digits of any script
+        return np.inf
     try:
-        return np.nan if cell is None or cell is pd.NA or cell == "" else float(cell)
-    except (ValueError, TypeError):
+        return float(text)
+    except ValueError:
         return np.inf

@@ -25,7 +25,7 @@ from frkit.data.dataset import stack_models
 from frkit.data.files import KINDS, file_kind, named
 from frkit.data.joins import is_pattern
 from frkit.data.opening import IDENTITY_NAMES, open_faces
-from frkit.data.tables import read_frame, read_pieces
+from frkit.data.tables import read_frame, read_text
 from frkit.scores.matrix_files import open_scores
 from frkit.scores.pair_files import open_pairs
 
@@ -122,8 +122,8 @@ def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
     """The first rows of a table, as they are."""
     kind = file_kind(path)
     require(kind in ("text", "parquet"), f"is no table with a header but {kind}")
-    frame = next(read_pieces(path)) if kind == "text" else read_frame(path)
-    return frame.head(rows)
+    table = read_text(path, n_rows=rows) if kind == "text" else read_frame(path)
+    return table.head(rows)
 
 
 def guess(

@@ -10,10 +10,11 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import IDENTITY, IMAGE, PROBE, REFERENCE, require, require_path
-from frkit.data.files import OnDisk, beside, file_kind, named, read_npy
+from frkit.data.arrays import OnDisk, read_npy
+from frkit.data.files import beside, file_kind, named
 from frkit.data.joins import identities_from, joined
 from frkit.data.opening import IDENTITY_NAMES, read_columns, take_column
-from frkit.data.tables import read_pieces, to_numbers
+from frkit.data.tables import read_header, read_text, to_numbers
 from frkit.scores.matrix import score_matrix
 
 
@@ -68,61 +69,56 @@ def open_scores(
     path = require_path("path", path)
     with named(path):
         kind = file_kind(path)
-        require(
-            kind in ("text", "lines", "npy"), "a score matrix is read from a text table or .npy"
-        )
-        require(
-            kind == "npy" or labels is None, "labels= go with an .npy: a text table has its own ids"
-        )
-        values, *ids = _from_npy(path, labels) if kind == "npy" else _from_text(path)
-        people = ids
+        is_matrix = kind in ("text", "lines", "npy")
+        require(is_matrix, "a score matrix is read from a text table or .npy")
+        if kind == "npy":
+            values, *ids = _from_npy(path, labels)
+        else:
+            require(labels is None, "labels= go with an .npy: a text table has its own ids")
+            values, *ids = _from_text(path)
+        people, keys = ids, {IDENTITY: ids}
         if identity is not None:
             people = [identities_from(side, identity) for side in ids]
             options |= dict(zip((PROBE, REFERENCE), ids))
+            keys = {IMAGE: ids, IDENTITY: people}
         if metadata is not None:
-            known = {IMAGE: ids, IDENTITY: people} if identity is not None else {IDENTITY: people}
-            named_sides = {
-                kind: tuple(np.asarray(side, str) for side in sides)
-                for kind, sides in known.items()
-            }
             given = dict(options.get("attributes") or {})
-            options["attributes"] = given | joined(metadata, named_sides, given)
+            options["attributes"] = given | joined(metadata, keys, given)
         return score_matrix(values, *people, missing=missing, **options)
 
 
 def _from_text(path: Path) -> tuple:
-    values, probes = [], []
-    for piece in read_pieces(path):
-        corner, *references = piece.columns
-        require(
-            corner == "",
-            f"the first cell must be blank (ids as header and first column), got {corner!r}",
-        )
-        blank = piece.index[piece.iloc[:, 0] == ""]
-        require(
-            len(blank) == 0, f"line {blank.min()}: the probe's id in the first column is missing"
-        )
-        probes.append(piece.iloc[:, 0].to_numpy(str))
-        values.append(to_numbers(piece.iloc[:, 1:]))
-    return np.concatenate(values), np.concatenate(probes), references
+    """Return scores, ids of probes and ids of references."""
+    corner, *references = read_header(path)
+    words = f"the first cell must be blank (ids as header and first column), got {corner!r}"
+    require(corner == "", words)
+    table = read_text(path, numbers=range(1, 1 + len(references)))
+    probes = table.iloc[:, 0]
+    blank = table.index[probes.isna()]
+    words = f"line {min(blank, default=0)}: the probe's id in the first column is missing"
+    require(len(blank) == 0, words)
+    columns = [to_numbers(table.iloc[:, k]) for k in range(1, 1 + len(references))]
+    return np.column_stack(columns), probes.to_numpy(str), references
 
 
 def _from_npy(path: Path, labels) -> tuple:
+    """Return scores, which stay on disk, ids of probes and ids of references."""
     values = OnDisk(path)
-    require(values.dtype.kind in "fiu", f"scores must be real numbers, got dtype {values.dtype}")
     if labels is None:
-        ends = [
-            [f"_{side}{end}" for end in (".txt", ".csv", ".npy")] for side in (PROBE, REFERENCE)
+        endings = (".txt", ".csv", ".npy")
+        labels = [
+            beside(path, tuple(f"_{side}{end}" for end in endings), "ids", "(probe ids, ...)")
+            for side in (PROBE, REFERENCE)
         ]
-        labels = [beside(path, of_side, "ids", "(probe ids, reference ids)") for of_side in ends]
     elif isinstance(labels, (str, Path)):
         labels = [labels, labels]
     require(len(labels) == 2, f"labels must be one path or a pair of paths, got {len(labels)}")
-    return values, *(_ids(Path(one)) for one in labels)
+    return values, *(_ids(Path(side)) for side in labels)
 
 
 def _ids(path: Path) -> np.ndarray:
     with named(path):
         if file_kind(path) == "npy":
             return read_npy(path)
-        return take_column(read_columns(path, embedding=False), IDENTITY, None, IDENTITY_NAMES)
+        columns = read_columns(path, embedding=False)
+        return take_column(columns, IDENTITY, None, IDENTITY_NAMES)

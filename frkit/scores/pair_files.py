@@ -7,13 +7,14 @@ from inspect import signature
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import IDENTITY, IMAGE, PROBE, listed, require, warn
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
-from frkit.scores.pair_columns import SIDES, refuse
+from frkit.scores.pair_columns import IDENTITIES, SIDES, refuse
 from frkit.scores.pair_formats import PAIR_FORMATS
 from frkit.scores.pairs import pairs
 
@@ -77,80 +78,70 @@ def open_pairs(
     >>> import frkit as fk
     >>> ds = fk.open_pairs("rfw_pairs_l2.csv.gz", format="rfw")  # doctest: +SKIP
     """
-    require(
-        format in PAIR_FORMATS, f"format must be one of {', '.join(PAIR_FORMATS)}; got {format!r}"
-    )
+    formats = ", ".join(PAIR_FORMATS)
+    require(format in PAIR_FORMATS, f"format must be one of {formats}; got {format!r}")
     reader = PAIR_FORMATS[format]
-    own = "metadata" in signature(reader).parameters
-    options = {"scores": scores, "columns": columns} | ({"metadata": metadata} if own else {})
-    given = {name: value for name, value in options.items() if value is not None}
-    extra = [name for name in given if name not in signature(reader).parameters]
+    takes = signature(reader).parameters
+    given = {"scores": scores, "columns": columns}
+    if "metadata" in takes:
+        given["metadata"] = metadata
+    given = {name: value for name, value in given.items() if value is not None}
+    extra = [name for name in given if name not in takes]
     require(not extra, f"format {format!r} has no option {listed(extra)}")
     with named(path):
-        columns = reader(path, **given)
-        lines = columns.pop("lines", None)
-        of_file = columns.pop("distance", False)
-        attributes = {
-            name: columns.pop(name)
-            for name in list(columns)
-            if name not in signature(pairs).parameters
-        }
+        table = reader(path, **given)
+        lines = table.pop("lines", None)
+        is_distance = table.pop("distance", False)
+        others = [name for name in table if name not in signature(pairs).parameters]
+        attributes = {name: table.pop(name) for name in others}
         if identity is not None:
-            require(PROBE in columns, "identity= reads the names of images, but this file has none")
-            columns |= {
-                f"{side}_{IDENTITY}": identities_from(columns[side], identity) for side in SIDES
-            }
-        if metadata is not None and not own:
-            attributes |= joined(metadata, _names(columns), attributes)
-        _check_verdicts(columns, lines)
-        options = dict(
-            distance=of_file if distance is None else distance, missing=missing, failed=failed
+            require(PROBE in table, "identity= reads the names of images, but this file has none")
+            for side in SIDES:
+                table[f"{side}_{IDENTITY}"] = identities_from(table[side], identity)
+        if metadata is not None and "metadata" not in takes:
+            attributes |= joined(metadata, _names(table), attributes)
+        if lines is not None:
+            _check_verdicts(table, lines)
+        for name in attributes:
+            attributes[name] = _without_unknown(attributes[name], name, list(unknown))
+        return pairs(
+            **table,
+            distance=is_distance if distance is None else distance,
+            missing=missing,
+            failed=failed,
+            **attributes,
         )
-        return pairs(**columns, **options, **_without_words(attributes, unknown))
 
 
-def _names(columns: dict) -> dict:
-    """What rows of metadata may go by: images and people of both sides."""
-    known = {IMAGE: SIDES, IDENTITY: [f"{side}_{IDENTITY}" for side in SIDES]}
-    found = {
-        kind: tuple(columns[name] for name in names)
-        for kind, names in known.items()
-        if {*names} <= {*columns}
+def _names(table: dict) -> dict:
+    """Return what rows of metadata may go by: images and people of both sides."""
+    sides = {IMAGE: SIDES, IDENTITY: IDENTITIES}
+    keys = {
+        kind: tuple(table[name] for name in names)
+        for kind, names in sides.items()
+        if set(names) <= set(table)
     }
-    require(
-        len(found) > 0,
-        "metadata= is joined by names of images or people, but this file has neither",
-    )
-    return found
+    words = "metadata= is joined by names of images or people, but this file has neither"
+    require(len(keys) > 0, words)
+    return keys
 
 
-def _check_verdicts(columns: dict, lines) -> None:
-    """A label that contradicts the identities is named by its line."""
-    if lines is None or "genuine" not in columns or "probe_identity" not in columns:
-        return
-    differs = lines[
-        columns["genuine"] != (columns["probe_identity"] == columns["reference_identity"])
-    ]
-    more = f"here and in {len(differs) - 1} more line(s); are these ids of people?"
-    refuse(differs, f": the label contradicts the identities, {more}")
+def _check_verdicts(table: dict, lines: np.ndarray) -> None:
+    """Name the line of a label that contradicts the identities."""
+    if {"genuine", *IDENTITIES} <= set(table):
+        probe, reference = (table[name] for name in IDENTITIES)
+        wrong = lines[table["genuine"] != (probe == reference)]
+        more = f"here and in {len(wrong) - 1} more line(s); are these ids of people?"
+        refuse(wrong, f": the label contradicts the identities, {more}")
 
 
-def _without_words(attributes: dict, unknown) -> dict:
-    """Labels that say no group become missing, and are counted."""
-    out, unknown = {}, list(unknown)
-    for name, labels in attributes.items():
-        two = isinstance(labels, tuple)
-        sides = [
-            None if side is None else np.array(side, object)
-            for side in (labels if two else (labels,))
-        ]
-        known = [side for side in sides if side is not None]
-        says_none = [np.isin(side.astype(str), unknown) for side in known]
-        if many := int(np.any(says_none, axis=0).sum()):
-            warn(
-                f"{many} pairs have no clear {name} ({listed(unknown)}): they count in global rates and in no group"
-            )
-        for side, none in zip(known, says_none, strict=True):
-            side[none] = None
-        out[name] = tuple(sides) if two else sides[0]
-    return out
+def _without_unknown(labels, name: str, unknown: list[str]):
+    """Make labels that say no group missing, and count the pairs with such."""
+    sides = labels if isinstance(labels, tuple) else (labels,)
+    sides = [None if side is None else pd.Series(side, dtype=object) for side in sides]
+    unclear = [side.isin(unknown) for side in sides if side is not None]
+    if many := int(np.any(unclear, axis=0).sum()):
+        words = f"{many} pairs have no clear {name} ({listed(unknown)})"
+        warn(f"{words}: they count in global rates and in no group")
+    sides = [None if side is None else side.mask(side.isin(unknown), None) for side in sides]
+    return tuple(sides) if isinstance(labels, tuple) else sides[0]

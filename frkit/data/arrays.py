@@ -1,0 +1,151 @@
+"""Files of arrays as columns by name: NumPy, MATLAB, HDF5, netCDF and Zarr."""
+
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from scipy.io import loadmat
+
+from frkit.base import FEATURE, IMAGE, MODEL, listed, require
+from frkit.data.checks import ROWS
+from frkit.data.files import PICKLED, named, need, not_read, reading
+
+MATLAB_TYPES = (
+    "a MATLAB string array, struct, object or complex array; save strings as cellstr(...) and "
+    "fields as variables"
+)
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """Read all arrays of an .npz."""
+    columns = {}
+    # opened here, because NumPy leaves a file open whose archive is damaged
+    with reading("the file"), open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+        for name in arrays.files:
+            with reading(f"array {name!r}"):
+                columns[name] = arrays[name]
+    return columns
+
+
+def read_npy(path: Path, mmap_mode: str | None = None) -> np.ndarray:
+    """Read an .npy, or map it into memory."""
+    with reading("the array"):
+        array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
+    require(isinstance(array, np.ndarray), "is no .npy but an .npz; rename it to .npz")
+    return array
+
+
+class OnDisk:
+    """An .npy that is mapped anew for each block: other processes are sent its name only."""
+
+    def __init__(self, path: Path) -> None:
+        array = read_npy(path, mmap_mode="r")
+        self.path = path.resolve()
+        self.shape, self.dtype, self.ndim = array.shape, array.dtype, array.ndim
+
+    def __getitem__(self, index) -> np.ndarray:
+        with named(self.path):
+            return np.array(read_npy(self.path, mmap_mode="r")[index])
+
+    def __dask_tokenize__(self) -> tuple:
+        return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
+
+
+def read_mat(path: Path) -> dict[str, np.ndarray]:
+    """Read numbers and text of a MATLAB file; vectors lose their second axis."""
+    with reading("the MATLAB file"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what cannot be read is named below
+        try:
+            variables = loadmat(path, squeeze_me=True, chars_as_strings=True)
+        except NotImplementedError:
+            pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "frkit[matlab]")
+            variables = pymatreader.read_mat(path)
+    names = sorted(name for name in variables if not name.startswith(("__", "#")))
+    columns = {name: _plain(variables[name]) for name in names}
+    not_read([repr(name) for name in names if columns[name] is None], MATLAB_TYPES)
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def _plain(variable) -> np.ndarray | None:
+    """Return a column of real numbers or text; None for what is neither."""
+    if isinstance(variable, np.ndarray) and variable.dtype == object:
+        variable = variable.ravel().tolist()
+    if isinstance(variable, list):  # a cell array, in which an empty cell is a missing label
+        cells = [None if np.size(cell) == 0 else cell for cell in variable]
+        return np.array(cells, object) if all(np.ndim(cell) == 0 for cell in cells) else None
+    column = np.asarray(variable)
+    return column if column.dtype.kind in "biufU" else None
+
+
+def read_hdf5(path: Path) -> dict[str, np.ndarray]:
+    """Read the arrays of numbers and text at the top of an HDF5 file."""
+    import h5py
+
+    columns = {}
+    with reading("the HDF5 file"), h5py.File(path, "r") as file:
+        for name, item in file.items():
+            if isinstance(item, h5py.Dataset):
+                is_text = h5py.check_string_dtype(item.dtype) is not None
+                columns[name] = item.asstr()[()] if is_text else item[()]
+    return columns
+
+
+def read_netcdf(path: Path) -> dict[str, np.ndarray]:
+    """Read a stored faces Dataset as columns."""
+    with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
+        return _columns(stored.load())
+
+
+def read_zarr(path: Path) -> dict[str, np.ndarray]:
+    """Read a stored faces Dataset as columns; the embedding of a folder stays on disk."""
+    zarr = need("zarr", "reading Zarr", "frkit[zarr]")
+    is_store = path.is_dir() or zipfile.is_zipfile(path)
+    require(is_store, "cannot be read as Zarr: it is neither a directory nor a zip")
+    open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
+    with reading("the Zarr store"), open_store(path, read_only=True) as store:
+        for name, array in zarr.open_group(store, mode="r").arrays():
+            _check_zarr_array(name, array)
+        stored = xr.open_dataset(
+            store, engine="zarr", chunks=None, consolidated=False, decode_times=False
+        )
+        if path.is_dir() and "embedding" in stored:
+            chunk = stored["embedding"].encoding.get("preferred_chunks", {}).get(IMAGE, 1)
+            rows = -(-ROWS // chunk) * chunk  # whole chunks, each of which is unpacked once
+            embedding = stored["embedding"].chunk({IMAGE: rows, FEATURE: -1})
+            stored = stored.drop_vars("embedding").load().assign(embedding=embedding)
+        return _columns(stored.load() if path.is_file() else stored)
+
+
+def _check_zarr_array(name: str, array) -> None:
+    """Refuse what only pickle can decode, and chunks that are lost, which Zarr would fill."""
+    fields = ("filters", "compressor", "codecs")
+    codecs = [getattr(array.metadata, field, None) for field in fields]
+    require("pickle" not in repr(codecs).lower(), f"array {name!r} {PICKLED}")
+    lost = array.nchunks - array.nchunks_initialized
+    require(
+        lost == 0,
+        f"array {name!r} lacks {lost} of {array.nchunks} chunks: they are lost, or were left out "
+        "because all values are the fill value; write it with write_empty_chunks=True",
+    )
+
+
+def _columns(stored: xr.Dataset) -> dict[str, np.ndarray]:
+    """Return the variables of a faces Dataset; `image_attributes` lists those marked "keep"."""
+    require(
+        "embedding" in stored,
+        f"no variable 'embedding'; the variables are {listed(stored.variables, 12)}",
+    )
+    dims = stored["embedding"].dims
+    require(
+        set(dims) in ({IMAGE, FEATURE}, {MODEL, IMAGE, FEATURE}),
+        "embedding must have dims (image, feature) or (model, image, feature), "
+        f"got {dims}; rename them",
+    )
+    labels = [name for name in stored.variables if stored[name].dims in ((IMAGE,), (MODEL,))]
+    columns = {str(name): stored[name].values for name in labels}
+    keep = [name for name in columns if stored[name].attrs.get("varying") == "keep"]
+    columns["image_attributes"] = np.array(keep, str)
+    columns["embedding"] = stored["embedding"].transpose(..., IMAGE, FEATURE).data
+    return columns
