@@ -78,9 +78,9 @@ def test_several_files_are_models(files):
 
 def test_columns_are_guessed_and_can_be_mapped_anew(table):
     app = OwnData(table)
-    assert app.columns["score"].value == ("score",) and app.columns["probe_identity"].value == "id1"
+    assert app.scores.value == ("score",) and app.columns["probe_identity"].value == "id1"
     assert app.mapping.layout.display == "" and "<table" in app.preview.value
-    app.columns["score"].value = ("cos_good", "cos_poor")
+    app.scores.value = ("cos_good", "cos_poor")
     assert app.data.model.values.tolist() == ["cos_good", "cos_poor"] == list(app.models.value)
     app.columns["genuine"].value = "id1"
     assert 'role="alert"' in app.status.value and app.work.button.disabled

@@ -32,6 +32,11 @@ from frkit.reporting.report import report
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
 NONE = "(none)"
+ROLES = {
+    "genuine": "genuine (1 or 0)",
+    "probe_identity": "probe identity",
+    "reference_identity": "reference identity",
+}
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
     "Name a file of embeddings, a score matrix or a table of scored pairs, or upload it. "
@@ -93,13 +98,11 @@ class OwnData:
         self.read_button = widgets.Button(description="Read")
         self.sample_button = widgets.Button(description="Use sample data")
         self.status, self.preview = widgets.HTML(), widgets.HTML()
+        self.scores = control(widgets.SelectMultiple, "scores", rows=4)
         self.columns = {
-            "score": control(widgets.SelectMultiple, "scores", rows=4),
-            "genuine": control(widgets.Dropdown, "genuine (1 or 0)", options=[NONE]),
-            "probe_identity": control(widgets.Dropdown, "probe identity", options=[NONE]),
-            "reference_identity": control(widgets.Dropdown, "reference identity", options=[NONE]),
+            role: control(widgets.Dropdown, label, options=[NONE]) for role, label in ROLES.items()
         }
-        self.mapping = widgets.VBox([*self.columns.values()])
+        self.mapping = widgets.VBox([self.scores, *self.columns.values()])
         self.by = control(widgets.Dropdown, "groups of", options=[NONE])
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
@@ -107,15 +110,15 @@ class OwnData:
         self.folder = control(widgets.Text, "folder", value="frkit-report")
         self.save_button = widgets.Button(description="Write report", disabled=True)
         self.link, self.result = widgets.HTML(), widgets.HTML(EMPTY)
-        self.inputs = [self.path, self.upload, self.read_button, self.sample_button]
-        self.inputs += [*self.columns.values(), self.by, self.models, self.far, self.quick]
-        self.work = Work("Evaluate", self.evaluate, self.inputs)
+        inputs = [self.path, self.upload, self.read_button, self.sample_button]
+        inputs += [*self.mapping.children, self.by, self.models, self.far, self.quick]
+        self.work = Work("Evaluate", self.evaluate, inputs)
         self.box = self.layout()
         self.read_button.on_click(lambda _button: self.read())
         self.sample_button.on_click(lambda _button: self.read_sample())
         self.save_button.on_click(lambda _button: self.save())
         self.upload.observe(lambda change: self.receive(change.new), names="value")
-        for column in self.columns.values():
+        for column in self.mapping.children:
             column.observe(lambda _change: self.map_columns(), names="value")
         self.read()
 
@@ -185,27 +188,25 @@ class OwnData:
             shown = table.to_html(index=False, border=0, max_cols=8)
             self.preview.value = f'<div style="overflow-x:auto">{shown}</div>first rows'
         if form == "columns":
-            header, roles = [str(name) for name in table.columns], guessed["columns"]
-            scores = [*np.atleast_1d(roles["score"])]
-            self.columns["score"].options, self.columns["score"].value = header, scores
-            for name in ("genuine", "probe_identity", "reference_identity"):
-                self.columns[name].options = [NONE, *header]
-                self.columns[name].value = roles.get(name, NONE)
+            header, roles = table.columns.astype(str).tolist(), guessed["columns"]
+            self.scores.options, self.scores.value = header, [*np.atleast_1d(roles["score"])]
+            for role, column in self.columns.items():
+                column.options = [NONE, *header]
+                column.value = roles.get(role, NONE)
             self.roles = roles  # from now on another choice reads again
 
     def map_columns(self) -> None:
         """Load again with other columns."""
         if self.roles is None:
             return
-        chosen = {name: column.value for name, column in self.columns.items()}
-        scores = list(chosen.pop("score"))
-        others = {name: role for name, role in self.roles.items() if name not in self.columns}
-        chosen = {name: role for name, role in chosen.items() if role != NONE}
         self.work.button.disabled = True
+        scores = list(self.scores.value)
+        chosen = {role: column.value for role, column in self.columns.items()}
+        others = {role: name for role, name in self.roles.items() if role not in chosen}
+        self.roles = others | {role: name for role, name in chosen.items() if name != NONE}
+        self.roles["score"] = scores if len(scores) > 1 else "".join(scores)
         with self.refusing():
             require(scores, "choose at least one column of scores")
-            score = scores if len(scores) > 1 else scores[0]
-            self.roles = others | chosen | {"score": score}
             self.load()
 
     def load(self) -> None:

@@ -4,7 +4,6 @@ These tests skip where there is no Chromium or no Playwright; FRKIT_BROWSER=1 ma
 Where they run, the notebooks that they open are not run in a kernel alone, too.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -12,11 +11,13 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import local
 import nbformat
 import pytest
 import run_notebooks
@@ -31,59 +32,10 @@ CHROMIUM_ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-SETTINGS = {
-    # A question about news would lie over the page, and asks the network.
-    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-    # All cells stay in the page, also those that are scrolled out of sight.
-    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
-}
-
-
-class Lab:
-    """A running JupyterLab server: its address, and what a test needs of it."""
-
-    def __init__(self, url, process, log):
-        self.url, self.process, self.log = url, process, log
-
-    def answers(self):
-        try:
-            with urllib.request.urlopen(self.url + "/api/status", timeout=2):
-                return True
-        except OSError:
-            return False
-
-    def wait_until_ready(self, seconds=120):
-        end = time.monotonic() + seconds
-        while not self.answers():
-            if self.process.poll() is not None or time.monotonic() > end:
-                pytest.fail(f"JupyterLab did not start:\n{self.log.read_text()[-3000:]}")
-            time.sleep(0.2)
-
-    def close_kernels(self):
-        """End all sessions, so that each test has a kernel of its own and memory stays bounded."""
-        with urllib.request.urlopen(self.url + "/api/sessions") as answer:
-            sessions = json.load(answer)
-        for session in sessions:
-            request = urllib.request.Request(
-                f"{self.url}/api/sessions/{session['id']}", method="DELETE"
-            )
-            urllib.request.urlopen(request).close()
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(15)
-        except subprocess.TimeoutExpired:
-            os.killpg(
-                self.process.pid, signal.SIGKILL
-            )  # the server's own session: it and its kernels
-            self.process.wait()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+# all cells stay in the page, also those that are scrolled out of sight
+WHOLE_PAGE = '{"windowingMode": "none"}'
+END_KERNELS = "window.jupyterapp?.serviceManager.sessions.shutdownAll()"
+NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
 
 
 def find_chromium():
@@ -96,85 +48,17 @@ def pytest_collection_modifyitems(items):
     """Notebooks that Chromium runs in this session, with the same checks, are skipped elsewhere."""
     if find_chromium() is None or find_spec("playwright") is None:
         return
-    driven = [one for one in items if one.name.startswith("test_notebook_runs_and_its_controls")]
-    opened = [one.callspec.params["name"] for one in driven]
-    for one in items:
-        if (
-            one.name.startswith("test_runs_with_fast_parameters")
-            and one.callspec.params["path"].name in opened
-        ):
-            one.add_marker(pytest.mark.skip(reason="Chromium runs it in this session"))
+    driven = [item for item in items if item.name.startswith("test_notebook_runs_and_its_controls")]
+    opened = [item.callspec.params["name"] for item in driven]
+    for item in items:
+        if item.name.startswith("test_runs_with_fast_parameters"):
+            if item.callspec.params["path"].name in opened:
+                item.add_marker(pytest.mark.skip(reason="Chromium runs it in this session"))
 
 
 def absent(reason):
     """Skip, or fail where the browser tests are compulsory."""
     (pytest.fail if os.environ.get("FRKIT_BROWSER") == "1" else pytest.skip)(reason)
-
-
-def private_environment(folder):
-    """A server that neither reads nor writes the user's own Jupyter settings, workspaces or kernels."""
-    for name, values in SETTINGS.items():
-        file = folder / "settings" / f"{name}.jupyterlab-settings"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(values))
-    places = {
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "IPYTHONDIR": "ipython",
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-    }
-    own = {variable: str(folder / place) for variable, place in places.items()}
-    return run_notebooks.kernel_environment() | own
-
-
-def store_fast_copies(folder):
-    """Copies of the notebooks with their fast parameters and checks: Lab saves, the original stays."""
-    for path in run_notebooks.paths():
-        notebook = watched(path)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs = []  # every picture seen later was drawn in the browser's session
-        nbformat.write(notebook, folder / path.name)
-
-
-@pytest.fixture(scope="session")
-def work(tmp_path_factory):
-    """A folder with notebooks/ to be spoiled, and nothing of the project: as on Colab."""
-    folder = tmp_path_factory.mktemp("work")
-    (folder / "notebooks").mkdir()
-    store_fast_copies(folder / "notebooks")
-    return folder
-
-
-@pytest.fixture(scope="session")
-def lab(browser, work, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lab")
-    url = f"http://127.0.0.1:{(port := free_port())}"
-    command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
-        f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={work}",
-        "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", "--expose-app-in-browser",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-        "--LabApp.extension_manager=readonly",
-    ]  # fmt: skip
-    log = folder / "lab.log"
-    with open(log, "wb") as out:
-        process = subprocess.Popen(
-            command,
-            stdout=out,
-            stderr=out,
-            env=private_environment(folder),
-            cwd=work,
-            start_new_session=True,
-        )
-    server = Lab(url, process, log)
-    try:
-        server.wait_until_ready()
-        yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -218,10 +102,121 @@ def page(browser, shots, request):
     yield page
     page.screenshot(path=shots / f"{request.node.name}.png")
     (shots / f"{request.node.name}.txt").write_text("\n".join(page.messages))
+    page.evaluate(END_KERNELS)  # memory stays bounded
     context.close()
 
 
-@pytest.fixture(autouse=True)
-def closed_kernels(lab):
-    yield
-    lab.close_kernels()
+class Server:
+    """A running server: its address, and how it is started and ended."""
+
+    def __init__(self, folder, module, *options, cwd=None):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.url, self.log = f"http://127.0.0.1:{port}/", folder / "log"
+        command = [sys.executable, "-m", module, f"--port={port}", "--no-browser", *options]
+        environment = private_environment(folder)
+        with open(self.log, "wb") as out:
+            self.process = subprocess.Popen(
+                command, stdout=out, stderr=out, env=environment, cwd=cwd, start_new_session=True
+            )
+
+    def wait(self, seconds=180):
+        """Until it answers, whatever it answers."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                urllib.request.urlopen(self.url + "api/status", timeout=2).close()
+                return
+            except urllib.error.HTTPError:
+                return
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    pytest.fail(f"{self.url} did not start:\n{self.log.read_text()[-3000:]}")
+                time.sleep(0.2)
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:  # the server's own session: it and its kernels
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def private_environment(folder):
+    """A server that neither reads nor writes the user's own Jupyter settings or kernels."""
+    settings = folder / "settings/@jupyterlab"
+    for name, text in (
+        ("notebook-extension/tracker", WHOLE_PAGE),
+        ("apputils-extension/notification", NO_NEWS),
+    ):
+        file = settings / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    places = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+    }
+    own = {variable: str(folder / place) for variable, place in places.items()}
+    return run_notebooks.kernel_environment() | own | {"PYTHONPATH": str(run_notebooks.ROOT)}
+
+
+@pytest.fixture(scope="session")
+def work(tmp_path_factory):
+    """A folder with notebooks/ to be spoiled, and nothing of the project: as on Colab.
+
+    The notebooks have their fast parameters and checks, and no outputs: every picture that is seen
+    later was drawn in the browser's session.
+    """
+    folder = tmp_path_factory.mktemp("work") / "notebooks"
+    folder.mkdir()
+    for path in run_notebooks.paths():
+        notebook = watched(path)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = []
+        nbformat.write(notebook, folder / path.name)
+    return folder.parent
+
+
+@pytest.fixture(scope="session")
+def lab(browser, work, tmp_path_factory):
+    server = Server(
+        tmp_path_factory.mktemp("lab"),
+        "jupyterlab",
+        "--allow-root",
+        "--ip=127.0.0.1",
+        f"--ServerApp.root_dir={work}",
+        "--IdentityProvider.token=",
+        "--expose-app-in-browser",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.extension_manager=readonly",
+        cwd=work,
+    )
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def app(browser, tmp_path_factory):
+    """Voila as `binder/local.py app` starts it, on a copy with the fast parameters."""
+    pytest.importorskip("voila")
+    folder = tmp_path_factory.mktemp("app")
+    [path] = run_notebooks.NOTEBOOKS.glob("08_*.ipynb")
+    notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
+    nbformat.write(notebook, folder / "app.ipynb")
+    _, module, _, *options = local.app(["--Voila.token=secret"])
+    server = Server(folder, module, str(folder / "app.ipynb"), *options)
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()

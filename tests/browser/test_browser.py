@@ -1,4 +1,4 @@
-"""Every notebook in a real browser: it opens in JupyterLab, runs, and its controls change its figures."""
+"""Every notebook in a real browser: it opens in JupyterLab, runs, and its controls work."""
 
 import nbformat
 import pytest
@@ -7,8 +7,9 @@ import run_notebooks
 pytestmark = pytest.mark.browser
 
 SLIDER = "[role=slider]"
-# An explorer is the output of one cell; this names each one that holds a slider.
+# An explorer is the output of one cell; this names each one that has a slider.
 EXPLORER = f".jp-Cell-outputArea:has({SLIDER})"
+WITHOUT_SLIDER = {"08_your_own_data.ipynb"}  # its controls are driven in test_page.py
 
 RUN_ALL = """async () => {
     const app = window.jupyterapp, panel = app.shell.currentWidget;
@@ -16,31 +17,21 @@ RUN_ALL = """async () => {
     app.commands.execute('notebook:run-all-cells').then(() => { window.ranAll = true; });
 }"""
 # "Run all" itself reports no error of a cell, so the outputs are read.
-ERRORS = """() => {
+OUTPUTS = """() => {
     const cells = window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells;
-    const outputs = cells.filter(cell => cell.cell_type === 'code').flatMap(cell => cell.getOutputs());
-    return outputs.filter(output => output.output_type === 'error').map(o => `${o.ename}: ${o.evalue}`);
+    return cells.map(cell => cell.getOutputs?.() ?? []);
 }"""
-# What the last cell printed: what is wrong with the figures.
-PRINTED = """() => {
-    const cells = window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells;
-    return cells.at(-1).getOutputs().map(output => output.text ?? output.evalue).flat().join('').trim();
-}"""
-HAS_PICTURE = """() => {
-    const cells = window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells;
-    return cells.flatMap(cell => cell.getOutputs?.() ?? []).some(output => 'image/png' in (output.data ?? {}));
-}"""
-# Waits until the explorer's pictures differ from those with the digest `before`, and returns their digest, or
-# `before` when time is up. It compares bytes, so `src` may be a blob: or a data: address. A picture that is
-# still on its way, or whose blob was just replaced, is asked for again.
+# Waits until the explorer's pictures differ from those with the digest `before`, and returns their
+# digest, or `before` when time is up. A picture that is still on its way is asked for again.
 NEW_PICTURE = """async (area, [before, seconds]) => {
     const digest = async () => {
         const drawn = image => image.complete && image.naturalWidth;
         const images = [...area.querySelectorAll('img')].filter(drawn);
         const answers = await Promise.all(images.map(image => fetch(image.src)));
-        const bytes = await new Blob(await Promise.all(answers.map(answer => answer.blob()))).arrayBuffer();
+        const blobs = await Promise.all(answers.map(answer => answer.blob()));
+        const bytes = await new Blob(blobs).arrayBuffer();
         const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-        return images.length ? [...hash].map(byte => byte.toString(16).padStart(2, '0')).join('') : '';
+        return images.length ? [...hash].join(' ') : '';
     };
     for (const end = Date.now() + 1000 * seconds; Date.now() < end; ) {
         const now = await digest().catch(() => '');
@@ -49,104 +40,118 @@ NEW_PICTURE = """async (area, [before, seconds]) => {
     }
     return before;
 }"""
+HANDLE = "handle => handle.closest('.noUi-origin').style.transform"
 
 
 def open_and_run(page, lab, name):
-    """Open one notebook alone, run all its cells and return the errors they left."""
-    page.goto(f"{lab.url}/lab/tree/notebooks/{name}?reset")
+    """Open one notebook alone, run all its cells, and return what each of them left."""
+    page.goto(f"{lab.url}lab/tree/notebooks/{name}?reset")
     page.wait_for_selector(".jp-Notebook .jp-Cell")
     page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady")
     page.evaluate(RUN_ALL)
     page.wait_for_function("window.ranAll", timeout=300_000)
-    return page.evaluate(ERRORS)
+    return page.evaluate(OUTPUTS)
 
 
-def new_picture(area, before="", seconds=60):
-    """The digest of the explorer's pictures once they differ from `before`; `before` if they never do."""
-    return area.evaluate(NEW_PICTURE, [before, seconds])
-
-
-WITHOUT_SLIDER = {"08_your_own_data.ipynb"}  # its controls are driven in test_page.py
-HANDLE = "handle => handle.closest('.noUi-origin').style.transform"  # its number is said with one decimal only
-
-
-def move_by_keyboard(page, slider):
-    """Focus the slider and press an arrow; at the end of its range, the other arrow."""
-    before = slider.evaluate(HANDLE)
-    slider.focus()
-    for key in ("ArrowRight", "ArrowLeft"):
-        page.keyboard.press(key)
-        if slider.evaluate(HANDLE) != before:
-            return
-    pytest.fail("the slider does not move by keyboard")
-
-
-def check_explorer(page, area):
-    """One control is moved, and the figure becomes another one."""
-    area.scroll_into_view_if_needed()
-    first = new_picture(area)
-    assert first, "the explorer shows no picture"
-    move_by_keyboard(page, area.locator(SLIDER).first)
-    assert new_picture(area, first) != first, "the picture stays as it was"
-
-
-@pytest.mark.parametrize("name", [path.name for path in run_notebooks.paths()])
-def test_notebook_runs_and_its_controls_work(page, lab, shots, name):
-    assert open_and_run(page, lab, name) == []
-    assert page.evaluate(PRINTED) == ""
-    assert page.evaluate(HAS_PICTURE)
-    explorers = page.locator(EXPLORER)
-    if name not in WITHOUT_SLIDER:
-        explorers.first.wait_for()
-    for at in range(explorers.count()):
-        check_explorer(page, explorers.nth(at))
-        page.screenshot(path=shots / f"{name.removesuffix('.ipynb')}-explorer{at + 1}.png")
-    assert page.outside == []
-
-
-TRIAL = """\
-import io, ipywidgets as widgets, matplotlib.pyplot as plt
-from IPython.display import display
-slider, image, output = widgets.IntSlider({value}, max=10), widgets.Image(), widgets.Output()
-def draw(change=None):
-    fig, ax = plt.subplots(figsize=(4, 3)); ax.plot([0, slider.value])
-    fig.savefig(file := io.BytesIO()); plt.close(fig); {show}
-draw(); slider.observe(draw, "value")
-widgets.VBox([slider, output, image])"""
-SHOWS = {
-    "image widget": "image.value = file.getvalue()",
-    "output widget": "output.clear_output(wait=True)\n    with output: display(fig)",
-}
+def errors(outputs):
+    return [output["evalue"] for cell in outputs for output in cell if "evalue" in output]
 
 
 def store(work, source):
+    """A notebook of one cell."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     nbformat.write(run_notebooks.normalise(notebook), work / "notebooks/trial.ipynb")
 
 
-@pytest.mark.parametrize("show", SHOWS)
-@pytest.mark.parametrize("value", [3, 10])
-def test_both_kinds_of_figure_are_watched(page, lab, work, show, value):
-    """The check itself, on a figure in each kind of widget, inside and at the end of the slider's range."""
-    store(work, TRIAL.format(value=value, show=SHOWS[show]))
-    assert open_and_run(page, lab, "trial.ipynb") == []
-    check_explorer(page, page.locator(EXPLORER).first)
+def new_picture(area, before="", seconds=60):
+    """The digest of the explorer's pictures once they differ from `before`."""
+    return area.evaluate(NEW_PICTURE, [before, seconds])
+
+
+def check_explorer(page, area, seconds=60):
+    """One slider is moved by keyboard, and the figure becomes another one."""
+    area.scroll_into_view_if_needed()
+    first = new_picture(area)
+    assert first, "the explorer shows no picture"
+    slider = area.locator(SLIDER).first
+    place = slider.evaluate(HANDLE)
+    slider.focus()
+    for key in ("ArrowRight", "ArrowLeft"):  # at the end of its range, the other one
+        if slider.evaluate(HANDLE) == place:
+            page.keyboard.press(key)
+    assert slider.evaluate(HANDLE) != place, "the slider does not move"
+    assert new_picture(area, first, seconds) != first, "the picture stays as it was"
+
+
+@pytest.mark.parametrize("name", [path.name for path in run_notebooks.paths()])
+def test_notebook_runs_and_its_controls_work(page, lab, shots, name):
+    outputs = open_and_run(page, lab, name)
+    assert errors(outputs) == []
+    assert "".join("".join(output["text"]) for output in outputs[-1]).strip() == ""
+    assert any("image/png" in output.get("data", {}) for cell in outputs for output in cell)
+    explorers = page.locator(EXPLORER)
+    if name not in WITHOUT_SLIDER:
+        explorers.first.wait_for()
+    for k in range(explorers.count()):
+        check_explorer(page, explorers.nth(k))
+        page.screenshot(path=shots / f"{name.removesuffix('.ipynb')}-explorer{k + 1}.png")
     assert page.outside == []
 
 
-def test_errors_of_cells_are_seen(page, lab, work):
-    store(work, "print('a word'); 1 / 0")
-    assert open_and_run(page, lab, "trial.ipynb") == ["ZeroDivisionError: division by zero"]
-    assert page.evaluate(PRINTED) == "a word\ndivision by zero"
-    assert not page.evaluate(HAS_PICTURE)
+TRIAL = """\
+import ipywidgets as widgets, io, matplotlib.pyplot as plt
+slider, image = widgets.IntSlider(10, max=10), widgets.Image()
+def draw(change=None):
+    fig, ax = plt.subplots(figsize=(4, 3)); ax.plot([0, {height}])
+    fig.savefig(file := io.BytesIO()); plt.close(fig); image.value = file.getvalue()
+draw(); slider.observe(draw, "value")
+widgets.VBox([slider, image])"""
 
 
-def test_a_figure_that_stays_is_noticed(page, lab, work, monkeypatch):
-    store(
-        work,
-        TRIAL.format(value=3, show=SHOWS["image widget"]).replace("[0, slider.value]", "[0, 1]"),
-    )
-    assert open_and_run(page, lab, "trial.ipynb") == []
-    monkeypatch.setattr(new_picture, "__defaults__", ("", 2))
+def test_a_figure_that_stays_and_an_error_are_noticed(page, lab, work):
+    """The check itself."""
+    store(work, "1 / 0")
+    assert errors(open_and_run(page, lab, "trial.ipynb")) == ["division by zero"]
+    store(work, TRIAL.format(height="slider.value"))
+    assert errors(open_and_run(page, lab, "trial.ipynb")) == []
+    check_explorer(page, page.locator(EXPLORER).first)
+    store(work, TRIAL.format(height="1"))
+    open_and_run(page, lab, "trial.ipynb")
     with pytest.raises(AssertionError, match="stays as it was"):
-        check_explorer(page, page.locator(EXPLORER).first)
+        check_explorer(page, page.locator(EXPLORER).first, seconds=2)
+
+
+LONG = """\
+import frkit as fk
+mix = fk.vmf.mixture(100, 16, kappa=(10, 40), seed=0)
+how = dict(far=[0.1, 0.2], replicates=20, progress=False)
+study = fk.studies.coverage(mix, n_datasets=4, **how)
+settings = study.attrs["study"].replace('"replicates": 20', '"replicates": 2000')
+fk.explore.coverage(study.assign_attrs(study=settings))"""
+
+
+def test_the_button_of_representation_bias_estimates(page, lab, work):
+    store(work, "import frkit as fk\nfk.explore.representation_bias()")
+    assert errors(open_and_run(page, lab, "trial.ipynb")) == []
+    explorer = page.locator(EXPLORER).first
+    explorer.wait_for()
+    first = new_picture(explorer)
+    explorer.get_by_role("button", name="Draw people and estimate").click()
+    assert new_picture(explorer, first, seconds=90) != first
+    assert page.outside == []
+
+
+def test_a_study_shows_its_progress_and_is_stopped(page, lab, work, shots):
+    """A study of minutes ends within seconds of the second button."""
+    store(work, LONG)
+    assert errors(open_and_run(page, lab, "trial.ipynb")) == []
+    explorer = page.locator(EXPLORER).first
+    explorer.wait_for()
+    explorer.get_by_role("button", name="Run a study of this size").click()
+    explorer.get_by_text("s to go").wait_for()
+    page.screenshot(path=shots / "study-running.png")
+    explorer.get_by_role("button", name="Stop").click()
+    explorer.get_by_text("stopped: what is shown is the result before").wait_for(timeout=30_000)
+    page.screenshot(path=shots / "study-stopped.png")
+    assert explorer.get_by_role("button", name="Run a study of this size").is_enabled()
+    assert page.outside == []
