@@ -125,15 +125,15 @@ class Picture:
             name: control for name, control in controls.items() if every or name in names
         }
         height = HEIGHT + foot
+        place = (
+            side / width,
+            foot / height,
+            1 - (side + RIGHT) / width,
+            1 - (foot + TOP) / height,
+        )
         with mpl.rc_context(LOOK):
             self.canvas = FigureCanvasAgg(Figure(figsize=(width, height)))
-            self.ax = self.canvas.figure.subplots()
-        self.canvas.figure.subplots_adjust(
-            left=side / width,
-            right=1 - RIGHT / width,
-            bottom=foot / height,
-            top=1 - TOP / height,
-        )
+            self.ax = self.canvas.figure.add_axes(place)
         pixels = self.canvas.figure.bbox.width
         self.image = widgets.Image(
             layout={"flex": "1 1 26em", "min_width": "0", "max_width": f"{pixels:.0f}px"}
