@@ -9,7 +9,7 @@ indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or
 
 Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo standard error of the
 share of data sets whose 95 % interval holds the exact truth; for the floor it is the share with p <= .05: from the
-joint law of group rates (the p of `inverted`), of the indices from people dealt to groups at random. With --store
+chi-square test of equal rates (the p of `effective`), of the indices from people dealt to groups at random. With --store
 FOLDER finished data sets are kept there, and an interrupted run goes on from them.
 """
 
@@ -17,7 +17,6 @@ import argparse
 import sys
 import tempfile
 import warnings
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +24,8 @@ import pandas as pd
 import xarray as xr
 
 import frkit as fk
-from frkit.studies.coverage import one_by_one, read
-from frkit.studies.store import recorded, stacked
+from frkit.studies.coverage import count
+from frkit.studies.store import path_of, write
 
 HERE = Path(__file__).parent
 LEVEL, REPLICATES = 0.95, 200
@@ -36,6 +35,7 @@ INDICES = [
     for index in ("sfi", "cfi", "dfi")
     for variant in ("normal", "extremal", "weighted")
 ]
+METHODS = ("pivotal", "recentered")  # of indices
 KINDS = ("unfair", "fair")
 
 
@@ -78,7 +78,7 @@ def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
             )
             how |= dict(
                 far=fk.far_levels(1e-3, 1e-2, per_decade=2),
-                methods=("inverted", "recentered", "naive", "pivotal"),
+                methods=("effective", "recentered", "naive", "pivotal"),
             )
             how |= dict(
                 by="group", levels=(LEVEL,), replicates=REPLICATES, store=store / f"{scheme} {kind}"
@@ -97,15 +97,6 @@ def fairness(n_datasets: int, store: Path) -> pd.DataFrame:
         "mc_error",
     ]
     return pd.concat(tables)[[*columns, "width", "datasets"]]
-
-
-def methods(index: str) -> tuple[str, ...]:
-    """The methods that are counted: the default of each index first."""
-    return (
-        ("pivotal", "recentered")
-        if index.startswith("dfi")
-        else ("inverted", "pivotal", "recentered")
-    )
 
 
 def indices(n_datasets: int, store: Path) -> pd.DataFrame:
@@ -130,11 +121,13 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
             how |= dict(by="group", per_identity=8, levels=(LEVEL,))
             how |= dict(replicates=REPLICATES, store=store / f"{scheme} {kind}")
             studies = {
-                name: fk.studies.coverage(mixture, name, methods=methods(name), **how)
-                for name in INDICES
+                name: fk.studies.coverage(mixture, name, methods=METHODS, **how) for name in INDICES
             }
             tables.append(table(studies).assign(setting=f"{scheme} {kind}"))
-    tables += [table(canonical(kind, n_datasets)).assign(setting=f"pair {kind}") for kind in KINDS]
+    tables += [
+        table(canonical(kind, n_datasets, store / f"pair {kind}")).assign(setting=f"pair {kind}")
+        for kind in KINDS
+    ]
     columns = [
         "setting",
         "index",
@@ -149,20 +142,20 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
     return pd.concat(tables).rename(columns={"measure": "index"})[columns]
 
 
-def canonical(kind: str, n_datasets: int) -> dict[str, xr.Dataset]:
+def canonical(kind: str, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
     """Studies of independent pairs: three equal groups, or groups that differ in every way, of unequal sizes."""
     what = dict(kind=kind, index="dfi", sizes=(1000,) * 3 if kind == "fair" else (200, 1000, 2000))
-    exact, records = fk.indices.canonical_population(**what), []
-    for seed in range(n_datasets):
+    exact = fk.indices.canonical_population(**what)
+    paths = [path_of(store, seed) for seed in range(n_datasets)]
+    for seed, path in enumerate(paths):
         draws = fk.Resampling("pair", n=REPLICATES, seed=seed)
         scores = fk.canonical_scores(**what, seed=seed)
         found = fk.indices.evaluate(scores, by="group", score_map="identity", resampling=draws)
-        records.append(recorded({"pair": found}))
+        write(path, {"pair": found}, {"data_set": seed})
     studies = {}
     for name in INDICES:
-        truth = fk.measures.measure(name)(exact)
-        each = partial(one_by_one, records, None)
-        study = read(stacked(records), truth, methods(name), (LEVEL,), 0, name, each)
+        measure = fk.measures.measure(name)
+        study = count(paths, measure(exact), measure, METHODS, (LEVEL,), target=None)
         studies[name] = study.assign_attrs(n_datasets=n_datasets)
     return studies
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from threadpoolctl import threadpool_limits
 
 import frkit as fk
 from frkit import studies as ex
@@ -80,14 +79,6 @@ def test_parts_share_no_digit_and_copies_are_painted_anew():
     assert not twice.equals(ex.coloured_digits("moderate", 0.3, copies=2, seed=1))
 
 
-def test_the_representation_is_the_hidden_layer():
-    train = ex.coloured_digits("moderate", 0.1, part="train").isel(image=slice(300))
-    encoded = ex.digit_encoder(train, width=16)(ex.coloured_digits("moderate", 0.1))
-    assert encoded.embedding.dims == ("image", "feature") and encoded.sizes["feature"] == 16
-    np.testing.assert_allclose(encoded.score.sum("label"), 1, rtol=1e-5)
-    assert (encoded.score.label.values[encoded.score.argmax("label")] == encoded.digit).mean() > 0.7
-
-
 def test_less_biased_colours_give_less_bias():
     found = ex.digit_bias("moderate", [0.05, 0.8], seeds=[0], copies=1, **QUICK).isel(seed=0)
     for name in ("rlb", "dcor2", "dataset_bias"):
@@ -155,14 +146,6 @@ def test_what_each_method_promises(encoded):
     assert right["subspace removed"] < right["baseline"]
 
 
-def test_aligned_groups_have_equal_means_and_covariances(encoded):
-    one = encoded["groups aligned"]
-    for name in ("female", "male"):
-        mine = one.embedding.values[one.sex.values == name]
-        np.testing.assert_allclose(np.cov(mine.T), np.eye(8), atol=0.25)
-        np.testing.assert_allclose(mine.mean(0), 0, atol=0.15)
-
-
 def test_the_table_holds_every_measure():
     found = ex.debiasing_table("race", n=400, methods=["baseline", "groups aligned"], **QUICK).isel(
         seed=0
@@ -187,24 +170,15 @@ def test_the_split_decides():
     assert people.rlb_in_sample > 0.5
 
 
-def test_equal_seeds_equal_results(faces):
-    one, again = (ex.spurious(faces, "group", seed=5)["Z_G"].group.values for _ in range(2))
-    np.testing.assert_array_equal(one, again)
-    two = [distance_correlation(faces, "group", permutations=9, seed=1) for _ in range(2)]
-    xr.testing.assert_identical(*two)
-    xr.testing.assert_identical(*(ex.crossed_faces(10, 4, seed=3) for _ in range(2)))
-    xr.testing.assert_identical(*(ex.biased_tasks(30, seed=3) for _ in range(2)))
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: ex.coloured_digits("mild", 0.1), "case must be"),
+        (lambda: ex.coloured_digits("mild", 0.1), "case must be one of"),
         (lambda: ex.coloured_digits("extreme", -1), "sigma must be 0 or more"),
         (lambda: ex.coloured_digits("extreme", 1, part="all"), "part must be"),
-        (lambda: ex.coloured_digits("extreme", 1, copies=0), "copies must be 1"),
-        (lambda: ex.crossed_faces(10, 2, female=1.0), r"shares must lie in \(0, 1\)"),
-        (lambda: ex.crossed_faces(10, 2, dim=3), "dim must be 4 or more"),
+        (lambda: ex.coloured_digits("extreme", 1, copies=0), "copies must be a whole"),
+        (lambda: ex.crossed_faces(10, 2, female=1.0), r"female must lie in \(0, 1\)"),
+        (lambda: ex.crossed_faces(10, 2, dim=3), "dim .* must be a whole number of at least 4"),
         (
             lambda: ex.identity_encoder(ex.crossed_faces(20, 3), width=20),
             "width must lie in 1 to 12",
@@ -214,10 +188,16 @@ def test_equal_seeds_equal_results(faces):
         (lambda: ex.debiased(ex.biased_tasks(10), "sex", "prayer"), "method must be one of"),
         (
             lambda: ex.debiased(ex.biased_tasks(10), "age", "baseline"),
-            "attribute must be 'sex' or 'race'",
+            "attribute must be one of",
         ),
         (lambda: ex.debiasing_table("sex", methods=["x"]), "method must be one of"),
         (lambda: ex.spurious(ex.crossed_faces(10, 2), "age"), "no attribute 'age'"),
+        (lambda: ex.spurious([1, 2], "age"), "faces must be what"),
+        (lambda: ex.crossed_bias(0.5), "shares must be pairs"),
+        (lambda: ex.crossed_bias([(0.5, 0.2)], seeds=[]), "seed is empty"),
+        (lambda: ex.digit_bias("moderate", "wide"), "sigma must be numbers"),
+        (lambda: ex.debiased([1], "sex", "baseline"), "train must be what"),
+        (lambda: ex.true_bias([0.5]), "share must lie in"),
     ],
 )
 def test_bad_input_is_refused(call, words):
@@ -236,12 +216,3 @@ def test_gender_in_real_embeddings_and_in_spurious_ones():
     by_people, by_images = (probe(cases["Z_S"], "gender", by=by) for by in ("identity", "image"))
     assert by_people.accuracy < by_people.majority
     assert by_images.accuracy > by_people.accuracy + 0.08
-
-
-def test_a_digit_network_does_not_depend_on_threads():
-    codes = []
-    for threads in (1, 2):
-        with threadpool_limits(threads, user_api="blas"):
-            encode = ex.digit_encoder(ex.coloured_digits("moderate", 0.2, part="train"))
-            codes.append(encode(ex.coloured_digits("moderate", 0.5)).embedding.values)
-    np.testing.assert_array_equal(*codes)

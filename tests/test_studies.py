@@ -1,4 +1,4 @@
-"""Studies: the MORPH split, Proposition 1 on a mixture and on growing parts, the bias of the bootstrap."""
+"""Studies: the MORPH split, Proposition 1 on a mixture and on faces, the bias of the bootstrap."""
 
 import numpy as np
 import pytest
@@ -21,19 +21,14 @@ def faces_of_sizes(*sizes):
     return fk.faces(embedding, identity, image=[f"image {k}" for k in range(identity.size)])
 
 
-# --- split --------------------------------------------------------------------------------------------------
+# --- split ---------------------------------------------------------------------------------------
 def test_the_split_halves_every_identity_and_deals_the_odd_images_in_turn():
-    parts = fk.studies.split(faces_of_sizes(1, 4, 3, 6, 5, 7, 3), seed=0)
-    counts = [
-        dict(zip(*np.unique(part.identity, return_counts=True), strict=True)) for part in parts
-    ]
+    faces = faces_of_sizes(1, 4, 3, 6, 5, 7, 3)
+    first, second = fk.studies.split(faces, seed=0)
+    counts = [dict(zip(*np.unique(part.identity, return_counts=True))) for part in (first, second)]
     assert counts[0] == {"id1": 2, "id2": 2, "id3": 3, "id4": 2, "id5": 4, "id6": 1}
     assert counts[1] == {"id1": 2, "id2": 1, "id3": 3, "id4": 3, "id5": 3, "id6": 2}
-
-
-def test_the_parts_share_no_image_and_miss_only_single_images():
-    faces = faces_of_sizes(1, 4, 3, 6, 5)
-    names = [set(part.image.values.tolist()) for part in fk.studies.split(faces, seed=5)]
+    names = [set(part.image.values.tolist()) for part in (first, second)]
     assert not names[0] & names[1]
     assert names[0] | names[1] == set(faces.image.values.tolist()) - {"image 0"}
 
@@ -45,27 +40,26 @@ def test_the_split_follows_its_seed():
     assert first.image.values.tolist() != other.image.values.tolist()
 
 
-def test_single_images_cannot_be_split():
+def test_what_cannot_be_split_is_refused():
     with pytest.raises(fk.InputError, match="nothing to split"):
         fk.studies.split(faces_of_sizes(2, 1).isel(image=[0, 2]))
+    with pytest.raises(fk.InputError, match="faces must be what"):
+        fk.studies.split([1, 2])
 
 
-# --- sup distance -------------------------------------------------------------------------------------------
-def curves(error) -> xr.Dataset:
+# --- sup distance --------------------------------------------------------------------------------
+def curves(error, **attrs) -> xr.Dataset:
     truth = xr.DataArray(EMPIRICAL, dims="far_level", coords={"far_level": FAR})
     frr = xr.DataArray(EMPIRICAL + np.asarray(error), dims=("seed", "size", "far_level"))
-    n_images = ("size", [100, 400])
-    return xr.Dataset(
-        {"frr": frr, "truth": truth, "n_images": n_images}, attrs={"exact": 1, "n_full": 0}
-    )
+    data = {"frr": frr, "truth": truth, "n_images": ("size", [100, 400])}
+    return xr.Dataset(data, attrs={"exact": 1, "n_full": 0} | attrs)
 
 
 def test_the_distance_is_the_largest_within_the_range():
     result = curves([[[0.1, -0.03, 0.02, 0], [0.05, 0.01, -0.02, 0]]])
     np.testing.assert_allclose(fk.studies.sup_distance(result).distance, [[0.1, 0.05]])
-    np.testing.assert_allclose(
-        fk.studies.sup_distance(result, (1e-3, 1e-1)).distance, [[0.03, 0.02]]
-    )
+    inside = fk.studies.sup_distance(result, (1e-3, 1e-1)).distance
+    np.testing.assert_allclose(inside, [[0.03, 0.02]])
 
 
 def test_the_bound_holds_between_the_levels():
@@ -75,71 +69,68 @@ def test_the_bound_holds_between_the_levels():
 
 
 def test_the_reference_passes_through_distances_that_follow_it():
-    found = fk.studies.sup_distance(
-        curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]], [[-0.1, 0, 0, 0], [0.05, 0, 0, 0]]])
-    )
-    np.testing.assert_allclose(found.typical, [0.1, 0.05])
-    np.testing.assert_allclose(found.reference, [0.1, 0.05])
+    error = [[[0.1, 0, 0, 0], [0.05, 0, 0, 0]], [[-0.1, 0, 0, 0], [0.05, 0, 0, 0]]]
+    distances = fk.studies.sup_distance(curves(error))
+    np.testing.assert_allclose(distances.typical, [0.1, 0.05])
+    np.testing.assert_allclose(distances.reference, [0.1, 0.05])
+    reference = fk.studies.sup_distance(curves(error, exact=0, n_full=500)).reference
+    expected = np.sqrt((1 / 100 - 1 / 500) / (1 / 400 - 1 / 500))
+    np.testing.assert_allclose(reference[0] / reference[1], expected)
 
 
-def test_the_reference_of_growing_parts_ends_at_the_full_set():
-    result = curves([[[0.1, 0, 0, 0], [0.05, 0, 0, 0]]]).assign_attrs(exact=0, n_full=500)
-    reference = fk.studies.sup_distance(result).reference
-    np.testing.assert_allclose(
-        reference[0] / reference[1], np.sqrt((1 / 100 - 1 / 500) / (1 / 400 - 1 / 500))
-    )
-
-
-def test_an_empty_range_is_refused():
+def test_ranges_without_a_level_are_refused():
+    result = curves(np.zeros((1, 2, 4)))
     with pytest.raises(fk.InputError, match=r"lies between 0\.5 and 0\.9"):
-        fk.studies.sup_distance(curves(np.zeros((1, 2, 4))), (0.5, 0.9))
+        fk.studies.sup_distance(result, (0.5, 0.9))
+    with pytest.raises(fk.InputError, match="a lowest and a highest FAR"):
+        fk.studies.sup_distance(result, 0.1)
 
 
-# --- consistency --------------------------------------------------------------------------------------------
+# --- consistency ---------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_the_distance_to_the_exact_truth_shrinks_with_the_root_of_n(mixture):
-    result = fk.studies.consistency(
-        mixture, sizes=(6, 24, 60), far=FAR_RANGE, seeds=8, progress=False
-    )
-    found = fk.studies.sup_distance(result)
-    np.testing.assert_array_equal(found.n_images, [240, 960, 2400])
-    slope = np.polyfit(np.log(found.n_images), np.log(found.typical), 1)[0]
+    how = dict(sizes=(6, 24, 60), far=FAR_RANGE, seeds=8, progress=False)
+    distances = fk.studies.sup_distance(fk.studies.consistency(mixture, **how))
+    np.testing.assert_array_equal(distances.n_images, [240, 960, 2400])
+    slope = np.polyfit(np.log(distances.n_images), np.log(distances.typical), 1)[0]
     assert -0.7 < slope < -0.3
+
+
+def test_samples_grow_image_by_image_towards_the_exact_truth(mixture):
+    how = dict(far=FAR_RANGE, seeds=1, progress=False)
+    result = fk.studies.consistency(mixture, sizes=(4, 8), **how)
+    faces = mixture.sample(per_identity=8, seed=0)
+    whole = fk.evaluate(fk.score_tensor(faces), far=FAR_RANGE)["empirical"].frr
+    np.testing.assert_allclose(result.frr.sel(seed=0, size=8), whole, rtol=1e-12)
     np.testing.assert_array_equal(result.truth, mixture.population_roc(FAR_RANGE).frr)
 
 
-def test_samples_grow_image_by_image(mixture):
-    result = fk.studies.consistency(mixture, sizes=(4, 8), far=FAR_RANGE, seeds=1, progress=False)
-    faces = mixture.sample(per_identity=8, seed=0)
-    whole = fk.evaluate(fk.score_tensor(faces), far=FAR_RANGE)["empirical"].to_dataset().frr
-    np.testing.assert_allclose(result.frr.sel(seed=0, size=8), whole, rtol=1e-12)
-
-
-def test_parts_of_faces_are_nested_and_end_at_the_full_set(mixture):
+def test_parts_of_faces_approach_the_full_set_for_every_model(mixture):
     faces = mixture.sample(per_identity=20, seed=0)
-    result = fk.studies.consistency(
-        faces, sizes=(0.3, 0.95), far=FAR_RANGE, seeds=4, progress=False
-    )
-    found = fk.studies.sup_distance(result)
-    np.testing.assert_array_equal(found.n_images, [240, 760])
-    assert float(found.typical[1]) < float(found.typical[0])
-    assert found.attrs["slope"] == "slope of \u221a(1/n \u2212 1/N)"
-
-
-def test_stacked_models_keep_their_dimension(mixture):
-    faces = mixture.sample(per_identity=8, seed=0)
     both = fk.stack_models({"A": faces, "B": faces})
-    result = fk.studies.consistency(both, sizes=(0.5,), far=FAR_RANGE, seeds=2, progress=False)
+    how = dict(sizes=(0.3, 0.95), far=FAR_RANGE, seeds=2, progress=False)
+    result = fk.studies.consistency(both, **how)
     assert set(result.frr.dims) == {"seed", "size", "model", "far_level"}
     np.testing.assert_array_equal(result.frr.sel(model="A"), result.frr.sel(model="B"))
+    distances = fk.studies.sup_distance(result)
+    np.testing.assert_array_equal(distances.n_images, [240, 760])
+    assert bool((distances.typical[1] < distances.typical[0]).all())
 
 
 @pytest.mark.parametrize(
-    ("sizes", "words"),
-    [((1, 4), "at least 2, got 1"), ((), "empty"), ((0.5, 4), "at least 2, got 0.5")],
+    ("options", "words"),
+    [
+        ({"sizes": (1, 4)}, "at least 2, got"),
+        ({"sizes": ()}, "must be whole numbers"),
+        ({"sizes": (0.5, 4)}, "at least 2, got"),
+        ({"sizes": "many"}, "sizes .* must be numbers"),
+        ({"seeds": 0}, "seeds must be a whole number of at least 1"),
+        ({"far": [0.1, 2]}, "far"),
+    ],
 )
-def test_sizes_of_a_mixture_are_checked(mixture, sizes, words):
+def test_wrong_arguments_of_consistency_are_named(mixture, options, words):
     with pytest.raises(fk.InputError, match=words):
-        fk.studies.consistency(mixture, sizes=sizes, far=FAR_RANGE)
+        fk.studies.consistency(mixture, **{"far": FAR_RANGE, "progress": False, **options})
 
 
 def test_sizes_of_faces_are_shares():
@@ -147,12 +138,11 @@ def test_sizes_of_faces_are_shares():
         fk.studies.consistency(faces_of_sizes(4, 4), sizes=(0.5, 1), far=FAR_RANGE)
 
 
-# --- bias ---------------------------------------------------------------------------------------------------
+# --- bias ----------------------------------------------------------------------------------------
 def test_the_naive_fan_surrounds_the_v_statistic_and_the_recentered_interval_the_estimate(mixture):
+    how = dict(per_identity=(2, 10), far=FAR_RANGE, n=60, progress=False)
     with pytest.warns(fk.DataWarning, match="fewer than 5 images .40 of 40 people"):
-        study = fk.studies.bootstrap_bias(
-            mixture, per_identity=(2, 10), far=FAR_RANGE, n=60, progress=False
-        )
+        study = fk.studies.bootstrap_bias(mixture, **how)
     shrink = xr.DataArray([1 / 2, 9 / 10], dims="per_identity")
     np.testing.assert_allclose(study.centre, shrink * study.estimate, rtol=1e-12)
     mean = study.replicates.mean("replicate")
@@ -162,6 +152,15 @@ def test_the_naive_fan_surrounds_the_v_statistic_and_the_recentered_interval_the
     assert not bool(inside.sel(interval="naive", per_identity=2).any())
 
 
-def test_one_image_per_identity_has_no_genuine_pair(mixture):
-    with pytest.raises(fk.InputError, match="needs 2 images per identity, got 1"):
-        fk.studies.bootstrap_bias(mixture, per_identity=(1, 4), far=FAR_RANGE)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"per_identity": (1, 4)}, "needs 2 images per identity, got 1"),
+        ({"per_identity": "two"}, "per_identity must be numbers"),
+        ({"level": 1}, r"level must lie in \(0, 1\)"),
+        ({"n": 1}, "at least 2"),
+    ],
+)
+def test_wrong_arguments_of_bootstrap_bias_are_named(mixture, options, words):
+    with pytest.raises(fk.InputError, match=words):
+        fk.studies.bootstrap_bias(mixture, **{"far": FAR_RANGE, "progress": False, **options})

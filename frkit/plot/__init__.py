@@ -3,30 +3,41 @@
 from frkit.plot.coverage import coverage, coverage_along, error_laws
 from frkit.plot.fairness import cross_matrix, fairness, group_roc
 from frkit.plot.indices import fairness_indices, score_histograms
-from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
+from frkit.plot.nsigma import (
+    dependence,
+    eer_distributions,
+    n_matrix,
+    n_sigma,
+)
 from frkit.plot.people import contributions
-from frkit.plot.representation import comparators, convergence, representation_bias, trials
+from frkit.plot.representation import (
+    comparators,
+    convergence,
+    representation_bias,
+    trials,
+)
 from frkit.plot.roc import difference, fan, roc, roc_by_model
-from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
+from frkit.plot.studies import (
+    bootstrap_bias,
+    consistency,
+    growth,
+    sample_size,
+)
 from frkit.plot.style import headline, set_theme
 
 __all__ = [
     "bootstrap_bias",
     "comparators",
     "consistency",
-    "convergence",
     "contributions",
+    "convergence",
     "coverage",
-]
-__all__ += [
     "coverage_along",
     "cross_matrix",
     "dependence",
     "difference",
     "eer_distributions",
     "error_laws",
-]
-__all__ += [
     "fairness",
     "fairness_indices",
     "fan",
@@ -35,13 +46,11 @@ __all__ += [
     "headline",
     "n_matrix",
     "n_sigma",
-]
-__all__ += [
     "representation_bias",
     "roc",
     "roc_by_model",
     "sample_size",
     "score_histograms",
     "set_theme",
+    "trials",
 ]
-__all__ += ["trials"]

@@ -1,4 +1,4 @@
-"""Figures of coverage studies: against the nominal level, along FAR or another quantity, and the laws of the error."""
+"""Figures of coverage studies: by nominal level, along FAR or other things, and error laws."""
 
 import numpy as np
 import xarray as xr
@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from frkit.base import FAR_LEVEL, require, require_one_of, require_returned
 from frkit.plot.style import (
     COLOURS,
-    FAR_WORDS,
+    LEVEL_WORDS,
     NAIVE,
     TRUTH,
     UNRESOLVED,
@@ -18,22 +18,22 @@ from frkit.plot.style import (
     plain,
 )
 
-METHOD_COLOURS = {
+METHOD_COLOURS = {  # in every figure
     "recentered": COLOURS[0],
     "naive": NAIVE,
     "gaussian": COLOURS[2],
-    "effective": COLOURS[3],
+    "effective": COLOURS[4],
+    "pivotal": COLOURS[1],
 }
-METHOD_COLOURS |= {"pivotal": COLOURS[5]}
 GOOD = (0.92, 0.98)  # around the usual nominal level of .95
 USUAL = 0.95
 ALONG_WORDS = {
-    FAR_LEVEL: FAR_WORDS,
+    FAR_LEVEL: LEVEL_WORDS[FAR_LEVEL],
     "per_identity": "images per identity",
     "dim": "dimension of the embeddings",
+    "n_identities": "identities",
 }
-ALONG_WORDS |= {"n_identities": "identities"}
-KEPT_WORDS = {
+SELECTED_WORDS = {
     "level": "nominal {:g}",
     "scheme": "{} scheme",
     "method": "{}",
@@ -41,9 +41,20 @@ KEPT_WORDS = {
 }
 MADE_BY = "studies.coverage(mixture)"
 STUDY = (MADE_BY, "coverage", "method", "level", FAR_LEVEL)
-DISTANCES = ("kolmogorov", "kolmogorov_chance", "wasserstein", "wasserstein_chance")
-LAWS = (MADE_BY, "law", "probability", "errors", FAR_LEVEL, *DISTANCES)
-PRINTED = ("xr.DataArray(coverages, {'method': ..., 'level': ...})", "method", "level")
+LAWS = (
+    MADE_BY,
+    "law",
+    "probability",
+    "errors",
+    FAR_LEVEL,
+    "kolmogorov",
+    "wasserstein",
+)
+PRINTED = (
+    "xr.DataArray(coverages, {'method': ..., 'level': ...})",
+    "method",
+    "level",
+)
 ERROR_WORDS = {
     "bootstrap": r"bootstrap: $\theta^* - \tilde\theta$",
     "actual": r"actual: $\hat\theta - \theta$",
@@ -51,25 +62,35 @@ ERROR_WORDS = {
 
 
 def coverage(
-    study: xr.Dataset, far: float, ax: Axes | None = None, *, printed: xr.DataArray | None = None
+    study: xr.Dataset,
+    far: float,
+    ax: Axes | None = None,
+    *,
+    printed: xr.DataArray | None = None,
 ) -> Axes:
     """Draw the estimated coverage of every method against the nominal one, at one FAR level.
 
     Parameters
     ----------
-    study : what `studies.coverage` returned, of one scheme.
-    far : one of its FAR levels, in (0, 1); the nearest one is shown.
-    ax : matplotlib Axes; a new figure when left out.
-    printed : published coverages over method and level, drawn as hollow markers.
+    study : xr.Dataset
+        What `studies.coverage` returned, of one scheme.
+    far : float
+        One of its FAR levels; the nearest one is shown.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+    printed : xr.DataArray, optional
+        Published coverages over method and level, drawn as hollow markers.
 
     Returns
     -------
-    matplotlib Axes: a dashed diagonal (the target), a line for each method, two Monte Carlo standard
-    errors shaded to either side.
+    matplotlib.axes.Axes
+        A dashed diagonal (the target) and a line for each method, with two Monte Carlo standard
+        errors shaded to either side.
 
     Raises
     ------
-    InputError : several schemes at once, or no coverage in the study.
+    InputError
+        Several schemes at once, or no coverage in the study.
 
     References
     ----------
@@ -79,7 +100,8 @@ def coverage(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, far=[0.1, 0.2], replicates=20, progress=False)
+    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
     >>> fk.plot.coverage(study, far=0.1).get_xlabel()
     'nominal coverage'
     """
@@ -90,40 +112,56 @@ def coverage(
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
     for method, colour in _colours(study["method"]).items():
-        own = study.sel({"method": method})
-        _draw_line(ax, study.level, own, colour, plain(method), marker="o", markersize=3)
+        one = study.sel({"method": method})
+        _draw_line(
+            ax,
+            study.level,
+            one,
+            colour,
+            plain(method),
+            marker="o",
+            markersize=3,
+        )
         if printed is not None and method in printed["method"]:
-            style = {
-                "color": colour,
-                "markerfacecolor": "none",
-                "label": plain(f"{method}, printed"),
-            }
-            ax.plot(printed.level, printed.sel({"method": method}), "D", **style)
+            values = printed.sel({"method": method})
+            label = plain(f"{method}, printed")
+            ax.plot(
+                printed.level,
+                values,
+                "D",
+                label=label,
+                color=colour,
+                markerfacecolor="none",
+            )
     ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
-    return finish(
-        ax, "nominal coverage", "estimated coverage", [words, study.attrs.get("words", "")]
-    )
+    captions = [words, study.attrs.get("words", "")]
+    return finish(ax, "nominal coverage", "estimated coverage", captions)
 
 
 def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = None) -> Axes:
-    """Draw the coverage at one nominal level along FAR or another quantity; at .95 with .92 to .98 shaded.
+    """Draw the coverage at one nominal level along FAR or another quantity.
 
     Parameters
     ----------
-    study : `coverage` over `along` and, for several lines, method or scheme; select everything else, the
-        nominal level too. Where `resolved` is there, points of levels that fewer than half of the data sets
-        resolve are hollow.
-    along : name of the dimension across: far_level, per_identity, dim, ...
-    ax : matplotlib Axes; a new figure when left out.
+    study : xr.Dataset
+        `coverage` over `along` and, for several lines, method or scheme. Select all else, the
+        nominal level too. Where `resolved` is there, points of levels that fewer than half of the
+        data sets resolve are hollow.
+    along : str
+        Name of the horizontal dimension: far_level, per_identity, dim, ...
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
 
     Returns
     -------
-    matplotlib Axes: a line for each method or scheme, with two Monte Carlo standard errors shaded where the
-    study has them.
+    matplotlib.axes.Axes
+        A line for each method or scheme, with two Monte Carlo standard errors shaded where the
+        study has them. At nominal .95 the range from .92 to .98 is shaded.
 
     Raises
     ------
-    InputError : `along` is no dimension, or more than one other dimension is left.
+    InputError
+        `along` is no dimension, or more than one other dimension is left.
 
     References
     ----------
@@ -133,7 +171,8 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, far=[0.1, 0.2], replicates=20, progress=False)
+    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
     >>> ax = fk.plot.coverage_along(study.sel(level=0.95).isel(scheme=0))
     >>> ax.get_xscale()
     'log'
@@ -146,59 +185,66 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
         len(others) <= 1,
         f"study has one line for each value of {others}: select all but one of these dimensions",
     )
-    ax, at, nominal = new_axes(ax), study[along].values, float(study.get("level", USUAL))
+    ax = new_axes(ax)
+    x = study[along].values
+    nominal = USUAL
+    if "level" in study.coords and study.level.ndim == 0:
+        nominal = float(study.level)
     if np.isclose(nominal, USUAL):
-        ax.axhspan(
-            *GOOD, color="#56B4E9", alpha=0.18, linewidth=0, label=f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
-        )
+        words = f"{GOOD[0]:.2f} to {GOOD[1]:.2f}"
+        ax.axhspan(*GOOD, color=COLOURS[6], alpha=0.18, linewidth=0, label=words)
     ax.axhline(nominal, color=TRUTH, linestyle="--", linewidth=1)
     if along == FAR_LEVEL:
         ax.set_xscale("log")
         ax.xaxis.set_minor_formatter(NullFormatter())
     else:
-        at = np.arange(len(at))  # anything else stands at equal steps
-        ax.set_xticks(at, study[along].values.astype(str))
-    lines = _colours(study[others[0]]) if others else {None: COLOURS[0]}
-    for place, (name, colour) in enumerate(lines.items()):
-        own = study if name is None else study.isel({others[0]: place})
-        _draw_line(ax, at, own, colour, name and plain(name))
-        solid = own.resolved.values >= 0.5 if "resolved" in own else np.ones(len(at), bool)
-        for kept, face in ((solid, colour), (~solid, "white"))[: 1 if solid.all() else 2]:
+        x = np.arange(x.size)  # anything else stands at equal steps
+        ax.set_xticks(x, study[along].values.astype(str))
+    if others:
+        lines = _colours(study[others[0]])
+    else:
+        lines, study = {None: COLOURS[0]}, study.expand_dims("line")
+    for (name, colour), place in zip(lines.items(), range(len(lines)), strict=True):
+        one = study.isel({others[0] if others else "line": place})
+        _draw_line(ax, x, one, colour, None if name is None else plain(name))
+        resolved = one.resolved.values >= 0.5 if "resolved" in one else np.ones(x.size, bool)
+        points = {"color": colour, "markersize": 4, "zorder": 3}
+        ax.plot(x[resolved], one.coverage[resolved], "o", **points)
+        if not resolved.all():
             ax.plot(
-                at[kept],
-                own.coverage[kept],
+                x[~resolved],
+                one.coverage[~resolved],
                 "o",
-                color=colour,
-                markerfacecolor=face,
-                markersize=4,
-                zorder=3,
+                markerfacecolor="white",
+                **points,
             )
-    single = [name for name in KEPT_WORDS if name in study.coords and study[name].ndim == 0]
-    words = ", ".join(KEPT_WORDS[name].format(study[name].item()) for name in single)
-    return finish(
-        ax,
-        ALONG_WORDS.get(along, along),
-        "estimated coverage",
-        [words, study.attrs.get("words", "")],
-    )
+    selected = [name for name in SELECTED_WORDS if name in study.coords and study[name].ndim == 0]
+    words = ", ".join(SELECTED_WORDS[name].format(study[name].item()) for name in selected)
+    captions = [words, study.attrs.get("words", "")]
+    return finish(ax, ALONG_WORDS.get(along, along), "estimated coverage", captions)
 
 
 def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
-    """Draw the law that the bootstrap gives for the error of the FRR over the law that the error has.
+    """Draw the law of the bootstrap's error of the FRR, and the law of the actual error.
 
     Parameters
     ----------
-    study : what `studies.coverage` returned, of one scheme.
-    far : one of its FAR levels, in (0, 1); the nearest one is shown.
-    ax : matplotlib Axes; a new figure when left out.
+    study : xr.Dataset
+        What `studies.coverage` returned of a rate, of one scheme.
+    far : float
+        One of its FAR levels; the nearest one is shown.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
 
     Returns
     -------
-    matplotlib Axes: two distribution functions, with their distances in words above.
+    matplotlib.axes.Axes
+        Two distribution functions, with their distances in words above.
 
     Raises
     ------
-    InputError : several schemes at once, or no laws in the study.
+    InputError
+        Several schemes at once, or no laws in the study.
 
     References
     ----------
@@ -208,7 +254,8 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0)
-    >>> study = fk.studies.coverage(mix, n_datasets=4, far=[0.1, 0.2], replicates=20, progress=False)
+    >>> how = dict(far=[0.1, 0.2], replicates=20, progress=False)
+    >>> study = fk.studies.coverage(mix, n_datasets=4, **how)
     >>> len(fk.plot.error_laws(study, far=0.1).lines)
     3
     """
@@ -227,43 +274,54 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     ax.set_ylim(0, 1)
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.ticklabel_format(axis="x", scilimits=(-2, 2))
-    distances = [
-        f"{name.title()} distance {float(study[name]):.2g} (chance: up to {float(study[f'{name}_chance']):.2g})"
-        for name in ("kolmogorov", "wasserstein")
-    ]
-    return finish(
-        ax,
-        "error of the FRR",
-        "probability of a smaller error",
-        [words, *distances],
-        loc="lower right",
-    )
+    captions = [words]
+    for name in ("kolmogorov", "wasserstein"):
+        distance = float(study[name])
+        chance = float(study[f"{name}_chance"])
+        captions.append(f"{name.title()} distance {distance:.2g} (chance: up to {chance:.2g})")
+    ylabel = "probability of a smaller error"
+    return finish(ax, "error of the FRR", ylabel, captions, loc="lower right")
 
 
 def _at_level(study: xr.Dataset, far: float) -> tuple[xr.Dataset, str]:
-    """The study of one scheme at the nearest FAR level, and both in words."""
-    one = study.squeeze("scheme") if study.sizes.get("scheme") == 1 else study
-    require("scheme" not in one.dims, "this shows one scheme: select it with study.sel(scheme=...)")
-    one = at_far(one, far)
+    """Return the study of one scheme at the nearest FAR level, and both in words."""
+    if study.sizes.get("scheme") == 1:
+        study = study.squeeze("scheme")
+    one_scheme = "scheme" not in study.dims
+    require(
+        one_scheme,
+        "this shows one scheme: select it with study.sel(scheme=...)",
+    )
+    study = at_far(study, far)
+    scheme = study.scheme.item() if "scheme" in study else "image"
     return (
-        one,
-        f"FRR at FAR {float(one[FAR_LEVEL]):.2g}, {one.get('scheme', xr.DataArray('image')).item()} scheme",
+        study,
+        f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {scheme} scheme",
     )
 
 
 def _colours(lines: xr.DataArray) -> dict[str, str]:
-    """A colour for each line; a method keeps its own in every figure."""
-    kept = METHOD_COLOURS if lines.name == "method" else {}
+    """Return a colour for each line; a method has the same in every figure."""
     names = lines.values.astype(str)
-    return {name: kept.get(name, COLOURS[place % len(COLOURS)]) for place, name in enumerate(names)}
+    colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
+    if lines.name == "method":
+        colours |= {name: METHOD_COLOURS[name] for name in names if name in METHOD_COLOURS}
+    return colours
 
 
 def _draw_line(
-    ax: Axes, at: np.ndarray, study: xr.Dataset, colour: str, label: str | None, **style
+    ax: Axes,
+    x: np.ndarray,
+    study: xr.Dataset,
+    colour: str,
+    label: str | None,
+    **style,
 ) -> None:
-    """One line, with two Monte Carlo standard errors shaded to either side where the study has them."""
-    coverage = study.coverage.values
-    ax.plot(at, coverage, color=colour, linewidth=1.3, label=label, **style)
+    """Draw one line, with two Monte Carlo standard errors to either side where there are some."""
+    values = study.coverage.values
+    ax.plot(x, values, color=colour, linewidth=1.3, label=label, **style)
     if "coverage_se" in study:
-        ends = (np.clip(coverage + sign * 2 * study.coverage_se.values, 0, 1) for sign in (-1, 1))
-        ax.fill_between(at, *ends, color=colour, alpha=0.1, linewidth=0)
+        noise = 2 * study.coverage_se.values
+        lower = np.clip(values - noise, 0, 1)
+        upper = np.clip(values + noise, 0, 1)
+        ax.fill_between(x, lower, upper, color=colour, alpha=0.1, linewidth=0)

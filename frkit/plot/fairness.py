@@ -6,7 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, require, require_returned
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    REFERENCE_GROUP,
+    require,
+    require_returned,
+)
 from frkit.plot.style import (
     BANDS,
     ENDS,
@@ -25,15 +31,22 @@ from frkit.plot.style import (
     plain,
     print_captions,
     require_dims,
-    room,
 )
 
-FLOORS = ("frkit.fair_floor(evaluation, measure)", "estimate", "limit", *LEVELS)
+FLOORS = (
+    "frkit.fair_floor(evaluation, measure)",
+    "estimate",
+    "limit",
+    *LEVELS,
+)
 ZONES = ("frkit.decision_zones(bands)", "zone", *LEVELS)
 GROUPS = ("frkit.band(evaluation, 'far_group')", *ENDS, GROUP, *LEVELS)
-FRR_GROUPS = (*GROUPS,)
-FAR_ABOVE = 10.0  # times what bands reach: floors up to there have room
-CROSSED = ("evaluation['empirical'].far_cross.sel(far_level=...)", GROUP, REFERENCE_GROUP)
+CROSSED = (
+    "evaluation['empirical'].far_cross.sel(far_level=...)",
+    GROUP,
+    REFERENCE_GROUP,
+)
+FAR_ABOVE = 10.0  # times what bands reach: a floor beyond that leaves the axes
 
 
 def fairness(
@@ -43,26 +56,32 @@ def fairness(
     floors: xr.Dataset | dict[str, xr.Dataset] | None = None,
     zones: xr.Dataset | None = None,
 ) -> Axes:
-    """Draw a disparity measure against FAR with its bands, what a fair model would print, and the zones.
+    """Draw a disparity measure with its bands, the floor of a fair model, and decision zones.
 
-    The dotted line is the value of a perfectly fair model; the dashed line of a curve's colour is the 95 % point
-    of its fair floor: an estimate beneath it is no evidence of unfairness. Levels that are not resolved are grey.
-    A band without an upper end ends in a triangle at the top; a floor that is far above all bands leaves the axes.
+    The dotted line is the value of a perfectly fair model. The dashed line of a curve's colour is
+    the 95 % point of its fair floor: an estimate beneath it is no evidence of unfairness. Levels
+    that are not resolved are grey. A band without an upper end ends in a triangle at the top.
 
     Parameters
     ----------
-    bands : what `band` returned of a disparity measure over levels; or several by name (models, or metrics).
-    ax : matplotlib Axes; a new figure when left out.
-    floors : what `floor` returned, in the same form as bands.
-    zones : what `decision_zones` returned for the two models: the zones A, B and C are marked.
+    bands : xr.Dataset or dict of str to xr.Dataset
+        What `band` returned of a disparity measure over levels; or several of them by name.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+    floors : xr.Dataset or dict of str to xr.Dataset, optional
+        What `fair_floor` returned, in the same form as bands.
+    zones : xr.Dataset, optional
+        What `decision_zones` returned for two models: the zones A, B and C are marked.
 
     Returns
     -------
-    matplotlib Axes: levels on a log axis; a log axis for ratios, else a linear one.
+    matplotlib.axes.Axes
+        Levels on a log axis; the measure on a log axis for ratios, else on a linear one.
 
     Raises
     ------
-    InputError : no band; a band that does not run over levels.
+    InputError
+        No band, or a band that does not run over levels.
 
     References
     ----------
@@ -74,72 +93,60 @@ def fairness(
     >>> mix = fk.vmf.mixture(20, 16, kappa=(20, 60), seed=0).rotated_copies()
     >>> how = dict(far=[0.05, 0.1], by="group", resampling=fk.Resampling("image", n=50))
     >>> ev = fk.evaluate(fk.score_tensor(mix.sample(per_identity=6)), **how)
-    >>> ax = fk.plot.fairness(fk.band(ev, "frr_max_min"), floors=fk.fair_floor(ev, "frr_max_min"))
+    >>> floor = fk.fair_floor(ev, "frr_max_min")
+    >>> ax = fk.plot.fairness(fk.band(ev, "frr_max_min"), floors=floor)
     >>> ax.get_ylabel()
     'largest / smallest group FRR'
     """
     require_returned("bands", bands, *BANDS)
+    curves, limits = named_curves("bands", bands), {}
     if floors is not None:
         require_returned("floors", floors, *FLOORS)
+        limits = named_curves("floors", floors, ("estimate", "limit"))
     if zones is not None:
         require_returned("zones", zones, *ZONES)
-    curves = named_curves("bands", bands)
-    limits = {} if floors is None else dict(named_curves("floors", floors, ("estimate", "limit")))
-    attrs, along = curves[0][1].attrs, level_dimension(curves[0][1])
-    ax, log = new_axes(ax), attrs.get("scale") == "log"
-    bottom, top = _extent([curve for _, curve in curves], list(limits.values()), log)
-    beyond = (
-        FAR_ABOVE * top if log else top + FAR_ABOVE * (top - bottom)
-    )  # a line to there leaves the axes
-    for (words, curve), colour in zip(curves, curve_colours(words for words, _ in curves)):
+    ax = new_axes(ax)
+    first = next(iter(curves.values()))
+    levels = first[level_dimension(first.estimate)]
+    log = first.attrs.get("scale") == "log"
+    bottom, top = _extent(list(curves.values()), list(limits.values()), log)
+    for (words, curve), colour in zip(curves.items(), curve_colours(curves), strict=True):
         draw_band(ax, curve, (bottom, top), colour, plain(words or "estimate"))
-        nothing, zero = (
-            curve[along][curve.estimate.isnull()],
-            curve[along][(curve.estimate <= 0) & log],
-        )
-        draw_edge(ax, nothing, bottom, "x", "no value: no errors to compare", color=colour)
-        draw_edge(ax, zero, bottom, "v", "estimate 0", color=colour, markerfacecolor="white")
-        endless, infinite = (
-            curve[along][np.isposinf(curve[name])] for name in ("upper", "estimate")
-        )
-        draw_edge(ax, endless, top, "^", "no upper end", color=colour)
-        draw_edge(
-            ax, infinite, top, "^", "estimate is infinite", color=colour, markerfacecolor="white"
-        )
+        _mark_edges(ax, curve, (bottom, top), colour, log)
         if words in limits:
-            named = plain(f"{words}: 95 % of fair floor" if words else "95 % of the fair floor")
+            label = f"{words}: 95 % of fair floor" if words else "95 % of the fair floor"
+            # a line that ends at infinity would not be drawn: it leaves the axes instead
+            beyond = FAR_ABOVE * top if log else top + FAR_ABOVE * (top - bottom)
             limit = np.minimum(limits[words].limit, beyond)
-            ax.plot(curve[along], limit, "--", color=colour, linewidth=1.2, label=named, zorder=4)
-    if "fair" in attrs:
-        ax.axhline(
-            attrs["fair"], color="black", linewidth=0.9, linestyle=":", label="perfectly fair"
-        )
+            style = {"color": colour, "linewidth": 1.2, "zorder": 4}
+            ax.plot(levels, limit, "--", label=plain(label), **style)
+    if "fair" in first.attrs:
+        style = {"color": "black", "linewidth": 0.9, "linestyle": ":"}
+        ax.axhline(first.attrs["fair"], label="perfectly fair", **style)
     if zones is not None:
-        _draw_zones(ax, zones[along].values, zones.zone.values.astype(str))
+        _draw_zones(ax, zones[levels.name].values, zones.zone.values.astype(str))
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
         ax.set_yscale("log")
-        many = top < 100 * bottom and room(ax)[1] > 20
-        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if many else (3,)))
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if top < 100 * bottom else (3,)))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
-    captions = [caption(curve.attrs) for _, curve in curves]
+    captions = [caption(curve.attrs) for curve in curves.values()]
     captions += [
-        f"floor {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs
+        f"floor: {floor.attrs['size']}" for floor in limits.values() if "size" in floor.attrs
     ]
-    return finish_levels(ax, curves[0][1][along], attrs.get("label", ""), captions)
+    return finish_levels(ax, levels, first.attrs.get("label", ""), captions)
 
 
 def _extent(curves: list[xr.Dataset], floors: list[xr.Dataset], log: bool) -> tuple[float, float]:
-    """Where ends without a number are cut: a little beyond everything finite (and above 0 on a log axis)."""
-    values = np.concatenate(
-        [curve[name] for curve in curves for name in ("estimate", "lower", "upper")]
-    )
-    highest = FAR_ABOVE * np.max(values, initial=0.0, where=np.isfinite(values))
-    values = np.concatenate(
-        [values, *(floor.limit.values[floor.limit.values < highest] for floor in floors)]
-    )
-    shown = values[np.isfinite(values) & ((values > 0) | (not log))]
+    """Return the ends of the vertical axis: a little beyond all that can be drawn."""
+    values = np.concatenate([np.ravel(curve[name]) for curve in curves for name in ENDS])
+    highest = np.max(values, initial=0.0, where=np.isfinite(values))
+    limits = np.concatenate([[], *(np.ravel(floor.limit) for floor in floors)])
+    shown = np.concatenate([values, limits[limits < FAR_ABOVE * highest]])
+    shown = shown[np.isfinite(shown)]
+    if log:
+        shown = shown[shown > 0]
     if shown.size == 0:
         return (0.5, 2.0) if log else (0.0, 1.0)
     low, high = float(shown.min()), float(shown.max())
@@ -148,40 +155,80 @@ def _extent(curves: list[xr.Dataset], floors: list[xr.Dataset], log: bool) -> tu
     return low - 0.08 * (high - low), high + 0.12 * (high - low)
 
 
+def _mark_edges(
+    ax: Axes,
+    curve: xr.Dataset,
+    extent: tuple[float, float],
+    colour: str,
+    log: bool,
+) -> None:
+    """Draw marks at the ends of the vertical axis for values that have no place on it."""
+    bottom, top = extent
+    levels = curve[level_dimension(curve.estimate)]
+    full = {"color": colour}
+    hollow = {"color": colour, "markerfacecolor": "white"}
+    nothing = levels[curve.estimate.isnull()]
+    draw_edge(ax, nothing, bottom, "x", "no value: no errors to compare", **full)
+    if log:
+        draw_edge(
+            ax,
+            levels[curve.estimate <= 0],
+            bottom,
+            "v",
+            "estimate 0",
+            **hollow,
+        )
+    draw_edge(
+        ax,
+        levels[np.isposinf(curve.upper)],
+        top,
+        "^",
+        "no upper end",
+        **full,
+    )
+    infinite = levels[np.isposinf(curve.estimate)]
+    draw_edge(ax, infinite, top, "^", "estimate is infinite", **hollow)
+
+
 def _draw_zones(ax: Axes, x: np.ndarray, letters: np.ndarray) -> None:
-    """Dashed lines where the zone changes, and the letter of each zone at its foot."""
+    """Draw dashed lines where the zone changes, and the letter of each zone at its foot."""
     change = np.flatnonzero(letters[1:] != letters[:-1]) + 1
     borders = np.sqrt(x[change - 1] * x[change])
     for border in borders:
         ax.axvline(border, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
     middles = np.sqrt(np.r_[x[0], borders] * np.r_[borders, x[-1]])
-    style = {
-        "transform": ax.get_xaxis_transform(),
-        "ha": "center",
-        "va": "bottom",
-        "weight": "bold",
-    }
     for letter, middle in zip(letters[np.r_[0, change]], middles, strict=True):
-        ax.text(middle, 0.02, letter, **style)
+        ax.annotate(
+            letter,
+            (middle, 0.02),
+            weight="bold",
+            xycoords=ax.get_xaxis_transform(),
+            ha="center",
+            va="bottom",
+        )
 
 
 def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw each group's own ROC curve, and grey lines through the points of one threshold.
 
-    Were the groups alike, all points of a threshold would fall together.
+    If the groups were alike, all points of a threshold would coincide.
 
     Parameters
     ----------
-    far, frr : bands of "far_group" and "frr_group" of one model, over levels and group (rates in [0, 1]).
-    ax : matplotlib Axes; a new figure when left out.
+    far, frr : xr.Dataset
+        Bands of "far_group" and "frr_group" of one model, over levels and group.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
 
     Returns
     -------
-    matplotlib Axes on log scales; the bands are those of FRR at the thresholds of the levels.
+    matplotlib.axes.Axes
+        On log scales; the bands are those of FRR at the thresholds of the levels.
 
     Raises
     ------
-    InputError : bands that do not run over levels and groups only.
+    InputError
+        Bands that do not run over levels and groups only, or of other rates.
 
     Examples
     --------
@@ -193,66 +240,88 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'FAR of the group (share of impostor pairs accepted)'
     """
-    require_returned("far", far, *GROUPS)
-    require_returned("frr", frr, *FRR_GROUPS)
-    along = level_dimension(frr)
     for name, rates in {"far": far, "frr": frr}.items():
-        require_dims(name, rates.estimate, (along, GROUP))
-        made_of = rates.attrs.get("measure", f"{name}_group")
-        require(
-            made_of == f"{name}_group",
-            f"{name} must be a band of {name}_group, this is one of {made_of}",
-        )
+        require_returned(name, rates, *GROUPS)
+        require_dims(name, rates.estimate, (level_dimension(rates), GROUP))
+        measure = rates.attrs.get("measure", f"{name}_group")
+        wanted = f"{name} must be a band of {name}_group, this is one of {measure}"
+        require(measure == f"{name}_group", wanted)
+    along = level_dimension(frr)
     x, y = (rates.estimate.transpose(along, GROUP) for rates in (far, frr))
     same = all(x[dim].equals(y[dim]) for dim in x.dims)
-    require(same, "far and frr lie at other levels or groups: take both bands from one evaluation")
+    require(
+        same,
+        "far and frr lie at other levels or groups: take both bands from one evaluation",
+    )
     ax, left, floor = new_axes(ax), log_floor(x), log_floor(y)
     at_zero = ((x <= 0) | (y <= 0)).values
     x, y = np.maximum(x, left), np.maximum(y, floor)
     ax.plot(x.values.T, y.values.T, color="#BBBBBB", linewidth=0.8, zorder=1)
-    for group, colour in zip(frr[GROUP].values, curve_colours(frr[GROUP].values)):
-        place, own = {GROUP: group}, frr.sel({GROUP: group})
+    groups = frr[GROUP].values
+    for group, colour in zip(groups, curve_colours(groups), strict=True):
+        of_group = {GROUP: group}
+        ends = frr.sel(of_group)
+        lower = np.maximum(ends.lower, floor)
         ax.fill_between(
-            x.sel(place),
-            np.maximum(own.lower, floor),
-            own.upper,
+            x.sel(of_group),
+            lower,
+            ends.upper,
             color=colour,
             alpha=0.2,
             linewidth=0,
         )
-        ax.plot(x.sel(place), y.sel(place), "o-", color=colour, markersize=3.5, label=plain(group))
-    style = {"clip_on": False, "label": "a rate of 0: no place on a log axis", "zorder": 6}
+        ax.plot(
+            x.sel(of_group),
+            y.sel(of_group),
+            "o-",
+            color=colour,
+            markersize=3.5,
+            label=plain(group),
+        )
     if at_zero.any():
+        words = "a rate of 0: no place on a log axis"
         ax.plot(
             x.values[at_zero],
             y.values[at_zero],
             "v",
+            label=words,
             color=UNRESOLVED,
             markerfacecolor="white",
-            **style,
+            clip_on=False,
+            zorder=6,
         )
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
     ax.set(xscale="log", yscale="log")
-    labels = far.attrs.get("label", "FAR of the group"), frr.attrs.get("label", "FRR of the group")
-    return finish(ax, *labels, ["grey: one threshold for all", caption(frr.attrs)])
+    xlabel = far.attrs.get("label", "FAR of the group")
+    ylabel = frr.attrs.get("label", "FRR of the group")
+    return finish(
+        ax,
+        xlabel,
+        ylabel,
+        ["grey: one threshold for all", caption(frr.attrs)],
+    )
 
 
 def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
-    """Draw the FAR between every two groups as a matrix; the diagonal holds the groups' own FAR.
+    """Draw the FAR between every two groups as a matrix; the diagonal is the groups' own FAR.
 
     Parameters
     ----------
-    rates : `far_cross` of an evaluation at one level and model, over group and reference_group, in [0, 1].
-    ax : matplotlib Axes; a new figure when left out.
+    rates : xr.DataArray
+        `far_cross` of an evaluation at one level and model, over group and reference_group.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
 
     Returns
     -------
-    matplotlib Axes; colours are on a log scale, each cell holds its FAR; a rate of 0 has the lightest colour.
+    matplotlib.axes.Axes
+        Colours are on a log scale, each cell contains its FAR; 0 has the lightest colour.
 
     Raises
     ------
-    InputError : rates over other dimensions.
+    InputError
+        Rates over other dimensions.
 
     References
     ----------
@@ -267,32 +336,31 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['a', 'b']
     """
-    require_returned("rates", rates, *CROSSED)
     import seaborn as sns
 
+    require_returned("rates", rates, *CROSSED)
     require_dims("rates", rates, (GROUP, REFERENCE_GROUP))
-    ax, table = new_axes(ax), rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()
+    ax = new_axes(ax)
+    table = rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()
     table = table.rename(index=plain, columns=plain)
     positive = table.values[table.values > 0]
-    norm = (
-        LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True) if positive.size else None
-    )
+    norm = None
+    if positive.size:
+        norm = LogNorm(positive.min(), positive.max() * (1 + 1e-9), clip=True)
     sns.heatmap(
         table,
-        annot=True,
-        fmt=".2g",
         norm=norm,
         cmap="Blues",
+        ax=ax,
+        annot=True,
+        fmt=".2g",
         square=True,
         cbar_kws={"label": "FAR"},
-        ax=ax,
     )
     ax.set(xlabel="reference group", ylabel="group")
     ax.tick_params(axis="y", rotation=0)
-    level = (
-        f", threshold at FAR {float(rates[FAR_LEVEL]):.3g} of all"
-        if FAR_LEVEL in rates.coords
-        else ""
-    )
-    print_captions(ax, [f"FAR between groups{level}"])
+    words = "FAR between groups"
+    if FAR_LEVEL in rates.coords:
+        words += f", threshold at FAR {float(rates[FAR_LEVEL]):.3g} of all"
+    print_captions(ax, [words])
     return ax

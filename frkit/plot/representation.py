@@ -1,45 +1,67 @@
-"""Figures of representation bias: estimates with error bars, in sample and held out, beside a truth."""
-
-from itertools import cycle
+"""Figures of representation bias: estimates with error bars, in sample and held out."""
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit.base import require, require_returned
-from frkit.plot.style import COLOURS, TRUTH, UNRESOLVED, finish, new_axes, plain
+from frkit.plot.style import (
+    COLOURS,
+    TRUTH,
+    UNRESOLVED,
+    curve_colours,
+    finish,
+    new_axes,
+    plain,
+)
 
 IN_SAMPLE = {"color": UNRESOLVED, "markerfacecolor": "none"}
-COMPARED = {"rlb_in_sample": "RLB,\nin sample", "rlb": "RLB,\nheld out"}
-COMPARED |= {"dataset_bias": "dataset\nbias", "dcor2": "dcor²"}
-
+COMPARED = {
+    "rlb_in_sample": ("RLB,\nin sample", UNRESOLVED),
+    "rlb": ("RLB,\nheld out", COLOURS[0]),
+    "dataset_bias": ("dataset\nbias", COLOURS[2]),
+    "dcor2": ("dcor²", COLOURS[4]),
+}
+MADE_BY = "frkit.representation_bias(faces, attribute)"
+CURVES = (
+    "representation.convergence(faces, ...)",
+    "in_sample",
+    "held_out",
+    "fold",
+    "step",
+)
+TRUE_BIAS = ("studies.true_bias(share)", "rlb", "distance")
 TRIAL = (
-    "studies.trial(distance, n_images, n_features)",
+    "studies.trial(distance)",
     "rlb",
     "rlb_se",
     "rlb_in_sample",
     "by",
     "distance",
 )
-CURVES = ("representation.convergence(faces, ...)", "in_sample", "held_out", "fold", "step")
 
 
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
-    """Draw RLB with two standard errors, beside its in-sample reading and the smallest value that can be seen.
+    """Draw RLB with two standard errors, its in-sample value and the smallest detectable value.
 
     Parameters
     ----------
-    result : what `representation_bias` returned, over one dimension such as model or attribute (or none); or any
-        Dataset with `rlb` and `rlb_se`. `rlb_in_sample` and `smallest_detectable` are drawn where present.
-    ax : matplotlib Axes; a new figure when left out.
+    result : xr.Dataset
+        What `representation_bias` returned, over one dimension such as model or attribute (or
+        none); or any Dataset with `rlb` and `rlb_se`. `rlb_in_sample` and `smallest_detectable` are
+        drawn where present.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
 
     Returns
     -------
-    matplotlib Axes.
+    matplotlib.axes.Axes
+        Labels along, RLB upwards.
 
     Raises
     ------
-    InputError : no `rlb`, or more than one dimension.
+    InputError
+        No `rlb`, or more than one dimension.
 
     References
     ----------
@@ -47,49 +69,72 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> result = xr.Dataset({"rlb": ("model", [0.1, 0.3]), "rlb_se": ("model", [0.02, 0.03])}, {"model": ["A", "B"]})
-    >>> [text.get_text() for text in representation_bias(result).get_xticklabels()]
+    >>> import frkit as fk
+    >>> import xarray as xr
+    >>> rlb, se = ("model", [0.1, 0.3]), ("model", [0.02, 0.03])
+    >>> result = xr.Dataset({"rlb": rlb, "rlb_se": se}, {"model": ["A", "B"]})
+    >>> [text.get_text() for text in fk.plot.representation_bias(result).get_xticklabels()]
     ['A', 'B']
     """
-    require_returned(
-        "result", result, "frkit.representation_bias(faces, attribute)", "rlb", "rlb_se"
-    )
+    require_returned("result", result, MADE_BY, "rlb", "rlb_se")
     require(
         result.rlb.ndim <= 1,
         f"RLB over one dimension can be drawn, got {result.rlb.dims}; select with .sel(...)",
     )
-    result = result if result.rlb.ndim else result.expand_dims({"": ["all images"]})
+    if result.rlb.ndim == 0:
+        result = result.expand_dims({"": ["all images"]})
     (along,) = result.rlb.dims
     ax, place = new_axes(ax), np.arange(result.rlb.size)
-    words = "held out, ± 2 standard errors"
     ax.errorbar(
-        place, result.rlb, 2 * result.rlb_se, fmt="o", color=COLOURS[0], capsize=4, label=words
+        place,
+        result.rlb,
+        2 * result.rlb_se,
+        label="held out, ± 2 standard errors",
+        fmt="o",
+        color=COLOURS[0],
+        capsize=4,
     )
     if "rlb_in_sample" in result:
-        ax.plot(place, result.rlb_in_sample, "o", label="in sample: overfitting", **IN_SAMPLE)
+        ax.plot(
+            place,
+            result.rlb_in_sample,
+            "o",
+            label="in sample: overfitting",
+            **IN_SAMPLE,
+        )
     if "smallest_detectable" in result:
-        style = {"color": COLOURS[1], "markersize": 16, "label": "smallest that can be detected"}
-        ax.plot(place, result.smallest_detectable, "_", **style)
+        ax.plot(
+            place,
+            result.smallest_detectable,
+            "_",
+            color=COLOURS[3],
+            markersize=16,
+            label="smallest that can be detected",
+        )
     ax.set_xticks(place, [plain(name) for name in result[along].values])
     ax.set_xlim(-0.5, place.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
 
 
 def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
-    """Draw estimates of mutual information while the network trains: in sample dashed, held out solid (Fig. 3a).
+    """Draw estimates of mutual information while the network trains (Fig. 3a).
 
     Parameters
     ----------
-    result : what `representation.convergence` returned, of one encoder, by the words of its legend entry.
-    ax : matplotlib Axes; a new figure when left out.
+    result : dict of str to xr.Dataset
+        What `representation.convergence` returned, of one encoder each, by the words of the legend.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
 
     Returns
     -------
-    matplotlib Axes: one pair of lines for each entry, means over the folds.
+    matplotlib.axes.Axes
+        Two lines for each entry, means over the folds: held out solid, in sample dashed.
 
     Raises
     ------
-    InputError : an entry without `held_out` and `in_sample`.
+    InputError
+        An entry without `held_out` and `in_sample`.
 
     References
     ----------
@@ -97,90 +142,127 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
 
     Examples
     --------
+    >>> import frkit as fk
+    >>> import xarray as xr
     >>> curve = ("fold", "step"), [[0, 0.2]]
     >>> one = xr.Dataset({"in_sample": curve, "held_out": curve}, {"step": [0, 25]})
-    >>> len(convergence({"noise": one}).lines)
+    >>> len(fk.plot.convergence({"noise": one}).lines)
     3
     """
     require_returned("result", result, *CURVES)
+    named = isinstance(result, dict)
     require(
-        not isinstance(result, xr.Dataset),
+        named,
         "result must name its curves: {'words of the legend': result}",
     )
     ax = new_axes(ax)
-    for (name, one), colour in zip(result.items(), cycle(COLOURS)):
-        ax.plot(one.step, one.held_out.mean("fold"), color=colour, label=plain(name))
-        ax.plot(one.step, one.in_sample.mean("fold"), "--", color=colour, linewidth=1)
+    for (name, curves), colour in zip(result.items(), curve_colours(result), strict=True):
+        ax.plot(
+            curves.step,
+            curves.held_out.mean("fold"),
+            color=colour,
+            label=plain(name),
+        )
+        ax.plot(
+            curves.step,
+            curves.in_sample.mean("fold"),
+            "--",
+            color=colour,
+            linewidth=1,
+        )
     ax.plot([], [], "--", color=UNRESOLVED, label="dashed: in sample")
     return finish(ax, "training steps", "mutual information (nats)", grid="y")
 
 
 def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) -> Axes:
-    """Draw estimates beside the truth, against the distance of the classes.
+    """Draw estimates and the exact truth against the distance of the classes.
 
     Parameters
     ----------
-    truth : what `studies.true_bias` returned.
-    done : what `studies.trial` returned, any number of times; the last one is drawn larger.
-    ax : matplotlib Axes; a new figure when left out.
+    truth : xr.Dataset
+        What `studies.true_bias` returned.
+    done : list of xr.Dataset
+        What `studies.trial` returned, any number of times; the last one is drawn larger.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
 
     Returns
     -------
-    matplotlib Axes.
+    matplotlib.axes.Axes
+        Distances along, RLB upwards.
 
     Raises
     ------
-    InputError : other data.
-
-    Examples
-    --------
-    >>> truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
-    >>> trials(truth, []).lines[0].get_ydata().tolist()
-    [0.0, 0.5]
-    """
-    require_returned("truth", truth, "studies.true_bias(share)", "rlb", "distance")
-    require(isinstance(done, list | tuple), f"done must be a list of what {TRIAL[0]} returned")
-    for place, one in enumerate(done):
-        require_returned(f"done[{place}]", one, *TRIAL)
-    ax = new_axes(ax)
-    ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
-    for place, one in enumerate(done, start=1):
-        people, size = one.by == "identity", 8 if place == len(done) else 4
-        style = {"color": COLOURS[0] if people else COLOURS[1], "capsize": 3, "markersize": size}
-        words = "held out ± 2 se" if people else "held out ± 2 se, folds of images"
-        ax.errorbar(one.distance, one.rlb, 2 * float(one.rlb_se), fmt="o", label=words, **style)
-        ax.plot(
-            one.distance, one.rlb_in_sample, "o", markersize=size, label="in sample", **IN_SAMPLE
-        )
-    return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
-
-
-def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
-    """Draw what several measures say of one data set whose truth is known, as bars.
-
-    Parameters
-    ----------
-    one : what `studies.trial` returned.
-    ax : matplotlib Axes; a new figure when left out.
-
-    Returns
-    -------
-    matplotlib Axes: one bar for each measure, a line at the true RLB.
-
-    Raises
-    ------
-    InputError : other data.
+    InputError
+        Other data.
 
     Examples
     --------
     >>> import frkit as fk
-    >>> found = fk.studies.trial(2.0, 200, 4, hidden=8)
-    >>> len(comparators(found).patches)
+    >>> import xarray as xr
+    >>> truth = xr.Dataset({"rlb": ("distance", [0, 0.5])}, {"distance": [0, 2]})
+    >>> fk.plot.trials(truth, []).lines[0].get_ydata().tolist()
+    [0.0, 0.5]
+    """
+    require_returned("truth", truth, *TRUE_BIAS)
+    require(
+        isinstance(done, list | tuple),
+        f"done must be a list of what {TRIAL[0]} returned",
+    )
+    ax = new_axes(ax)
+    ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
+    for place, one in enumerate(done):
+        require_returned(f"done[{place}]", one, *TRIAL)
+        size = 8 if place == len(done) - 1 else 4
+        colour, words = COLOURS[0], "held out ± 2 se"
+        if one.by != "identity":
+            colour, words = COLOURS[1], "held out ± 2 se, folds of images"
+        ax.errorbar(
+            one.distance,
+            one.rlb,
+            2 * float(one.rlb_se),
+            label=words,
+            fmt="o",
+            color=colour,
+            capsize=3,
+            markersize=size,
+        )
+        in_sample = {"label": "in sample", "markersize": size, **IN_SAMPLE}
+        ax.plot(one.distance, one.rlb_in_sample, "o", **in_sample)
+    return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
+
+
+def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
+    """Draw several measures of one data set whose true RLB is known, as bars.
+
+    Parameters
+    ----------
+    one : xr.Dataset
+        What `studies.trial` returned.
+    ax : matplotlib.axes.Axes, optional
+        A new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One bar for each measure, and a line at the true RLB.
+
+    Raises
+    ------
+    InputError
+        Other data.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> result = fk.studies.trial(2.0, 200, 4, hidden=8)
+    >>> len(fk.plot.comparators(result).patches)
     4
     """
     require_returned("one", one, *TRIAL, "truth", *COMPARED)
-    ax, heights = new_axes(ax), [float(one[name]) for name in COMPARED]
-    ax.bar(list(COMPARED.values()), heights, color=[UNRESOLVED, COLOURS[0], COLOURS[2], COLOURS[4]])
+    ax = new_axes(ax)
+    for name, (words, colour) in COMPARED.items():
+        ax.bar(words, float(one[name]), color=colour)
     ax.axhline(float(one.truth), color=TRUTH, linestyle="--", label="exact RLB")
     ax.axhline(0, color=TRUTH, linewidth=0.6)
     return finish(ax, "", "value", grid="y")

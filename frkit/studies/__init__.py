@@ -3,7 +3,12 @@
 from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
-from frkit.studies.crossed import crossed_bias, crossed_faces, dominant_share, identity_encoder
+from frkit.studies.crossed import (
+    crossed_bias,
+    crossed_faces,
+    dominant_share,
+    identity_encoder,
+)
 from frkit.studies.debiasing import biased_tasks, debiased, debiasing_table
 from frkit.studies.digits import coloured_digits, digit_bias, digit_encoder
 from frkit.studies.finetuning import Training, finetuning
@@ -18,16 +23,12 @@ __all__ = [
     "consistency",
     "coverage",
     "crossed_bias",
-]
-__all__ += [
     "crossed_faces",
     "debiased",
     "debiasing_table",
     "digit_bias",
     "digit_encoder",
     "dominant_share",
-]
-__all__ += [
     "finetuning",
     "identity_encoder",
     "sample_size",
@@ -35,5 +36,6 @@ __all__ += [
     "spurious",
     "spurious_table",
     "sup_distance",
+    "trial",
+    "true_bias",
 ]
-__all__ += ["trial", "true_bias"]

@@ -1,58 +1,66 @@
-"""The bias of the naive bootstrap, as a function of the number of images per identity (Figs. 2 and 3)."""
+"""Bias of the naive bootstrap, by the number of images per identity (Figs. 2 and 3)."""
 
 from __future__ import annotations
 
-import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require
+from frkit.base import require, require_inside
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals import fan
 from frkit.intervals.bands import interval
 from frkit.intervals.reading import Values
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.along import along
+from frkit.studies.along import Progress, along, whole_numbers
 from frkit.vmf import Mixture
-
-INTERVALS = ("naive", "recentered")
 
 
 def bootstrap_bias(
     mixture: Mixture,
     *,
-    per_identity: tuple[int, ...] = (2, 3, 5, 10, 20),
+    per_identity: ArrayLike = (2, 3, 5, 10, 20),
     far: ArrayLike | None = None,
     n: int = 200,
     seed: int = 0,
     level: float = 0.95,
-    progress: bool = True,
+    progress: Progress = True,
 ) -> xr.Dataset:
-    """Bootstrap one data set for each number of images per identity, and keep both intervals and the truth.
+    """Bootstrap one data set for each number of images per identity, with both intervals.
 
-    Naive replicates hold copies of one image as genuine pairs with the self-score, so with n_k images they
-    surround (1 - 1/n_k) FRR and not FRR; recentering moves them back. With 20 images the shift is a
-    twentieth, with 2 images a half.
+    Replicates contain copies of one image, which are genuine pairs with the self-score. With n_k
+    images per identity the naive replicates therefore surround (1 - 1/n_k) FRR, and not FRR.
+    Recentering moves them back.
 
     Parameters
     ----------
-    mixture : vmf Mixture, from which each data set is drawn and whose exact ROC is the truth.
-    per_identity : images per identity of the data sets, each at least 2.
-    far : FAR levels in (0, 1), ascending; 1e-4 to 1e-1 with 4 per decade when left out.
-    n : number of replicates, at least 2.
-    seed : seed of the data sets and of the draws.
-    level : nominal coverage of the intervals, in (0, 1).
-    progress : show a progress bar.
+    mixture : Mixture
+        The vmf mixture that each data set is drawn from. Its exact ROC is the truth.
+    per_identity : sequence of int
+        Images per identity of the data sets, each at least 2.
+    far : sequence of float, optional
+        FAR levels in (0, 1); by default 1e-4 to 1e-1, 4 per decade.
+    n : int
+        Number of replicates, at least 2.
+    seed : int
+        Seed of the data sets and of the replicates.
+    level : float
+        Nominal coverage of the intervals, in (0, 1).
+    progress : bool or callable
+        Whether to show a progress bar; or a function that is called with the share of the work that
+        is done, and ends the study by raising an exception.
 
     Returns
     -------
-    xr.Dataset over per_identity and far_level: `estimate`, `centre` (V-statistic), `replicates` (over
-    replicate too), `lower` and `upper` (over interval: naive, recentered), `resolved`; and `truth`.
+    xr.Dataset
+        Over per_identity and far_level: `estimate`, `centre` (V-statistic), `resolved`, `lower` and
+        `upper` (also over interval: naive, recentered) and `replicates` (also over replicate). Over
+        far_level: `truth`.
 
     Raises
     ------
-    InputError : fewer than two images per identity.
+    InputError
+        Fewer than two images per identity, or a level outside (0, 1).
 
     References
     ----------
@@ -66,23 +74,24 @@ def bootstrap_bias(
     >>> bool((study.centre < study.estimate).all())
     True
     """
-    require(
-        min(per_identity) >= 2,
-        f"a genuine pair needs 2 images per identity, got {min(per_identity)}",
-    )
-    far = far_levels(1e-4, 1e-1, per_decade=4) if far is None else np.asarray(far, float)
+    numbers = whole_numbers("per_identity", per_identity, 1)
+    fewest = min(numbers, default=2)
+    require(fewest >= 2, f"a genuine pair needs 2 images per identity, got {fewest}")
+    require_inside("level", level, 0, 1)
+    far = far_levels(1e-4, 1e-1) if far is None else far
+    truth = mixture.population_roc(far).frr
+    resampling = Resampling("image", n=n, seed=seed)
 
-    def of_number(number: int) -> xr.Dataset:
-        scores = score_tensor(mixture.sample(per_identity=number, seed=seed))
-        curves = fan(evaluate(scores, far=far, resampling=Resampling("image", n=n, seed=seed)))
+    def of_number(images: int) -> xr.Dataset:
+        scores = score_tensor(mixture.sample(per_identity=images, seed=seed))
+        curves = fan(evaluate(scores, far=far, resampling=resampling))
         values = Values(curves.estimate, curves.centre, curves.replicates)
-        ends = along(
-            "interval", INTERVALS, lambda method: interval(values, method, level, "identity")
-        )
-        return curves.merge(ends[["lower", "upper"]])
 
-    result = along("per_identity", per_identity, of_number, progress).assign(
-        truth=mixture.population_roc(far).frr
-    )
-    words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {result.attrs['target']}"
-    return result.assign_attrs(level=level, seed=seed, words=words)
+        def ends(method: str) -> xr.Dataset:
+            return interval(values, method, level, "identity")[["lower", "upper"]]
+
+        return curves.merge(along("interval", ("naive", "recentered"), ends))
+
+    study = along("per_identity", numbers, of_number, progress).assign(truth=truth)
+    words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {study.target}"
+    return study.assign_attrs(level=level, seed=seed, words=words)

@@ -1,4 +1,4 @@
-"""Identities crossed with sex and race at preset shares, encoders trained on them, and their RLB (Fig. 4)."""
+"""Identities crossed with sex and race at preset shares, and RLB of encoders of them (Fig. 4)."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -8,16 +8,25 @@ from scipy.optimize import brentq
 from scipy.special import entr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, require
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    real_numbers,
+    require,
+    require_inside,
+    require_returned,
+    require_whole,
+)
 from frkit.data.dataset import faces, stack_models
 from frkit.representation import Critic, representation_bias
 from frkit.studies.along import along
 
 SEX = ("female", "male")
 RACE = ("Black", "White", "East Asian", "Indian")
-TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(
-    8
-)  # any two at distance 1
+# corners of a tetrahedron: any two have the distance 1
+CORNERS = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(8)
 
 
 def crossed_faces(
@@ -31,55 +40,106 @@ def crossed_faces(
     strength: float = 4.0,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Images as vectors: who is shown, plus sex along one axis, plus race along three others, plus noise.
+    """Draw images as vectors: identity, plus sex along one axis and race along three, plus noise.
 
-    female, black: shares in (0, 1); the other races have equal parts of the rest. dim: features, 4 or more. strength:
-    distance between the sexes, and between any two races, in standard deviations of the identities. crossed: every
-    image draws its sex and race anew, as in the paper's synthetic faces; otherwise each person has one of both, with
-    counts as near to the shares as can be: the form of a test set. Returns a faces Dataset with the attributes `sex`
-    and `race`. Raises InputError for a share outside (0, 1) or too few features. Li & Abd-Almageed (2021), V-C, V-D.
+    Parameters
+    ----------
+    n_identities, per_identity : int
+        Number of identities, and images of each; at least 1.
+    female, black : float
+        Shares in (0, 1). The other races have equal parts of the rest.
+    crossed : bool
+        True: every image draws its sex and race anew, as in the paper's synthetic faces. False:
+        each person has one sex and one race, in numbers as near to the shares as possible.
+    dim : int
+        Number of features, at least 4.
+    strength : float
+        Distance between the sexes, and between any two races, in standard deviations of the
+        identities.
+    seed : int
+        Seed of all that is drawn.
 
+    Returns
+    -------
+    xr.Dataset
+        Faces with the attributes `sex` and `race`.
+
+    Raises
+    ------
+    InputError
+        A share outside (0, 1), or too few identities, images or features.
+
+    References
+    ----------
+    Li & Abd-Almageed (2021), V-C, V-D.
+
+    Examples
+    --------
+    >>> from frkit.studies import crossed_faces
     >>> dict(crossed_faces(20, 4, female=0.2).sizes)
     {'image': 80, 'feature': 12}
     """
-    require(
-        0 < female < 1 and 0 < black < 1,
-        f"shares must lie in (0, 1), got female {female}, black {black}",
-    )
-    require(dim >= 4, f"dim must be 4 or more, for sex and race have four axes; got {dim}")
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    require_whole("n_identities", n_identities, 1)
+    require_whole("per_identity", per_identity, 1)
+    require_inside("female", female, 0, 1)
+    require_inside("black", black, 0, 1)
+    require_whole("dim (four axes are those of sex and race)", dim, 4)
+    require_inside("strength", strength, -np.inf, np.inf)
+    rng = np.random.default_rng(seed)
     person = np.repeat(np.arange(n_identities), per_identity)
-    shares = np.outer([female, 1 - female], [black, *3 * [(1 - black) / 3]]).ravel()
+    of_race = [black, *3 * [(1 - black) / 3]]
+    shares = np.outer([female, 1 - female], of_race).ravel()
     if crossed:
         cell = rng.choice(shares.size, person.size, p=shares)
     else:
         places = (np.arange(n_identities) + 0.5) / n_identities
         cell = rng.permutation(np.searchsorted(np.cumsum(shares), places))[person]
-    values = rng.standard_normal((n_identities, dim))[person] + rng.standard_normal(
-        (person.size, dim)
-    )
     sex, race = np.divmod(cell, len(RACE))
+    values = rng.standard_normal((n_identities, dim))[person]
+    values += rng.standard_normal((person.size, dim))
     values[:, 0] += strength * (sex - 0.5)
-    values[:, 1:4] += strength * TETRAHEDRON[race]
-    labels = {"sex": np.array(SEX)[sex], "race": np.array(RACE)[race]}
+    values[:, 1:4] += strength * CORNERS[race]
     return faces(
-        values, np.char.mod("id%04d", person), varying="keep" if crossed else "error", **labels
+        values,
+        np.char.mod("id%04d", person),
+        varying="keep" if crossed else "error",
+        sex=np.array(SEX)[sex],
+        race=np.array(RACE)[race],
     )
 
 
 def identity_encoder(known: xr.Dataset, *, width: int = 8) -> Callable[[xr.Dataset], xr.Dataset]:
-    """A linear discriminant encoder, trained to tell the identities of known faces apart.
+    """Train a linear discriminant encoder to separate the identities of known faces.
 
-    known: faces Dataset (image, feature), several images of every identity. width: features that it keeps, 1 or more.
-    Returns a function of another faces Dataset: the same with the encoder's features as `embedding`. Raises
-    InputError for a width that the data do not allow.
+    Parameters
+    ----------
+    known : xr.Dataset
+        Faces (image, feature), with several images of every identity.
+    width : int
+        Number of features of the encoder, at least 1.
 
+    Returns
+    -------
+    callable
+        A function that takes other faces and returns them with the encoder's features as
+        `embedding`.
+
+    Raises
+    ------
+    InputError
+        A width that the data do not allow.
+
+    Examples
+    --------
+    >>> from frkit.studies import crossed_faces, identity_encoder
     >>> encode = identity_encoder(crossed_faces(40, 6), width=3)
     >>> encode(crossed_faces(20, 4, seed=1)).sizes["feature"]
     3
     """
+    require_returned("known", known, "fk.faces(...)", "embedding", FEATURE, IDENTITY)
     limit = min(known.sizes[FEATURE], np.unique(known[IDENTITY]).size - 1)
-    require(1 <= width <= limit, f"width must lie in 1 to {limit} for these faces, got {width}")
+    fits = require_whole("width", width, 1) <= limit
+    require(fits, f"width must lie in 1 to {limit} for these faces, got {width}")
     discriminant = LinearDiscriminantAnalysis(n_components=width)
     discriminant.fit(known["embedding"].values, known[IDENTITY].values)
 
@@ -91,23 +151,48 @@ def identity_encoder(known: xr.Dataset, *, width: int = 8) -> Callable[[xr.Datas
 
 
 def dominant_share(entropy: float, classes: int) -> float:
-    """The share of one class, in [1/classes, 1), at which the entropy is reached while the others are equal.
+    """Find the share of one class at which classes have an entropy, the others being equal.
 
-    entropy: nats, in (0, log(classes)]. classes: 2 or more. Raises InputError for an entropy outside that range.
-    Li & Abd-Almageed (2021), Section V-D: datasets of a preset entropy.
+    Parameters
+    ----------
+    entropy : float
+        Nats, in (0, log(classes)].
+    classes : int
+        At least 2.
 
+    Returns
+    -------
+    float
+        In [1/classes, 1).
+
+    Raises
+    ------
+    InputError
+        An entropy outside that range, or fewer than two classes.
+
+    References
+    ----------
+    Li & Abd-Almageed (2021), V-D: data sets of a preset entropy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from frkit.studies import dominant_share
     >>> round(dominant_share(0.5, 2), 4), dominant_share(np.log(4), 4)
     (0.8003, 0.25)
     """
-    highest = np.log(classes)
-    require(
-        0 < entropy <= highest + 1e-9, f"entropy must lie in (0, {highest:.4g}] nats, got {entropy}"
-    )
+    highest = np.log(require_whole("classes", classes, 2))
+    given = float(real_numbers("entropy", entropy))
+    inside = 0 < given <= highest + 1e-9
+    require(inside, f"entropy must lie in (0, {highest:.4g}] nats, got {entropy}")
 
     def excess(share: float) -> float:
-        return float(entr(share) + (classes - 1) * entr((1 - share) / (classes - 1))) - entropy
+        rest = (1 - share) / (classes - 1)
+        return float(entr(share) + (classes - 1) * entr(rest)) - given
 
-    return float(brentq(excess, 1 / classes, 1 - 1e-12)) if excess(1 / classes) > 0 else 1 / classes
+    if excess(1 / classes) <= 0:
+        return 1 / classes
+    return float(brentq(excess, 1 / classes, 1 - 1e-12))
 
 
 def crossed_bias(
@@ -120,33 +205,71 @@ def crossed_bias(
     progress: bool = True,
     **design,
 ) -> xr.Dataset:
-    """Fig. 4: RLB on a balanced test set, of encoders trained on people with other shares of sex and race.
+    """Estimate RLB of encoders that were trained on people with other shares of sex and race.
 
-    shares: (of women, of Black people) in each training set. n_test: people whom no encoder knows, five images of
-    each. attribute, critic: as in `representation_bias`. seeds: one training set and one test set for each. design:
-    n_identities, per_identity, dim, strength, as in `crossed_faces`. Returns `rlb`, `rlb_se`, `mutual_information`
-    and `entropy` (nats) over seed and design (with coordinates `female`, `black`), and attribute where a list was
-    given. Raises InputError as `crossed_faces` and `representation_bias`.
+    Parameters
+    ----------
+    shares : sequence of (float, float)
+        Shares of women and of Black people in each training set.
+    n_test : int
+        People of the balanced test set, five images of each. No encoder knows them.
+    attribute, critic
+        As in `representation_bias`.
+    seeds : sequence of int
+        Each gives one training set and one test set.
+    progress : bool
+        Whether to show a progress bar.
+    **design
+        n_identities, per_identity, dim and strength, as in `crossed_faces`.
 
-    >>> how = dict(n_test=80, seeds=[0], critic=Critic(iterations=20), progress=False)
-    >>> crossed_bias([(0.5, 0.25)], **how).rlb.dims
+    Returns
+    -------
+    xr.Dataset
+        `rlb`, `rlb_se`, `mutual_information` and `entropy` (nats) over seed and design (with the
+        coordinates `female` and `black`), and over attribute where a list was given.
+
+    Raises
+    ------
+    InputError
+        As `crossed_faces` and `representation_bias`.
+
+    References
+    ----------
+    Li & Abd-Almageed (2021), Fig. 4.
+
+    Examples
+    --------
+    >>> from frkit.representation import Critic
+    >>> from frkit.studies import crossed_bias
+    >>> quick = Critic(iterations=20)
+    >>> study = crossed_bias([(0.5, 0.25)], n_test=80, seeds=[0], critic=quick, progress=False)
+    >>> study.rlb.dims
     ('seed', 'design')
     """
+    table = real_numbers("shares", shares)
+    two_columns = table.ndim == 2 and table.shape[1] == 2 and len(table) > 0
+    require(
+        two_columns,
+        f"shares must be pairs (of women, of Black people), got {shares!r}",
+    )
+    female, black = table.T
     shape = {name: design[name] for name in ("dim", "strength") if name in design}
-    female, black = np.array(shares, float).T
 
     def of_seed(seed: int) -> xr.Dataset:
         test = crossed_faces(n_test, 5, crossed=False, seed=10_000 + seed, **shape)
-        trained = [crossed_faces(female=f, black=b, seed=seed, **design) for f, b in shares]
-        encoded = stack_models(
-            {str(k): identity_encoder(one)(test) for k, one in enumerate(trained)}
+        encoded = {}
+        for number, (women, black_people) in enumerate(table):
+            train = crossed_faces(female=women, black=black_people, seed=seed, **design)
+            encoded[str(number)] = identity_encoder(train)(test)
+        bias = representation_bias(
+            stack_models(encoded),
+            attribute,
+            seeds=1,
+            critic=critic,
+            progress=False,
         )
-        bias = representation_bias(encoded, attribute, seeds=1, critic=critic, progress=False)
-        return (
-            bias[["rlb", "rlb_se", "mutual_information", "entropy"]]
-            .rename({MODEL: "design"})
-            .drop_vars("design")
-        )
+        bias = bias[["rlb", "rlb_se", "mutual_information", "entropy"]]
+        return bias.rename({MODEL: "design"}).drop_vars("design")
 
     coords = {"female": ("design", female), "black": ("design", black)}
     return along("seed", seeds, of_seed, progress).assign_coords(coords)

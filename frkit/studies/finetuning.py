@@ -1,4 +1,4 @@
-"""The fine-tuning experiment of N-Sigma: models tuned to one group or to all, and what N says of them."""
+"""The fine-tuning experiment of N-Sigma: models tuned to one group or to all, compared by N."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
-from tqdm.auto import tqdm
 
 from frkit.base import (
     FEATURE,
@@ -17,6 +16,7 @@ from frkit.base import (
     listed,
     require,
     require_inside,
+    require_returned,
     require_whole,
 )
 from frkit.data.dataset import stack_models
@@ -25,6 +25,7 @@ from frkit.nsigma.statistics import summarise
 from frkit.nsigma.subsets import BATCH, subset_rates
 from frkit.representation.mine import Adam
 from frkit.scores.tensor import score_tensor
+from frkit.studies.along import with_progress
 
 FINETUNED, TRAINED, UNTUNED, ALL = "finetuned", "trained", "none", "all"
 FEWEST = 4  # people of a group: two train, two are evaluated
@@ -37,14 +38,19 @@ class Training:
 
     Attributes
     ----------
-    steps : number of updates, at least 1.
-    people : people in a batch, two images of each, at least 2.
-    margin : of squared distances between unit vectors, in (0, 4).
-    rate : step size of Adam, above 0.
+    steps : int
+        Number of updates, at least 1.
+    people : int
+        People in a batch, two images of each, at least 2.
+    margin : float
+        Margin of squared distances between unit vectors, in (0, 4).
+    rate : float
+        Step size of Adam, above 0.
 
     Raises
     ------
-    InputError : a number outside its range.
+    InputError
+        A number outside its range.
 
     Examples
     --------
@@ -78,86 +84,107 @@ def finetuning(
     seed: int = 0,
     progress: bool = True,
 ) -> xr.Dataset:
-    """Tune a dense layer on top of embeddings to one group, or to all, and compare the groups with N-Sigma.
+    """Tune a dense layer on top of embeddings to one group or to all, and compare with N-Sigma.
 
-    Half of the people of every group train, the other half is evaluated. For each group, and for all together,
-    `models` layers are trained with the triplet loss, each on 75 % as many people as train, drawn with replacement.
-    Batch m holds the m-th model of each kind; it is evaluated on subsets of its own, the same for its models.
+    Half of the people of every group train, the other half is evaluated. For each group, and for
+    all together, `models` layers are trained with the triplet loss, each on 75 % as many people as
+    train, drawn with replacement. Batch m contains the m-th model of each kind. It is evaluated on
+    subsets of its own, the same for its models.
 
     Parameters
     ----------
-    faces : faces Dataset of one model.
-    by : attribute whose groups are tuned to and compared; a property of the identity.
-    models : M, models of each kind.
-    subsets, subset_size, fpr, reference : as in `n_sigma`, of the people that are evaluated.
-    training : steps, batch, margin, step size; `studies.Training()` when left out.
-    seed : seed of halves, draws, training and subsets.
-    progress : show a progress bar.
+    faces : xr.Dataset
+        Faces of one model.
+    by : str
+        Attribute whose groups are tuned to and compared; it does not vary within an identity.
+    models : int
+        M, models of each kind, at least 1.
+    subsets, subset_size, fpr, reference
+        As in `n_sigma`, of the people that are evaluated.
+    training : Training, optional
+        Steps, batch, margin and step size; by default `studies.Training()`.
+    seed : int
+        Seed of halves, draws, training and subsets.
+    progress : bool
+        Whether to show a progress bar.
 
     Returns
     -------
-    xr.Dataset : what `n_sigma` returns, over finetuned in front: "none" (the embeddings as they are), "all", and
-    every group; averaged over the M batches. `n_by_batch` keeps the signed N
-    of every model, `loss` (batch, trained, step) its training.
+    xr.Dataset
+        What `n_sigma` returns, averaged over the M batches, with finetuned as the first dim: "none"
+        (the embeddings as they are), "all", and every group. `n_by_batch` is the signed N of every
+        model, `loss` (batch, trained, step) its training.
 
     Raises
     ------
-    InputError : several models in faces; fewer than two groups; a group with fewer than four people with two images;
-        as in `n_sigma`.
+    InputError
+        Several models in faces; fewer than two groups; a group with fewer than four people with two
+        images; and as in `n_sigma`.
 
     References
     ----------
-    DeAlcala et al. (2023), section IV-A, IV-D, Tables I and II.
+    DeAlcala et al. (2023), sections IV-A and IV-D, Tables I and II.
 
     Examples
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.subspace_mixture({"a": {}, "b": {}}, n_identities=60, dim=32, common=8, own=4)
-    >>> quick = fk.studies.Training(steps=20)
-    >>> found = fk.studies.finetuning(mix.sample(4), by="group", models=2, subsets=10, fpr=0.1, training=quick)
-    >>> dict(found.n_absolute.sizes)
+    >>> how = dict(models=2, subsets=10, fpr=0.1, training=fk.studies.Training(steps=20))
+    >>> study = fk.studies.finetuning(mix.sample(4), by="group", **how)
+    >>> dict(study.n_absolute.sizes)
     {'finetuned': 4, 'group': 2}
     """
-    how = Training() if training is None else training
+    require_returned("faces", faces, "fk.faces(...)", "embedding", IDENTITY, IMAGE)
     require_whole("models", models, 1)
+    training = Training() if training is None else training
     people = people_of(faces, by)
-    halves, *batches = np.random.SeedSequence(seed).spawn(models + 1)
-    train, tested = people.halves(np.random.default_rng(halves))
-    held_out = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
-    x = unit_rows(held_out["embedding"].transpose(IMAGE, FEATURE).values)
-    kinds = {ALL: np.concatenate(list(train.values())), **train}
-    subset = dict(by=by, subsets=subsets, subset_size=subset_size, fpr=fpr)
+    of_halves, *of_batches = np.random.SeedSequence(seed).spawn(models + 1)
+    training_people, tested = people.halves(np.random.default_rng(of_halves))
+    kinds = {
+        ALL: np.concatenate(list(training_people.values())),
+        **training_people,
+    }
+    evaluated = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
+    x = unit_rows(evaluated["embedding"].transpose(IMAGE, FEATURE).values)
     rates, losses = [], []
-    for child in tqdm(batches, desc="batches of models", disable=not progress, leave=False):
-        seeds = child.spawn(len(kinds))
-        with threadpool_limits(1, user_api="blas"):  # the same bits whatever the number of threads
-            trained = [
-                _trained(people, kind, one, how)
-                for kind, one in zip(kinds.values(), seeds, strict=True)
-            ]
-        tuned = [
-            held_out.assign(embedding=((IMAGE, FEATURE), unit_rows(x @ layer)))
-            for layer, _ in trained
-        ]
-        scores = score_tensor(
-            stack_models({UNTUNED: held_out, **dict(zip(kinds, tuned, strict=True))})
+    for of_batch in with_progress(of_batches, "batches of models", progress, models):
+        versions, batch_losses = {UNTUNED: evaluated}, []
+        for kind, of_kind in zip(kinds, of_batch.spawn(len(kinds)), strict=True):
+            rng = np.random.default_rng(of_kind)
+            drawn = rng.choice(kinds[kind], max(2, round(SHARE * len(kinds[kind]))))
+            with threadpool_limits(1, user_api="blas"):  # the same bits for any number of threads
+                layer, loss = train_layer(people, drawn, rng, training)
+            tuned = unit_rows(x @ layer)
+            versions[kind] = evaluated.assign(embedding=((IMAGE, FEATURE), tuned))
+            batch_losses.append(loss)
+        batch_rates = subset_rates(
+            score_tensor(stack_models(versions)),
+            by=by,
+            subsets=subsets,
+            subset_size=subset_size,
+            fpr=fpr,
+            seed=int(of_batch.generate_state(1)[0]),
         )
-        own = subset_rates(scores, seed=int(child.generate_state(1)[0]), **subset)
-        rates.append(own.drop_vars("n_people").assign_coords({BATCH: [len(rates)]}))
-        losses.append([loss for _, loss in trained])
+        rates.append(batch_rates.drop_vars("n_people").assign_coords({BATCH: [len(rates)]}))
+        losses.append(batch_losses)
     joined = xr.concat(
-        rates, dim=BATCH, data_vars="all", coords="minimal", combine_attrs="drop_conflicts"
+        rates,
+        BATCH,
+        data_vars="all",
+        coords="minimal",
+        combine_attrs="drop_conflicts",
     )
-    found = summarise(
-        joined.assign(n_people=own.n_people).rename({MODEL: FINETUNED}), reference=reference
-    )
-    return found.assign(loss=((BATCH, TRAINED, "step"), losses)).assign_coords(
-        {TRAINED: list(kinds)}
-    )
+    joined = joined.assign(n_people=batch_rates.n_people).rename({MODEL: FINETUNED})
+    result = summarise(joined, reference=reference)
+    result["loss"] = (BATCH, TRAINED, "step"), losses
+    return result.assign_coords({TRAINED: list(kinds)})
 
 
 class People(NamedTuple):
-    """People with two images, their groups, and unit embeddings x: a person's `count` rows follow on the `first`."""
+    """People with two images or more, their groups, and the unit embeddings x of all images.
+
+    The `count` rows of a person begin at row `first`.
+    """
 
     names: np.ndarray
     group: np.ndarray
@@ -165,56 +192,87 @@ class People(NamedTuple):
     count: np.ndarray
     x: np.ndarray
 
-    def couples(self, which: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of two different images of each of these people."""
-        n = self.count[which]
-        one = (rng.random(len(n)) * n).astype(int)
-        other = (one + 1 + (rng.random(len(n)) * (n - 1)).astype(int)) % n
-        return self.first[which] + one, self.first[which] + other
-
     def halves(self, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Half of the people of every group, by group, and the names of the others."""
+        """Draw half of the people of every group, by group; and the names of the others."""
         train = {}
         for group in np.unique(self.group):
             members = rng.permutation(np.flatnonzero(self.group == group))
             train[str(group)] = members[: len(members) // 2]
         return train, np.delete(self.names, np.concatenate(list(train.values())))
 
+    def couples(self, which: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows of two different images of each of these people."""
+        n = self.count[which]
+        image = (rng.random(len(n)) * n).astype(int)
+        step = 1 + (rng.random(len(n)) * (n - 1)).astype(int)
+        return self.first[which] + image, self.first[which] + (image + step) % n
+
 
 def people_of(faces: xr.Dataset, by: str) -> People:
-    """The people whose layer can be trained and evaluated; raises InputError where a group has too few of them."""
+    """Find the people who can train and be evaluated; refuse groups that have too few of them."""
     require(
         MODEL not in faces.dims,
         "fine-tuning takes the faces of one model: select one with faces.sel(model=...)",
     )
-    require(isinstance(by, str) and by in faces.coords, f"by={by!r} is no attribute of these faces")
+    require(
+        isinstance(by, str) and by in faces.coords,
+        f"by={by!r} is no attribute of these faces",
+    )
     group, identity, _ = resolve_varying(faces[by].values, faces[IDENTITY].values, "error", by)
     order = np.argsort(identity, kind="stable")
     names, first, count = np.unique(identity[order], return_index=True, return_counts=True)
     group = group[order][first]
     useful = (count >= 2) & (group != UNKNOWN)
     groups, sizes = np.unique(group[useful], return_counts=True)
-    require(len(groups) >= 2, f"fine-tuning compares groups, but {by!r} has only {listed(groups)}")
-    few = listed(groups[sizes < FEWEST])
     require(
-        not few,
-        f"fine-tuning takes {FEWEST} people with two images in every group; {few} has fewer",
+        len(groups) >= 2,
+        f"fine-tuning compares groups, but {by!r} has only {listed(groups)}",
+    )
+    small = listed(groups[sizes < FEWEST])
+    require(
+        not small,
+        f"fine-tuning takes {FEWEST} people with two images in every group; {small} has fewer",
     )
     x = faces["embedding"].transpose(IMAGE, FEATURE).values[order].astype(float)
     return People(names[useful], group[useful], first[useful], count[useful], unit_rows(x))
 
 
 def unit_rows(x: np.ndarray) -> np.ndarray:
-    """Rows scaled to length 1."""
+    """Scale rows to length 1."""
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-def _trained(
-    people: People, kind: np.ndarray, seed: np.random.SeedSequence, how: Training
-) -> tuple:
-    """A layer trained on people of one kind, drawn with replacement, and its losses."""
-    rng = np.random.default_rng(seed)
-    return train_layer(people, rng.choice(kind, max(2, round(SHARE * len(kind)))), rng, how)
+def train_layer(
+    people: People,
+    drawn: np.ndarray,
+    rng: np.random.Generator,
+    training: Training,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Train a layer, at first the identity, on people that were drawn; with the loss by step."""
+    x = people.x
+    parameters = {"layer": np.eye(x.shape[1])}
+    adam = Adam(parameters, training.rate)
+    layer = parameters["layer"]  # Adam changes it in place
+    losses = np.empty(training.steps)
+    for step in range(training.steps):
+        batch = drawn[rng.permutation(len(drawn))[: training.people]]
+        anchor, positive = people.couples(batch, rng)
+        triplets = _hardest(x[anchor], x[positive], layer, batch)
+        losses[step], gradient = triplet_loss(layer, triplets, training.margin)
+        adam.step({"layer": gradient})
+    return layer, losses
+
+
+def _hardest(
+    anchor: np.ndarray,
+    positive: np.ndarray,
+    layer: np.ndarray,
+    person: np.ndarray,
+) -> list[np.ndarray]:
+    """Make triplets with the image of another person in the batch that is most like the anchor."""
+    alike = unit_rows(anchor @ layer) @ unit_rows(positive @ layer).T
+    alike[person[:, None] == person] = -np.inf  # images of one person are no negatives
+    return [anchor, positive, positive[alike.argmax(1)]]
 
 
 def triplet_loss(
@@ -225,41 +283,14 @@ def triplet_loss(
     triplets: rows of anchors, positives and negatives, (n, feature) each.
     """
     raw = [x @ layer for x in triplets]
-    length = [np.linalg.norm(y, axis=1, keepdims=True) for y in raw]
-    anchor, positive, negative = (y / size for y, size in zip(raw, length, strict=True))
-    excess = 2 * np.sum(anchor * (negative - positive), 1) + margin
+    lengths = [np.linalg.norm(y, axis=1, keepdims=True) for y in raw]
+    anchor, positive, negative = units = [y / size for y, size in zip(raw, lengths, strict=True)]
+    excess = 2 * np.sum(anchor * (negative - positive), axis=1) + margin
     active = (excess > 0)[:, None] * (2 / len(excess))
-    slopes = active * (negative - positive), -active * anchor, active * anchor
+    slopes = [active * (negative - positive), -active * anchor, active * anchor]
     gradient = np.zeros_like(layer)
-    for x, z, size, slope in zip(
-        triplets, (anchor, positive, negative), length, slopes, strict=True
-    ):
-        gradient += x.T @ ((slope - z * np.sum(z * slope, 1, keepdims=True)) / size)
+    for x, unit, length, slope in zip(triplets, units, lengths, slopes, strict=True):
+        # only the part of the slope that is perpendicular to the unit vector moves it
+        perpendicular = slope - unit * np.sum(unit * slope, axis=1, keepdims=True)
+        gradient += x.T @ (perpendicular / length)
     return float(np.maximum(excess, 0).mean()), gradient
-
-
-def train_layer(
-    people: People, drawn: np.ndarray, rng: np.random.Generator, how: Training
-) -> tuple:
-    """Train a layer, at first the identity, on people as often as they were drawn: (layer, loss of every step)."""
-    x = people.x
-    parameters = {"layer": np.eye(x.shape[1])}
-    adam, losses = Adam(parameters, how.rate), np.empty(how.steps)
-    layer = parameters["layer"]
-    for step in range(how.steps):
-        batch = drawn[rng.permutation(len(drawn))[: how.people]]
-        one, other = people.couples(batch, rng)
-        losses[step], gradient = triplet_loss(
-            layer, _hardest(x[one], x[other], layer, batch), how.margin
-        )
-        adam.step({"layer": gradient})
-    return layer, losses
-
-
-def _hardest(
-    anchor: np.ndarray, positive: np.ndarray, layer: np.ndarray, owner: np.ndarray
-) -> list[np.ndarray]:
-    """Triplets with the other person of the batch whose image is most like the anchor."""
-    alike = unit_rows(anchor @ layer) @ unit_rows(positive @ layer).T
-    alike[owner[:, None] == owner] = -np.inf  # a pair that cannot be a negative
-    return [anchor, positive, positive[alike.argmax(1)]]

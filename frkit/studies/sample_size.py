@@ -8,6 +8,7 @@ formulas of the intervals themselves, and solved for the factor.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from frkit.base import (
     FAR_LEVEL,
     IMAGE,
     MODEL,
+    real_numbers,
     require,
     require_inside,
     require_one_of,
@@ -40,7 +42,9 @@ GOALS = {
 }
 TASKS = {
     "half_width": "bring half the width of the {level:.0%} interval of FRR to {size:.3g}",
-    "relative_half_width": "bring half the width of the {level:.0%} interval to {size:.3g} times FRR",
+    "relative_half_width": (
+        "bring half the width of the {level:.0%} interval to {size:.3g} times FRR"
+    ),
     "difference": "see a difference of {size:.3g} in FRR with a power of {power:.0%}",
     "ratio": "see a ratio of {size:.3g} between the groups' FRR with a power of {power:.0%}",
 }
@@ -53,15 +57,13 @@ CURVE = 60  # points
 class Prospect(NamedTuple):
     """What more people would bring.
 
-    value : half-width or power as a function of the factor on the number of people.
-    comparisons : effective number of comparisons, likewise. effect : what the data show.
-    rejects : rejected genuine pairs where they are fewest.
+    value: half-width or power as a function of the factor on the number of people.
+    comparisons: effective number of comparisons, likewise. effect: what the data show.
     """
 
     value: Callable[[float], float]
     comparisons: Callable[[float], float]
     effect: float
-    rejects: int
 
 
 def sample_size(
@@ -98,7 +100,8 @@ def sample_size(
     level, power : float
         Nominal coverage of intervals (1 - size of tests), and the probability with which an effect
         is to be seen. In (0, 1).
-    weighting : as in `evaluate`
+    weighting
+        As in `evaluate`.
 
     Returns
     -------
@@ -129,62 +132,84 @@ def sample_size(
     True
     """
     require_one_of("goal", goal, GOALS)
-    require(size is not None or goal in TESTS, f"goal {goal!r} needs a size: {GOALS[goal]}")
+    is_test = goal in TESTS
+    require(
+        size is not None or is_test,
+        f"goal {goal!r} needs a size: {GOALS[goal]}",
+    )
     if size is not None:
-        wished = abs(size) if goal == "difference" else size
-        require_inside(f"size of goal {goal!r}", wished, int(goal == "ratio"), np.inf)
-    for name, value in (("far", far), ("level", level), ("power", power)):
-        require_inside(name, value, 0, 1)
-    require(goal != "ratio" or by is not None, "goal 'ratio' compares groups: name one with by=")
+        given = float(real_numbers("size", size))
+        wanted = abs(given) if goal == "difference" else given
+        require_inside(
+            f"size of goal {goal!r}",
+            wanted,
+            1 if goal == "ratio" else 0,
+            np.inf,
+        )
+    require_inside("far", far, 0, 1)
+    require_inside("level", level, 0, 1)
+    require_inside("power", power, 0, 1)
+    require(
+        goal != "ratio" or by is not None,
+        "goal 'ratio' compares groups: name one with by=",
+    )
     scores = score_tensor(data) if IMAGE in getattr(data, "dims", ()) else data
     evaluation = evaluate(scores, far=[far], by=by, weighting=weighting)
-    rates = evaluation["empirical"].to_dataset().isel({FAR_LEVEL: 0})
-    _check_models(goal, rates)
-    prospect = _PROSPECTS[goal](evaluation, size, level)
     people = provenance(evaluation).get("n_identities")
     require(
-        people, "a plan counts people, but these pairs do not say who they show: name identities"
+        people,
+        "a plan counts people, but these pairs have no identities: name them",
     )
-    planned_size = prospect.effect if size is None else size
-    goal_line = power if goal in TESTS else size
-    accepts = max(int(rates.false_accepts.min()), 1)  # they grow with the square of people
-    fewest = max(ERRORS / prospect.rejects, np.sqrt(ERRORS / accepts), 2 / people)
-    factor = _smallest_factor(prospect.value, goal_line, goal in TESTS, fewest)
-    farthest = FARTHEST if np.isnan(factor) else min(10 * factor, FARTHEST)
+    rates = evaluation["empirical"].to_dataset().isel({FAR_LEVEL: 0})
+    _check_rates(goal, rates)
+    prospect = _PROSPECTS[goal](evaluation, size, level)
+    goal_line = power if is_test else size
+    # rejected pairs grow with people, accepted pairs with their square
+    rejects = int(np.min(rates.false_rejects_group if goal == "ratio" else rates.false_rejects))
+    accepts = max(int(rates.false_accepts.min()), 1)
+    fewest = max(ERRORS / rejects, np.sqrt(ERRORS / accepts), 2 / people)
+    factor = _smallest_factor(prospect.value, goal_line, is_test, fewest)
+    reached = not np.isnan(factor)
+    farthest = min(10 * factor, FARTHEST) if reached else FARTHEST
     factors = np.geomspace(fewest / 2, farthest, CURVE)
     plan = xr.Dataset(
         {
             "n_identities": np.ceil(factor * people),
-            "n_effective": np.nan if np.isnan(factor) else prospect.comparisons(factor),
-            "predicted": np.nan if np.isnan(factor) else prospect.value(factor),
+            "n_effective": prospect.comparisons(factor) if reached else np.nan,
+            "predicted": prospect.value(factor) if reached else np.nan,
             "n_identities_now": people,
             "n_effective_now": prospect.comparisons(1.0),
             "value_now": prospect.value(1.0),
             "curve_identities": ("curve", factors * people),
-            "curve_value": ("curve", [prospect.value(point) for point in factors]),
-        }
+            "curve_value": (
+                "curve",
+                [prospect.value(point) for point in factors],
+            ),
+        },
+        attrs={
+            "goal": goal,
+            "size": float(prospect.effect if size is None else size),
+            "far": far,
+            "level": level,
+            "power": power,
+            "effect": prospect.effect,
+            "frr": float(np.ravel(rates.frr)[0]),
+            "line": goal_line,
+            "value": GOALS[goal],
+            "target": NEW_PEOPLE,
+        },
     )
-    plan.attrs = {
-        "goal": goal,
-        "size": float(planned_size),
-        "far": far,
-        "level": level,
-        "power": power,
-        "effect": prospect.effect,
-        "frr": float(np.ravel(rates.frr)[0]),
-        "line": goal_line,
-        "value": GOALS[goal],
-        "target": NEW_PEOPLE,
-    }
-    plan.attrs["answer"] = _answer(plan, observed=size is None)
-    return plan
+    return plan.assign_attrs(answer=_answer(plan, observed=size is None))
 
 
-def _check_models(goal: str, rates: xr.Dataset) -> None:
-    """Refuse a number of models that the goal is not about, and data without an error."""
+def _check_rates(goal: str, rates: xr.Dataset) -> None:
+    """Refuse another number of models than the goal is about, and data without an error."""
     models = rates.sizes.get(MODEL, 1)
     if goal == "difference":
-        require(models == 2, f"goal 'difference' takes two models, these data have {models}")
+        require(
+            models == 2,
+            f"goal 'difference' takes two models, these data have {models}",
+        )
     else:
         message = f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)"
         require(models == 1, message)
@@ -199,55 +224,60 @@ def _check_models(goal: str, rates: xr.Dataset) -> None:
 # --- what more people would bring ----------------------------------------------------------------
 
 
-def _interval(evaluation: xr.DataTree, _size, level: float, relative: bool = False) -> Prospect:
+def _half_width(evaluation: xr.DataTree, _size, level: float, relative: bool = False) -> Prospect:
     """Half the width of Jeffreys' interval of FRR."""
     (added,) = added_to(evaluation, "frr", NEW_PEOPLE).ravel()
+    unit = added.rate if relative else 1
 
     def comparisons(factor: float) -> float:
         return effective_number(added.of_more_people(factor), level)
 
     def half_width(factor: float) -> float:
         lower, upper = jeffreys(np.array(added.rate), np.array(comparisons(factor)), level)
-        return float(upper - lower) / 2 / (added.rate if relative else 1)
+        return float(upper - lower) / 2 / unit
 
-    rejects = evaluation["empirical"].false_rejects.item()
-    return Prospect(half_width, comparisons, np.nan, rejects)
-
-
-def _relative_interval(evaluation: xr.DataTree, size, level: float) -> Prospect:
-    return _interval(evaluation, size, level, relative=True)
+    return Prospect(half_width, comparisons, np.nan)
 
 
 def _difference(evaluation: xr.DataTree, size: float | None, level: float) -> Prospect:
     """Power of the paired t-test over people, by the noncentral t distribution."""
     first, second = added_to(evaluation, "frr", NEW_PEOPLE).ravel()
     effect = second.rate - first.rate
-    wished = abs(effect if size is None else size)
-    spread = sum(one.rate * (1 - one.rate) for one in (first, second))
+    wanted = abs(effect if size is None else size)
+    spread = first.rate * (1 - first.rate) + second.rate * (1 - second.rate)
 
     def variance(factor: float) -> float:
         return difference_variance(first.of_more_people(factor), second.of_more_people(factor))
 
+    def comparisons(factor: float) -> float:
+        return spread / variance(factor)
+
     def power(factor: float) -> float:
         df = max(first.people * factor - 1, 1)
         limit = stats.t.ppf((1 + level) / 2, df)
-        return float(stats.nct.sf(limit, df, wished / np.sqrt(variance(factor))))
+        return float(stats.nct.sf(limit, df, wanted / np.sqrt(variance(factor))))
 
-    rejects = int(evaluation["empirical"].false_rejects.min())
-    return Prospect(power, lambda factor: spread / variance(factor), effect, rejects)
+    return Prospect(power, comparisons, effect)
 
 
 def _ratio(evaluation: xr.DataTree, size: float | None, level: float) -> Prospect:
-    """Power of the chi-square test of equal groups, on the line through the rates that were seen."""
+    """Power of the chi-square test of equal groups, on the line through the observed rates."""
     groups = added_to(evaluation, "frr_group", NEW_PEOPLE, fixed_threshold=True).ravel()
-    rate, df = np.array([added.rate for added in groups]), len(groups) - 1
+    rate = np.array([added.rate for added in groups])
+    df = len(groups) - 1
     effect = float(rate.max() / rate.min())
-    require(effect > 1, "the groups of these data have one FRR: there is no ratio to plan from")
-    away = np.log(rate) - np.log(rate).mean()
-    truth = np.exp(away * np.log(effect if size is None else size) / np.log(effect))
+    require(
+        effect > 1,
+        "the groups of these data have one FRR: there is no ratio to plan from",
+    )
+    direction = (np.log(rate) - np.log(rate).mean()) / np.log(effect)
+    truth = np.exp(direction * np.log(effect if size is None else size))
 
     def numbers(factor: float) -> np.ndarray:
         return np.array([effective_number(one.of_more_people(factor), level) for one in groups])
+
+    def comparisons(factor: float) -> float:
+        return numbers(factor).sum()
 
     def power(factor: float) -> float:
         n = numbers(factor)
@@ -255,20 +285,19 @@ def _ratio(evaluation: xr.DataTree, size: float | None, level: float) -> Prospec
         statistic = chi_square(rates, n, pooled(rates, n))
         return float(stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic))
 
-    rejects = int(evaluation["empirical"].false_rejects_group.min())
-    return Prospect(power, lambda factor: numbers(factor).sum(), effect, rejects)
+    return Prospect(power, comparisons, effect)
 
 
 _PROSPECTS = {
-    "half_width": _interval,
-    "relative_half_width": _relative_interval,
+    "half_width": _half_width,
+    "relative_half_width": partial(_half_width, relative=True),
     "difference": _difference,
     "ratio": _ratio,
 }
 
 
 def _smallest_factor(value: Callable, goal: float, rising: bool, fewest: float) -> float:
-    """The smallest factor on the number of people that reaches the goal; NaN beyond FARTHEST."""
+    """Find the smallest factor on the number of people that reaches the goal, or NaN."""
 
     def missing(logarithm: float) -> float:
         gap = goal - value(float(np.exp(logarithm)))
@@ -283,24 +312,26 @@ def _smallest_factor(value: Callable, goal: float, rising: bool, fewest: float) 
 
 
 def _answer(plan: xr.Dataset, observed: bool) -> str:
-    """The plan in sentences."""
-    goal, far, people = plan.attrs["goal"], plan.attrs["far"], int(plan.n_identities_now)
-    task = TASKS[goal].format(**{**plan.attrs, "size": abs(plan.attrs["size"])})
-    comparisons = f"{float(plan.n_effective_now):,.0f} independent comparisons"
-    worth = f"These data of {people:,} people are worth {comparisons}"
+    """Write the plan in sentences."""
+    facts = {**plan.attrs, "size": abs(plan.attrs["size"])}
+    task = f"To {TASKS[facts['goal']].format(**facts)} at FAR {facts['far']:g}"
+    now = (
+        f"These data of {int(plan.n_identities_now):,} people are worth "
+        f"{float(plan.n_effective_now):,.0f} independent comparisons"
+    )
     if np.isnan(plan.n_identities):
-        sentences = [
-            f"To {task} at FAR {far:g} cannot be decided with data like these: it takes more "
-            f"than {FARTHEST} times as many people. {worth}."
-        ]
-    else:
-        sentences = [
-            f"To {task} at FAR {far:g} takes about {int(plan.n_identities):,} people like "
-            f"these, with as many images each. {worth}; {float(plan.n_effective):,.0f} are needed."
-        ]
-    if observed:
-        sentences.append(
-            "The effect is the one that these data show; if it is smaller in truth, more people are "
-            "needed."
+        answer = (
+            f"{task} cannot be decided with data like these: it takes more than {FARTHEST} times "
+            f"as many people. {now}."
         )
-    return " ".join(sentences)
+    else:
+        answer = (
+            f"{task} takes about {int(plan.n_identities):,} people like these, with as many images "
+            f"each. {now}; {float(plan.n_effective):,.0f} are needed."
+        )
+    if observed:
+        answer += (
+            " The effect is the one that these data show; if it is smaller in truth, more people "
+            "are needed."
+        )
+    return answer
