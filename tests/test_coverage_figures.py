@@ -72,7 +72,7 @@ def test_coverage_along_far_marks_levels_that_are_not_resolved():
 def test_one_line_along_another_dimension():
     study = made().isel(scheme=0, method=0, far_level=0)
     ax = fk.plot.coverage_along(study, "level")
-    assert LEVELS in [one.get_ydata().tolist() for one in ax.lines]
+    assert LEVELS in [list(one.get_ydata()) for one in ax.lines]
 
 
 def test_laws_are_drawn_as_distribution_functions():

@@ -29,7 +29,8 @@ def test_histograms_stand_in_one_row_for_each_group(found, ax):
     fk.plot.score_histograms(found, ax)
     words = [label.get_text() for label in ax.get_yticklabels()]
     assert words == ["group 1\nn = 200", "group 2\nn = 600", "group 3\nn = 400"]
-    shares = np.concatenate([found.genuine_histogram, found.impostor_histogram])
+    kinds = [found.genuine_histogram, found.impostor_histogram]
+    shares = np.concatenate([one.transpose("group", "score_bin") for one in kinds])
     areas = [steps for steps in ax.patches if steps.get_fill()]
     for foot, steps, own in zip([1, 2, 3] * 2, areas, shares / shares.max(), strict=True):
         heights, edges, baseline = steps.get_data()

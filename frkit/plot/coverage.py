@@ -207,7 +207,8 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     for (name, colour), place in zip(lines.items(), range(len(lines)), strict=True):
         one = study.isel({others[0] if others else "line": place})
         _draw_line(ax, x, one, colour, None if name is None else plain(name))
-        resolved = one.resolved.values >= 0.5 if "resolved" in one else np.ones(x.size, bool)
+        resolved = one.resolved.values >= 0.5 if "resolved" in one else True
+        resolved = np.broadcast_to(resolved, x.shape)
         points = {"color": colour, "markersize": 4, "zorder": 3}
         ax.plot(x[resolved], one.coverage[resolved], "o", **points)
         if not resolved.all():
