@@ -1,4 +1,5 @@
-"""A cluster of two worker processes gives the same bits as threads, also when a worker dies in mid-sweep.
+"""A cluster of two worker processes gives the same bits as threads, also when a worker dies in
+mid-sweep.
 
 The cluster is started once; the worker that dies is replaced.
 """
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two processes of one thread each, of little memory; the dashboard listens on loopback only."""
+    """Two processes of one thread each; the dashboard listens on loopback only."""
     options = dict(
         n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", memory_limit="1.5GB"
     )
@@ -88,7 +89,7 @@ def test_a_coverage_study_on_two_workers_has_the_same_bits(cluster):
 
 
 def test_workers_of_little_memory_read_an_embedding_on_disk(cluster, tmp_path):
-    """No embedding travels: workers get the name of the file, and read the rows that they compare."""
+    """No embedding travels: workers get the name of the file and read the rows they compare."""
     faces = people([5] * 60, dim=40)
     np.save(tmp_path / "faces.npy", faces.embedding.values)
     columns = {name: faces[name].values for name in ("image", "identity", "gender")}

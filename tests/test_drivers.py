@@ -4,8 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from engine_cases import as_twin, people
-from twin import empirical
+from engine_cases import people
 
 import frkit as fk
 
@@ -77,13 +76,6 @@ def test_thresholds_and_rates_are_those_of_evaluate():
     assert np.isnan(who.frr_identity.sel(identity="id0")).all()
 
 
-def test_shares_times_rates_add_up_to_the_rate():
-    """FRR is the mean over identities of their own FRR, so share * sum = own rate."""
-    who = fk.contributions(fk.score_tensor(people("unequal"), chunks=8), far=FAR)
-    own = who.frr_identity.fillna(0)
-    np.testing.assert_allclose(who.frr_share * own.sum("identity"), own, atol=1e-12)
-
-
 def test_the_largest_errors_are_listed_with_their_names():
     scores = fk.score_tensor(people("unequal", ties=True), chunks=7)
     who = fk.contributions(scores, far=[0.1]).isel(far_level=0)
@@ -104,15 +96,6 @@ def test_the_largest_errors_are_listed_with_their_names():
         assert set(found) == expected
         step = np.diff(listed.score.values)
         assert np.all(step >= 0) if kind == "genuine" else np.all(step <= 0)
-
-
-def test_a_short_list_holds_the_extremes():
-    scores = fk.score_tensor(people("unequal"), chunks=6)
-    who = fk.contributions(scores, far=[0.3]).isel(far_level=0)
-    whole = fk.worst_pairs(scores, who, kind="impostor", pairs=1000)
-    np.testing.assert_array_equal(
-        fk.worst_pairs(scores, who, kind="impostor", pairs=4).score, whole.score[:4]
-    )
 
 
 def test_a_wrong_label_leads_the_list():
@@ -145,20 +128,7 @@ def test_models_stay_apart_and_are_selected_for_a_list():
         fk.worst_pairs(scores.isel(model=0), who.isel(model=0))
 
 
-# --- a threshold for every group ------------------------------------------------------------------------------
-def smallest_for_all(scores, alpha, weighting="identity"):
-    """Try every observed impostor score from below."""
-    twin = as_twin(scores, "gender")
-    impostor, _ = empirical(twin, weighting)
-    cells = [impostor.cell(a, a) for a in ("f", "m")]
-    candidates = np.unique(np.concatenate([cell.score for cell in cells]))
-    for t in candidates:
-        if all(cell.accepted(t) <= alpha * (1 + 1e-12) for cell in cells):
-            return t
-    return np.nan
-
-
-# --- lists of pairs -------------------------------------------------------------------------------------------
+# --- lists of pairs ------------------------------------------------------------------------------
 def test_a_list_of_all_pairs_says_the_same_as_the_tensor():
     scores = fk.score_tensor(people("equal", ties=True), chunks=7)
     every = pairs_of(scores)

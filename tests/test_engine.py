@@ -1,57 +1,50 @@
-"""The engine against the slow twin: point, centre and every replicate, over all that can be asked for."""
+"""The engine against the slow twin: point, centre and every replicate, over all that can be asked
+for."""
 
 import json
 import multiprocessing
 
 import numpy as np
 import pytest
-from engine_cases import FAR, THRESHOLD, as_twin, check_evaluation, counts, looked_up, people, table
+from engine_cases import (
+    FAR,
+    THRESHOLD,
+    as_twin,
+    counts,
+    evaluate_and_check,
+    looked_up,
+    people,
+    table,
+)
 from twin import empirical
 
 import frkit as fk
 from frkit.engine import sweep
-from frkit.engine.rates import TOLERANCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 SCHEMES = ["image", "identity", "two-level", "double-or-nothing", "subset"]
-THREE = (
-    "f",
-    "m",
-    "x",
-    "unknown",
-    "m",
-    "x",
-    "f",
-    "x",
-)  # so that no two pairs of groups can be exchanged unseen
+# so that no two pairs of groups can be exchanged unseen
+THREE = ("f", "m", "x", "unknown", "m", "x", "f", "x")
 SHARES = {f"id{index}": 0.5 + 0.25 * index for index in range(9)}
-
-
-def evaluate_and_check(scores, *, far=FAR, threshold=None, **options):
-    """Evaluate, compare with the twin, return the evaluation."""
-    levels = {"far": far} if threshold is None else {"threshold": threshold}
-    ev = fk.evaluate(scores, **levels, **options)
-    check_evaluation(ev, scores, **levels, **options)
-    return ev
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
     "weighting", ["identity", "pair", SHARES], ids=["identity", "pair", "shares"]
 )
-@pytest.mark.parametrize(
-    ("sizes", "ties"), [("equal", True), ("unequal", True), ("unequal", False)]
-)
+@pytest.mark.parametrize(("sizes", "ties"), [("equal", True), ("unequal", False)])
 def test_schemes_and_weightings(sizes, ties, weighting, scheme):
     scores = fk.score_tensor(people(sizes, ties=ties, groups=THREE), chunks=7)
-    resampling = fk.Resampling(scheme, n=4, seed=1)
+    resampling = fk.Resampling(scheme, n=2, seed=1)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
 def test_distances():
     scores = fk.score_tensor(people("unequal", seed=4), "euclidean", chunks=10)
     assert scores.attrs["self_score"] == 0
-    evaluate_and_check(scores, by="gender", resampling=fk.Resampling("image", n=3))
+    evaluate_and_check(
+        scores, bounds=(-10.0, 0.0), by="gender", resampling=fk.Resampling("image", n=3)
+    )
 
 
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
@@ -68,19 +61,9 @@ def test_impostors_and_fixed_thresholds(levels, impostors, weighting):
     assert ("far_cross" in ev["empirical"]) == (impostors == "all")
 
 
-def test_levels_that_equal_a_rate_exactly():
-    """FAR = alpha is common: with two images each every rate is a multiple of one pair."""
-    score, faces = table("pairs", decimals=6)
-    pairs = 4 * 9 * 8 / 2
-    far = [m / pairs for m in (1, 2, 7, 36, 72, 143)]
-    ev = evaluate_and_check(
-        looked_up(score, faces, chunks=5), far=far, resampling=fk.Resampling("image", n=4)
-    )
-    np.testing.assert_allclose(ev["empirical"].far, far, rtol=1e-12)
-
-
 def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
-    """Weights of 1/(n_k n_l) round: a level computed from the pairs themselves is met all the same."""
+    """Weights of 1/(n_k n_l) round: a level computed from the pairs themselves is met all the
+    same."""
     score, faces = table("unequal", decimals=6)
     scores = looked_up(score, faces, chunks=5)
     impostor, _ = empirical(as_twin(scores))
@@ -90,18 +73,6 @@ def test_levels_that_equal_a_rate_exactly_in_unequal_weights():
     ev = evaluate_and_check(scores, far=shares[at], resampling=fk.Resampling("image", n=2))
     np.testing.assert_array_equal(ev["empirical"].threshold, impostor.score[order][at + 1])
     np.testing.assert_allclose(ev["empirical"].far, shares[at], rtol=1e-12)
-
-
-def test_the_edge_of_the_tolerance_keeps_to_the_level():
-    """Levels are met where a rate exceeds them by rounding only: to TOLERANCE of the level, this edge with it."""
-    score, faces = table("pairs", decimals=6)
-    scores, pairs = looked_up(score, faces, chunks=5), 4 * 9 * 8 / 2
-    rates = np.arange(1, pairs) / pairs
-    levels = rates / (1 + TOLERANCE)
-    at_edge = levels * pairs * (1 + TOLERANCE) == rates * pairs
-    assert at_edge.sum() > 10
-    ev = fk.evaluate(scores, far=levels[at_edge])
-    np.testing.assert_allclose(ev["empirical"].far, rates[at_edge], rtol=1e-14)
 
 
 def test_levels_from_below_one_pair_to_nearly_all():
@@ -127,7 +98,7 @@ def test_subsets_of_fewer_people():
     evaluate_and_check(scores, by="gender", resampling=fk.Resampling("subset", n=6, subset_size=3))
 
 
-@pytest.mark.parametrize("scheme", ["image", "identity", "two-level"])
+@pytest.mark.parametrize("scheme", ["image", "identity"])
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
 def test_split_people_make_no_pairs_with_themselves(scheme, weighting):
     faces = people([6, 5, 4, 6, 3], ties=True)
@@ -148,7 +119,7 @@ def test_without_resampling_and_without_groups():
     assert with_replicates["replicates"].frr.dims == ("replicate", "far_level")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", ["image", "identity"])
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
 def test_a_callable_with_its_own_diagonal(scheme, weighting):
     score, faces = table("unequal", seed=2, decimals=1)
@@ -158,7 +129,7 @@ def test_a_callable_with_its_own_diagonal(scheme, weighting):
     )
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", ["image", "identity"])
 @pytest.mark.parametrize("weighting", ["identity", "pair"])
 def test_a_score_that_depends_on_the_order(scheme, weighting):
     score, faces = table("unequal", seed=3, decimals=1)
@@ -182,9 +153,8 @@ def rectangle(seed, missing=-1.0, groups="ffmmmf"):
     return score, probe, reference, {"gender": labels}
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("scheme", ["image", "identity", "two-level"])
+@pytest.mark.parametrize(("weighting", "shared"), [("identity", False), ("pair", True)])
 def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared):
     """With shared names some probes are references too: those cells are the diagonal."""
     score, probe, reference, attributes = rectangle(5, groups="fxmmxf")
@@ -243,13 +213,6 @@ def test_ten_errors_of_each_kind_resolve_a_level(accepts, rejects):
     assert bool(data.resolved_cross.values.all()) == (accepts == 10)
 
 
-def test_group_lost_by_a_replicate_is_nan_and_not_zero():
-    scores = fk.score_tensor(people([3] * 5, groups=("f", "f", "f", "m", "m")), chunks=8)
-    ev = evaluate_and_check(scores, by="gender", resampling=fk.Resampling("identity", n=30))
-    lost = np.isnan(ev["replicates"].far_group.sel(group="m").isel(far_level=0))
-    assert 0 < int(lost.sum()) < 30
-
-
 @pytest.mark.parametrize(
     "levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"]
 )
@@ -270,25 +233,35 @@ def test_replicates_without_impostor_or_genuine_pairs_are_nan_and_not_zero(level
     assert 0 < int(np.isnan(replicates.frr.values[:, 0]).sum()) < 120
 
 
-@pytest.mark.parametrize("chunks", [1, 2, 3, 23])
-def test_the_diagonal_is_read_also_where_a_block_holds_one_image(chunks):
-    score, faces = table("unequal", seed=2)
-    evaluate_and_check(
-        looked_up(score, faces, chunks=chunks), resampling=fk.Resampling("image", n=2)
-    )
+@pytest.mark.parametrize("bins", [20, 100])
+def test_scores_on_and_beside_the_edges_of_bins(bins):
+    """As in np.histogram: a bin contains its lower edge, the last one both of its edges."""
+    _, faces = table("unequal")
+    edges = np.linspace(-1, 1, bins + 1).astype(np.float32)
+    beside = [edges, np.nextafter(edges, np.float32(-2)), np.nextafter(edges, np.float32(2))]
+    values = np.unique(np.clip(np.concatenate(beside), -1, 1))
+    score = np.random.default_rng(7).choice(values, (24, 24))
+    scores = looked_up(np.maximum(score, score.T), faces, chunks=9)
+    evaluate_and_check(scores, bins=bins, bounds=(-1.0, 1.0))
 
 
-def test_a_block_of_several_tiles():
-    scores = fk.score_tensor(people([3] * 175, dim=30), chunks=1024)
-    assert scores.data.numblocks == (1, 1)
-    evaluate_and_check(scores, far=[1e-3, 1e-2], resampling=fk.Resampling("two-level", n=2))
+def test_the_error_of_the_auc_is_small_where_scores_are_many():
+    faces = fk.vmf.mixture(60, 32, kappa=(10, 30), seed=0).sample(8, seed=1)
+    scores = fk.score_tensor(faces)
+    found = fk.evaluate(scores, far=[0.1], histogram=20)["empirical"].auc
+    pairs = np.triu_indices(480, 1)
+    genuine = faces.identity.values[pairs[0]] == faces.identity.values[pairs[1]]
+    impostors = np.sort(scores.values[pairs][~genuine])
+    exact = np.searchsorted(impostors, scores.values[pairs][genuine]).mean() / len(impostors)
+    assert abs(float(found) - exact) < 3e-5 and found.attrs["error_bound"] < 2e-3
 
 
-# --- what the sweep decides ------------------------------------------------------------------------------
+# --- what the sweep decides ----------------------------------------------------------------------
 
 
 def test_thinned_pairs_lie_within_their_stated_error(monkeypatch):
-    """Where few pairs are kept, levels that were asked for stay exact, and the curve beyond is near."""
+    """Where few pairs are kept, levels that were asked for stay exact, and the curve beyond is
+    near."""
     faces = people([4] * 150, dim=24)
     scores = fk.score_tensor(faces)
     asked = dict(far=[1e-3], histogram=50)
@@ -302,16 +275,9 @@ def test_thinned_pairs_lie_within_their_stated_error(monkeypatch):
     assert apart < 5 * told["standard_error"]
 
 
-def test_three_hundred_groups():
-    faces = people([3] * 300, dim=16)
-    faces = faces.assign_coords(team=("image", faces.identity.values))
-    far = fk.evaluate(fk.score_tensor(faces), far=[0.1], by="team")["empirical"]
-    assert far.sizes["group"] == 300
-    assert float(far.frr_group.mean("group").item()) == pytest.approx(float(far.frr.item()))
-
-
 def test_the_worst_group_has_the_level():
-    """The largest FAR of a group at the threshold is at most the level, and above it at the next score."""
+    """The largest FAR of a group at the threshold is at most the level, and above it at the next
+    score."""
     faces = people([4] * 60, dim=8)
     scores = fk.score_tensor(faces)
     strict = fk.evaluate(scores, far=[0.05], far_of="worst group", by="gender")["empirical"]

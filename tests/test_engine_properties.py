@@ -1,4 +1,5 @@
-"""What must not matter to the engine (chunks, order, threads, where the pilot looked), and exact means."""
+"""What must not matter to the engine (chunks, order, threads, where the pilot looked), and exact
+means."""
 
 import tracemalloc
 
@@ -15,7 +16,7 @@ import frkit as fk
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NODES = ("empirical", "vstatistic", "replicates")
-slow = settings(max_examples=15, deadline=None, derandomize=True)
+slow = settings(max_examples=8, deadline=None, derandomize=True)
 
 
 def assert_same(one, other, tolerance=0.0):
@@ -49,14 +50,6 @@ def test_chunks_do_not_matter(sizes, tolerance):
         assert_same(evaluation(faces, chunks), whole, tolerance)
 
     check()
-
-
-@pytest.mark.parametrize("chunks", [(1, 23), (5, 5, 5, 5, 4), (24,), (2, 20, 2)])
-def test_chunks_of_any_form_do_not_matter(chunks):
-    faces = people("equal", dim=40)
-    scores = fk.score_tensor(faces, chunks=24).chunk(probe=chunks, reference=chunks)
-    options = dict(far=FAR, by="gender", resampling=fk.Resampling("image", n=5))
-    assert_same(fk.evaluate(scores, **options), evaluation(faces, 24))
 
 
 @pytest.mark.parametrize("chunks", [7, 20, 32])
@@ -96,13 +89,11 @@ def test_any_data_and_seed_agree_with_the_twin(seed, sizes, scheme, weighting, d
     check_evaluation(ev, scores, far=FAR, **options)
 
 
-@pytest.mark.parametrize("sizes", ["equal", "unequal"])
-def test_the_scheduler_does_not_matter(sizes):
-    faces = people(sizes, dim=40)
+def test_the_scheduler_does_not_matter():
+    faces = people("equal", dim=40)
     threads = evaluation(faces, 5)
     with dask.config.set(scheduler="synchronous"):
-        alone = evaluation(faces, 5)
-    assert_same(alone, threads, 0.0 if sizes == "equal" else 1e-12)
+        assert_same(evaluation(faces, 5), threads)
 
 
 def test_fewer_replicates_are_the_first_of_more():
@@ -116,7 +107,7 @@ def test_fewer_replicates_are_the_first_of_more():
         np.testing.assert_allclose(few["replicates"][name], first, rtol=1e-12, atol=1e-12)
 
 
-# --- exact means over every resample ---------------------------------------------------------------------
+# --- exact means over every resample -------------------------------------------------------------
 
 
 class Listed(fk.Resampling):
@@ -150,7 +141,7 @@ def test_mean_of_all_resamples_is_far_and_vstatistic(weighting):
     assert np.abs(frr - ev["empirical"].frr.values).max() > 0.1
 
 
-# --- laziness and bounded memory -------------------------------------------------------------------------
+# --- laziness and bounded memory -----------------------------------------------------------------
 
 
 def refuse(*_, **__):
@@ -168,21 +159,6 @@ def test_building_a_tensor_computes_nothing(similarity):
         with pytest.raises(AssertionError, match="computed"):
             scores.compute()
     assert stacked.dims == ("model", "probe", "reference")
-
-
-def test_a_callable_is_not_called_before_the_sweep(monkeypatch):
-    monkeypatch.setattr("frkit.scores.tensor.TILE", 64)
-
-    def similarity(probe, reference):
-        calls.append((len(probe), len(reference)))
-        return probe @ reference.T
-
-    calls = []
-    scores = fk.score_tensor(people([10] * 30), similarity, chunks=32)
-    assert calls == []
-    fk.evaluate(scores, far=FAR, resampling=fk.Resampling("image", n=2))
-    assert calls
-    assert max(max(block) for block in calls) <= 64, "parts are larger than tiles"
 
 
 def test_the_whole_matrix_is_never_in_memory():
@@ -212,18 +188,3 @@ def test_impostors_that_all_score_the_same():
     ev = fk.evaluate(scores, far=FAR, **options)
     check_evaluation(ev, scores, far=FAR, **options)
     assert (ev["replicates"].threshold == 0.5).all()
-
-
-def test_where_nobody_errs_the_eer_is_zero_whatever_rounding_leaves():
-    for seed in range(
-        12
-    ):  # with unequal n_k sums of weights are rounded; that of seed 9 left -1e-19
-        rng = np.random.default_rng(seed)
-        person = np.repeat(np.arange(12), rng.integers(1, 6, 12))
-        scores = rng.uniform(0, 0.5, (len(person), len(person)))
-        scores[person[:, None] == person] = 0.9
-        names, images = [f"id{k}" for k in person], [str(i) for i in range(len(person))]
-        matrix = fk.score_matrix(
-            np.minimum(scores, scores.T), names, names, probe=images, reference=images
-        )
-        assert fk.evaluate(matrix, far=[0.03])["empirical"].eer.item() == 0

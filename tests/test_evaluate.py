@@ -55,21 +55,6 @@ def test_scores_that_are_none_are_refused(scores):
 
 
 @quiet
-def test_an_array_of_shares_is_a_mapping_of_shares(scores):
-    share = np.arange(1.0, 7.0)
-    options = dict(far=FAR, resampling=fk.Resampling("image", n=2))
-    array = fk.evaluate(scores, weighting=share, **options)
-    mapping = fk.evaluate(scores, weighting={f"id{k}": p for k, p in enumerate(share)}, **options)
-    equal = fk.evaluate(scores, weighting=np.full(6, 3.0), **options)
-    for node in ("empirical", "vstatistic", "replicates"):
-        xr.testing.assert_equal(array[node].dataset, mapping[node].dataset)
-    np.testing.assert_allclose(
-        equal["empirical"].frr, fk.evaluate(scores, far=FAR)["empirical"].frr
-    )
-    assert np.abs(array["empirical"].frr - equal["empirical"].frr).max() > 1e-3
-
-
-@quiet
 def test_crossed_attributes_make_one_label():
     faces = people("equal", groups=("f", "m"))
     faces = faces.assign_coords(race=("image", np.where(faces.identity.values < "id3", "A", "B")))
@@ -197,14 +182,7 @@ def test_far_levels_are_even_on_the_logarithm():
         fk.far_levels(0.1, 0.01)
 
 
-def test_scores_are_not_changed_and_not_kept(scores):
-    before = scores.copy(deep=True)
-    fk.evaluate(scores, far=[0.1])
-    xr.testing.assert_identical(scores.compute(), before.compute())
-    assert scores.chunks == before.chunks
-
-
-# --- levels in the order given, thresholds for each model --------------------------------------------------
+# --- levels in the order given, thresholds for each model ----------------------------------------
 
 
 def two_encoders():
@@ -275,11 +253,11 @@ def test_every_model_has_thresholds_of_its_own():
     ("threshold", "words"),
     [
         ({"A": [0.1]}, "rows for the models 'A'.*'A', 'B'"),
-        ({"A": [0.1], "B": [0.1, 0.2]}, r"as many values for every model; got \[1, 2\]"),
+        ({"A": [0.1], "B": [0.1, 0.2]}, "as many for every model"),
         (xr.DataArray([[0.1], [np.nan]], {"model": ["A", "B"]}, ("model", "far_level")), "finite"),
         (
             xr.DataArray(np.ones((2, 1, 1)), {"model": ["A", "B"]}, ("model", "a", "b")),
-            "one other dim",
+            "over one dim",
         ),
     ],
 )

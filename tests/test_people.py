@@ -50,7 +50,8 @@ def listed():
     values[7] = np.nan
     names, who, group = faces.image.values.astype(str), faces.identity.values, faces.group.values
     return fk.pairs(
-        values, probe=names[i], reference=names[j], probe_identity=who[i], reference_identity=who[j],
+        values, probe=names[i], reference=names[j],
+        probe_identity=who[i], reference_identity=who[j],
         group=(group[i], group[j]),
     )  # fmt: skip
 

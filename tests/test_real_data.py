@@ -1,6 +1,8 @@
-"""Rates known from elsewhere for real scores: that files, engine and bands agree with the world outside.
+"""Rates known from elsewhere for real scores: that files, engine and bands agree with the world
+outside.
 
-The data stay outside the project, without them these tests skip; formulas are held by the twin (test_engine), bands
+The data stay outside the project, without them these tests skip; formulas are held by the twin
+(test_engine), bands
 and comparisons by test_intervals."""
 
 from pathlib import Path
@@ -45,7 +47,8 @@ def test_known_rates_of_two_encoders(evaluations, encoder):
 
 @pytest.mark.parametrize(("missing", "eer", "frr"), [(None, 0.0445, 0.0851), (-1, 0.0426, 0.0833)])
 def test_known_rates_of_an_asymmetric_matrix(missing, eer, frr):
-    """The known figures take the mark of a failed comparison for a score; left out, one rejection less."""
+    """The known figures take the mark of a failed comparison for a score; left out, one rejection
+    less."""
     scores = fk.open_scores(DATA / "bssr1_face_c.csv.gz", missing=missing)
     assert scores.shape == (517, 517)
     assert int(np.isnan(scores).sum()) == (0 if missing is None else 517)
@@ -75,12 +78,3 @@ def test_paired_comparison_of_the_encoders(evaluations):
     np.testing.assert_allclose(difference.estimate, frr[0] - frr[1], rtol=1e-12)
     assert (difference.upper < 0).all(), "FaceNet makes fewer false rejects on these images"
     assert (difference.lower < difference.estimate).all()
-
-
-def test_comparison_refuses_other_draws(evaluations):
-    options = dict(far=FAR, by="gender", weighting="pair")
-    other = fk.evaluate(
-        lfw("insightface"), resampling=fk.Resampling("image", n=200, seed=1), **options
-    )
-    with pytest.raises(fk.InputError, match="draws|seed|resampl"):
-        fk.compare(evaluations["facenet"], other, "frr")

@@ -1,10 +1,11 @@
 """The readable slow twin of the engine: every rate written as its definition reads.
 
-A `Scores` holds a whole score matrix with its labels. Three functions list its pairs with their weights:
-`empirical` (eq. 2-3 of Conti & Clémençon 2024), `vstatistic` (eq. 19) and `weighted` (a resample as counts).
-`resample` is the literal Algorithm 1: it writes down the drawn images, repeated where they were drawn
-repeatedly, as a new `Scores`; `empirical` of it must agree with `weighted`. `twin_rates.summary` turns
-the pairs into thresholds, rates, EER and AUC. Nothing here is fast and nothing is shared with the engine.
+A `Scores` holds a whole score matrix with its labels. Three functions list its pairs with their
+weights: `empirical` (eq. 2-3 of Conti & Clémençon 2024), `vstatistic` (eq. 19) and `weighted` (a
+resample as counts). `resample` is the literal Algorithm 1: it writes down the drawn images,
+repeated where they were drawn repeatedly, as a new `Scores`; `empirical` of it must agree with
+`weighted`. `twin_rates.summary` turns the pairs into thresholds, rates, EER and AUC. Nothing here
+is fast and nothing is shared with the engine.
 """
 
 from collections import Counter
@@ -19,8 +20,9 @@ from twin_rates import UNKNOWN, PairList
 class Scores:
     """A whole score matrix: rows are probes, columns references, NaN is a missing comparison.
 
-    A symmetric matrix counts each pair of images once; another one counts every ordered pair that is given.
-    The cell of a probe and a reference of one name, so the diagonal of a symmetric matrix, is the self-score.
+    A symmetric matrix counts each pair of images once; another one counts every ordered pair that
+    is given. The cell of a probe and a reference of one name, so the diagonal of a symmetric
+    matrix, is the self-score.
     """
 
     score: np.ndarray
@@ -36,7 +38,8 @@ class Scores:
 
 
 def symmetric_scores(score, identity, *, image=None, person=None, group=None) -> Scores:
-    """A symmetric matrix of all images against all images; person and group are one label per image."""
+    """A symmetric matrix of all images against all images; person and group are one label per
+    image."""
     identity = [str(k) for k in identity]
     image = [str(i) for i in (range(len(identity)) if image is None else image)]
     return Scores(
@@ -49,7 +52,8 @@ def symmetric_scores(score, identity, *, image=None, person=None, group=None) ->
 def ordered_scores(
     score, probe_identity, reference_identity, *, probe=None, reference=None, group=None
 ) -> Scores:
-    """A rectangular or asymmetric matrix; without names no probe is a reference; group maps identities."""
+    """A rectangular or asymmetric matrix; without names no probe is a reference; group maps
+    identities."""
     probe = [f"p{i}" for i in range(len(probe_identity))] if probe is None else list(probe)
     reference = (
         [f"r{j}" for j in range(len(reference_identity))] if reference is None else list(reference)
@@ -58,7 +62,7 @@ def ordered_scores(
     return Scores(np.asarray(score, float), probe, reference, *identities, False, group=group or {})
 
 
-# --- which pairs there are -------------------------------------------------------------------------------
+# --- which pairs there are -----------------------------------------------------------------------
 
 
 def kind(scores, i, j) -> str | None:
@@ -104,7 +108,7 @@ def genuine_share(scores, weighting):
     return lambda k: p.get(k, 1.0) ** 2 / pairs[k]
 
 
-# --- pairs with their weights ----------------------------------------------------------------------------
+# --- pairs with their weights --------------------------------------------------------------------
 
 
 def pair_list(scores, rows) -> PairList:
@@ -124,7 +128,8 @@ def pair_list(scores, rows) -> PairList:
 def weighted(
     scores, identity_count, image_count, weighting="identity"
 ) -> tuple[PairList, PairList]:
-    """Impostor and genuine pairs of a resample given as counts: c_k by identity and w_i by image name."""
+    """Impostor and genuine pairs of a resample given as counts: c_k by identity and w_i by image
+    name."""
     c, w = identity_count, image_count
     impostor_weight, genuine_weight = (
         impostor_share(scores, weighting),
@@ -162,7 +167,8 @@ def empirical(scores, weighting="identity") -> tuple[PairList, PairList]:
 
 
 def urns(scores) -> dict:
-    """What each image is drawn from, by name: the images of its identity that stand on the same sides."""
+    """What each image is drawn from, by name: the images of its identity that stand on the same
+    sides."""
     identity = dict(
         zip(scores.probe + scores.reference, scores.probe_identity + scores.reference_identity)
     )
@@ -175,10 +181,12 @@ def urns(scores) -> dict:
 
 
 def vstatistic(scores, weighting="identity") -> tuple[PairList, PairList]:
-    """Impostor and genuine pairs of the V-statistic (eq. 19), each with its mean weight over all resamples.
+    """Impostor and genuine pairs of the V-statistic (eq. 19), each with its mean weight over all
+    resamples.
 
-    In an urn of n images, n drawn with replacement, E[w_i w_j] = E[w_i (w_i - 1)] = 1 - 1/n: an identity of
-    n images weighs its n² cells evenly, and one image has none. Two urns are drawn apart: E[w_i w_j] = 1.
+    In an urn of n images, n drawn with replacement, E[w_i w_j] = E[w_i (w_i - 1)] = 1 - 1/n: an
+    identity of n images weighs its n² cells evenly, and one image has none. Two urns are drawn
+    apart: E[w_i w_j] = 1.
     """
     impostor, _ = empirical(scores, weighting)
     share, pairs, urn = genuine_share(scores, weighting), genuine_pairs(scores), urns(scores)
@@ -196,10 +204,12 @@ def vstatistic(scores, weighting="identity") -> tuple[PairList, PairList]:
 
 
 def resample(scores, identity_count, image_count) -> Scores:
-    """Literal Algorithm 1: the images as drawn, a repeated draw as a new image with the same scores.
+    """Literal Algorithm 1: the images as drawn, a repeated draw as a new image with the same
+    scores.
 
-    A second copy of an identity is a new identity of the same person, so that the two make no pairs; two
-    draws of one image in one copy are two images whose score is the image's score with itself.
+    A second copy of an identity is a new identity of the same person, so that the two make no
+    pairs; two draws of one image in one copy are two images whose score is the image's score with
+    itself.
     """
 
     def draw(names, identities):

@@ -54,7 +54,7 @@ class PairList:
 
 
 def pseudo_inverse(impostor, alpha) -> float:
-    """D.1: the smallest observed impostor score v with FAR(v) <= alpha, equality with a tolerance."""
+    """D.1: the smallest observed impostor score v with FAR(v) <= alpha, with a tolerance."""
     candidates = impostor.distinct()
     candidates = candidates[impostor.accepted(candidates) <= alpha * TOLERANCE]
     return candidates.min() if len(candidates) else np.nan
@@ -88,15 +88,8 @@ def auc(impostor, genuine) -> float:
     return wins / (genuine.weight.sum() * impostor.weight.sum())
 
 
-def binned(pairs, edges, parts) -> PairList:
-    """The pairs with the number of their bin as score, every bin being cut into equal parts; the last holds its end."""
-    fine = np.interp(np.arange((len(edges) - 1) * parts + 1) / parts, np.arange(len(edges)), edges)
-    bins = np.clip(np.searchsorted(fine, pairs.score, side="right") - 1, 0, len(fine) - 2)
-    return PairList(bins, pairs.weight, pairs.left, pairs.right)
-
-
 def distribution(pairs, edges) -> dict:
-    """Mean, standard deviation (ddof 0) and histogram (sum 1) of the scores of one kind of pairs."""
+    """Mean, standard deviation (ddof 0) and histogram (sum 1) of one kind of pairs."""
     total = pairs.weight.sum()
     if not total > 0:
         return {"mean": np.nan, "sd": np.nan, "histogram": np.full(len(edges) - 1, np.nan)}
@@ -109,30 +102,6 @@ def distribution(pairs, edges) -> dict:
     }
 
 
-def whole_summary(pairs, edges, *, groups=None, impostors="all") -> dict:
-    """What needs every pair: AUC, exact and of 1,000 bins, and the distribution of each kind, overall and per group."""
-    impostor, genuine = pairs
-    kinds = {"impostor": entering(impostor, impostors), "genuine": genuine}
-    parts = int(np.ceil(1000 / (len(edges) - 1)))
-    result = {"exact_auc": auc(kinds["impostor"], genuine)}
-    result["auc"] = auc(*(binned(every, edges, parts) for every in kinds.values()))
-    for kind, every in kinds.items():
-        result |= {f"{kind}_{name}": value for name, value in distribution(every, edges).items()}
-    if groups:
-        own = [(impostor.cell(a, a), genuine.cell(a, a)) for a in groups]
-        result["exact_auc_group"] = np.array([auc(*pair) for pair in own])
-        result["auc_group"] = np.array(
-            [auc(*(binned(every, edges, parts) for every in pair)) for pair in own]
-        )
-        for index, kind in enumerate(("impostor", "genuine")):
-            found = [distribution(pair[index], edges) for pair in own]
-            result |= {
-                f"{kind}_{name}_group": np.array([part[name] for part in found])
-                for name in found[0]
-            }
-    return result
-
-
 def entering(impostor, impostors) -> PairList:
     """The impostor pairs that count in the global FAR."""
     if impostors == "all":
@@ -140,36 +109,34 @@ def entering(impostor, impostors) -> PairList:
     return impostor.within((impostor.left == impostor.right) & (impostor.left != UNKNOWN))
 
 
-def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all") -> dict:
-    """The rates of an evaluation, in its dims: level, then group, then reference group."""
+def summary(pairs, *, far=None, threshold=None, groups=None, impostors="all", edges=None) -> dict:
+    """The variables of an evaluation, in its dims: level or bin, group, reference group."""
     impostor, genuine = pairs
     counted = entering(impostor, impostors)
     if threshold is None:
         threshold = [pseudo_inverse(counted, alpha) for alpha in far]
-    result = {
-        "threshold": np.array(threshold, float),
-        "far": counted.accepted(threshold),
-        "frr": genuine.rejected(threshold),
-    }
-    result["eer"], result["eer_threshold"] = equal_error(counted, genuine)
-    if groups:
-        result |= group_summary(impostor, genuine, threshold, groups)
-    if impostors == "same-group":
-        result.pop("far_cross", None)  # no pair between groups counts
+    result = {"threshold": np.array(threshold, float)}
+    result |= rates(counted, genuine, threshold, edges)
+    if not groups:
+        return result
+    own = [rates(impostor.cell(g, g), genuine.cell(g, g), threshold, edges) for g in groups]
+    for name in own[0]:
+        result[f"{name}_group"] = np.stack([part[name] for part in own], -1)
+        if name.endswith("histogram"):  # dims are group, score_bin
+            result[f"{name}_group"] = result[f"{name}_group"].T
+    if impostors == "all":
+        cross = [[impostor.cell(g, h).accepted(threshold) for h in groups] for g in groups]
+        result["far_cross"] = np.moveaxis(np.array(cross), -1, 0)
     return result
 
 
-def group_summary(impostor, genuine, threshold, groups) -> dict:
-    """The variables of each group (eq. 21-22) and of each pair of groups."""
-    cross = [[impostor.cell(a, b) for b in groups] for a in groups]
-    own = [(cross[index][index], genuine.cell(a, a)) for index, a in enumerate(groups)]
-    crossing = [equal_error(*pair) for pair in own]
-    return {
-        "far_group": np.stack([imp.accepted(threshold) for imp, _ in own], -1),
-        "frr_group": np.stack([gen.rejected(threshold) for _, gen in own], -1),
-        "far_cross": np.moveaxis(
-            np.array([[cell.accepted(threshold) for cell in row] for row in cross]), -1, 0
-        ),
-        "eer_group": np.array([eer for eer, _ in crossing]),
-        "eer_threshold_group": np.array([t for _, t in crossing]),
-    }
+def rates(impostor, genuine, threshold, edges) -> dict:
+    """FAR (eq. 2, of groups eq. 21), FRR (eq. 3, eq. 22), EER, and what needs every pair."""
+    result = {"far": impostor.accepted(threshold), "frr": genuine.rejected(threshold)}
+    result["eer"], result["eer_threshold"] = equal_error(impostor, genuine)
+    if edges is not None:
+        result["auc"] = auc(impostor, genuine)
+        for kind, pairs in (("impostor", impostor), ("genuine", genuine)):
+            for name, value in distribution(pairs, edges).items():
+                result[f"{kind}_{name}"] = value
+    return result

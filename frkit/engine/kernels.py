@@ -58,49 +58,51 @@ def select(scores, origin, offset, persons, floor, levels, triangle, row, col, s
 
 
 @compiled(**COMPILE)
-def count(score, level, low, scale, counts):
-    """Count pairs by level and bin of their score, counts (level, bin)."""
-    last = counts.shape[1] - 1
-    for u in range(len(score)):
-        place = min(max(int((score[u] - low) * scale), 0), last)
-        counts[np.uintp(level[u]), np.uintp(place)] += 1
+def count(row, col, score, level, scale, kind, cell_of, low, bins_per_score, counts, mass):
+    """Count pairs by level and bin of their score, counts (level, bin); add their weight to mass.
 
-
-@compiled(**COMPILE)
-def drop(row, col, score, level, cuts):
-    """Move the pairs that exceed the cut of their level to the front; how many they are."""
-    n = np.uintp(0)
-    for u in range(len(score)):
-        row[n], col[n], score[n], level[n] = row[u], col[u], score[u], level[u]
-        n += np.uintp(score[u] > cuts[np.uintp(level[u])])
-    return n
-
-
-@compiled(**COMPILE)
-def slots(row, col, score, kind, cell_of, n_cells, upper, guess, low, scale, slot):
-    """The slot of each pair: n_cells times its chunk, and its cell.
-
-    Its chunk is the first whose upper end is not below the score. kind: of each entry; cell_of:
-    of two kinds. guess: (bin,) a chunk near the one of the scores in an even bin; low, scale: of
-    these bins. slot: out.
+    scale, kind: of each entry; cell_of: of two kinds. mass: (curve, bin), where a single curve
+    stands for all pairs, and several for the first cells.
     """
+    last = counts.shape[1] - 1
+    several = len(mass) > 1
+    for u in range(len(score)):
+        place = np.uintp(min(max(int((score[u] - low) * bins_per_score), 0), last))
+        counts[np.uintp(level[u]), place] += 1
+        r, c = np.uintp(row[u]), np.uintp(col[u])
+        curve = cell_of[kind[r], kind[c]] if several else 0
+        if curve < len(mass):
+            mass[curve, place] += scale[r] * scale[c]
+
+
+@compiled(**COMPILE)
+def places(row, col, score, kind, cell_of, upper, guess, low, bins_per_score, start, place):
+    """The place of each pair where pairs are sorted by slot: by chunk, and by cell within a chunk.
+
+    A chunk is the first whose upper end is not below the score. kind: of each entry; cell_of: of
+    two kinds. guess: (bin,) a chunk near the one of the scores in an even bin; low,
+    bins_per_score: of these bins. start: (slot + 1) where the pairs of each slot begin, and place,
+    (pair,): out.
+    """
+    n_cells = (len(start) - 1) // len(upper)
     last = len(guess) - 1
     for u in range(len(score)):
         value = score[u]
-        k = guess[min(max(int((value - low) * scale), 0), last)]
+        k = guess[min(max(int((value - low) * bins_per_score), 0), last)]
         while k > 0 and value <= upper[k - 1]:
             k -= 1
         while value > upper[k]:
             k += 1
-        slot[u] = k * n_cells + cell_of[kind[row[u]], kind[col[u]]]
-
-
-@compiled(**COMPILE)
-def places(slot, following):
-    """Turn the slot of each pair into its place; following: the next free place of each slot."""
-    for u in range(len(slot)):
-        s = np.uintp(slot[u])
-        slot[u] = following[s]
+        slot = k * n_cells + cell_of[kind[row[u]], kind[col[u]]]
+        place[u] = slot
+        start[slot + 1] += 1
+    following = np.empty(len(start), np.int64)  # the next free place of each slot
+    for s in range(len(start) - 1):
+        following[s] = start[s]
+        start[s + 1] += start[s]
+    for u in range(len(score)):
+        s = np.uintp(place[u])
+        place[u] = following[s]
         following[s] += 1
 
 
@@ -136,13 +138,14 @@ def add_weights(start, row, col, factor, weight_of_row, weight_of_col, sums):
 
 
 @compiled(**COMPILE)
-def add_people(row, col, weight, excess, member, group, key, together, accepted, square):
-    """Add pairs to the weight of each entry, and to squared sums over pairs of two members.
+def add_people(row, col, weight, compared, copies, member, group, key, together, accepted, sums):
+    """Add pairs to the weight of each entry, and to sums over pairs of two members.
 
-    row, col: entries. weight: of each pair; excess: what is left out of its square.
-    member: of each entry; group: of each member. accepted: (entry, group of the partner).
+    row, col: entries. weight: of each pair; compared: of all pairs of its two members.
+    copies: how many pairs each one stands for. member: of each entry; group: of each member.
     key, together: a hash table (its length a power of two, so that some places stay free) of what
-    two members have together. square: (group, group).
+    two members have together. accepted: (entry, group of the partner). sums: (2, group, group) of
+    the squares of what two members have together, and of its products with `compared`.
     """
     last = np.uint64(len(key) - 1)
     for u in range(len(weight)):
@@ -154,6 +157,10 @@ def add_people(row, col, weight, excess, member, group, key, together, accepted,
         place = (both * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & last
         while key[place] != both and key[place] != 0:
             place = (place + np.uint64(1)) & last
-        square[group[low], group[high]] += weight[u] * (2 * together[place] + weight[u]) - excess[u]
+        square = weight[u] * (2 * together[place] + weight[u])
+        # the pairs for which one stands do not have the square of their weights
+        square -= weight[u] ** 2 * (1 - 1 / copies[u])
+        sums[0, group[low], group[high]] += square
+        sums[1, group[low], group[high]] += weight[u] * compared[u]
         key[place] = both
         together[place] += weight[u]

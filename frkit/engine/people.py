@@ -1,18 +1,18 @@
 """What each entry adds to the data's error rates: the sums that intervals are made of.
 
-An entry is an image under a group label. A point is a threshold (or, for the AUC, every pair).
+An entry is an image under a group label. A point is a threshold, or, for the AUC, every pair. A
+member is a person in a group: a person whose images have several labels is several members.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from scipy import sparse
 
 from frkit.engine import kernels
-from frkit.engine.pairs import GenuinePairs, ImpostorPairs
-from frkit.engine.protocol import Protocol
-from frkit.engine.rates import Tally, curves, errors_at, ratio, thresholds_at
+from frkit.engine.pairs import PIECE
+from frkit.engine.rates import curves, false_acceptance, false_rejection, ratio, thresholds_at
+from frkit.engine.tally import Tally
 
 PLACES = 200  # of the data's own curve
 DIMS = {
@@ -42,342 +42,307 @@ DIMS = {
 def people_sums(tally: Tally, thresholds: np.ndarray, rates: np.ndarray, auc: bool) -> xr.Dataset:
     """The node `people` of an evaluation.
 
-    thresholds, rates: (point,) of the levels, and of the EER of each group and of all.
-    auc: whether points of the AUC of each group and of all follow.
+    thresholds, rates : (point,) of the levels, and of the EER of each group and of all.
+    auc : whether points of 1 - AUC of each group and of all follow.
     """
-    protocol, impostors = tally.impostors.protocol, tally.impostors
-    members = _weights_of_people(protocol, impostors)
+    protocol, genuine = tally.protocol, tally.genuine
+    members = members_of(tally)
     # in float32, because this is the largest table
-    accepted, square, cross = _accepted(impostors, members, thresholds, np.float32)
-    rejected = _rejected(tally.genuine, thresholds)
+    accepted, square, cross = accepted_sums(tally, members, thresholds, np.float32)
+    rejected = rejected_sums(tally, thresholds)
     if auc:
-        parts = [_of_auc(tally, curve) for curve in range(tally.n_groups + 1)]
-        more = [np.stack(column) for column in zip(*parts, strict=True)]
-        together = zip((accepted, square, cross, rejected, rates), more, strict=True)
-        accepted, square, cross, rejected, rates = (np.concatenate(both) for both in together)
-        thresholds = np.append(thresholds, np.full(len(parts), np.nan))
-    compared, compared_square, people_pairs, impostor_pairs = _compared(tally)
+        points = [_auc_point(tally, members, curve) for curve in range(tally.n_groups + 1)]
+        of_auc = [np.stack(column) for column in zip(*points)]
+        accepted = np.concatenate([accepted, of_auc[0]])
+        square = np.concatenate([square, of_auc[1]])
+        cross = np.concatenate([cross, of_auc[2]])
+        rejected = np.concatenate([rejected, of_auc[3]])
+        rates = np.append(rates, of_auc[4])
+        thresholds = np.append(thresholds, np.full(len(points), np.nan))
+    compare = _compared_in_list if protocol.listed is not None else _compared_in_tensor
+    two_images = (~genuine.copy).astype(float)
     values = {
         "accepted": accepted,
-        "compared": compared,
         "rejected": rejected.astype(np.float32),
-        **_genuine(tally.genuine),
+        "genuine": _of_entries(tally, genuine.factor * two_images),
+        "genuine_pairs": _of_entries(tally, two_images),
         "person": protocol.person,
         "image": protocol.image,
         "group": protocol.group,
         "accepted_square": square,
         "accepted_cross": cross,
-        "compared_square": compared_square,
-        "people_pairs": people_pairs,
-        "impostor_pairs": impostor_pairs,
         "cells": (protocol.cells_of_groups >= 0).astype(int),
         "rate": rates,
         "threshold": thresholds,
+        **compare(tally, members),
         **_curve(tally),
     }
-    return xr.Dataset({name: (DIMS[name], value) for name, value in values.items()})
+    return xr.Dataset({name: (dims, values[name]) for name, dims in DIMS.items()})
 
 
 def errors_of_entries(tally: Tally, thresholds: np.ndarray) -> tuple:
-    """Accepted and rejected weight of each entry, (threshold, entry), and genuine weight."""
-    impostors = tally.impostors
-    members = _weights_of_people(impostors.protocol, impostors)
-    accepted = _accepted(impostors, members, thresholds)[0]
-    genuine = _genuine(tally.genuine)["genuine"]
-    return accepted.sum(2), _rejected(tally.genuine, thresholds), genuine
+    """Accepted and rejected weight of each entry, (threshold, entry), and its genuine weight."""
+    accepted = accepted_sums(tally, members_of(tally), thresholds)[0].sum(2)
+    genuine = _of_entries(tally, np.where(tally.genuine.copy, 0, tally.genuine.factor))
+    return accepted, rejected_sums(tally, thresholds), genuine
+
+
+def _of_entries(tally: Tally, weight: np.ndarray) -> np.ndarray:
+    """Sums of a weight of the genuine pairs over those of each entry."""
+    n_entries, genuine = len(tally.protocol.person), tally.genuine
+    first = np.bincount(genuine.row, weight, n_entries)
+    return first + np.bincount(genuine.col, weight, n_entries)
 
 
 # --- impostors -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Members:
-    """A member is a person in a group. entry : (entry,) its member; person, group : (member,).
+@dataclass(eq=False)
+class Members:
+    """The members, and the weight of all pairs of two of them.
 
-    compared : weights of the members' entries on either side of a tensor, (side, member), whose
-    products are the weight of all pairs of two members; None for a list.
-    listed : (member, member) that weight for a list, the lower member first.
+    Attributes
+    ----------
+    of_entry : (entry,) its member.
+    group : (member,).
+    probe, reference : (member,) sums over the entries of a tensor's rows and columns: two members
+        k, l have the weight probe_k reference_l + probe_l reference_k. (A symmetric tensor has half
+        of each sum as reference.)
+    of_pair : (pair,) that weight for the two members of each impostor pair of a list.
+    couples : of a list, the members of every couple that was compared, and its weight.
     """
 
-    entry: np.ndarray
-    person: np.ndarray
+    of_entry: np.ndarray
     group: np.ndarray
-    compared: np.ndarray | None
-    listed: sparse.csr_array | None
-
-    def weight(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Weight of all pairs of two members, for some couples of members."""
-        if self.listed is not None:
-            return np.asarray(self.listed[one, other]).ravel()
-        probe, reference = self.compared
-        weight = probe[one] * reference[other]
-        return weight if probe is reference else weight + probe[other] * reference[one]
+    probe: np.ndarray | None = None
+    reference: np.ndarray | None = None
+    of_pair: np.ndarray | None = None
+    couples: tuple | None = None
 
 
-def _weights_of_people(protocol: Protocol, impostors: ImpostorPairs) -> _Members:
-    """The members, and how much the pairs of two of them weigh."""
+def members_of(tally: Tally) -> Members:
+    """The members of a protocol."""
+    protocol, impostors = tally.protocol, tally.impostors
     n_groups = len(protocol.groups) + 1
-    codes, entry = np.unique(protocol.person * n_groups + protocol.group, return_inverse=True)
-    person, group = codes // n_groups, codes % n_groups
-    if protocol.pairs is None:
-        sides = [slice(0, protocol.n_probes), slice(protocol.offset, None)]
+    codes, of_entry = np.unique(protocol.person * n_groups + protocol.group, return_inverse=True)
+    n_members, group = len(codes), codes % n_groups
+    if protocol.listed is None:
+        rows, cols = protocol.rows, protocol.cols
+        probe = np.bincount(of_entry[rows], protocol.scale[rows], n_members)
+        reference = np.bincount(of_entry[cols], protocol.scale[cols], n_members)
         if protocol.symmetric:
-            sides = sides[:1]
-        sums = [np.bincount(entry[s], protocol.scale[s], len(codes)) for s in sides]
-        return _Members(entry, person, group, (sums[0], sums[-1]), None)
-    pairs = slice(0, len(impostors.row))
-    row, col = _sorted(entry[impostors.row], entry[impostors.col])
-    shape = len(codes), len(codes)
-    weight = sparse.coo_array((impostors.factor(pairs), (row, col)), shape=shape).tocsr()
-    return _Members(entry, person, group, None, weight)
+            reference = reference / 2
+        return Members(of_entry, group, probe, reference)
+    one, other = of_entry[impostors.row], of_entry[impostors.col]
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    couple, place = np.unique(low * n_members + high, return_inverse=True)
+    weight = np.bincount(place, impostors.data_weights(slice(None)))
+    couples = couple // n_members, couple % n_members, weight
+    return Members(of_entry, group, of_pair=weight[place], couples=couples)
 
 
-def _sorted(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.minimum(one, other), np.maximum(one, other)
-
-
-def _accepted(
-    impostors: ImpostorPairs, members: _Members, thresholds: np.ndarray, dtype=np.float64
-) -> tuple:
+def accepted_sums(tally: Tally, members: Members, thresholds: np.ndarray, dtype=float) -> tuple:
     """Accepted weight of each entry by group of the partner, and sums over pairs of people.
 
-    The pairs between two neighbouring thresholds are added under the lower one, from the highest
-    threshold down.
+    Returns (point, entry, group), and squares and products with the compared weight, both
+    (point, group, group). The pairs between two neighbouring thresholds are added under the lower
+    one, from the highest threshold down.
     """
-    lowest = impostors.chunk_of(np.fmin.reduce(thresholds, initial=np.inf))
-    above = impostors.of_chunks(int(lowest), impostors.n_chunks)
-    sums = _Sums(impostors, members, above.stop - above.start)
-    order = np.argsort(-thresholds)
-    n_groups = len(impostors.protocol.groups) + 1
-    n_points, n_entries = len(thresholds), len(impostors.protocol.person)
-    accepted = np.zeros((n_points, n_entries, n_groups), dtype)
-    square, cross = np.zeros((2, n_points, n_groups, n_groups))
-    upper = np.inf
-    for point in order:
-        lower = thresholds[point]
-        if not np.isnan(lower):
-            sums.add_between(lower, upper)
-            upper = lower
+    n_points, n_groups = len(thresholds), len(tally.protocol.groups) + 1
+    accepted = np.zeros((n_points, len(tally.protocol.person), n_groups), dtype)
+    of_groups = np.zeros((2, n_points, n_groups, n_groups))
+    chunk = np.searchsorted(tally.upper, thresholds)
+    start = tally.impostors.start[:: tally.impostors.n_cells]
+    known = ~np.isnan(thresholds)
+    lowest = chunk[known].min(initial=len(tally.upper))
+    sums = RunningSums(tally, members, int(start[-1] - start[lowest]))
+    upper, last = np.inf, len(tally.upper)
+    for point in np.argsort(-thresholds):
+        if known[point]:
+            lower = thresholds[point]
+            for begin in range(start[chunk[point]], start[last], PIECE):
+                pairs = np.arange(begin, min(begin + PIECE, start[last]))
+                score = tally.impostors.score[pairs[0] : pairs[-1] + 1]
+                sums.add(pairs[(score > lower) & (score <= upper)])
+            upper, last = lower, min(chunk[point] + 1, len(tally.upper))
         accepted[point] = sums.accepted
-        square[point], cross[point] = sums.squares()
-    return accepted, square, cross
+        of_groups[:, point] = sums.sums
+    return accepted, *_both_orders(of_groups)
 
 
-class _Sums:
+class RunningSums:
     """Running sums over impostor pairs: by entry and partner's group, and by pair of people.
 
-    n_pairs: how many will be added at most.
+    n_pairs : how many will be added at most.
     """
 
-    def __init__(self, impostors: ImpostorPairs, members: _Members, n_pairs: int) -> None:
-        self.impostors, self.members = impostors, members
-        n_groups = len(impostors.protocol.groups) + 1
-        n_entries, n_members = len(impostors.protocol.person), len(members.person)
-        self.accepted = np.zeros((n_entries, n_groups))
-        self.cross = np.zeros((n_groups, n_groups))
-        self.square = np.zeros((n_groups, n_groups))
+    def __init__(self, tally: Tally, members: Members, n_pairs: int) -> None:
+        self.tally, self.members = tally, members
+        n_groups, n_members = len(tally.protocol.groups) + 1, len(members.group)
+        self.accepted = np.zeros((len(tally.protocol.person), n_groups))
+        self.sums = np.zeros((2, n_groups, n_groups))
         most = min(n_pairs, n_members * (n_members + 1) // 2)
-        size = 2 ** int(1.4 * most + 2).bit_length()
+        size = 2 ** int(1.4 * most + 2).bit_length()  # of a hash table with free places
         self.key, self.together = np.zeros(size, np.uint64), np.zeros(size)
 
-    def add_between(self, lower: float, upper: float) -> None:
-        """Add the pairs whose score exceeds the lower threshold and not the upper one."""
-        first, last = self.impostors.chunk_of(np.array([lower, upper]))
-        for part, chunk in self.impostors.pieces(int(first), int(last) + 1):
-            score = self.impostors.score[part]
-            inside = np.flatnonzero((score > lower) & (score <= upper))
-            self.add(part.start + inside, chunk[inside])
-
-    def add(self, pairs, chunk: np.ndarray, value: np.ndarray | None = None) -> None:
-        """Add some pairs of some chunks, each with its weight, times a value."""
-        impostors, members = self.impostors, self.members
+    def add(self, pairs: np.ndarray, value: np.ndarray | float = 1.0) -> None:
+        """Add some pairs, each with its weight, times a value."""
+        impostors, members = self.tally.impostors, self.members
         row, col = impostors.row[pairs], impostors.col[pairs]
-        stands_for = impostors.stands_for[chunk]
-        weight = impostors.factor(pairs) * stands_for
-        if value is not None:
-            weight = weight * value
-        # a pair that stands for others has the square of their weights, which they do not have
-        excess = weight**2 * (1 - 1 / stands_for)
+        chunk = np.searchsorted(impostors.start, pairs, "right") - 1
+        copies = impostors.stands_for[chunk // impostors.n_cells]
+        weight = impostors.data_weights(pairs) * copies * value
+        if members.of_pair is not None:
+            compared = members.of_pair[pairs]
+        else:
+            one, other = members.of_entry[row], members.of_entry[col]
+            probe, reference = members.probe, members.reference
+            compared = probe[one] * reference[other] + probe[other] * reference[one]
         kernels.add_people(
-            row, col, weight, excess, members.entry, members.group,
-            self.key, self.together, self.accepted, self.square,
+            row, col, weight, compared, copies, members.of_entry, members.group,
+            self.key, self.together, self.accepted, self.sums,
         )  # fmt: skip
-        one, other = _sorted(members.entry[row], members.entry[col])
-        n_groups = len(self.cross)
-        cell = members.group[one] * n_groups + members.group[other]
-        compared = weight * members.weight(one, other)
-        self.cross += np.bincount(cell, compared, n_groups**2).reshape(n_groups, n_groups)
-
-    def squares(self) -> tuple[np.ndarray, np.ndarray]:
-        """Sums over pairs of people, (group, group): accepted weight squared, and times all."""
-        return _both_orders(np.maximum(self.square, 0)), _both_orders(self.cross)
 
 
 def _both_orders(sums: np.ndarray) -> np.ndarray:
-    """Sums over couples (g, h) in either order as a symmetric table."""
-    return sums + sums.T - np.diag(np.diag(sums))
+    """Sums over couples (g, h) in either order as a symmetric table, (..., group, group)."""
+    return sums + np.swapaxes(sums, -1, -2) - sums * np.eye(sums.shape[-1])
 
 
-def _compared(tally: Tally) -> tuple:
+def _compared_in_list(tally: Tally, members: Members) -> dict[str, np.ndarray]:
     """Weight of all impostor pairs: by entry and partner's group; squares; numbers of pairs."""
-    impostors = tally.impostors
-    protocol = impostors.protocol
-    members = _weights_of_people(protocol, impostors)
-    if protocol.pairs is not None:
-        sums = _Sums(impostors, members, len(impostors.row))
-        for part, chunk in impostors.pieces(0, impostors.n_chunks):
-            sums.add(part, chunk)
-        square = sums.squares()[0]
-        couples = (members.listed > 0).astype(float)
-        in_group = np.eye(len(sums.cross))[members.group]
-        people_pairs = _both_orders(in_group.T @ (couples @ in_group))
-        counts = impostors.counts().sum(0)
-        return sums.accepted, square, people_pairs, _by_groups(protocol, counts)
-    sides = [slice(0, protocol.n_probes), slice(protocol.offset, None)]
-    compared = np.zeros((len(protocol.person), len(protocol.groups) + 1))
-    n_kinds, n_people = len(protocol.cell_of), int(protocol.person.max()) + 1
+    protocol, impostors = tally.protocol, tally.impostors
+    n_entries, n_groups = len(protocol.person), len(protocol.groups) + 1
+    weight, compared = impostors.data_weights(slice(None)), 0
+    for entry, partner in ((impostors.row, impostors.col), (impostors.col, impostors.row)):
+        place = entry.astype(int) * n_groups + protocol.group[partner]
+        compared = compared + np.bincount(place, weight, n_entries * n_groups)
+    one, other, weight = members.couples
+    couple = members.group[one] * n_groups + members.group[other]
+    square = np.bincount(couple, weight**2, n_groups**2).reshape(n_groups, -1)
+    people = np.bincount(couple, minlength=n_groups**2).reshape(n_groups, -1).astype(float)
+    numbers = impostors.numbers().sum(0)
+    pairs = np.where(protocol.cells_of_groups >= 0, numbers[protocol.cells_of_groups], 0)
+    if n_groups > 1 and protocol.cells_of_groups[-1, -1] >= 0:
+        pairs[-1, :-1] = pairs[:-1, -1] = 0  # all pairs with somebody in no group share one cell
+    return {
+        "compared": compared.reshape(n_entries, n_groups),
+        "compared_square": _both_orders(square),
+        "people_pairs": _both_orders(people),
+        "impostor_pairs": pairs,
+    }
+
+
+def _compared_in_tensor(tally: Tally, members: Members) -> dict[str, np.ndarray]:
+    """The same of a tensor, without a look at any pair."""
+    protocol = tally.protocol
+    rows, cols = protocol.rows, protocol.cols
+    n_kinds, n_people = len(protocol.cells_of_kinds), int(protocol.person.max()) + 1
     group_of_kind = np.zeros(n_kinds, int)
     group_of_kind[protocol.kind] = protocol.group
-    others = [(0, 1)] if protocol.symmetric else [(0, 1), (1, 0)]
-    for mine, other in others:
-        side = sides[other]
+    compared = np.zeros((len(protocol.person), len(protocol.groups) + 1))
+    for entries, partners in [(rows, cols)] if protocol.symmetric else [(rows, cols), (cols, rows)]:
         by_person = np.zeros((n_people, n_kinds))
-        np.add.at(by_person, (protocol.person[side], protocol.kind[side]), protocol.scale[side])
-        rows = sides[mine]
-        weight = by_person.sum(0) - by_person[protocol.person[rows]]
-        weight = weight * (protocol.cell_of[protocol.kind[rows]] >= 0)
-        for kind, group in enumerate(group_of_kind):
-            compared[rows, group] += weight[:, kind] * protocol.scale[rows]
-    ones = np.ones(len(protocol.person))
-    squares = _pairs_of_people(protocol, members, protocol.scale, 2)
-    couples = _pairs_of_people(protocol, members, ones, 0)
-    many = _pairs_of_people(protocol, members, ones, 1)
-    return compared, squares, couples, many
+        place = protocol.person[partners], protocol.kind[partners]
+        np.add.at(by_person, place, protocol.scale[partners])
+        weight = by_person.sum(0) - by_person[protocol.person[entries]]
+        weight *= protocol.cells_of_kinds[protocol.kind[entries]] >= 0
+        weight *= protocol.scale[entries, None]
+        np.add.at(compared[entries].T, group_of_kind, weight.T)
+
+    # the weight of the pairs of two people is p_k r_l + p_l r_k, of sums over probes and references
+    probe, reference = (np.zeros((n_people, len(protocol.groups) + 1)) for _ in range(2))
+    n_probe, n_reference = np.zeros_like(probe), np.zeros_like(probe)
+    np.add.at(probe, (protocol.person[rows], protocol.group[rows]), protocol.scale[rows])
+    np.add.at(reference, (protocol.person[cols], protocol.group[cols]), protocol.scale[cols])
+    np.add.at(n_probe, (protocol.person[rows], protocol.group[rows]), 1)
+    np.add.at(n_reference, (protocol.person[cols], protocol.group[cols]), 1)
+    if protocol.symmetric:
+        reference, n_reference = reference / 2, n_reference / 2
+    there = (n_probe + n_reference > 0).astype(float)
+    squares = _couples(probe**2, reference**2)
+    return {
+        "compared": compared,
+        "compared_square": squares + _couples(probe * reference, probe * reference),
+        "people_pairs": _couples(there, there / 2),
+        "impostor_pairs": _couples(n_probe, n_reference),
+    }
 
 
-def _by_groups(protocol: Protocol, counts: np.ndarray) -> np.ndarray:
-    """Numbers of pairs by cell as a table (group, group), where kinds are groups."""
-    known = protocol.cells_of_groups >= 0
-    table = np.where(known, counts[np.maximum(protocol.cells_of_groups, 0)], 0)
-    outside = len(table) - 1  # all pairs with somebody in no group share one cell
-    if outside and known[-1, -1]:
-        table[outside, :outside] = table[:outside, outside] = 0
-    return table
+def _couples(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Sums of a_k b_l + a_l b_k over couples of people, by groups of k and l: (group, group).
 
-
-def _pairs_of_people(protocol: Protocol, members: _Members, scale, power: int) -> np.ndarray:
-    """Sums over pairs of two people of the weight of their pairs to a power, (group, group).
-
-    In a tensor that weight is p_k r_l + p_l r_k, of sums over probes and references.
+    first, second : a and b, (person, group).
     """
-    sides = [slice(0, protocol.n_probes), slice(protocol.offset, None)]
-    n_groups, n_people = len(protocol.groups) + 1, int(members.person.max()) + 1
-    sums = np.zeros((2, n_people, n_groups))
-    for number, side in enumerate(sides):
-        np.add.at(sums[number], (protocol.person[side], protocol.group[side]), scale[side])
-    probe, reference = sums
-    if power == 0:
-        probe, reference = (
-            (probe + reference > 0).astype(float),
-            (probe + reference > 0).astype(float),
-        )
-    if protocol.symmetric or power == 0:
-        return _between(probe ** max(power, 1), probe ** max(power, 1), True)
-    if power == 1:
-        return _between(probe, reference, False)
-    squares = _between(probe**2, reference**2, False)
-    return squares + 2 * _between(probe * reference, probe * reference, True)
-
-
-def _between(probe: np.ndarray, reference: np.ndarray, once: bool) -> np.ndarray:
-    """Sums over pairs of two people of products, (group, group) without order.
-
-    once: both arrays are one, and (k, l) and (l, k) the same pair.
-    """
-    total = np.outer(probe.sum(0), reference.sum(0)) - probe.T @ reference
-    if once:
-        np.fill_diagonal(total, np.diag(total) / 2)
-        return total
-    both = total + total.T
-    np.fill_diagonal(both, np.diag(total))
+    sums = np.outer(first.sum(0), second.sum(0)) - first.T @ second  # without k = l
+    both = sums + sums.T
+    np.fill_diagonal(both, np.diag(sums))  # within a group (k, l) and (l, k) are one couple
     return both
 
 
 # --- genuine pairs -------------------------------------------------------------------------------
 
 
-def _genuine(genuine: GenuinePairs) -> dict[str, np.ndarray]:
-    """Weight and number of the genuine pairs of each entry."""
-    n_entries, own = len(genuine.protocol.person), np.flatnonzero(~genuine.copy)
-    weight, one = genuine.factor[own], np.ones(len(own))
-    both = genuine.row[own], genuine.col[own]
-    return {
-        "genuine": sum(np.bincount(side, weight, n_entries) for side in both),
-        "genuine_pairs": sum(np.bincount(side, one, n_entries) for side in both),
-    }
-
-
-def _rejected(genuine: GenuinePairs, thresholds: np.ndarray) -> np.ndarray:
+def rejected_sums(tally: Tally, thresholds: np.ndarray) -> np.ndarray:
     """Weight of the rejected genuine pairs of each entry, (point, entry)."""
-    n_entries, n_points = len(genuine.protocol.person), len(thresholds)
-    own = np.flatnonzero(~genuine.copy)
+    genuine, n_points, n_entries = tally.genuine, len(thresholds), len(tally.protocol.person)
+    weight = np.where(genuine.copy, 0.0, genuine.factor)
     rising = np.argsort(thresholds)
     # each pair under the lowest threshold that rejects it, then a running sum
-    first = np.searchsorted(thresholds[rising], genuine.score[own], side="left")
-    sums = np.zeros(((n_points + 1) * n_entries,))
+    first = np.searchsorted(thresholds[rising], genuine.score)
+    sums = np.zeros((n_points + 1) * n_entries)
     for side in (genuine.row, genuine.col):
-        sums += np.bincount(first * n_entries + side[own], genuine.factor[own], len(sums))
-    running = np.cumsum(sums.reshape(n_points + 1, n_entries)[:-1], axis=0)
-    out = np.empty_like(running)
-    out[rising] = running
-    out[np.isnan(thresholds)] = 0
-    return out
+        sums += np.bincount(first * n_entries + side, weight, len(sums))
+    rejected = np.empty((n_points, n_entries))
+    rejected[rising] = np.cumsum(sums.reshape(n_points + 1, -1)[:-1], axis=0)
+    rejected[np.isnan(thresholds)] = 0
+    return rejected
 
 
 # --- AUC and the curve ---------------------------------------------------------------------------
 
 
-def _of_auc(tally: Tally, curve: int) -> tuple:
+def _auc_point(tally: Tally, members: Members, curve: int) -> tuple:
     """What entries add to 1 - AUC of one curve: accepted, square, cross, rejected, and 1 - AUC.
 
     An impostor pair counts the share of genuine weight below it, a genuine pair the share of
     impostor weight above it, half within one chunk.
     """
-    impostors, genuine = tally.impostors, tally.genuine
-    lower = curves(tally.rejected[:, :, :1], tally.n_groups, 1)[:, curve, 0]
+    impostors, genuine, n_groups = tally.impostors, tally.genuine, tally.n_groups
+    lower = curves(tally.rejected[:, :, :1], n_groups, 1)[:, curve, 0]
     below = ratio((lower[:-1] + lower[1:]) / 2, lower[-1])  # (chunk,)
-    higher = curves(tally.above[:, :, :1], tally.n_groups, 1)[:, curve, 0]
+    higher = curves(tally.accepted[:, :, :1], n_groups, 1)[:, curve, 0]
     above = ratio((higher[:-1] + higher[1:]) / 2, higher[0])
-    members = _weights_of_people(impostors.protocol, impostors)
-    sums = _Sums(impostors, members, len(impostors.row))
-    for part, chunk in impostors.pieces(0, impostors.n_chunks):
-        pairs = np.arange(part.start, part.stop)
-        if curve < tally.n_groups:
-            own = impostors.protocol.cells(impostors.row[part], impostors.col[part]) == curve
-            pairs, chunk = pairs[own], chunk[own]
-        sums.add(pairs, chunk, below[chunk])
-    own = ~genuine.copy & ((genuine.group == curve) | (curve == tally.n_groups))
-    share = above[impostors.chunk_of(genuine.score[own])] * genuine.factor[own]
-    n_entries = len(impostors.protocol.person)
-    rejected = sum(np.bincount(side[own], share, n_entries) for side in (genuine.row, genuine.col))
-    total = ratio(share.sum(), genuine.factor[own].sum())
-    return sums.accepted.astype(np.float32), *sums.squares(), rejected, float(total)
+    sums = RunningSums(tally, members, len(impostors.row))
+    for begin in range(0, len(impostors.row), PIECE):
+        pairs = np.arange(begin, min(begin + PIECE, len(impostors.row)))
+        slot = np.searchsorted(impostors.start, pairs, "right") - 1
+        if curve < n_groups:
+            in_group = slot % impostors.n_cells == curve
+            pairs, slot = pairs[in_group], slot[in_group]
+        sums.add(pairs, below[slot // impostors.n_cells])
+    slot = genuine.slots()
+    counts = ~genuine.copy & ((slot % genuine.n_cells == curve) | (curve == n_groups))
+    weight = np.where(counts, genuine.factor, 0)
+    lost = np.where(counts, above[slot // genuine.n_cells] * genuine.factor, 0)
+    total = float(ratio(lost.sum(), weight.sum()))
+    square, cross = _both_orders(sums.sums)
+    return sums.accepted.astype(np.float32), square, cross, _of_entries(tally, lost), total
 
 
 def _curve(tally: Tally) -> dict[str, np.ndarray]:
     """The data's own curve from the highest threshold down: FAR by pair of groups, and FRR."""
-    totals = tally.totals[:, 0]
-    smallest = 1 / max(float(tally.impostors.counts().sum()), 2)
+    smallest = 1 / max(float(tally.impostors.numbers().sum()), 2)
     far = np.geomspace(smallest, 0.999, PLACES)
-    thresholds = np.unique(thresholds_at(tally, far, tally.n_groups, 1)[0])[::-1]
-    accepted, rejected = (errors[0] for errors in errors_at(tally, thresholds[None]))
-    by_cell = np.nan_to_num(ratio(accepted, totals))
-    cells = tally.impostors.protocol.cells_of_groups
-    lost = curves(rejected, tally.n_groups, 1)
-    whole = curves(tally.genuine_totals[:, 0], tally.n_groups, 0)
+    thresholds = np.unique(thresholds_at(tally, far, tally.n_groups, 1))[::-1]
+    far_of_cells, far = false_acceptance(tally, thresholds[None])
+    frr_of_groups, frr = false_rejection(tally, thresholds[None])
+    cells = tally.protocol.cells_of_groups
+    far_of_groups = np.nan_to_num(far_of_cells[0][:, cells])
+    frr_of_curves = np.column_stack([frr_of_groups[0][:, :-1], frr[0]])
     return {
         "curve_threshold": thresholds,
-        "curve_far": np.where(cells >= 0, by_cell[:, np.maximum(cells, 0)], 0.0),
-        "curve_far_all": accepted.sum(1) / totals.sum(),
-        "curve_frr": np.nan_to_num(ratio(lost, whole)),
+        "curve_far": np.where(cells >= 0, far_of_groups, 0.0),
+        "curve_far_all": far[0],
+        "curve_frr": np.nan_to_num(frr_of_curves),
     }

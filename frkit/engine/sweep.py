@@ -12,14 +12,16 @@ Blocks lie on a grid that depends on the tensor's size alone, and so does their 
 thread, worker or guess changes the result.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import dask
 import numpy as np
+import pandas as pd
 import xarray as xr
 from dask.base import get_scheduler
 from dask.system import CPU_COUNT
@@ -28,7 +30,7 @@ from tqdm.auto import tqdm
 
 from frkit.base import require
 from frkit.engine import kernels
-from frkit.engine.protocol import Protocol
+from frkit.engine.entries import Protocol
 from frkit.scores.tensor import block_side
 
 PRECISE = 1_200_000  # impostor pairs that are kept whatever is asked
@@ -39,104 +41,91 @@ PATTERN_ROWS = 1024
 BINS = 1 << 13  # in which scores are counted
 FIRST_BATCH = 4_200_000  # pairs
 BATCHES = 20  # at least so many, for the progress bar
+NONE = np.empty(0, int)
 SLACK = 2_000_000  # pairs beyond those that the cuts keep, before the others are dropped
 
 
-class Needs(NamedTuple):
-    """Down to where pairs must all be kept: (level,) weights above thresholds, and thresholds.
-
-    weight: impostor weight above the threshold of each FAR level, by curve: (curve, level); with
-    several curves the strictest counts. threshold: fixed ones.
-    """
-
-    weight: np.ndarray
-    threshold: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Swept:
     """Kept impostor pairs, and how they were chosen.
 
-    pairs: entries of rows, entries of columns, and scores; taken out when they are filed.
-    cuts: (level,) falling; a pair above cut k, and no higher one, weighs 2 ** k. failed: entries
-    of the comparisons that failed. genuine: scores of the protocol's genuine pairs, NaN where
-    the comparison failed. extremes: lowest and highest score of all.
+    Attributes
+    ----------
+    impostors : columns of the pairs: entries of rows, entries of columns, scores, and for a list
+        with unequal weights these; the columns are taken out when the pairs are filed.
+    cuts : (level,) falling; a pair above cut k, and no higher one, weighs 2 ** k.
+    failed : entries of rows and of columns of the impostor comparisons that failed.
+    genuine_scores : of the protocol's genuine pairs, NaN where the comparison failed.
+    extremes : lowest and highest score of all.
     """
 
-    pairs: list[np.ndarray]
+    impostors: list[np.ndarray]
     cuts: np.ndarray
-    failed: tuple[np.ndarray, np.ndarray]
-    genuine: np.ndarray
+    failed: list[np.ndarray]
+    genuine_scores: np.ndarray
     extremes: tuple[float, float]
 
 
-def sweep(scores: xr.DataArray, protocol: Protocol, needs: Needs, progress: bool) -> Swept:
-    """Scan every block of a tensor that contains pairs, some blocks at a time."""
+def sweep(
+    scores: xr.DataArray,
+    protocol: Protocol,
+    least_weights: np.ndarray,
+    thresholds: np.ndarray,
+    progress: bool | Callable[[float], None],
+) -> Swept:
+    """Scan every block of a tensor that contains pairs, some blocks at a time.
+
+    least_weights : (curve, level) down to which impostor weight of each curve all pairs are kept.
+    thresholds : (level,) above which all pairs are kept.
+    progress : whether to show a bar; or what is called with the share that is done.
+    """
     side = block_side(max(scores.shape))
     array = scores.data.rechunk(side)
-    blocks = _blocks(array.numblocks, protocol.symmetric)
-    asked = _genuine_by_block(protocol, side)
-    sides = dask.delayed(_Sides.of(protocol), traverse=False)
-    chosen = Selection(protocol, needs)
-    failed = [(np.empty(0, np.int32), np.empty(0, np.int32))]
-    extremes = []
-    genuine = np.full(len(protocol.genuine[0]), np.nan, scores.dtype)
     delayed = array.to_delayed(optimize_graph=False)
-    with (
-        threads(),
-        tqdm(total=len(blocks), desc="sweep", unit="block", disable=not progress) as bar,
-    ):
-        done = 0
-        while done < len(blocks):
+    blocks = [(i, j) for i, j in np.ndindex(array.numblocks) if not protocol.symmetric or i <= j]
+    blocks = [blocks[k] for k in np.random.default_rng(0).permutation(len(blocks))]
+    row, col = protocol.genuine_row, protocol.genuine_col - protocol.offset
+    genuine_pairs = pd.DataFrame({"i": row // side, "j": col // side}).groupby(["i", "j"]).indices
+    genuine_scores = np.full(len(protocol.genuine_row), np.nan, scores.dtype)
+    some_left_out = np.any(protocol.cells_of_kinds < 0)
+    labels = BlockLabels(
+        person=protocol.person,
+        kind=protocol.kind,
+        cells=protocol.cells_of_kinds if some_left_out else None,
+        offset=protocol.offset,
+        symmetric=protocol.symmetric,
+    )
+    labels = dask.delayed(labels, traverse=False)
+    selection = Selection(protocol, least_weights, thresholds)
+    failed, extremes = [], []
+    bar = tqdm(total=len(blocks), desc="sweep", unit="block", disable=progress is not True)
+    with threads(), bar:
+        while len(extremes) < len(blocks):
+            done = len(extremes)
             size = max(FIRST_BATCH // side**2, min(done // 4, len(blocks) // BATCHES), 1)
             batch = blocks[done : done + size]
-            floor = dask.delayed(chosen.floor(scores.dtype), traverse=False)
+            floor = dask.delayed(selection.floor(scores.dtype), traverse=False)
             tasks = []
             for i, j in batch:
-                places = asked.get((i, j), _NOTHING)[1:]
-                origin = i * side, j * side
-                tasks.append(_SCAN(delayed[i, j], origin, sides, floor, places))
-            found = dask.compute(*tasks)
-            chosen.add([part.pairs for part in found])
-            for block, part in zip(batch, found, strict=True):
+                pairs = genuine_pairs.get((i, j), NONE)
+                places = row[pairs] - i * side, col[pairs] - j * side
+                tasks.append(_SCAN(delayed[i, j], (i * side, j * side), labels, floor, *places))
+            scanned = dask.compute(*tasks)
+            selection.add([part.pairs for part in scanned])
+            for block, part in zip(batch, scanned):
+                genuine_scores[genuine_pairs.get(block, NONE)] = part.genuine_scores
                 failed.append(part.failed)
                 extremes.append(part.extremes)
-                if block in asked:
-                    genuine[asked[block][0]] = part.genuine
-            done += len(batch)
             bar.update(len(batch))
-    rows, cols = zip(*failed, strict=True)
-    lowest, highest = zip(*extremes, strict=True)
+            if callable(progress):
+                progress(len(extremes) / len(blocks))
     return Swept(
-        chosen.kept(),
-        chosen.cuts,
-        (np.concatenate(rows), np.concatenate(cols)),
-        genuine,
-        (min(lowest), max(highest)),
+        impostors=selection.kept(),
+        cuts=selection.cuts,
+        failed=[np.concatenate(entries) for entries in zip(*failed)],
+        genuine_scores=genuine_scores,
+        extremes=(min(low for low, _ in extremes), max(high for _, high in extremes)),
     )
-
-
-def _blocks(shape: tuple[int, int], symmetric: bool) -> list[tuple[int, int]]:
-    """The blocks that contain pairs, in an order that is drawn once."""
-    every = [(i, j) for i in range(shape[0]) for j in range(shape[1]) if not symmetric or i <= j]
-    order = np.random.default_rng(0).permutation(len(every))
-    return [every[k] for k in order]
-
-
-_NOTHING = (np.empty(0, int),) * 3
-
-
-def _genuine_by_block(protocol: Protocol, side: int) -> dict:
-    """Of each block with genuine pairs: which of them, and their rows and columns in the block."""
-    row, col = protocol.genuine[0], protocol.genuine[1] - protocol.offset
-    block = np.stack([row // side, col // side])
-    order = np.lexsort(block)
-    new_block = np.any(np.diff(block[:, order]) != 0, axis=0)
-    found = {}
-    for places in np.split(order, np.flatnonzero(new_block) + 1):
-        i, j = (int(part) for part in block[:, places[0]])
-        found[i, j] = places, row[places] - i * side, col[places] - j * side
-    return found
 
 
 @contextmanager
@@ -157,77 +146,72 @@ def threads():
 # --- one block -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Sides:
-    """What a block must know of the protocol."""
+class BlockLabels(NamedTuple):
+    """What a block must know of the protocol; cells only where some pairs are left out."""
 
-    persons: tuple[np.ndarray, np.ndarray]
-    kinds: tuple[np.ndarray, np.ndarray]
-    cell_of: np.ndarray | None
+    person: np.ndarray
+    kind: np.ndarray
+    cells: np.ndarray | None
     offset: int
-    triangle: bool
-
-    @classmethod
-    def of(cls, protocol: Protocol) -> "_Sides":
-        """The codes of rows and of columns; cells only where some pairs are left out."""
-        rows, cols = slice(0, protocol.n_probes), slice(protocol.offset, None)
-        persons = protocol.person[rows], protocol.person[cols]
-        kinds = protocol.kind[rows], protocol.kind[cols]
-        cells = protocol.cell_of if np.any(protocol.cell_of < 0) else None
-        return cls(persons, kinds, cells, protocol.offset, protocol.symmetric)
+    symmetric: bool
 
 
-class _Part(NamedTuple):
-    """What a block contains: kept pairs (row, column, score, level), failed ones, genuine scores."""
+class ScannedBlock(NamedTuple):
+    """What is read from a block: kept pairs (row, column, score, level), failed ones, and so on."""
 
-    pairs: tuple
+    pairs: list[np.ndarray]
     failed: tuple[np.ndarray, np.ndarray]
-    genuine: np.ndarray
+    genuine_scores: np.ndarray
     extremes: tuple[float, float]
 
 
-def _scan(block: np.ndarray, origin, sides: _Sides, floor: tuple, places: tuple) -> _Part:
-    """Choose among the impostor pairs of a block; read the genuine scores that lie in it."""
+def _scan(block: np.ndarray, origin, labels: BlockLabels, floor, genuine_row, genuine_col):
+    """Choose among the impostor pairs of a block; read the genuine scores that lie in it.
+
+    origin : row and column of the tensor where the block begins. genuine_row, genuine_col : places
+    in the block.
+    """
     block = np.ascontiguousarray(block)
-    n_rows, n_cols = block.shape
-    rows, cols = slice(origin[0], origin[0] + n_rows), slice(origin[1], origin[1] + n_cols)
-    persons = sides.persons[0][rows], sides.persons[1][cols]
+    first_row, first_col = origin[0], origin[1] + labels.offset  # entries
+    row_person = labels.person[first_row : first_row + block.shape[0]]
+    col_person = labels.person[first_col : first_col + block.shape[1]]
     row, col = np.empty((2, block.size + 1), np.int32)
     score, level = np.empty(block.size + 1, block.dtype), np.empty(block.size + 1, np.uint8)
-    out = row, col, score, level
-    n = kernels.select(block, origin, sides.offset, persons, *floor, sides.triangle, *out)
-    pairs = tuple(part[:n].copy() for part in out)
-    if sides.cell_of is not None:
-        row, col = pairs[0], pairs[1] - sides.offset
-        wanted = sides.cell_of[sides.kinds[0][row], sides.kinds[1][col]] >= 0
-        pairs = tuple(part[wanted] for part in pairs)
+    n = kernels.select(
+        block, origin, labels.offset, (row_person, col_person), *floor, labels.symmetric,
+        row, col, score, level,
+    )  # fmt: skip
+    kept = slice(0, n)
+    if labels.cells is not None:
+        kept = np.flatnonzero(labels.cells[labels.kind[row[:n]], labels.kind[col[:n]]] >= 0)
+    pairs = [column[kept].copy() for column in (row, col, score, level)]
     extremes = float(block.min()), float(block.max())
     failed = np.empty(0, np.int32), np.empty(0, np.int32)
     if not np.all(np.isfinite(extremes)):
-        failed = _failed(block, origin, sides, persons)
+        n_infinite = int(np.isinf(block).sum())
+        require(
+            n_infinite == 0,
+            f"{n_infinite} score(s) of a block are infinite; mark failed comparisons as missing, "
+            "or NaN",
+        )
+        row, col = np.nonzero(np.isnan(block))
+        failed = _impostors_of(row + first_row, col + first_col, labels)
         lowest = np.fmin.reduce(block, axis=None, initial=np.inf)
         extremes = float(lowest), float(np.fmax.reduce(block, axis=None, initial=-np.inf))
-    return _Part(pairs, failed, block[places[0], places[1]], extremes)
+    return ScannedBlock(pairs, failed, block[genuine_row, genuine_col], extremes)
 
 
 _SCAN = dask.delayed(_scan, pure=False)
 
 
-def _failed(block: np.ndarray, origin, sides: _Sides, persons: tuple) -> tuple:
-    """Entries of the impostor comparisons of a block that failed; infinite scores are refused."""
-    endless = int(np.isinf(block).sum())
-    require(
-        endless == 0,
-        f"{endless} score(s) of a block are infinite; mark failed comparisons as missing, or NaN",
-    )
-    row, col = np.nonzero(np.isnan(block))
-    impostor = persons[0][row] != persons[1][col]
-    row, col = row + origin[0], col + origin[1]
-    if sides.triangle:
+def _impostors_of(row: np.ndarray, col: np.ndarray, labels: BlockLabels) -> tuple:
+    """Those of some pairs of entries that are impostor pairs."""
+    impostor = labels.person[row] != labels.person[col]
+    if labels.symmetric:
         impostor &= col > row
-    if sides.cell_of is not None:
-        impostor &= sides.cell_of[sides.kinds[0][row], sides.kinds[1][col]] >= 0
-    return row[impostor].astype(np.int32), (col[impostor] + sides.offset).astype(np.int32)
+    if labels.cells is not None:
+        impostor &= labels.cells[labels.kind[row], labels.kind[col]] >= 0
+    return row[impostor].astype(np.int32), col[impostor].astype(np.int32)
 
 
 # --- which pairs are kept ------------------------------------------------------------------------
@@ -241,115 +225,89 @@ def place_levels() -> np.ndarray:
     return np.minimum(np.log2(lowest_bit), N_LEVELS - 1).astype(np.uint8)
 
 
-@dataclass(eq=False)
 class Selection:
-    """The pairs that are kept so far, and the cuts that later pairs must exceed."""
+    """The pairs that are kept so far, and the cuts that later pairs must exceed.
 
-    protocol: Protocol
-    needs: Needs
-    columns: list = field(default_factory=lambda: [None] * 4)  # row, column, score and level
-    n: int = 0  # pairs in these columns
-    n_after_drop: int = 0
-    cuts: np.ndarray = field(default_factory=lambda: np.full(N_LEVELS, -np.inf))
-    counts: np.ndarray | None = None  # (level, bin)
-    mass: np.ndarray | None = None  # (curve, bin) weight of pairs
-    low: float = 0.0
-    scale: float = 1.0
+    batches : (row, column, score, level) of the pairs of each batch of blocks.
+    counts : (level, bin) pairs by score. mass : (curve, bin) their weight.
+    """
+
+    def __init__(self, protocol: Protocol, least_weights, thresholds) -> None:
+        self.protocol, self.least_weights, self.thresholds = protocol, least_weights, thresholds
+        self.cuts = np.full(N_LEVELS, -np.inf)
+        self.batches: list[list[np.ndarray]] = []
+        self.n = self.n_after_drop = 0
+        self.counts = np.zeros((N_LEVELS, BINS), np.int64)
+        self.mass = np.zeros((len(least_weights), BINS))
+        self.low = self.bins_per_score = np.nan
 
     def floor(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
         """The score that a pair at each place must exceed, and the level of each place."""
         levels = place_levels()
         return self.cuts.astype(dtype)[levels], levels
 
-    def add(self, parts: list[tuple]) -> None:
+    def add(self, blocks: list[list[np.ndarray]]) -> None:
         """Add the pairs of some blocks and let the cuts rise."""
-        parts = [part for part in parts if len(part[0])]
-        if not parts:
+        row, col, score, level = batch = [np.concatenate(column) for column in zip(*blocks)]
+        if len(score) == 0:
             return
-        if self.counts is None:
-            self._begin_counting(np.concatenate([score for _, _, score, _ in parts]))
-        self._make_room(sum(len(part[0]) for part in parts), parts[0])
-        for part in parts:
-            row, col, score, level = part
-            kernels.count(score, level, self.low, self.scale, self.counts)
-            self._add_mass(row, col, score)
-            for column, values in zip(self.columns, part, strict=True):
-                column[self.n : self.n + len(values)] = values
-            self.n += len(row)
-        self.cuts = np.maximum(self.cuts, self._new_cuts().astype(parts[0][2].dtype))
+        if np.isnan(self.low):  # bins wide enough for more than the first scores show
+            low, high = float(score.min()), float(score.max())
+            spread = max(high - low, 1e-6 * max(abs(high), 1.0))
+            self.low, self.bins_per_score = low - spread / 2, BINS / (2 * spread)
+        protocol = self.protocol
+        kernels.count(
+            row, col, score, level, protocol.scale, protocol.kind, protocol.cells_of_kinds,
+            self.low, self.bins_per_score, self.counts, self.mass,
+        )  # fmt: skip
+        self.batches.append(batch)
+        self.n += len(score)
+        self.cuts = np.maximum(self.cuts, self._enough().astype(score.dtype))
         if self.n > 1.1 * self.n_after_drop + SLACK:
             self._drop()
 
-    def kept(self) -> list[np.ndarray]:
-        """Rows, columns and scores of the pairs above the cuts."""
-        if self.columns[0] is None:
-            return [np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32)]
-        self._drop()
-        return [column[: self.n] for column in self.columns[:3]]
-
-    def _make_room(self, more: int, part: tuple) -> None:
-        """Longer columns, if they are too short."""
-        length = 0 if self.columns[0] is None else len(self.columns[0])
-        if self.n + more <= length:
-            return
-        length = max(self.n + more, int(1.2 * length))
-        for number, values in enumerate(part):  # one after the other, for the sake of memory
-            column = np.empty(length, values.dtype)
-            if self.columns[number] is not None:
-                column[: self.n] = self.columns[number][: self.n]
-            self.columns[number] = column
+    def _enough(self) -> np.ndarray:
+        """For each level the lowest edge of a bin that hardly more pairs exceed than are needed."""
+        above = (
+            self.counts[::-1, ::-1].cumsum(0).cumsum(1)[::-1, ::-1]
+        )  # of a level and higher ones
+        n_above = above[0]
+        precise = int(np.searchsorted(-n_above, -MARGIN * PRECISE))
+        first_bins = [precise]
+        for threshold in self.thresholds:
+            place = (threshold - self.low) * self.bins_per_score - 1
+            first_bins.append(int(np.clip(place, 0, BINS - 1)))
+        mass_above = self.mass[:, ::-1].cumsum(1)[:, ::-1]
+        for level in self.least_weights.T:
+            reached = [
+                np.searchsorted(-heavier, -MARGIN * least) - 1
+                for heavier, least in zip(mass_above, level)
+            ]
+            first_bins.append(max(int(max(reached)), 0))
+        exact = min(b for b in first_bins if b == precise or n_above[b] <= MOST_EXACT)
+        edges = [exact]
+        n_exact = n_above[exact] if exact < BINS else 0
+        for k in range(1, N_LEVELS):
+            enough = max(PRECISE / 2, n_exact / 2**k)
+            lowest = int(np.searchsorted(-above[k], -MARGIN * enough))
+            edges.append(min(lowest, edges[-1]))
+        edges = np.array(edges)
+        return np.where(edges > 0, self.low + edges / self.bins_per_score, -np.inf)
 
     def _drop(self) -> None:
         """Drop the pairs that no longer exceed the cut of their level."""
-        in_use = [column[: self.n] for column in self.columns]
-        self.n = self.n_after_drop = int(kernels.drop(*in_use, self.cuts))
+        for number, batch in enumerate(self.batches):
+            _, _, score, level = batch
+            exceeds = np.flatnonzero(score > self.cuts.astype(score.dtype)[level])
+            self.batches[number] = [column[exceeds] for column in batch]
+        self.n = self.n_after_drop = sum(len(batch[0]) for batch in self.batches)
 
-    def _begin_counting(self, score: np.ndarray) -> None:
-        """Bins for scores, wide enough for more than the first ones show."""
-        low, high = float(score.min()), float(score.max())
-        spread = max(high - low, 1e-6 * max(abs(high), 1.0))
-        self.low, self.scale = low - spread / 2, BINS / (2 * spread)
-        self.counts = np.zeros((N_LEVELS, BINS), np.int64)
-        if len(self.needs.weight) > 1 or not self.protocol.equal_scale:
-            self.mass = np.zeros((len(self.needs.weight), BINS))
-
-    def _add_mass(self, row, col, score: np.ndarray) -> None:
-        """Add the weight of pairs to their bins, for each curve, where it is not their number."""
-        if self.mass is None:
-            return
-        bins = np.clip((score - self.low) * self.scale, 0, BINS - 1).astype(np.int64)
-        weight = self.protocol.scale[row] * self.protocol.scale[col]
-        cell = self.protocol.cells(row, col) if len(self.mass) > 1 else None
-        for curve, sums in enumerate(self.mass):
-            own = slice(None) if cell is None else cell == curve
-            sums += np.bincount(bins[own], weight[own], BINS)
-
-    def _new_cuts(self) -> np.ndarray:
-        """The lowest edge of a bin, for each level, that not many more exceed than are needed."""
-        above = self.counts[::-1].cumsum(0)[::-1]  # of this level and higher ones
-        above = above[:, ::-1].cumsum(1)[:, ::-1]
-        first = self._exact_bin(above[0])
-        cuts = [first]
-        for k in range(1, N_LEVELS):
-            enough = max(PRECISE / 2, above[0][first] / 2**k if first < BINS else 0)
-            lowest = int(np.searchsorted(-above[k], -MARGIN * enough))
-            cuts.append(min(lowest, cuts[-1]))
-        edges = self.low + np.array(cuts) / self.scale
-        return np.where(np.array(cuts) > 0, edges, -np.inf)
-
-    def _exact_bin(self, above: np.ndarray) -> int:
-        """The bin from which on all pairs are kept; above: (bin,) pairs in it and higher ones."""
-        bins = [int(np.searchsorted(-above, -MARGIN * PRECISE))]
-        for threshold in self.needs.threshold:
-            bins.append(int(np.clip((threshold - self.low) * self.scale - 1, 0, BINS - 1)))
-        by_curve = above[None]
-        if self.mass is not None:
-            by_curve = self.mass[:, ::-1].cumsum(1)[:, ::-1]
-        for level in self.needs.weight.T:
-            reached = [
-                np.searchsorted(-heavier, -MARGIN * least) - 1
-                for heavier, least in zip(by_curve, level, strict=True)
-            ]
-            bins.append(max(int(max(reached)), 0))
-        affordable = [b for b in bins if b == bins[0] or above[b] <= MOST_EXACT]
-        return min(affordable)
+    def kept(self) -> list[np.ndarray]:
+        """Rows, columns and scores of the pairs above the cuts."""
+        if not self.batches:
+            return [np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32)]
+        self._drop()
+        columns = []
+        for _ in range(3):  # one column at a time, so that no pair is in memory twice
+            columns.append(np.concatenate([batch.pop(0) for batch in self.batches]))
+        return columns

@@ -10,7 +10,6 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import (
-    FAR_LEVEL,
     GROUP,
     IDENTITY,
     MODEL,
@@ -19,12 +18,14 @@ from frkit.base import (
     THRESHOLD_LEVEL,
     require,
     require_one_of,
+    require_returned,
     require_whole,
 )
 from frkit.engine.people import errors_of_entries
-from frkit.engine.protocol import Protocol, make_protocol
-from frkit.engine.rates import Tally, needs_of, ratio, tally_pairs
-from frkit.evaluation.evaluate import asked_levels
+from frkit.engine.protocol import make_protocol
+from frkit.engine.rates import ratio
+from frkit.engine.tally import Tally, tally_scores
+from frkit.evaluation.options import asked_levels, check_options
 from frkit.evaluation.tables import rates_table
 from frkit.scores.groups import checked_scores, models_of, turned
 
@@ -42,15 +43,15 @@ def contributions(
 ) -> xr.Dataset:
     """Share of every identity in FRR and FAR, and the effective number of erring identities.
 
-    An accepted impostor pair belongs half to the identity on either side. Shares of a level add up to 1. The
-    effective number 1 / Σ share² is the number of identities that would err if all that err did so equally: where
-    it is small, a rate hangs on a few people, or on wrong labels.
+    An accepted impostor pair belongs half to the identity on either side. Shares of a level add up
+    to 1. The effective number 1 / Σ share² is the number of identities that would err if all that
+    err did so equally: where it is small, a rate hangs on a few people, or on wrong labels.
 
     Parameters
     ----------
     scores : xr.DataArray or xr.Dataset
-        From `score_tensor`, `score_matrix` or `open_scores`, swept block by block; or a list of pairs from
-        `pairs` or `open_pairs` that names identities.
+        From `score_tensor`, `score_matrix` or `open_scores`, swept block by block; or a list of
+        pairs from `pairs` or `open_pairs` that names identities.
     far, threshold : sequence of float, optional
         FAR levels in (0, 1), or fixed thresholds, as in `evaluate`.
     by : str or list of str, optional
@@ -61,9 +62,10 @@ def contributions(
     Returns
     -------
     xr.Dataset
-        `frr_share`, `far_share` and `frr_identity` (the identity's own FRR, NaN with a single image) over (model,)
-        far_level or threshold_level, and identity; `frr_effective`, `far_effective`, `threshold`, `far`, `frr` over
-        the levels. Shares are NaN where there is no error. Coordinate `images`: images of each identity.
+        `frr_share`, `far_share` and `frr_identity` (the identity's own FRR, NaN with a single
+        image) over (model,) far_level or threshold_level, and identity; `frr_effective`,
+        `far_effective`, `threshold`, `far`, `frr` over the levels. Shares are NaN where there is no
+        error. Coordinate `images`: images of each identity.
 
     Raises
     ------
@@ -87,13 +89,13 @@ def contributions(
     scores = checked_scores(scores)
     named = f"{PROBE}_{IDENTITY}" in scores.coords
     require(named, "these pairs carry no identities, so nobody can be named")
+    check_options(scores, by=by, **options)
     levels = asked_levels(far, threshold, scores)
     models = models_of(scores)
     protocol = make_protocol(models[0], by=by, **options)
     parts = []
-    for model, fixed in zip(models, levels.fixed, strict=True):
-        needs = needs_of(protocol, levels.far, fixed, "all")
-        tally = tally_pairs(model, protocol, needs, np.empty(0), False)
+    for model, fixed in zip(models, levels.thresholds):
+        tally = tally_scores(model, protocol, far=levels.far, threshold=fixed)
         parts.append(_shares(tally, levels.far, fixed, by is not None))
     result = parts[0]
     if MODEL in scores.dims:
@@ -108,25 +110,22 @@ def contributions(
 
 def _shares(tally: Tally, far: np.ndarray, fixed: np.ndarray, grouped: bool) -> xr.Dataset:
     """Share of every identity in the errors of one model."""
-    protocol = tally.impostors.protocol
+    protocol = tally.protocol
     rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
-    rates = rates.drop_vars([GROUP, "reference_group"], errors="ignore")
-    accepted, rejected, genuine = errors_of_entries(tally, rates.threshold.values)
+    result = rates.drop_vars([GROUP, "reference_group"], errors="ignore")
     names, first = np.unique(protocol.images.identity, return_index=True)
-    n_identities = len(names)
-    accepted, rejected = (
-        np.stack([np.bincount(protocol.identity, row, n_identities) for row in part])
-        for part in (accepted, rejected)
+    accepted, rejected, genuine = errors_of_entries(tally, rates.threshold.values)
+    accepted, rejected, genuine = (
+        np.stack([np.bincount(protocol.identity, row, len(names)) for row in np.atleast_2d(errors)])
+        for errors in (accepted, rejected, genuine)
     )
-    genuine = np.bincount(protocol.identity, genuine, n_identities)
-    dims = (FAR_LEVEL if FAR_LEVEL in rates.dims else THRESHOLD_LEVEL, IDENTITY)
-    result = rates
+    dims = (*rates.threshold.dims, IDENTITY)
     for rate, weight in (("frr", rejected), ("far", accepted)):
         result[f"{rate}_share"] = dims, ratio(weight, weight.sum(1, keepdims=True))
         squared = (result[f"{rate}_share"] ** 2).sum(IDENTITY, skipna=False)
         result[f"{rate}_effective"] = 1 / squared
     result["frr_identity"] = dims, ratio(rejected, genuine)
-    images = np.bincount(protocol.images.identity_code, minlength=n_identities)
+    images = np.bincount(protocol.images.identity_code, minlength=len(names))
     coords = {IDENTITY: names, "images": (IDENTITY, images), "scores": _mark(tally)}
     if grouped:
         coords[GROUP] = IDENTITY, protocol.images.group[first]
@@ -146,16 +145,20 @@ def worst_pairs(
     identities: int = 5,
     pairs: int = 20,
 ) -> xr.Dataset:
-    """List the pairs behind the identities with the largest share of the errors; wrong labels show up here.
+    """List the pairs behind the identities with the largest share of the errors.
+
+    Wrong labels show up here.
 
     Parameters
     ----------
     scores : xr.DataArray
-        The tensor or list that `contributions` was given, without a model dimension (select one with .sel).
+        The tensor or list that `contributions` was given, without a model dimension (select one
+        with .sel).
     who : xr.Dataset
         What `contributions` returned, at one level (and one model): `.sel(far_level=1e-3)`.
     kind : {"genuine", "impostor"}
-        "genuine": rejected pairs, the least alike first; "impostor": accepted pairs, the most alike first.
+        "genuine": rejected pairs, the least alike first; "impostor": accepted pairs, the most alike
+        first.
     identities : int
         How many identities, those with the largest share first.
     pairs : int
@@ -164,8 +167,9 @@ def worst_pairs(
     Returns
     -------
     xr.Dataset
-        (pair,): `probe`, `reference` (image names), `probe_identity`, `reference_identity`, `score` (a distance
-        where the scores were read with distance=True), and `share`: that of the worse of the two identities.
+        (pair,): `probe`, `reference` (image names), `probe_identity`, `reference_identity`, `score`
+        (a distance where the scores were read with distance=True), and `share`: that of the worse
+        of the two identities.
 
     Raises
     ------
@@ -183,8 +187,7 @@ def worst_pairs(
     require_one_of("kind", kind, KINDS)
     identities = require_whole("identities", identities, 1)
     pairs = require_whole("pairs", pairs, 1)
-    made = isinstance(who, xr.Dataset) and {"threshold", "scores"} <= {*who.variables}
-    require(made, "who must be what fk.contributions returned, at one level")
+    require_returned("who", who, "fk.contributions", "threshold", "scores")
     scores = checked_scores(scores)
     require(MODEL not in scores.dims, "scores hold several models: select one with .sel(model=...)")
     over = ", ".join(map(str, who.threshold.dims))
@@ -194,49 +197,38 @@ def worst_pairs(
     )
     options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
     protocol = make_protocol(scores, by=who.attrs["by"] or None, **options)
-    names = np.unique(protocol.images.identity)
-    threshold = float(who.threshold)
-    threshold = 0.0 - threshold if turned(scores) else threshold
-    needs = needs_of(protocol, np.empty(0), np.array([threshold]), "all")
-    tally = tally_pairs(scores, protocol, needs, np.empty(0), False)
+    sign = -1.0 if turned(scores) else 1.0
+    threshold = 0.0 + sign * float(who.threshold)
+    tally = tally_scores(scores, protocol, threshold=np.array([threshold]))
     require(
         _mark(tally) == str(who["scores"].values),
         "who was made of other scores: give both the same, who = fk.contributions(scores, ...)",
     )
+    names = np.unique(protocol.images.identity)
     share = who["frr_share" if kind == "genuine" else "far_share"]
     share = np.nan_to_num(share.reindex({IDENTITY: names}).values)
     worst = np.argsort(-share, kind="stable")[:identities]
-    wanted = np.zeros(len(names), bool)
-    wanted[worst] = share[worst] > 0
-    row, col, score = _errors(tally, threshold, kind)
-    chosen = wanted[protocol.identity[row]] | wanted[protocol.identity[col]]
-    row, col, score = row[chosen], col[chosen], score[chosen]
-    sign = 1 if kind == "genuine" else -1  # the least alike, or the most alike, first
-    first = np.lexsort((col, row, sign * score))[:pairs]
-    shown = 0.0 - score[first] if turned(scores) else score[first]
-    return _labelled(protocol, share, row[first], col[first], shown)
-
-
-def _errors(tally: Tally, threshold: float, kind: str) -> tuple:
-    """Entries and scores of the rejected genuine pairs, or of the accepted impostor pairs."""
-    pairs = tally.genuine if kind == "genuine" else tally.impostors
-    wrong = pairs.score <= threshold if kind == "genuine" else pairs.score > threshold
+    among_worst = np.zeros(len(names), bool)
+    among_worst[worst] = share[worst] > 0
     if kind == "genuine":
-        wrong &= ~pairs.copy
-    return pairs.row[wrong], pairs.col[wrong], pairs.score[wrong]
-
-
-def _labelled(protocol: Protocol, share: np.ndarray, row, col, score) -> xr.Dataset:
-    """Pairs of entries with names."""
-    names = np.unique(protocol.images.identity)
-    probe, reference = protocol.identity[row], protocol.identity[col]
+        listed, score = tally.genuine, tally.genuine.score
+        wrong, order = (score <= threshold) & ~listed.copy, score  # the least alike first
+    else:
+        listed, score = tally.impostors, tally.impostors.score
+        wrong, order = score > threshold, -score
+    person = protocol.identity
+    wrong &= among_worst[person[listed.row]] | among_worst[person[listed.col]]
+    wrong = np.flatnonzero(wrong)
+    first = np.lexsort((listed.col[wrong], listed.row[wrong], order[wrong]))[:pairs]
+    shown = wrong[first]
+    row, col = listed.row[shown], listed.col[shown]
     columns = {
         "probe": protocol.images.names[protocol.image[row]],
         "reference": protocol.images.names[protocol.image[col]],
-        "probe_identity": names[probe],
-        "reference_identity": names[reference],
-        "score": score,
-        "share": np.maximum(share[probe], share[reference]),
+        "probe_identity": names[person[row]],
+        "reference_identity": names[person[col]],
+        "score": 0.0 + sign * score[shown],
+        "share": np.maximum(share[person[row]], share[person[col]]),
     }
-    found = {name: (PAIR, values) for name, values in columns.items()}
-    return xr.Dataset(found, {PAIR: np.arange(len(row))})
+    variables = {name: (PAIR, values) for name, values in columns.items()}
+    return xr.Dataset(variables, {PAIR: np.arange(len(row))})

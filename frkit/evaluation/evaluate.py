@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
 
-import dask
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    MODEL,
-    PROBE,
-    THRESHOLD_LEVEL,
-    listed,
-    real_numbers,
-    require,
-    require_flag,
-    require_inside,
-    require_one_of,
-    require_whole,
-)
-from frkit.data.labels import VARYING_RULES
+from frkit.base import MODEL, PROBE, THRESHOLD_LEVEL, require
 from frkit.engine.people import people_sums
 from frkit.engine.protocol import make_protocol
-from frkit.engine.rates import WORST_GROUP, needs_of, tally_pairs
 from frkit.engine.sweep import threads
-from frkit.evaluation.nodes import caution, provenance, tree
+from frkit.engine.tally import tally_scores
+from frkit.evaluation.cautions import caution
+from frkit.evaluation.nodes import provenance, tree
+from frkit.evaluation.options import asked_levels, check_options, far_levels, histogram_edges  # noqa: F401
 from frkit.evaluation.tables import distribution_table, rates_table, thinned
 from frkit.resampling import Resampling
-from frkit.scores.groups import checked_scores, models_of, turned
+from frkit.scores.groups import checked_scores, models_of
 
 WINDOW = 8  # images at either end and in the middle, whose scores are held against their transpose
-MOST_BINS = 100_000  # of a histogram
 LONG_SWEEP = 2e9  # scores from which a progress bar is shown unless told otherwise
-FAR_OF = ("all", WORST_GROUP)
 
 
 def evaluate(
@@ -50,7 +36,7 @@ def evaluate(
     impostors: str | Mapping[str, str] = "all",
     varying: str = "error",
     histogram: int | tuple[int, tuple[float, float]] | None = None,
-    progress: bool | None = None,
+    progress: bool | Callable[[float], None] | None = None,
 ) -> xr.DataTree:
     """FAR, FRR and EER of a matching system, with replicates, from one sweep over its scores.
 
@@ -111,8 +97,10 @@ def evaluate(
         A number of bins, or (bins, (low, high)), for `auc`, means, standard deviations and
         histograms. By default the bins reach from -1 to 1 for the cosine, else over all scores,
         which are read once more for that.
-    progress : bool, optional
-        A progress bar with the time that is left; by default for long sweeps only.
+    progress : bool or callable, optional
+        A progress bar with the time that is left; by default for long sweeps only. A callable is
+        given the share of a model's scores that is done, from 0 to 1; what it raises ends the
+        evaluation.
 
     Returns
     -------
@@ -157,7 +145,7 @@ def evaluate(
     {'replicate': 10, 'far_level': 2}
     """
     return evaluate_parts(
-        scores,
+        checked_scores(scores),
         far=far,
         threshold=threshold,
         far_of=far_of,
@@ -173,7 +161,7 @@ def evaluate(
 
 @threads()
 def evaluate_parts(
-    scores: xr.DataArray | xr.Dataset,
+    scores: xr.DataArray,
     *,
     far=None,
     threshold=None,
@@ -184,89 +172,59 @@ def evaluate_parts(
     impostors="all",
     varying: str = "error",
     histogram=None,
-    progress: bool | None = None,
+    progress: bool | Callable[[float], None] | None = None,
     rates: bool = True,
     people: bool = True,
 ) -> xr.DataTree:
-    """`evaluate`, of which error rates, or what people add to them, can be left out."""
-    require_one_of("varying", varying, VARYING_RULES)
-    require_one_of("far_of", far_of, FAR_OF)
-    drawn = resampling is None or hasattr(resampling, "weights")
-    require(drawn, f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}")
-    scores = checked_scores(scores)
+    """`evaluate` of scores from `checked_scores`; rates, or what people add, can be left out."""
+    check_options(scores, far_of, by, resampling, weighting, impostors, varying, progress)
     models = models_of(scores)
-    names = scores[MODEL] if MODEL in scores.dims else None
     levels = asked_levels(far, threshold, scores)
-    if not rates:
-        levels = levels._replace(far=levels.far[:0])
-    bar = scores.size > LONG_SWEEP if progress is None else require_flag("progress", progress)
-    edges = _edges(histogram, scores)
-    protocol = make_protocol(
-        scores.isel({MODEL: 0}, drop=True) if names is not None else scores,
-        by=by,
-        varying=varying,
-        weighting=weighting,
-        impostors=impostors,
-        resampling=resampling,
-    )
-    require(
-        far_of == "all" or len(protocol.groups) > 0,
-        f"far_of={far_of!r} needs groups: name an attribute with by=",
-    )
+    far = levels.far if rates else np.empty(0)
+    edges = histogram_edges(histogram, scores)
+    if progress is None:
+        progress = scores.size > LONG_SWEEP
+    options = {"by": by, "varying": varying, "weighting": weighting, "impostors": impostors}
+    protocol = make_protocol(models[0], resampling=resampling, **options)
     if protocol.symmetric:
         _check_transpose(models)
-    tables, sums, failed, thin, complete = [], [], [], [], protocol.symmetric
-    for model, fixed in zip(models, levels.fixed, strict=True):
-        needs = needs_of(protocol, levels.far, fixed, far_of)
-        tally = tally_pairs(model, protocol, needs, edges, bar)
-        table = rates_table(tally, levels.far, fixed, far_of) if rates else xr.Dataset()
+    tables, sums, failed, thin = [], [], [], []
+    complete = protocol.symmetric
+    for model, fixed in zip(models, levels.thresholds):
+        tally = tally_scores(
+            model,
+            protocol,
+            far=far,
+            threshold=fixed,
+            far_of=far_of,
+            edges=edges,
+            progress=progress,
+        )
+        table = rates_table(tally, far, fixed, far_of) if rates else xr.Dataset()
+        if rates and levels.labels is not None:
+            table = table.assign_coords({THRESHOLD_LEVEL: levels.labels})
+        if people and rates and protocol.people_known:
+            thresholds, rates_there = _points(table)
+            sums.append(people_sums(tally, thresholds, rates_there, auc=len(edges) > 0))
         if len(edges):
-            _check_bounds(tally.extremes, edges)
-            more = distribution_table(tally, edges)
-            table = table.merge(more).assign_attrs(more.attrs)
-        if people and rates and _people_are_known(protocol):
-            sums.append(people_sums(tally, *_points(table), auc=len(edges) > 0))
-        if levels.labels is not None and rates:
-            table = table.assign_coords(_threshold_labels(levels.labels, scores))
+            distributions = distribution_table(tally, edges)
+            table = table.merge(distributions).assign_attrs(distributions.attrs)
         tables.append(table)
-        failed.append(tally.genuine.n_failed)
-        complete &= failed[-1] == 0 and np.array_equal(tally.totals, protocol.impostor_totals)
+        failed.append(tally.n_failed)
         thin.append(thinned(tally))
-    caution(protocol, resampling, levels.far, tables, names, max(failed))
-    facts = provenance(scores, protocol, resampling, weighting, impostors, by, failed)
-    facts |= {"far_of": far_of, "thinned": thin, "complete": bool(complete)}
+        if complete:
+            no_impostor_failed = np.array_equal(tally.totals, protocol.impostor_totals)
+            complete = tally.n_failed == 0 and no_impostor_failed
+    names = scores[MODEL] if MODEL in scores.dims else None
+    caution(protocol, resampling, far, tables, names, max(failed))
+    facts = provenance(scores, protocol, resampling, weighting, impostors, by)
+    facts |= {
+        "failed_genuine_comparisons": failed,
+        "far_of": far_of,
+        "thinned": thin,
+        "complete": bool(complete),
+    }
     return tree(tables, sums, names, facts)
-
-
-def _people_are_known(protocol) -> bool:
-    """Not where the pairs of known people are drawn one by one, as if they were nobody's."""
-    return protocol.pairs is None or not (protocol.pairs.alone and protocol.pairs.identified)
-
-
-def _points(table: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds of the data's levels and EERs, and FAR or EER there."""
-    data = table.isel(column=0)
-    places, rates = [data.threshold.values], [data.far.values]
-    if "eer_group" in data:
-        places.append(data.eer_threshold_group.values)
-        rates.append(data.eer_group.values)
-    places.append(data.eer_threshold.values[None])
-    rates.append(data.eer.values[None])
-    return np.concatenate(places), np.concatenate(rates)
-
-
-def _threshold_labels(labels: np.ndarray, scores: xr.DataArray) -> dict:
-    """The coordinate of fixed thresholds, in the user's own sign."""
-    words = {"axis": "distance threshold (accept below)"} if turned(scores) else {}
-    return {THRESHOLD_LEVEL: xr.Variable(THRESHOLD_LEVEL, labels, words)}
-
-
-class Levels(NamedTuple):
-    """FAR levels, (level,), or fixed thresholds, (model, level): one is empty; their labels."""
-
-    far: np.ndarray
-    fixed: np.ndarray
-    labels: np.ndarray | None
 
 
 def _check_transpose(models: list[xr.DataArray]) -> None:
@@ -285,159 +243,12 @@ def _check_transpose(models: list[xr.DataArray]) -> None:
         )
 
 
-def _edges(histogram, scores: xr.DataArray) -> np.ndarray:
-    """Edges of the bins of a histogram; none where none is asked for."""
-    bins, bounds = _asked_bins(histogram)
-    if bins == 0:
-        return np.empty(0)
-    if bounds is None:
-        bounds = _bounds_of(scores)
-    elif turned(scores):
-        bounds = -bounds[1], -bounds[0]
-    return np.linspace(*bounds, bins + 1)
-
-
-def _check_bounds(extremes: tuple[float, float], edges: np.ndarray) -> None:
-    """Refuse a histogram that leaves scores out."""
-    (lowest, highest), low, high = extremes, edges[0], edges[-1]
-    slack = 1e-5 * (high - low)
-    require(
-        lowest >= low - slack and highest <= high + slack,
-        f"scores reach from {lowest:.6g} to {highest:.6g}, outside the histogram's bounds "
-        f"({low:.6g}, {high:.6g}); give wider ones with histogram=(bins, (low, high))",
-    )
-
-
-def _bounds_of(scores: xr.DataArray) -> tuple[float, float]:
-    """Where scores can lie: from -1 to 1 for the cosine; else one look at all of them."""
-    if scores.attrs.get("similarity") == "cosine":
-        return -1.0, 1.0
-    with threads():
-        low, high = (float(value) for value in dask.compute(scores.min(), scores.max()))
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
-
-
-def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
-    """FAR levels at equal steps of the logarithm, both ends included.
-
-    Parameters
-    ----------
-    lowest, highest : float
-        In (0, 1).
-    per_decade : int
-        Levels in a factor of ten, at least 1.
-
-    Returns
-    -------
-    np.ndarray
-        (far_level,), ascending.
-
-    Raises
-    ------
-    InputError
-        Unless 0 < lowest < highest < 1.
-
-    Examples
-    --------
-    >>> import frkit as fk
-    >>> fk.far_levels(1e-5, 1e-1, per_decade=1).tolist()
-    [1e-05, 0.0001, 0.001, 0.01, 0.1]
-    """
-    require_inside("lowest", lowest, 0, 1)
-    require_inside("highest", highest, 0, 1)
-    require(
-        0 < lowest < highest < 1,
-        f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}",
-    )
-    require(
-        require_whole("per_decade", per_decade, 1) <= 1000,
-        f"per_decade is 1,000 at most, got {per_decade}",
-    )
-    decades = np.log10(highest / lowest)
-    levels = np.logspace(
-        np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1)
-    )
-    levels = np.array(
-        [float(f"{level:.12g}") for level in levels]
-    )  # 1e-5 is 1e-5, so that .sel finds it
-    levels[[0, -1]] = lowest, highest
-    return levels
-
-
-def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
-    """FAR levels or fixed thresholds for the models of these scores, in the order given."""
-    require(far is None or threshold is None, "give far= or threshold=, not both")
-    models = scores[MODEL].values.tolist() if MODEL in scores.dims else None
-    if threshold is not None:
-        fixed, labels = _rows_of_models(threshold, models)
-        require(
-            fixed.ndim == 2 and fixed.size > 0 and bool(np.all(np.isfinite(fixed))),
-            f"threshold must be finite numbers, as many for every model; got {threshold!r}",
-        )
-        if turned(scores):
-            labels, fixed = fixed[0] if labels is None else labels, 0.0 - fixed
-        return Levels(np.empty(0), fixed, labels)
-    levels = (
-        far_levels(1e-5, 1e-1)
-        if far is None
-        else np.atleast_1d(real_numbers("far", far).astype(float))
-    )
-    inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
-    require(inside, f"far must lie in (0, 1), got {far!r}")
-    require(
-        len(np.unique(levels)) == len(levels),
-        f"far names a level twice; each level once: got {far!r}",
-    )
-    return Levels(levels, np.empty((len(models or [""]), 0)), None)
-
-
-def _rows_of_models(threshold, models: list[str] | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Thresholds (model, level), and labels of the levels where every model has its own."""
-    by_model = (
-        isinstance(threshold, Mapping)
-        or isinstance(threshold, xr.DataArray)
-        and MODEL in threshold.dims
-    )
-    if not by_model:
-        row = np.atleast_1d(real_numbers("threshold", threshold).astype(float))
-        return np.stack([row] * len(models or [""])), None
-    known = list(threshold) if isinstance(threshold, Mapping) else threshold[MODEL].values.tolist()
-    require(
-        models is not None and set(models) <= set(known),
-        f"threshold has rows for the models {listed(known)}, but the scores are of {listed(models or ['one model'])}; "
-        "give one row for each, or thresholds for all",
-    )
-    if isinstance(threshold, Mapping):
-        rows = [
-            np.atleast_1d(real_numbers("threshold", threshold[name]).astype(float))
-            for name in models
-        ]
-        even = all(row.shape == rows[0].shape for row in rows)
-        require(
-            even,
-            f"threshold must hold as many values for every model; got {[len(row) for row in rows]}",
-        )
-        return np.stack(rows), np.arange(len(rows[0]))
-    rows = threshold.sel({MODEL: models}).transpose(MODEL, ...)
-    require(rows.ndim <= 2, f"threshold must run over {MODEL!r} and one other dim, got {rows.dims}")
-    rows = rows if rows.ndim == 2 else rows.expand_dims(THRESHOLD_LEVEL, -1)
-    level = rows.dims[1]
-    return rows.values.astype(float), rows[level].values if level in rows.coords else np.arange(
-        rows.shape[1]
-    )
-
-
-def _asked_bins(histogram) -> tuple[int, tuple[float, float] | None]:
-    """Number of bins, 0 for none, and their range where one is given."""
-    if histogram is None:
-        return 0, None
-    two = isinstance(histogram, (tuple, list)) and len(histogram) == 2
-    bins, bounds = histogram if two else (histogram, None)
-    ends = real_numbers("histogram", (0, 1) if bounds is None else bounds)
-    some = isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS
-    require(
-        some and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
-        f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low < high; "
-        f"got {histogram!r}",
-    )
-    return int(bins), bounds
+def _points(table: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Thresholds of the data's levels and EERs, and FAR or EER there."""
+    data = table.isel(column=0)
+    thresholds, rates = [data.threshold.values], [data.far.values]
+    if "eer_group" in data:
+        thresholds.append(data.eer_threshold_group.values)
+        rates.append(data.eer_group.values)
+    thresholds = np.concatenate([*thresholds, [data.eer_threshold.item()]])
+    return thresholds, np.concatenate([*rates, [data.eer.item()]])

@@ -1,4 +1,4 @@
-"""What the field prints of a verification protocol: accuracy over folds, STD and SER, minDCF, Cllr, d', zero-FMR."""
+"""What the field prints of a verification protocol: accuracy over folds, minDCF, Cllr, d' ..."""
 
 import numpy as np
 import xarray as xr
@@ -13,6 +13,7 @@ from frkit.base import (
     PAIR,
     PROBE,
     REFERENCE,
+    UNKNOWN,
     affordable,
     require_inside,
     require_whole,
@@ -54,21 +55,22 @@ def verification_metrics(
     cost_miss: float = 1.0,
     cost_fa: float = 1.0,
 ) -> xr.Dataset:
-    """Numbers that tables of the field print: accuracy over folds, minDCF, Cllr, d', zero-FMR, FMR100 and FMR1000.
+    """Numbers that tables of the field print, such as accuracy over folds, minDCF and Cllr.
 
-    All pairs weigh the same. For what is sure about error rates take `evaluate` and `band`: folds share people, so
-    that their spread says little of new ones.
+    All pairs weigh the same. For what is sure about error rates take `evaluate` and `band`: folds
+    share people, so that their spread says little of new ones.
 
     Parameters
     ----------
     scores : xr.DataArray or xr.Dataset
-        A list of pairs from `pairs` or `open_pairs`, or a tensor, whose scores are then all held in memory.
+        A list of pairs from `pairs` or `open_pairs`, or a tensor, whose scores are then all held in
+        memory.
     by : str or list of str, optional
-        Attribute(s) whose groups get numbers of their own, from the pairs within the group and at the group's own
-        thresholds, as in RFW's tables.
+        Attribute(s) whose groups get numbers of their own, from the pairs within the group and at
+        the group's own thresholds, as in RFW's tables.
     folds : int
-        Of a list: the genuine pairs are cut into so many equal parts in their order, and the impostor pairs too, which
-        gives the folds of LFW's and RFW's files. A tensor has none.
+        Of a list: the genuine pairs are cut into so many equal parts in their order, and the
+        impostor pairs too, which gives the folds of LFW's and RFW's files. A tensor has none.
     p_target : float in (0, 1)
         Prior probability of a genuine pair, for the detection cost.
     cost_miss, cost_fa : float
@@ -77,25 +79,27 @@ def verification_metrics(
     Returns
     -------
     xr.Dataset
-        Over (model): `accuracy` (mean over folds, the threshold of each chosen on the others), `accuracy_error` (its
-        standard error, as LFW prints it), `accuracy_fold` also over fold, `best_accuracy` and `best_threshold` (halfway
-        between two scores, the strictest of equals), `min_dcf` (divided by the cost of the better blind decision),
-        `cllr` and `min_cllr`, `d_prime`, `zero_fmr`, `fmr100`, `fmr1000`; with groups the same with `_group`, and
-        `std` and `ser` of the groups' accuracies. NaN where a group has too few pairs.
+        Over (model): `accuracy` (mean over folds, the threshold of each chosen on the others),
+        `accuracy_error` (its standard error, as LFW prints it), `accuracy_fold` also over fold,
+        `best_accuracy` and `best_threshold` (halfway between two scores, the strictest of equals),
+        `min_dcf` (divided by the cost of the better blind decision), `cllr` and `min_cllr`,
+        `d_prime`, `zero_fmr`, `fmr100`, `fmr1000`; with groups the same with `_group`, and `std`
+        and `ser` of the groups' accuracies. NaN where a group has too few pairs.
 
     Raises
     ------
     InputError
-        For no scores of pairs, unknown attributes, fewer than two folds, a prior or cost out of range, or a tensor too
-        large for memory.
+        For no scores of pairs, unknown attributes, fewer than two folds, a prior or cost out of
+        range, or a tensor too large for memory.
 
     References
     ----------
-    Huang et al. (2007), Labeled faces in the wild (folds, standard error). Wang & Deng (2020), Mitigating bias in face
-    recognition using skewness-aware reinforcement learning (STD, SER). Martin & Przybocki (2000), the NIST speaker
-    recognition evaluation (detection cost). Brümmer & du Preez (2006), Application-independent evaluation of speaker
-    detection, eq. 14 (Cllr). Daugman (2000), Biometric decision landscapes (d'). Maio et al. (2002), FVC2000
-    (zero-FMR, FMR100, FMR1000).
+    Huang et al. (2007), Labeled faces in the wild (folds, standard error). Wang & Deng (2020),
+    Mitigating bias in face recognition using skewness-aware reinforcement learning (STD, SER).
+    Martin & Przybocki (2000), the NIST speaker recognition evaluation (detection cost). Brümmer &
+    du Preez (2006), Application-independent evaluation of speaker detection, eq. 14 (Cllr). Daugman
+    (2000), Biometric decision landscapes (d'). Maio et al. (2002), FVC2000 (zero-FMR, FMR100,
+    FMR1000).
 
     Examples
     --------
@@ -107,145 +111,136 @@ def verification_metrics(
     """
     scores = checked_scores(scores)
     require_inside("p_target", p_target, 0, 1)
-    for name, cost in (("cost_miss", cost_miss), ("cost_fa", cost_fa)):
-        require_inside(name, cost, 0, np.inf)
-    listed = PAIR in scores.dims
-    n_folds = require_whole("folds", folds, 2) if listed else 0
+    require_inside("cost_miss", cost_miss, 0, np.inf)
+    require_inside("cost_fa", cost_fa, 0, np.inf)
+    n_folds = require_whole("folds", folds, 2) if PAIR in scores.dims else 0
     costs = cost_miss * p_target, cost_fa * (1 - p_target)
-    genuine, counted, label = _kinds(scores, by)
-    groups = np.empty(0, str) if by is None else groups_among(label, by)
-    parts = []
-    for values in (model.values for model in models_of(scores)):
-        here = counted & ~np.isnan(values)
-        sets = [here, *(here & (label == name) for name in groups)]
-        everyone, *of_groups = (
-            _numbers(values[own & genuine], values[own & ~genuine], n_folds, costs) for own in sets
-        )
-        parts.append(_labelled(everyone, of_groups, groups, turned(scores)))
-    return (
-        xr.concat(parts, scores[MODEL].variable.to_index_variable())
-        if MODEL in scores.dims
-        else parts[0]
-    )
+    genuine, compared = _kinds(scores)
+    groups, label = [], None
+    if by is not None:
+        probe, reference = labels_of_sides(scores, by)
+        probe = probe if PAIR in scores.dims else probe[:, None]
+        label = np.where(probe == reference, probe, UNKNOWN)
+        groups = groups_among(label, by)
+    results = []
+    for model in models_of(scores):
+        present = compared & ~np.isnan(model.values)
+        numbers = []
+        for chosen in [present, *(present & (label == group) for group in groups)]:
+            pairs = model.values[chosen & genuine], model.values[chosen & ~genuine]
+            numbers.append(xr.Dataset(_numbers(*pairs, n_folds, costs)))
+        results.append(_with_groups(numbers, groups))
+    result = results[0]
+    if MODEL in scores.dims:
+        result = xr.concat(results, scores[MODEL].variable.to_index_variable())
+    for name in result.data_vars:
+        if turned(scores) and name.startswith("best_threshold"):
+            result[name] = 0.0 - result[name]
+        result[name].attrs["long_name"] = WORDS[name.removesuffix("_group")]
+    return result
 
 
-def _kinds(scores: xr.DataArray, by) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Which pairs are genuine, which count, and the label that both sides have, shaped as the scores of a model."""
-    listed = PAIR in scores.dims
-    if listed:
+def _kinds(scores: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
+    """Which pairs are genuine, and which count, shaped as the scores of a model."""
+    if PAIR in scores.dims:
         genuine = scores[GENUINE].values.astype(bool)
-        itself = (
-            scores[PROBE].values == scores[REFERENCE].values
-            if PROBE in scores.coords
-            else np.zeros_like(genuine)
-        )
-        counted = ~itself
-    else:
-        size = scores.sizes[PROBE] * scores.sizes[REFERENCE]
-        affordable(16 * size, f"all {size:,} scores at once; select images, or a list of pairs")
-        identity = labels_of_sides(scores, IDENTITY)
-        genuine = identity[0][:, None] == identity[1]
-        counted = scores[PROBE].values[:, None] != scores[REFERENCE].values
-        counted &= np.triu(np.ones(counted.shape, bool), 1) if is_symmetric(scores) else True
-    if by is None:
-        return genuine, counted, None
-    probe, reference = labels_of_sides(scores, by)
-    probe = probe if listed else probe[:, None]
-    return genuine, counted, np.where(probe == reference, probe, "unknown")
+        if PROBE not in scores.coords:
+            return genuine, np.ones_like(genuine)
+        return genuine, scores[PROBE].values != scores[REFERENCE].values
+    size = scores.sizes[PROBE] * scores.sizes[REFERENCE]
+    affordable(16 * size, f"all {size:,} scores at once; select images, or a list of pairs")
+    probe, reference = labels_of_sides(scores, IDENTITY)
+    compared = scores[PROBE].values[:, None] != scores[REFERENCE].values
+    if is_symmetric(scores):
+        compared &= np.triu(np.ones(compared.shape, bool), 1)
+    return probe[:, None] == reference, compared
 
 
-def _numbers(
-    genuine: np.ndarray, impostor: np.ndarray, n_folds: int, costs: tuple[float, float]
-) -> dict:
+def _numbers(genuine: np.ndarray, impostor: np.ndarray, n_folds: int, costs: tuple) -> dict:
     """All numbers of one set of genuine and impostor scores."""
     if min(len(genuine), len(impostor)) == 0:  # the same names, and no number
-        return {
-            name: value * np.nan
-            for name, value in _numbers(np.zeros(1), np.zeros(1), n_folds, costs).items()
-        }
-    points, frr, far = rates_at_scores(genuine, impostor)
+        numbers = _numbers(np.zeros(1), np.zeros(1), n_folds, costs)
+        return {name: (dims, value * np.nan) for name, (dims, value) in numbers.items()}
+    _, frr, far = rates_at_scores(genuine, impostor)
     accuracy, threshold = best_accuracy(genuine, impostor)
     numbers = {"best_accuracy": accuracy, "best_threshold": threshold}
+    accuracies = fold_accuracies(genuine, impostor, n_folds)
     if n_folds:
-        numbers["accuracy_fold"] = fold_accuracies(genuine, impostor, n_folds)
-        numbers["accuracy"] = numbers["accuracy_fold"].mean()
-        numbers["accuracy_error"] = numbers["accuracy_fold"].std(ddof=1) / np.sqrt(n_folds)
+        numbers["accuracy"] = accuracies.mean()
+        numbers["accuracy_error"] = accuracies.std(ddof=1) / np.sqrt(n_folds)
     spread = np.sqrt((genuine.var() + impostor.var()) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         numbers["d_prime"] = (genuine.mean() - impostor.mean()) / spread
     numbers["min_dcf"] = (costs[0] * frr + costs[1] * far).min() / min(costs)
     bits = np.logaddexp(0, -genuine).mean() + np.logaddexp(0, impostor).mean()
-    numbers |= {"cllr": bits / (2 * np.log(2)), "min_cllr": least_cllr(genuine, impostor)}
+    numbers["cllr"] = bits / (2 * np.log(2))
+    numbers["min_cllr"] = least_cllr(genuine, impostor)
     for name, level in (("zero_fmr", 0.0), ("fmr100", 1 / 100), ("fmr1000", 1 / 1000)):
         numbers[name] = frr[far <= level * (1 + 1e-12)].min()
+    numbers = {name: ((), value) for name, value in numbers.items()}
+    if n_folds:
+        numbers["accuracy_fold"] = FOLD, accuracies
     return numbers
 
 
-def rates_at_scores(
-    genuine: np.ndarray, impostor: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """FRR and FAR where each of the scores that occur is the threshold (accept above it), and below all of them."""
-    points = np.append(-np.inf, np.unique(np.concatenate([genuine, impostor])))
-    rejected, kept_out = (
-        np.searchsorted(np.sort(part), points, side="right") for part in (genuine, impostor)
-    )
-    return points, rejected / len(genuine), 1 - kept_out / len(impostor)
+def rates_at_scores(genuine: np.ndarray, impostor: np.ndarray) -> tuple:
+    """Thresholds at each distinct score and below all of them, and FRR and FAR there."""
+    thresholds = np.append(-np.inf, np.unique(np.concatenate([genuine, impostor])))
+    rejected = np.searchsorted(np.sort(genuine), thresholds, side="right")
+    not_accepted = np.searchsorted(np.sort(impostor), thresholds, side="right")
+    return thresholds, rejected / len(genuine), 1 - not_accepted / len(impostor)
 
 
 def best_accuracy(genuine: np.ndarray, impostor: np.ndarray) -> tuple[float, float]:
-    """The largest share of right decisions at any threshold, and the strictest such threshold."""
-    points, frr, far = rates_at_scores(genuine, impostor)
-    right = (len(genuine) * (1 - frr) + len(impostor) * (1 - far)) / (len(genuine) + len(impostor))
+    """The largest share of right decisions at any threshold, and the strictest such threshold.
+
+    A threshold lies halfway between two scores.
+    """
+    scores, frr, far = rates_at_scores(genuine, impostor)
+    n = len(genuine) + len(impostor)
+    right = (len(genuine) * (1 - frr) + len(impostor) * (1 - far)) / n
     # rounding must not decide between equals: shares differ by a pair at least
-    at = np.flatnonzero(right >= right.max() - 0.5 / (len(genuine) + len(impostor)))[-1]
-    return float(right[at]), float(points[at : at + 2].mean() if at else points[1] - 1)
+    best = np.flatnonzero(right >= right.max() - 0.5 / n)[-1]
+    threshold = scores[best : best + 2].mean() if best else scores[1] - 1
+    return float(right[best]), float(threshold)
 
 
 def fold_accuracies(genuine: np.ndarray, impostor: np.ndarray, n_folds: int) -> np.ndarray:
-    """Accuracy in each fold at the best threshold of the other folds, (fold,); NaN where a fold lacks a kind."""
+    """Accuracy in each fold at the best threshold of the others; NaN where one lacks a kind."""
+    accuracies = np.full(n_folds, np.nan)
     if min(len(genuine), len(impostor)) < n_folds:
-        return np.full(n_folds, np.nan)
-    fold = [np.arange(len(part)) * n_folds // len(part) for part in (genuine, impostor)]
-    found = np.empty(n_folds)
+        return accuracies
+    genuine_fold = np.arange(len(genuine)) * n_folds // len(genuine)
+    impostor_fold = np.arange(len(impostor)) * n_folds // len(impostor)
     for k in range(n_folds):
-        _, threshold = best_accuracy(genuine[fold[0] != k], impostor[fold[1] != k])
-        right = (genuine[fold[0] == k] > threshold).sum() + (
-            impostor[fold[1] == k] <= threshold
-        ).sum()
-        found[k] = right / sum((part == k).sum() for part in fold)
-    return found
+        here, there = genuine_fold == k, impostor_fold == k
+        _, threshold = best_accuracy(genuine[~here], impostor[~there])
+        right = (genuine[here] > threshold).sum() + (impostor[there] <= threshold).sum()
+        accuracies[k] = right / (here.sum() + there.sum())
+    return accuracies
 
 
 def least_cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
-    """Cllr of the likelihood ratios that pooling adjacent violators makes of the scores, both kinds weighing half."""
-    points, place = np.unique(np.concatenate([genuine, impostor]), return_inverse=True)
-    share = np.bincount(place[: len(genuine)], minlength=len(points)) / len(genuine)
-    other = np.bincount(place[len(genuine) :], minlength=len(points)) / len(impostor)
-    posterior = np.clip(isotonic_regression(share / (share + other), weights=share + other).x, 0, 1)
-    return float(
-        0.0 - (xlogy(share, posterior) + xlogy(other, 1 - posterior)).sum() / (2 * np.log(2))
-    )
+    """Cllr after the best monotone calibration (pooled adjacent violators), both kinds alike."""
+    scores, place = np.unique(np.concatenate([genuine, impostor]), return_inverse=True)
+    share = np.bincount(place[: len(genuine)], minlength=len(scores)) / len(genuine)
+    other = np.bincount(place[len(genuine) :], minlength=len(scores)) / len(impostor)
+    posterior = isotonic_regression(share / (share + other), weights=share + other).x
+    posterior = np.clip(posterior, 0, 1)
+    nats = xlogy(share, posterior) + xlogy(other, 1 - posterior)
+    return float(0.0 - nats.sum() / (2 * np.log(2)))
 
 
-def _labelled(
-    everyone: dict, of_groups: list[dict], groups: np.ndarray, distance: bool
-) -> xr.Dataset:
-    """The numbers of a model with names; thresholds of distances in their own sign."""
-    dims = {name: (FOLD,) if np.ndim(value) else () for name, value in everyone.items()}
-    found = {name: (dims[name], value) for name, value in everyone.items()}
-    for name in everyone if of_groups else ():
-        found[f"{name}_group"] = (
-            (GROUP, *dims[name]),
-            np.array([numbers[name] for numbers in of_groups]),
-        )
-    result = xr.Dataset(found, {GROUP: groups} if of_groups else {})
-    for name in [name for name in result if name.startswith("best_threshold") and distance]:
-        result[name] = 0.0 - result[name]
-    if of_groups:
-        accuracy = result.get("accuracy_group", result.best_accuracy_group)
-        result["std"], error = accuracy.std(GROUP, ddof=1, skipna=False), 1 - accuracy
-        with np.errstate(divide="ignore", invalid="ignore"):
-            result["ser"] = error.max(GROUP, skipna=False) / error.min(GROUP, skipna=False)
-    for name in result.data_vars:
-        result[name].attrs["long_name"] = WORDS[str(name).removesuffix("_group")]
+def _with_groups(numbers: list[xr.Dataset], groups) -> xr.Dataset:
+    """The numbers of all, and those of groups with STD and SER of their accuracies."""
+    result = numbers[0]
+    if len(groups) == 0:
+        return result
+    of_groups = xr.concat(numbers[1:], xr.Variable(GROUP, groups))
+    result = result.merge(of_groups.rename({name: f"{name}_group" for name in of_groups.data_vars}))
+    accuracy = result.get("accuracy_group", result.best_accuracy_group)
+    error = 1 - accuracy
+    result["std"] = accuracy.std(GROUP, ddof=1, skipna=False)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result["ser"] = error.max(GROUP, skipna=False) / error.min(GROUP, skipna=False)
     return result

@@ -1,16 +1,18 @@
-"""All that the kit promises to cost, in one command: python tests/benchmarks/all.py [--quick] [--only PART ...]
+"""What frkit costs: python tests/benchmarks/all.py [--quick] [--only PART ...]
 
-    first     `import frkit`; then the README's example in three processes: one that compiles, one that finds what was
-              compiled, one that can keep nothing
-    sweep     a sweep with and without replicates and of every pair, against the bare product (sweep.py)
-    study     the coverage study of Conti & Clémençon (2024), B.1 (coverage_study.py)
-    rooms     one seed of RLB (five folds), N-Sigma and the fairness indices, warm, on 1,500 images of 300 people
-    images    10,000 to 200,000 images, each evaluation in a process of its own; a million and ten million by the slope
-              between the two largest that were measured: these are no measurements
-    rivals    general bootstraps of the scores of 300 to 3,000 images, which need every score at once; larger sizes
-              they do not survive in 4 GB of memory
+    first     `import frkit`; then the README's example in three processes: one that compiles, one
+              that finds what was compiled, one that can keep nothing
+    sweep     a sweep with and without replicates and of every pair, and 20 data sets of a coverage
+              study, against the bare product (sweep.py)
+    others    RLB (one seed of five folds), N-Sigma, the fairness indices, warm, on
+              1,500 images of 300 people
+    images    10,000 to 200,000 images, each evaluation in a process of its own; a million and ten
+              million by the slope between the two largest that were measured: no measurements
+    rivals    general bootstraps of the scores of 300 to 3,000 images, which need every score at
+              once; larger sizes they do not survive in 4 GB of memory
 
-    cpu s     CPU seconds of all threads; x product: over those of the bare matrix product in the same process
+    cpu s     CPU seconds of all threads
+    x product over those of the bare matrix product in the same process
 
 --quick runs toy sizes, to see that the command works.
 """
@@ -84,8 +86,8 @@ def show_command(script: str, *arguments: str, quick: bool) -> None:
     print(python(HERE / script, *(["--quick"] if quick else []), *arguments), flush=True)
 
 
-def show_rooms(quick: bool) -> None:
-    """RLB, N-Sigma and indices, the second call of each."""
+def show_others(quick: bool) -> None:
+    """RLB, N-Sigma, indices and disparities, the second call of each."""
     import workload
 
     import frkit as fk
@@ -106,7 +108,8 @@ def show_rooms(quick: bool) -> None:
 
 
 def measure_images(n: int, replicates: int) -> None:
-    """In a process of its own: CPU and wall seconds of an evaluation, CPU of the bare product, peak memory."""
+    """In a process of its own: CPU and wall seconds of an evaluation, CPU of the bare product,
+    peak memory."""
     import workload
 
     import frkit as fk
@@ -126,7 +129,7 @@ def measure_images(n: int, replicates: int) -> None:
 
 
 def show_images(quick: bool) -> None:
-    """The table of images, with and without replicates; beyond the measured sizes by their slope."""
+    """The table of images; beyond the measured sizes by their slope."""
     for replicates in (0, REPLICATES):
         found = {}
         for n in SIZES[quick]:
@@ -149,7 +152,8 @@ def _show_images(name: str, figures: list[float]) -> None:
 
 
 def measure_rival(name: str, n: int) -> None:
-    """In a process of its own: the time of two and of six replicates, multiplied to REPLICATES, and peak memory."""
+    """In a process of its own: the time of two and of six replicates, multiplied to REPLICATES,
+    and peak memory."""
     import numpy as np
     import rivals
     import workload
@@ -158,7 +162,7 @@ def measure_rival(name: str, n: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     product = workload.clock(partial(workload.bare_product, faces.embedding.values))[0]
     given = faces.embedding.values, faces.identity.values
-    given = given if name == "with_cimat" else rivals.pair_scores(*given)
+    given = rivals.pair_scores(*given)
     far, few, many = np.logspace(-3, -1, 9), 2, 6
     rival = getattr(rivals, name)
     rival(*given, far, few)
@@ -172,14 +176,13 @@ def show_rivals(quick: bool) -> None:
     packages = {
         "with_scipy": "scipy.stats",
         "with_score_analysis": "score_analysis",
-        "with_cimat": "cimat",
     }
     for rival, package in packages.items():
         try:
             import_module(package)
         except ImportError:
             print(
-                f"{package}: not installed, skipped; pip install 'frkit[benchmark]' brings what PyPI has"
+                f"{package}: not installed, skipped; pip install 'frkit[benchmark]' brings it"
             )
             continue
         for n in RIVAL_SIZES[quick]:
@@ -196,9 +199,8 @@ def show_rivals(quick: bool) -> None:
 
 PARTS = {
     "first": show_first,
-    "sweep": partial(show_command, "sweep.py", "--only", "rates", "none", "all"),
-    "study": partial(show_command, "coverage_study.py"),
-    "rooms": show_rooms,
+    "sweep": partial(show_command, "sweep.py", "--only", "rates", "none", "all", "many"),
+    "others": show_others,
     "images": show_images,
     "rivals": show_rivals,
 }

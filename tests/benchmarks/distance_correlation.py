@@ -1,7 +1,8 @@
-"""Cost of the distance correlation beside the bare Gram products: python tests/benchmarks/distance_correlation.py
+"""Cost of the distance correlation beside the bare Gram products: python
+tests/benchmarks/distance_correlation.py
 
-CPU seconds and peak memory at n = 5000, d = 512, one BLAS thread, for two and four classes, with and without
-permutations. `--n` and `--d` set other sizes.
+CPU seconds and peak memory at n = 5000, d = 512, one BLAS thread, for two and four classes, with
+and without permutations. `--n` and `--d` set other sizes.
 """
 
 import argparse
@@ -58,7 +59,8 @@ def main() -> None:
                     lambda faces=faces, how=how: distance_correlation(faces, "group", **how)
                 )
                 print(
-                    f"{classes} classes, {permutations} permutations: {ours:.2f} s, ratio {ours / bare:.2f}",
+                    f"{classes} classes, {permutations} permutations: "
+                    f"{ours:.2f} s, ratio {ours / bare:.2f}",
                     end="",
                 )
                 print(f", peak {megabytes():.0f} MB")

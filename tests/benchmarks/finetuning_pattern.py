@@ -1,4 +1,5 @@
-"""How often does tuning to a group lower its |N|? Several populations, so that no lucky one is shown alone.
+"""How often does tuning to a group lower its |N|? Several populations, so that no lucky one is
+shown alone.
 
     python tests/benchmarks/finetuning_pattern.py --populations 8 --models 5
 
@@ -30,7 +31,8 @@ def population(seed: int, weak: bool = False) -> fk.vmf.Mixture:
 
 
 def changes(seed: int, models: int, weak: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Change of |N| against "all": of the group tuned to, and of all others when the reference is tuned to.
+    """Change of |N| against "all": of the group tuned to, and of all others when the reference is
+    tuned to.
 
     Groups that are the reference in either row are left out: their N is 0.
     """
@@ -65,7 +67,8 @@ def main() -> None:
     ):
         all_of_them = np.concatenate(part)
         print(
-            f"{words}: |N| falls in {np.sum(all_of_them < 0)} of {len(all_of_them)}, mean {all_of_them.mean():+.2f}"
+            f"{words}: |N| falls in {np.sum(all_of_them < 0)} of {len(all_of_them)}, "
+            f"mean {all_of_them.mean():+.2f}"
         )
 
 

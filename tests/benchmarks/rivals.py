@@ -1,4 +1,5 @@
-"""Other ways to replicates of an ROC curve: the paper's algorithm as written, and three packages' bootstraps."""
+"""Other ways to replicates of an ROC curve: the paper's algorithm as written, and three packages'
+bootstraps."""
 
 import numpy as np
 
@@ -6,11 +7,13 @@ ROUNDING = 1 + 1e-12  # a FAR within this of its level keeps to it
 
 
 def algorithm_1(embedding, identity, group, far, counts) -> dict[str, np.ndarray]:
-    """One replicate as Conti & Clémençon (2024, Algorithm 1) write it: copies of images, everything anew.
+    """One replicate as Conti & Clémençon (2024, Algorithm 1) write it: copies of images,
+    everything anew.
 
-    embedding: (image, feature) unit rows. identity, group: (image,) integer codes. counts: (image,) how often
-    each image was drawn, n_k draws among the n_k images of identity k. Returns threshold, far, frr over
-    (far_level,) and, unless group is None, far_group, frr_group over (far_level, group).
+    embedding: (image, feature) unit rows. identity, group: (image,) integer codes. counts: (image,)
+    how often each image was drawn, n_k draws among the n_k images of identity k. Returns threshold,
+    far, frr over (far_level,) and, unless group is None, far_group, frr_group over (far_level,
+    group).
     """
     copies = np.repeat(np.arange(len(counts)), counts)
     rows, who = embedding[copies], identity[copies]
@@ -50,7 +53,8 @@ def _genuine(scores: np.ndarray, pairs: np.ndarray, n_k: np.ndarray) -> tuple:
 
 
 def thresholds(score: np.ndarray, weight, far: np.ndarray) -> np.ndarray:
-    """Smallest observed score at which the share of weight above keeps to each level (score ascending)."""
+    """Smallest observed score at which the share of weight above keeps to each level (score
+    ascending)."""
     if weight is None:
         return score[len(score) - 1 - np.floor(far * len(score) * ROUNDING).astype(int)]
     downward = np.cumsum(weight[::-1])
@@ -67,7 +71,7 @@ def share_above(score: np.ndarray, weight, threshold: np.ndarray) -> np.ndarray:
 
 
 def pair_scores(embedding: np.ndarray, identity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Genuine and impostor scores as two plain lists, which is all that general packages can take."""
+    """Genuine and impostor scores as two plain lists, which general packages take."""
     row, col = np.triu_indices(len(identity), 1)
     scores = (embedding @ embedding.T)[row, col]
     same = identity[row] == identity[col]
@@ -97,30 +101,11 @@ def with_scipy(genuine: np.ndarray, impostor: np.ndarray, far: np.ndarray, n: in
 def with_score_analysis(
     genuine: np.ndarray, impostor: np.ndarray, far: np.ndarray, n: int
 ) -> np.ndarray:
-    """`score-analysis`: its own fast bootstrap (sorted scores, Poisson counts) of FNMR at FMR, (n, far_level)."""
+    """`score-analysis`: its own fast bootstrap (sorted scores, Poisson counts) of FNMR at FMR, (n,
+    far_level)."""
     from score_analysis import BootstrapConfig, Scores
 
     def frr(scores):
         return scores.fnr(scores.threshold_at_fpr(far))
 
     return Scores(genuine, impostor).bootstrap_metric(frr, BootstrapConfig(nb_samples=n))
-
-
-def with_cimat(embedding: np.ndarray, identity: np.ndarray, far: np.ndarray, n: int) -> np.ndarray:
-    """`cimat` (Fogliato et al. 2024): half of the people drawn, their scores sorted anew, FRR at FAR, (n, far_level).
-
-    It takes lists of scores by person and person. It asks for numpy<2: pip install --no-deps cimat.
-    """
-    from cimat import UncertaintyEstimator
-
-    scores = embedding @ embedding.T
-    images = {name: np.flatnonzero(identity == name) for name in np.unique(identity)}
-    table = {name: {} for name in images}
-    for name, rows in images.items():
-        for other, cols in images.items():
-            if name < other:
-                table[name][other] = scores[np.ix_(rows, cols)].ravel().tolist()
-        table[name][name] = scores[np.ix_(rows, rows)][np.triu_indices(len(rows), 1)].tolist()
-    estimator = UncertaintyEstimator(table)
-    estimator.run_bootstrap(n)
-    return np.array([1 - np.interp(far, fpr, tpr) for fpr, tpr, _ in estimator.boot_results])

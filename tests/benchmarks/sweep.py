@@ -1,9 +1,9 @@
 """What an evaluation costs: python tests/benchmarks/sweep.py [--quick] [--only NAME ...]
 
-Every timing is one call of the public API,
-`fk.evaluate(fk.score_tensor(faces), far=..., by="race", resampling=fk.Resampling("image", n=...))`
-at 21 FAR levels with four groups, on a von Mises-Fisher mixture. In each round the bare product and the
-evaluations are timed in turn within this process, so that the ratios mean something on a busy machine too.
+Every timing is one call of the public API, `fk.evaluate(fk.score_tensor(faces), far=..., by="race",
+resampling=fk.Resampling("image", n=...))` at 21 FAR levels with four groups, on a von Mises-Fisher
+mixture. In each round the bare product and the evaluations are timed in turn within this process,
+so that the ratios mean something on a busy machine too.
 
     cpu s     CPU seconds of all threads, the median over the rounds
     wall s    seconds on the clock, the median over the rounds
@@ -11,26 +11,23 @@ evaluations are timed in turn within this process, so that the ratios mean somet
     x wall    the same of the clock
     target    largest "x cpu" that the project allows itself
 
-The base is the bare matrix product: float32 tiles of 512, upper triangle, as many threads, one BLAS thread in
-each, nothing kept. Scores cost at least that. Data ("equal": 10 images of each identity, "2-20": uneven, "2-6":
-about 4 of each, as in MORPH):
+The base is the bare matrix product: float32 tiles of 512, upper triangle, as many threads, one BLAS
+thread in each, nothing kept. Scores cost at least that. Data ("equal": 10 images of each identity,
+"2-20": uneven, "2-6": about 4 of each, as in MORPH):
 
-    rates-*       FAR levels from 1e-5 to 1e-1 and from 1e-6 to 1e-2, 200 replicates, 10,000 images
-    none-*        the same without replicates
-    thousand-*    the same with 1,000 replicates
-    all-*         histogram=100: AUC, moments and histograms from every pair, besides the rates
-    large-*       53,500 images (MORPH has 55,000), one round
-    many-*        `fk.studies.coverage` of 20 data sets without groups, FAR 1e-6 to 1e-1: drawing them, evaluating them
-                  side by side and the bands, against as many bare products
-    literal-*     base: one evaluation with 200 replicates. The paper's Algorithm 1 as written, in NumPy: copies of
-                  images, all scores anew, for each replicate. Timed on few replicates and multiplied to 200
-    packages-*    the same base. Two general bootstraps, given the same genuine and impostor scores (making them
-                  is not counted), multiplied to 200 as well. Neither resamples images or identities (they take
-                  scores for independent, so their intervals are too narrow), weighs identities, gives group
-                  rates or EER, or corrects the bias of the centre; they are here for their cost only
-    memory        of the sweeps above, FAR to 1e-1: peak memory of one evaluation in a fresh process each, "total",
-                  and "own", which leaves out what was there before (interpreter, imports, compiled kernels,
-                  embeddings)
+    rates-*     FAR levels from 1e-5 to 1e-1 and from 1e-6 to 1e-2, 200 replicates, 10,000 images
+    none-*      the same without replicates
+    thousand-*  the same with 1,000 replicates
+    all-*       histogram=100: AUC, moments and histograms from every pair, besides the rates
+    large-*     53,500 images (MORPH has 55,000), one round
+    many-*      `fk.studies.coverage` of 20 data sets without groups, FAR 1e-6 to 1e-1: drawing
+                them, evaluating them and the bands, against as many bare products
+    literal-*   base: one evaluation with 200 replicates. The paper's Algorithm 1 as written, in
+                NumPy: copies of images, all scores anew, for each replicate; timed on few
+                replicates and multiplied to 200
+    memory      of the sweeps above, FAR to 1e-1: peak memory of one evaluation in a fresh process
+                each, "total", and "own", which leaves out what was there before (interpreter,
+                imports, compiled kernels, embeddings)
 
 --quick runs the same on toy sizes, to see that the command works: its ratios mean nothing.
 """
@@ -69,7 +66,8 @@ COLUMNS = "{:<18}{:<30}{:>10}{:>10}{:>9}{:>9}{:>9}"
 
 @dataclass(frozen=True)
 class Case:
-    """One data set and what is timed on it; few, many: smallest and largest number of images per identity."""
+    """One data set and what is timed on it; few, many: smallest and largest number of images per
+    identity."""
 
     name: str
     dim: int
@@ -112,7 +110,6 @@ def cases(quick: bool) -> dict[str, list[Case]]:
         "sweep": sweeps,
         "many": [Case("many-128", 128, rounds=2)],
         "literal": [Case(f"literal-{dim}", dim, rounds=2) for dim in dims],
-        "packages": [Case("packages-128", 128, rounds=3)],
         "memory": sweeps,
     }
     if not quick:
@@ -138,7 +135,8 @@ def time_sweeps(case: Case) -> None:
 
 
 def time_many(case: Case) -> None:
-    """A coverage study against as many bare products; its truth, which is computed once, is not counted."""
+    """A coverage study against as many bare products; its truth, which is computed once, is not
+    counted."""
     n, far = 20, np.logspace(-6, -1, 21)
     mix = fk.vmf.mixture(case.images // case.few, case.dim, kappa=(100, 800), seed=0)
     mix.population_roc(far)
@@ -173,44 +171,6 @@ def time_literal(case: Case) -> None:
     show(
         case.name, f"Algorithm 1, one, times {case.replicates}", scaled(one, case.replicates), base
     )
-
-
-def time_packages(case: Case) -> None:
-    """General bootstraps of two lists of scores against one evaluation."""
-    faces = case.faces
-    lists = rivals.pair_scores(faces.embedding.values, faces.identity.values)
-    few, many = 2, 4  # the difference leaves out what is done once only
-    works, names = {"evaluate": partial(case.evaluate, faces, WIDE)}, []
-    for name, rival in {
-        "scipy.stats": rivals.with_scipy,
-        "score-analysis": rivals.with_score_analysis,
-    }.items():
-        try:
-            rival(lists[0][:100], lists[1][:1000], WIDE[-1:], few)
-        except ImportError as absent:
-            print(
-                f"{case.name:<18}{name}: skipped, {absent}; pip install 'frkit[benchmark]' brings it"
-            )
-            continue
-        names.append(name)
-        works |= {(name, n): partial(rival, *lists, WIDE, n) for n in (few, many)}
-    times = workload.alternate(works, case.rounds)
-    show(case.name, "evaluate, all replicates", times["evaluate"], times["evaluate"])
-    for name in names:
-        pairs = _clocks(times, (name, many), (name, few))
-        one = Times(
-            *([(m - f) / (many - few) for m, f in zip(*pair, strict=True)] for pair in pairs)
-        )
-        show(
-            case.name,
-            f"{name}, one, times {case.replicates}",
-            scaled(one, case.replicates),
-            times["evaluate"],
-        )
-
-
-def _clocks(times: dict, *works) -> tuple:
-    return tuple([getattr(times[work], clock) for work in works] for clock in ("cpu", "wall"))
 
 
 def scaled(times: Times, factor: int) -> Times:
@@ -292,7 +252,6 @@ def main() -> None:
         "sweep": time_sweeps,
         "many": time_many,
         "literal": time_literal,
-        "packages": time_packages,
         "memory": show_memory,
     }
     for kind, some in cases(asked.quick).items():

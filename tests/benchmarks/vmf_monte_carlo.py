@@ -1,8 +1,10 @@
-"""Exact population rates of a mixture against Monte Carlo: python tests/benchmarks/vmf_monte_carlo.py [pairs]
+"""Exact population rates of a mixture against Monte Carlo: python
+tests/benchmarks/vmf_monte_carlo.py [pairs]
 
-Draws independent data sets until more than `pairs` (default 1.2e9) impostor pairs are counted and prints FAR
-and FRR, exact and counted, overall, per group and across groups. The standard error comes from the spread
-between data sets, so it is right although pairs that share an image are not independent.
+Draws independent data sets until more than `pairs` (default 1.2e9) impostor pairs are counted and
+prints FAR and FRR, exact and counted, overall, per group and across groups. The standard error
+comes from the spread between data sets, so it is right although pairs that share an image are not
+independent.
 """
 
 import sys
@@ -18,13 +20,15 @@ CELLS = {"a": (0, 0), "b": (1, 1), "a x b": (0, 1)}
 
 
 def population(n_identities: int = 1000) -> vmf.Mixture:
-    """The paper's dimension and concentrations in group a; group b is harder and its faces are more alike."""
+    """The paper's dimension and concentrations in group a; group b is harder and its faces are
+    more alike."""
     groups = {"a": {}, "b": {"kappa": (60, 500), "cohesion": 15}}
     return vmf.mixture(n_identities, 128, groups=groups, seed=5)
 
 
 def count_data_set(mix: vmf.Mixture, thresholds: np.ndarray, seed) -> tuple[np.ndarray, np.ndarray]:
-    """FAR by cell (3, L) and FRR by group (2, L) of one data set, PER_IDENTITY images of each identity."""
+    """FAR by cell (3, L) and FRR by group (2, L) of one data set, PER_IDENTITY images of each
+    identity."""
     points = mix.sample(PER_IDENTITY, seed).embedding.values.reshape(
         2, mix.n_identities // 2, PER_IDENTITY, mix.dim
     )
@@ -46,7 +50,8 @@ def count_data_set(mix: vmf.Mixture, thresholds: np.ndarray, seed) -> tuple[np.n
 def compare(
     n_pairs: float, n_identities: int = 1000, levels: np.ndarray = LEVELS
 ) -> tuple[list, float]:
-    """Rows (rate, cell, level, exact, counted, standard error, z), and the number of impostor pairs."""
+    """Rows (rate, cell, level, exact, counted, standard error, z), and the number of impostor
+    pairs."""
     mix = population(n_identities)
     exact = mix.population_roc(levels, by="group", cross=True)
     half, size = n_identities // 2, PER_IDENTITY**2
@@ -80,11 +85,13 @@ def main() -> None:
     print("rate cell   FAR level  exact          counted        std. error  z")
     for rate, cell, level, exact, counted, error, z in rows:
         print(
-            f"{rate}  {cell:6} {level:<10.0e} {exact:<14.7g} {counted:<14.7g} {error:<11.2g} {z:+.2f}"
+            f"{rate}  {cell:6} {level:<10.0e} {exact:<14.7g} {counted:<14.7g} "
+            f"{error:<11.2g} {z:+.2f}"
         )
     z = np.array([row[-1] for row in rows])
     print(
-        f"largest |z| of {z.size}: {np.abs(z).max():.2f}; root mean square {np.sqrt(np.mean(z**2)):.2f}"
+        f"largest |z| of {z.size}: {np.abs(z).max():.2f}; "
+        f"root mean square {np.sqrt(np.mean(z**2)):.2f}"
     )
 
 

@@ -40,7 +40,8 @@ def images_of_identities(n_images: int, few: int, many: int, seed: int = 0) -> n
 
 
 def make_faces(n_images: int, dim: int, few: int, many: int) -> xr.Dataset:
-    """Faces of a von Mises-Fisher mixture with four races; errors are about as frequent in every dimension."""
+    """Faces of a von Mises-Fisher mixture with four races; errors are about as frequent in every
+    dimension."""
     sizes = images_of_identities(n_images, few, many)
     scale = (dim / 128) ** 0.75  # impostor scores scatter by dim ** -0.5
     groups = {name: {"share": RACES[name], "cohesion": COHESION[name] * scale} for name in RACES}
@@ -49,7 +50,8 @@ def make_faces(n_images: int, dim: int, few: int, many: int) -> xr.Dataset:
 
 
 def bare_product(rows: np.ndarray) -> None:
-    """All inner products of float32 rows, upper triangle, tile by tile, one BLAS thread in each thread.
+    """All inner products of float32 rows, upper triangle, tile by tile, one BLAS thread in each
+    thread.
 
     Nothing is kept: this is the least that any evaluation of these rows can cost.
     """
@@ -85,7 +87,8 @@ class Times:
 
 
 def alternate(works: dict, rounds: int) -> dict[str, Times]:
-    """Time every piece of work once per round, in turn: A B C A B C, so that a slow spell hits all alike."""
+    """Time every piece of work once per round, in turn: A B C A B C, so that a slow spell hits all
+    alike."""
     times = {name: Times([], []) for name in works}
     for _ in range(rounds):
         for name, work in works.items():
@@ -105,7 +108,8 @@ def clock(work) -> tuple[float, float]:
 def peak_memory() -> float:
     """Largest resident memory of this process so far, in GB.
 
-    Linux's own high-water mark where there is one: `ru_maxrss` also remembers the process that started this one.
+    Linux's own high-water mark where there is one: `ru_maxrss` also remembers the process that
+    started this one.
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -1,0 +1,98 @@
+"""What data and options cannot say: the warnings of `evaluate`."""
+
+import numpy as np
+import xarray as xr
+
+from frkit.base import GROUP, listed, warn
+from frkit.engine.entries import Protocol
+from frkit.evaluation.tables import COLUMN
+from frkit.resampling import DIAGONAL_SCHEMES, Resampling
+
+FEW_IMAGES = 5  # images per identity below which intervals of the image scheme are too narrow
+FEW_SHARE = 0.1  # of FRR's weight with such identities, from which on there is a warning
+SMALL_GROUPS = (
+    ("far_group", "FAR", "it takes two identities in the group who were compared"),
+    ("frr_group", "FRR", "it takes an identity with two images in the group that were compared"),
+)
+
+
+def caution(
+    protocol: Protocol,
+    resampling: Resampling | None,
+    far: np.ndarray,
+    tables: list[xr.Dataset],
+    models: xr.DataArray | None,
+    n_failed: int,
+) -> None:
+    """Warn of what these data and options cannot say.
+
+    tables, models : of the models, and their names or None. n_failed : genuine comparisons that
+    failed, of the model with most of them.
+    """
+    if n_failed >= protocol.n_genuine / 2:
+        warn(
+            f"{n_failed} of {protocol.n_genuine} genuine comparisons failed (NaN or marked as "
+            "missing) and are left out: the rates are those of the others, which may be the easier "
+            "ones"
+        )
+    if resampling is not None and resampling.scheme in DIAGONAL_SCHEMES:
+        _caution_of_images(protocol, resampling.scheme)
+    n_impostors = protocol.n_probes * (len(protocol.person) - protocol.offset) / 2
+    if protocol.listed is not None:
+        n_impostors = len(protocol.listed.impostor)
+    one_pair = 1 / max(n_impostors, 1)
+    names = [""] if models is None else [f" (model {name!r})" for name in models.values.tolist()]
+    for name, table in zip(names, tables):
+        data = table.isel({COLUMN: 0}, missing_dims="ignore")
+        below = far[(far < one_pair) | (data.far.values <= 0)] if far.size else far
+        if below.size:
+            warn(
+                f"FAR levels {', '.join(f'{level:g}' for level in below)} lie below the weight of "
+                f"one impostor pair (about {one_pair:.2g}){name}: the threshold there is the "
+                "largest impostor score, whose bootstrap is not valid; take levels above, or "
+                "compare more images"
+            )
+        rate, value = ("EER", data.eer) if "eer" in data else ("1 - AUC", 1 - data.auc)
+        if value > 0.5:
+            warn(
+                f"the {rate}{name} is {float(value):.2f}: strangers score higher than images of "
+                "one person. If larger scores mean less alike (distances), turn their sign: "
+                "distance=True, or --distance"
+            )
+
+
+def _caution_of_images(protocol: Protocol, scheme: str) -> None:
+    """Warn where replicates that draw images say little: people of few images, no copies."""
+    identity = protocol.genuine_identity[: protocol.n_genuine]
+    n_pairs = np.bincount(identity, minlength=len(protocol.share))
+    weight = protocol.share**2 * (n_pairs if protocol.pooled else n_pairs > 0)
+    images = np.bincount(protocol.images.identity_code, minlength=len(n_pairs))
+    few = (images < FEW_IMAGES) & (n_pairs > 0)
+    share = weight[few].sum() / weight.sum()
+    if share >= FEW_SHARE:
+        warn(
+            f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images "
+            f"({few.sum()} of {np.count_nonzero(n_pairs)} people): intervals from replicates of "
+            f"the {scheme} scheme are too narrow then (they cover .46 to .89 at nominal .95 with "
+            "2 or 3 images). Name no method in fk.band, which then reads no replicates of rates, "
+            "or draw people, Resampling('identity')"
+        )
+    if not protocol.has_copies:
+        warn(
+            "these scores contain no comparison of an image with itself, so copies of an image "
+            f"make no genuine pairs: the {scheme} scheme is centred on the estimate itself, and "
+            "identities with one genuine pair cannot vary; scheme 'identity' says more here"
+        )
+
+
+def small_groups(data: xr.Dataset) -> list[str]:
+    """A message for each rate that some groups are too small for: they stay, with NaN."""
+    messages = []
+    for name, rate, need in SMALL_GROUPS:
+        if name in data:
+            other_dims = [dim for dim in data[name].dims if dim != GROUP]
+            empty = data[name].isnull().all(other_dims).values
+            if empty.any():
+                groups = listed(data[GROUP].values[empty])
+                messages.append(f"no {rate} for {groups}, so NaN: {need}")
+    return messages

@@ -1,0 +1,231 @@
+"""The options of `evaluate`: checked once, and as arrays."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import dask
+import numpy as np
+import xarray as xr
+
+from frkit.base import (
+    IDENTITY,
+    MODEL,
+    PAIR,
+    PROBE,
+    THRESHOLD_LEVEL,
+    listed,
+    real_numbers,
+    require,
+    require_flag,
+    require_inside,
+    require_one_of,
+    require_whole,
+    warn,
+)
+from frkit.data.labels import VARYING_RULES
+from frkit.engine.tally import WORST_GROUP
+from frkit.resampling import DIAGONAL_SCHEMES
+from frkit.scores.groups import turned
+
+MOST_BINS = 100_000  # of a histogram
+TOO_NARROW = "its intervals are too narrow, because pairs share images and people"
+
+
+def check_options(
+    scores: xr.DataArray,
+    far_of: str = "all",
+    by=None,
+    resampling=None,
+    weighting=None,
+    impostors="all",
+    varying: str = "error",
+    progress=None,
+) -> None:
+    """Refuse options of `evaluate` that are unknown, or that do not fit together."""
+    require_one_of("varying", varying, VARYING_RULES)
+    require_one_of("far_of", far_of, ("all", WORST_GROUP))
+    require(
+        far_of == "all" or by is not None,
+        f"far_of={far_of!r} needs groups: name an attribute with by=",
+    )
+    if progress is not None and not callable(progress):
+        require_flag("progress", progress)
+    if isinstance(impostors, Mapping):
+        require(len(impostors) > 0, "impostors is an empty mapping: say impostors='all'")
+        for name, wanted in impostors.items():
+            require_one_of(f"impostors[{name!r}]", wanted, ("same", "other"))
+    else:
+        require_one_of("impostors", impostors, ("all", "same-group"))
+        require(
+            impostors == "all" or by is not None,
+            "impostors='same-group' needs groups: name an attribute with by=",
+        )
+    identified = f"{PROBE}_{IDENTITY}" in scores.coords
+    require(
+        identified or weighting is None or isinstance(weighting, str) and weighting == "pair",
+        "these pairs carry no identities, so that all pairs weigh the same, weighting='pair'; give "
+        "probe_identity= and reference_identity= for another weighting",
+    )
+    if resampling is not None:
+        _check_scheme(scores, resampling, identified)
+
+
+def _check_scheme(scores: xr.DataArray, resampling, identified: bool) -> None:
+    """Refuse a scheme for which the scores lack names; warn of the bootstrap over pairs."""
+    require(
+        hasattr(resampling, "weights"),
+        f"resampling must be made by fk.Resampling(scheme, n=...), got {resampling!r}",
+    )
+    scheme = resampling.scheme
+    if PAIR not in scores.dims:
+        require(
+            scheme != "pair",
+            "scheme 'pair' is for lists of pairs: the pairs of a tensor share images; draw those",
+        )
+        return
+    require(
+        scheme == "pair" or identified,
+        "these pairs carry no identities, so only the pair bootstrap is possible, "
+        f"Resampling('pair'), and {TOO_NARROW}; got scheme {scheme!r}. Give probe_identity= and "
+        "reference_identity= to draw people",
+    )
+    require(
+        scheme not in DIAGONAL_SCHEMES or PROBE in scores.coords,
+        f"these pairs carry no image names, so scheme {scheme!r} cannot draw images; give probe= "
+        "and reference=, or draw people with Resampling('identity')",
+    )
+    if scheme == "pair":
+        remedy = "; Resampling('identity') draws the people of these pairs" if identified else ""
+        warn(f"the pair bootstrap draws pairs as if each were new: {TOO_NARROW}{remedy}")
+
+
+class Levels(NamedTuple):
+    """FAR levels, (level,), or thresholds, (model, level): one is empty; labels of thresholds."""
+
+    far: np.ndarray
+    thresholds: np.ndarray
+    labels: xr.Variable | None
+
+
+def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
+    """FAR levels or fixed thresholds for the models of these scores, in the order given."""
+    require(far is None or threshold is None, "give far= or threshold=, not both")
+    models = scores[MODEL].values.tolist() if MODEL in scores.dims else [None]
+    if threshold is None:
+        levels = far_levels(1e-5, 1e-1)
+        if far is not None:
+            levels = np.atleast_1d(real_numbers("far", far).astype(float))
+        inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
+        require(inside, f"far must lie in (0, 1), got {far!r}")
+        require(
+            len(np.unique(levels)) == len(levels),
+            f"far names a level twice; each level once: got {far!r}",
+        )
+        return Levels(levels, np.empty((len(models), 0)), None)
+
+    of_models = isinstance(threshold, xr.DataArray) and MODEL in threshold.dims
+    if isinstance(threshold, Mapping) or of_models:
+        rows, labels = _rows_of_models(threshold, models)
+    else:
+        rows = [np.atleast_1d(real_numbers("threshold", threshold).astype(float))] * len(models)
+        labels = rows[0]
+    finite = [row.ndim == 1 and row.size > 0 and np.all(np.isfinite(row)) for row in rows]
+    require(
+        all(finite) and len({row.size for row in rows}) == 1,
+        "threshold must be finite numbers over one dim, as many for every model; got "
+        f"{threshold!r}",
+    )
+    thresholds, words = np.stack(rows), {}
+    if turned(scores):
+        thresholds, words = 0.0 - thresholds, {"axis": "distance threshold (accept below)"}
+    return Levels(np.empty(0), thresholds, xr.Variable(THRESHOLD_LEVEL, labels, words))
+
+
+def _rows_of_models(threshold: Mapping | xr.DataArray, models: list) -> tuple:
+    """Thresholds of each model, and labels of the levels."""
+    names = threshold[MODEL].values if isinstance(threshold, xr.DataArray) else threshold
+    require(
+        set(models) <= set(names),
+        f"threshold has rows for the models {listed(names)}, but the scores are of "
+        f"{listed(['one model'] if models == [None] else models)}; give one row for each, or "
+        "thresholds for all",
+    )
+    if isinstance(threshold, Mapping):
+        rows = [np.atleast_1d(real_numbers("threshold", threshold[name])) for name in models]
+        return [row.astype(float) for row in rows], np.arange(rows[0].size)
+    parts = [threshold.sel({MODEL: name}) for name in models]
+    dim = parts[0].dims[0] if parts[0].dims else None
+    labels = parts[0][dim].values if dim in parts[0].coords else np.arange(parts[0].size)
+    return [np.atleast_1d(part.values).astype(float) for part in parts], labels
+
+
+def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
+    """FAR levels at equal steps of the logarithm, both ends included.
+
+    Parameters
+    ----------
+    lowest, highest : float
+        In (0, 1).
+    per_decade : int
+        Levels in a factor of ten, at least 1.
+
+    Returns
+    -------
+    np.ndarray
+        (far_level,), ascending.
+
+    Raises
+    ------
+    InputError
+        Unless 0 < lowest < highest < 1.
+
+    Examples
+    --------
+    >>> import frkit as fk
+    >>> fk.far_levels(1e-5, 1e-1, per_decade=1).tolist()
+    [1e-05, 0.0001, 0.001, 0.01, 0.1]
+    """
+    require_inside("lowest", lowest, 0, 1)
+    require_inside("highest", highest, 0, 1)
+    require(
+        0 < lowest < highest < 1,
+        f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}",
+    )
+    require(
+        require_whole("per_decade", per_decade, 1) <= 1000,
+        f"per_decade is 1,000 at most, got {per_decade}",
+    )
+    decades = np.log10(highest / lowest)
+    levels = np.logspace(
+        np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1)
+    )
+    levels = np.array(
+        [float(f"{level:.12g}") for level in levels]
+    )  # 1e-5 is 1e-5, so that .sel finds it
+    levels[[0, -1]] = lowest, highest
+    return levels
+
+
+def histogram_edges(histogram, scores: xr.DataArray) -> np.ndarray:
+    """Edges of the bins of a histogram; none where none is asked for."""
+    if histogram is None:
+        return np.empty(0)
+    with_bounds = isinstance(histogram, (tuple, list)) and len(histogram) == 2
+    bins, bounds = histogram if with_bounds else (histogram, None)
+    ends = real_numbers("histogram", (0, 1) if bounds is None else bounds)
+    some = isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS
+    require(
+        some and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
+        f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low "
+        f"< high; got {histogram!r}",
+    )
+    low, high = ends
+    if bounds is None and scores.attrs.get("similarity") == "cosine":
+        low, high = -1.0, 1.0
+    elif bounds is None:  # one look at all scores
+        low, high = (float(value) for value in dask.compute(scores.min(), scores.max()))
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+    elif turned(scores):
+        low, high = -high, -low
+    return np.linspace(low, high, bins + 1)
