@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import frkit as fk
 from frkit import DataWarning, InputError, vmf
-from frkit.vmf import densities, fitting
+from frkit.vmf import densities
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -31,7 +31,8 @@ def test_likelihood_and_direction_are_scipys():
         assert fitted.concentrations[k] == pytest.approx(kappa, rel=1e-5)
 
 
-@pytest.mark.parametrize("n_images", [2, 3, 5, 10, 20])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_images", [2, 5, 20])
 def test_concentrations_come_back(n_images):
     true = vmf.IdentityLaw(64, kappa=(60, 400)).draw(250, seed=1)
     fitted = vmf.fit(true.sample(n_images, seed=2)).fitted
@@ -64,12 +65,16 @@ def test_few_images_are_shrunk_and_many_are_not():
 
 
 def test_posterior_against_integration():
-    """Posterior mean of log kappa by adaptive quadrature at the population's fitted mean and spread."""
+    """Posterior mean of log kappa by adaptive quadrature at the population's fitted mean and
+    spread."""
     faces = vmf.mixture(12, 10, kappa=(10, 60), seed=5).sample(3, seed=6)
     fitted = vmf.fit(faces).fitted
     mean, spread = (fitted.attrs[f"log_kappa_{name}"] for name in ("mean", "spread"))
     total = faces.embedding.values[:3].astype(float).sum(0)
-    log_h = lambda kappa: densities.log_normaliser(np.array([kappa]), 10)[0]  # noqa: E731
+
+    def log_h(kappa):
+        return densities.log_normaliser(np.array([kappa]), 10)[0]
+
     length = np.linalg.norm(total)
 
     def weight(x):
@@ -95,18 +100,6 @@ def test_rates_of_the_fitted_mixture_are_those_of_the_true_one():
     assert fitted.fitted.attrs["score_sd_ratio"] == pytest.approx(1, abs=0.03)
 
 
-def test_images_that_scatter_in_few_directions_are_no_mixture():
-    """What the real embeddings show, on made ones: residuals in 5 of 64 directions, and scores that vary more."""
-    rng = np.random.default_rng(0)
-    centre = np.repeat(rng.normal(size=(40, 64)), 6, axis=0)
-    scattered = centre + np.pad(rng.normal(scale=4.0, size=(240, 5)), ((0, 0), (0, 59)))
-    misfit = vmf.fit(
-        fk.faces(scattered, np.repeat([f"id{k:02d}" for k in range(40)], 6))
-    ).fitted.attrs
-    assert misfit["residual_dimension"] < 20
-    assert misfit["score_sd_ratio"] > 1.5
-
-
 def test_an_image_level_attribute_is_left_out_aloud():
     faces = vmf.mixture(6, 8, seed=0).sample(2)
     ages = fk.faces(
@@ -121,15 +114,11 @@ def test_an_image_level_attribute_is_left_out_aloud():
     assert list(fitted.groups) == ["sex"]
 
 
-def test_padding_is_left_out():
-    faces = vmf.mixture(6, 8, seed=0).sample(3)
-    padded = fk.faces(np.pad(faces.embedding, ((0, 0), (0, 5))), faces.identity)
-    np.testing.assert_array_equal(vmf.fit(padded).concentrations, vmf.fit(faces).concentrations)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("encoder", ["facenet", "insightface"])
 def test_real_embeddings_are_no_mixture(encoder):
-    """Real ones scatter in few directions and with heavy tails, as the made ones above: far fewer rejections."""
+    """Real ones scatter in few directions and with heavy tails, as the made ones above: far fewer
+    rejections."""
     if not DATA.is_dir():
         pytest.skip(f"the real data are not here: {DATA}")
     faces = fk.open_faces(DATA / f"lfw158_{encoder}.npz")
@@ -148,8 +137,8 @@ def test_real_embeddings_are_no_mixture(encoder):
     ("change", "message"),
     [
         (lambda f: dict(faces=fk.stack_models({"x": f, "y": f})), "several models.*vmf.fit"),
-        (lambda f: dict(faces=f, method="mle"), "'shrunk', 'marginal', 'likelihood'"),
-        (lambda f: dict(faces=f.drop_vars("embedding")), "takes faces"),
+        (lambda f: dict(faces=f, method="mle"), "shrunk, marginal, likelihood"),
+        (lambda f: dict(faces=f.drop_vars("embedding")), "must be a faces Dataset"),
         (
             lambda f: dict(faces=f.isel(image=slice(1, None)), method="marginal"),
             "no estimate for 'id0000'",
@@ -160,10 +149,3 @@ def test_real_embeddings_are_no_mixture(encoder):
 def test_bad_input_is_named(change, message):
     with pytest.raises(InputError, match=message):
         vmf.fit(**change(vmf.mixture(6, 8, seed=0).sample(2)))
-
-
-def test_grid_is_fine_enough(monkeypatch):
-    faces = vmf.mixture(30, 32, kappa=(50, 200), seed=1).sample(4)
-    coarse = vmf.fit(faces).concentrations
-    monkeypatch.setattr(fitting, "GRID_STEP", fitting.GRID_STEP / 3)
-    np.testing.assert_allclose(vmf.fit(faces).concentrations, coarse, rtol=1e-4)

@@ -1,4 +1,5 @@
-"""Exact population rates of mixtures, against mpmath, other integrals, Monte Carlo and themselves."""
+"""Exact population rates of mixtures, against mpmath, other integrals, Monte Carlo and
+themselves."""
 
 import mpmath
 import numpy as np
@@ -8,7 +9,9 @@ from scipy import integrate, special
 
 import frkit as fk
 from frkit import InputError, vmf
-from frkit.vmf import densities, impostors
+from frkit.vmf import densities
+from frkit.vmf.genuine import GenuineScores
+from frkit.vmf.series import Identities, pair_coefficients, survival_terms
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,8 @@ def test_pair_coefficients_against_mpmath():
     rng = np.random.default_rng(0)
     mean, kappa = rng.standard_normal((4, 12)), rng.uniform(5, 50, 4)
     mix = vmf.Mixture(mean, kappa)
-    found = impostors.pair_coefficients((mix.mean_directions, kappa, np.ones(4)), None, 20)[0]
+    people = Identities(mix.mean_directions, kappa, np.ones(4))
+    found = pair_coefficients(people, people, 20)[0]
     ratios = densities.bessel_ratios(kappa, 12, 20)
     for m in (1, 6, 19):
         terms = [
@@ -54,7 +58,7 @@ def _gegenbauer(m, order, x):
 
 def test_survival_terms_against_mpmath():
     dim, t = 10, 0.3
-    terms = [float(term) for term in impostors.survival_terms(np.array(t), dim, 9)]
+    terms = [float(term) for term in survival_terms(np.array(t), dim, 9)]
     norm = mpmath.quad(lambda x: (1 - x * x) ** ((dim - 3) / 2), [-1, 1])
     for m in (0, 1, 5, 8):
         copies = (
@@ -80,25 +84,14 @@ def test_log_normaliser_against_mpmath(dim, radius):
 def test_genuine_scores_on_the_ordinary_sphere():
     """In three dimensions h(r) = sinh(r) / r, so the density of the genuine score is elementary."""
     kappa, t = 4.0, np.array([-0.5, 0.2, 0.9])
-    density = lambda s: (
-        np.sinh(r := kappa * np.sqrt(2 + 2 * s)) / r * (kappa / np.sinh(kappa)) ** 2 / 2
-    )  # noqa: E731
-    found = densities.GenuineScores(np.array([kappa]), np.ones(1), 3).frr(t)
+
+    def density(s):
+        return np.sinh(r := kappa * np.sqrt(2 + 2 * s)) / r * (kappa / np.sinh(kappa)) ** 2 / 2
+
+    found = GenuineScores(np.array([kappa]), np.ones(1), 3).frr(t)
     np.testing.assert_allclose(
         found, [integrate.quad(density, -1, end)[0] for end in t], rtol=1e-11
     )
-
-
-def test_genuine_scores_against_the_series():
-    """The genuine score is the impostor score of two identities with one direction: another road to FRR."""
-    kappa, t = np.array([60.0, 90.0]), np.array([0.3, 0.5, 0.8])
-    mean = np.tile(np.eye(24)[:1], (2, 1))
-    for k in range(2):
-        twin = (mean, kappa[[k, k]], np.ones(2))
-        accepted, bound = impostors.survival(t, 24, impostors.pair_coefficients(twin, None, 256))
-        found = densities.GenuineScores(kappa[[k]], np.ones(1), 24).frr(t)
-        np.testing.assert_allclose(found, 1 - accepted, atol=1e-12)
-        assert np.all(bound < 1e-12)
 
 
 def test_impostor_scores_on_the_ordinary_sphere():
@@ -126,6 +119,7 @@ def test_impostor_scores_on_the_ordinary_sphere():
     assert float(mix.population_rates(t).far[0]) == pytest.approx(exact, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_monte_carlo_of_ten_million_pairs():
     rows, pairs = vmf_monte_carlo.compare(
         1e7, n_identities=200, levels=np.array([1e-4, 1e-3, 1e-2])
@@ -163,31 +157,9 @@ def test_groups_make_up_the_whole(small):
     assert np.all(roc.frr_group.sel(group="b") > roc.frr_group.sel(group="a"))
 
 
-def test_group_rates_are_those_of_the_group_alone(small):
-    threshold, inside = [0.3, 0.5], small.groups["group"] == "b"
-    alone = vmf.Mixture(
-        small.mean_directions[inside], small.concentrations[inside]
-    ).population_rates(threshold)
-    rates = small.population_rates(threshold, by="group").sel(group="b")
-    np.testing.assert_allclose(rates.far_group, alone.far)
-    np.testing.assert_allclose(rates.frr_group, alone.frr)
-    picked = small.population_rates(threshold, weights=inside.astype(float))
-    np.testing.assert_allclose(picked.far, alone.far)
-    np.testing.assert_allclose(picked.frr, alone.frr)
-
-
-def test_identities_of_weight_zero_do_not_count():
-    mix = vmf.Mixture(np.eye(200), np.arange(1, 201) * 2.0, np.repeat(["a", "b"], 100))
-    chosen = np.arange(200) < 50
-    rates = mix.population_rates(0.1, weights=chosen)
-    alone = vmf.Mixture(np.eye(200)[:50], mix.concentrations[:50]).population_rates(0.1)
-    np.testing.assert_allclose([rates.far, rates.frr], [alone.far, alone.frr])
-    with pytest.raises(InputError, match=r"groups \['b'\] have fewer"):
-        mix.population_rates(0.1, by="group", weights=chosen)
-
-
 def test_weights_are_those_of_a_weighted_evaluation():
-    """FRR weighs an identity by p_k squared, as its genuine pairs are among all pairs (eq. 3 weighted)."""
+    """FRR weighs an identity by p_k squared, as its genuine pairs are among all pairs (eq. 3
+    weighted)."""
     mix = vmf.mixture(12, 8, kappa=(2, 40), groups={"a": {}, "b": {}}, seed=0)
     weights = np.where(mix.concentrations < 20, 3.0, 1.0)
     scores = fk.score_tensor(mix.sample(250, seed=1))
@@ -199,16 +171,6 @@ def test_weights_are_those_of_a_weighted_evaluation():
     np.testing.assert_allclose(found.frr_group, exact.frr_group, atol=0.02)
     unsquared = mix.population_rates(exact.threshold.values, weights=np.sqrt(weights)).frr[0]
     assert abs(float(unsquared) - float(exact.frr)) > 0.08
-
-
-def test_rotated_copies_have_equal_rates(small):
-    twins = small.rotated_copies(("x", "y"), by="copy")
-    rates = twins.population_rates([0.3, 0.5], by="copy")
-    alone = small.population_rates([0.3, 0.5])
-    for copy in ("x", "y"):
-        np.testing.assert_allclose(rates.far_group.sel(group=copy), alone.far, rtol=1e-12)
-        np.testing.assert_allclose(rates.frr_group.sel(group=copy), alone.frr, rtol=1e-12)
-    assert sorted(twins.groups) == ["copy", "group"]
 
 
 def test_summary_meets_the_rates(small):
@@ -224,36 +186,6 @@ def test_summary_meets_the_rates(small):
 # ---- the certificate
 
 
-def test_error_bound_holds_where_directions_are_close():
-    """Against the same series in extended precision: P_m near 1 is where rounding is largest."""
-    rng = np.random.default_rng(0)
-    mean = rng.standard_normal((60, 128))
-    mean[:, 0] += 6
-    mix, n_terms = vmf.Mixture(mean, rng.uniform(100, 800, 60)), 200
-    side = (mix.mean_directions, mix.concentrations, np.ones(60))
-    coefficients = impostors.pair_coefficients(side, None, n_terms)
-    t = np.linspace(-0.5, 0.8, 14)
-    far, bound = impostors.survival(t, 128, coefficients)
-    precise = np.array([_precise_coefficients(mix, n_terms), coefficients[1]])
-    assert np.all(np.abs(far - impostors.survival(t, 128, precise)[0]) <= bound)
-
-
-def _precise_coefficients(mix, n_terms):
-    """The coefficients of all pairs with everything but the Bessel ratios in extended precision."""
-    directions = mix.mean_directions.astype(np.longdouble)
-    rows, columns = np.triu_indices(len(directions), 1)
-    cosine = (directions[:, None] * directions).sum(-1)[rows, columns]
-    ratios = densities.bessel_ratios(mix.concentrations, mix.dim, n_terms)
-    before, now, found = np.zeros_like(cosine), np.ones_like(cosine), []
-    for m in range(n_terms):
-        found.append(np.mean(ratios[rows, m] * ratios[columns, m] * now))
-        before, now = (
-            now,
-            ((2 * m + mix.dim - 2) * cosine * now - m * before) / (m + np.longdouble(mix.dim) - 2),
-        )
-    return np.array(found)
-
-
 def test_a_level_that_cannot_be_computed_raises():
     with pytest.raises(InputError, match="cannot be trusted"):
         vmf.mixture(20, 128).population_roc([1e-2, 1e-30])
@@ -265,26 +197,3 @@ def test_a_level_that_cannot_be_computed_raises():
 def test_concentrations_beyond_the_series_raise():
     with pytest.raises(InputError, match="more than 4096 terms"):
         vmf.mixture(10, 16, kappa=(1e7, 1e7)).population_roc(1e-2)
-
-
-def test_a_group_of_one_identity_is_named():
-    mix = vmf.Mixture(np.eye(3), [9, 9, 9], ["a", "a", "b"])
-    with pytest.raises(InputError, match=r"groups \['b'\]"):
-        mix.population_roc(0.1, by="group")
-
-
-@pytest.mark.parametrize("n_terms", [40, 64])
-def test_error_bound_covers_the_cut_tail(n_terms):
-    mix, t = vmf.mixture(60, 128), np.linspace(-0.6, 0.8, 15)
-    side = (mix.mean_directions, mix.concentrations, np.ones(60))
-    coefficients = impostors.pair_coefficients(side, None, 256)
-    far, bound = impostors.survival(t, 128, coefficients[:, :n_terms])
-    assert np.all(np.abs(far - impostors.survival(t, 128, coefficients)[0]) <= bound)
-
-
-def test_the_number_of_terms_is_found(monkeypatch):
-    levels = [1e-8, 1e-4, 1e-1]
-    few = vmf.mixture(60, 128).population_roc(levels).threshold
-    monkeypatch.setattr("frkit.vmf.impostors.FIRST_TERMS", 512)
-    many = vmf.mixture(60, 128).population_roc(levels).threshold
-    np.testing.assert_allclose(few, many, rtol=1e-12)

@@ -1,19 +1,19 @@
 """What an embedding, or a classifier, tells about a protected attribute.
 
-Table I of Li & Abd-Almageed (2021) sorts the measures of bias by what they look at: R an embedding, Z a protected
-attribute, Y true and Y' predicted labels. The map of that table:
+Table I of Li & Abd-Almageed (2021) sorts the measures of bias by what they look at: R an
+embedding, Z a protected attribute, Y true and Y' predicted labels. The map of that table:
 
-======================  =========  ==================================================================
-family                  looks at   here
-======================  =========  ==================================================================
-accuracy across         R, Y       `cohort_spread`: accuracy, FPR, F1, AUC, average precision of each
-cohorts                            cohort, their standard deviation and range
-information leakage     Z, Y'      `parity_gaps`: demographic parity, equalized odds, equality of
-                                   opportunity; `leakage`: of data set and model;
-                                   `bias_amplification`, with the bias score
-estimated correlation   R, Z       `dataset_bias`; `probe`: logits-level accuracy and loss
-statistical dependence  R, Z       `distance_correlation`; `representation_bias` (RLB)
-======================  =========  ==================================================================
+======================  ========  ===============================================================
+family                  looks at  here
+======================  ========  ===============================================================
+accuracy across         R, Y      `cohort_spread`: accuracy, FPR, F1, AUC, average precision of
+cohorts                           each cohort, their standard deviation and range
+information leakage     Z, Y'     `parity_gaps`: demographic parity, equalized odds, equality of
+                                  opportunity; `leakage`: of data set and model;
+                                  `bias_amplification`, with the bias score
+estimated correlation   R, Z      `dataset_bias`; `probe`: logits-level accuracy and loss
+statistical dependence  R, Z      `distance_correlation`; `representation_bias` (RLB)
+======================  ========  ===============================================================
 """
 
 from frkit.representation.decisions import bias_amplification, cohort_spread, parity_gaps
@@ -31,5 +31,9 @@ __all__ = [
     "convergence",
     "dataset_bias",
     "distance_correlation",
+    "leakage",
+    "parity_gaps",
+    "probe",
+    "representation_bias",
+    "shifted_classes",
 ]
-__all__ += ["leakage", "parity_gaps", "probe", "representation_bias", "shifted_classes"]

@@ -11,8 +11,13 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import require
-from frkit.representation.decisions import check_kinds
+from frkit.base import require, require_whole
+from frkit.representation.checks import (
+    labels_of,
+    require_equal_length,
+    require_same_kind,
+    require_two,
+)
 from frkit.representation.problem import stratified
 
 
@@ -25,31 +30,40 @@ def leakage(
     folds: int = 5,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Dataset leakage and model leakage: how well a protected attribute is told from labels and from predictions.
+    """Dataset and model leakage: how well an attribute is told from labels and from predictions.
 
-    An attacker, a logistic predictor with classes weighed equally, is fitted to one part of the images and read on
-    the rest: its balanced accuracy is the leakage, 1/classes by chance. A model that errs leaks less merely by its
-    errors, so its leakage is compared with that of true labels of which as many are replaced at random.
+    An attacker, a logistic predictor with classes weighed equally, is fitted to one part of the
+    images and read on the rest. Its balanced accuracy is the leakage, 1/classes by chance. A
+    model that errs leaks less merely by its errors, so its leakage is compared with that of true
+    labels of which as many are replaced at random.
 
     Parameters
     ----------
-    truth : array-like (n,) of labels, or (n, tasks) of 0/1.
-    predicted : the model's predictions in the same form; or its scores, which leak more: (n, labels), of which the
-        largest names the label (in sorted order), or (n, tasks) of probabilities in [0, 1] or of logits.
-    protected : array-like (n,), the protected attribute of each image.
-    identity : array-like (n,), optional; images of a person are then kept in one fold.
-    folds : number of folds, 2 or more.
-    seed : non-negative integer, for folds and replaced labels.
+    truth : array-like (n,) or (n, tasks)
+        True labels; of tasks, 0 or 1.
+    predicted : array-like (n,), (n, labels) or (n, tasks)
+        The model's predictions in the same form; or its scores, which leak more: (n, labels), of
+        which the largest names the label (in sorted order), or (n, tasks) of probabilities in [0,
+        1] or logits.
+    protected : array-like (n,)
+        The protected attribute of each image.
+    identity : array-like (n,), optional
+        People; all images of a person are then in one fold.
+    folds : int
+        At least 2.
+    seed : int
+        Non-negative, for folds and replaced labels.
 
     Returns
     -------
     xr.Dataset
-        `dataset_leakage`, `dataset_leakage_at_accuracy`, `model_leakage`, `amplification` (model leakage minus the
-        one before), `accuracy` (of the model) and `chance`.
+        `dataset_leakage`, `dataset_leakage_at_accuracy`, `model_leakage`, `amplification` (model
+        leakage minus the one before), `accuracy` (of the model) and `chance`.
 
     Raises
     ------
-    InputError : lengths differ, one class, too few people for the folds.
+    InputError
+        If lengths differ, there is one class, or too few people for the folds.
 
     References
     ----------
@@ -61,79 +75,75 @@ def leakage(
     >>> found.dataset_leakage.item(), found.amplification.item()
     (1.0, 0.0)
     """
-    classes, codes = np.unique(np.asarray(protected).astype(str), return_inverse=True)
+    truth = labels_of("truth", truth, tasks=True)
+    predicted = labels_of("predicted", predicted, tasks=True)
+    protected = labels_of("protected", protected).astype(str)
+    identity = np.arange(len(protected)) if identity is None else labels_of("identity", identity)
+    require_equal_length(truth=truth, predicted=predicted, protected=protected, identity=identity)
+    classes, codes = np.unique(protected, return_inverse=True)
+    require_two("class", classes)
+    _, person = np.unique(identity, return_inverse=True)
+    n_people = min(len(np.unique(person[codes == k])) for k in range(len(classes)))
     require(
-        len(classes) >= 2,
-        f"the protected attribute has one class, {classes[0]!r}: nothing can leak",
+        require_whole("folds", folds, 2) <= n_people,
+        f"folds must be at most the {n_people} people of the rarest class, got {folds}",
     )
-    truth, predicted = np.asarray(truth), np.asarray(predicted)
-    person = (
-        np.arange(codes.size)
-        if identity is None
-        else np.unique(np.asarray(identity), return_inverse=True)[1]
-    )
-    lengths = [len(truth), len(predicted), codes.size, person.size]
-    require(
-        len(set(lengths)) == 1,
-        f"truth, predicted, protected and identity must be of equal length, got {lengths}",
-    )
-    people = [np.unique(person[codes == k]).size for k in range(len(classes))]
-    rare = int(np.argmin(people))
-    most = f"at most the {people[rare]} people of class {classes[rare]!r}"
-    require(2 <= folds <= people[rare], f"folds must be 2 or more, and {most}; got {folds}")
-    fold_rows = list(stratified(codes, person, folds, seed))
+    splits = list(stratified(codes, person, folds, seed))
     correct = _correct(truth, predicted)
-    spoiled = _spoiled(truth, correct, np.random.default_rng(np.random.SeedSequence(seed)))
-    seen = {
-        "dataset_leakage": truth,
-        "dataset_leakage_at_accuracy": spoiled,
-        "model_leakage": predicted,
-    }
-    values = {name: _attack(labels, codes, fold_rows) for name, labels in seen.items()}
-    values["amplification"] = values["model_leakage"] - values["dataset_leakage_at_accuracy"]
-    return xr.Dataset(values | {"accuracy": correct.mean(), "chance": 1 / len(classes)})
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    at_accuracy = _attack(_spoiled(truth, correct, rng), codes, splits)
+    model_leakage = _attack(predicted, codes, splits)
+    return xr.Dataset(
+        {
+            "dataset_leakage": _attack(truth, codes, splits),
+            "dataset_leakage_at_accuracy": at_accuracy,
+            "model_leakage": model_leakage,
+            "amplification": model_leakage - at_accuracy,
+            "accuracy": correct.mean(),
+            "chance": 1 / len(classes),
+        }
+    )
 
 
-def _correct(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def _correct(truth, predicted):
     """Which labels the model has right; scores name the label, or the tasks."""
     if truth.ndim == predicted.ndim == 1:
-        check_kinds(truth, predicted)
+        require_same_kind(truth, predicted)
         return truth == predicted
+    require(predicted.dtype.kind in "biuf", "scores and predictions of tasks must be numbers")
     if truth.ndim == 1:
         labels = np.unique(truth)
         require(
-            predicted.shape[1] == labels.size,
-            f"{labels.size} labels need as many scores, got {predicted.shape}",
+            predicted.shape[1:] == labels.shape,
+            f"{len(labels)} labels need as many scores, got {predicted.shape}",
         )
-        return truth == labels[predicted.argmax(1)]
+        return truth == labels[predicted.argmax(axis=1)]
     require(
-        truth.shape == predicted.shape,
-        f"truth has shape {truth.shape}, predicted {predicted.shape}",
+        truth.shape == predicted.shape and bool(np.isin(truth, (0, 1)).all()),
+        f"truth must be 0 or 1, in the shape of predicted, {predicted.shape}; got {truth.shape}",
     )
     probabilities = predicted.min() >= 0 and predicted.max() <= 1
     return truth.astype(bool) == (predicted > (0.5 if probabilities else 0))
 
 
-def _spoiled(truth: np.ndarray, correct: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _spoiled(truth, correct, rng):
     """True labels of which as many are wrong as the model has wrong, at places chosen at random."""
     wrong = rng.permuted(~correct, axis=0)
     if truth.ndim == 2:
-        return np.where(wrong, 1 - truth.astype(int), truth.astype(int))
+        return truth.astype(bool) ^ wrong
     labels, codes = np.unique(truth, return_inverse=True)
-    moved = (codes + rng.integers(1, max(labels.size, 2), codes.size)) % labels.size
-    return labels[np.where(wrong, moved, codes)]
+    other = codes + rng.integers(1, max(len(labels), 2), len(codes))
+    return labels[np.where(wrong, other % len(labels), codes)]
 
 
-def _attack(labels: np.ndarray, codes: np.ndarray, fold_rows: list) -> float:
-    """Balanced accuracy on images not seen before; the attacker sees labels as one column each, scores as they are."""
-    columns = (
-        labels.astype(float)
-        if labels.ndim == 2
-        else (labels[:, None] == np.unique(labels)).astype(float)
-    )
+def _attack(labels, codes, splits):
+    """Balanced accuracy of a predictor of the classes, on images that it has not seen.
+
+    It sees labels as one column each, scores and tasks as they are.
+    """
+    columns = labels if labels.ndim == 2 else labels[:, None] == np.unique(labels)
     attacker = make_pipeline(
         StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=5000)
     )
-    return float(
-        balanced_accuracy_score(codes, cross_val_predict(attacker, columns, codes, cv=fold_rows))
-    )
+    guesses = cross_val_predict(attacker, columns.astype(float), codes, cv=splits)
+    return float(balanced_accuracy_score(codes, guesses))

@@ -1,4 +1,4 @@
-"""Shallow predictors of an attribute, read on people they have not seen: accuracy, loss, dataset bias, leakage."""
+"""Shallow predictors of an attribute, read on people they have not seen."""
 
 import warnings
 from collections.abc import Sequence
@@ -12,14 +12,10 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import require
-from frkit.representation.problem import (
-    Problem,
-    entropy,
-    for_each_model,
-    standard_error,
-    stratified,
-)
+from frkit.base import require_whole
+from frkit.representation.bounds import entropy, standard_error
+from frkit.representation.checks import number
+from frkit.representation.problem import for_each_model, stratified
 
 
 def probe(
@@ -32,33 +28,42 @@ def probe(
     penalty: float = 10.0,
     seed: int = 0,
 ) -> xr.Dataset:
-    """How well a shallow predictor tells an attribute from an embedding, on people that it has not seen.
+    """How well a shallow predictor tells an attribute from an embedding, on people it has not seen.
 
-    This is the logits-level reading. Each image is predicted by a classifier fitted to the other folds. The same
-    numbers in sample, of classifiers read on what they were fitted to, show how far they overfit.
+    This is the logits-level reading. Each image is predicted by a classifier that was fitted to
+    the other folds. The same numbers in sample, of classifiers read on what they were fitted to,
+    show how far they overfit.
 
     Parameters
     ----------
-    faces : faces Dataset, dims image and feature (and model).
-    attribute : name of the attribute, of two classes or more; a tuple crosses its attributes.
-    folds : number of folds, 3 or more; every class needs as many people.
-    by : "identity" keeps all images of a person in one fold; "image" does not.
-    hidden : widths of hidden layers; none is a linear (logistic) predictor.
-    penalty : weight of the squared coefficients against the sum of the losses of all images, above 0.
-    seed : non-negative integer, for folds and networks.
+    faces : xr.Dataset
+        Faces with dims image and feature (and model).
+    attribute : str or tuple of str
+        Attribute of two classes or more; a tuple crosses its attributes.
+    folds : int
+        At least 3; every class needs as many people.
+    by : {"identity", "image"}
+        "identity" keeps all images of a person in one fold; "image" does not.
+    hidden : sequence of int
+        Widths of hidden layers; none is a linear (logistic) predictor.
+    penalty : float
+        Weight of the squared coefficients against the sum of the losses of all images, above 0.
+    seed : int
+        Non-negative, for folds and networks.
 
     Returns
     -------
     xr.Dataset
-        `accuracy`, `loss` (cross entropy, nats), `dataset_bias` (1 - loss/entropy; never clipped) with standard
-        errors `accuracy_se`, `loss_se`, `dataset_bias_se` over people; `accuracy_in_sample`, `loss_in_sample`;
-        `majority` (accuracy of always naming the largest class) and `entropy` (nats). Dimension model where the
-        faces have it.
+        `accuracy`, `loss` (cross entropy, nats) and `dataset_bias` (1 - loss/entropy; never
+        clipped), with standard errors `accuracy_se`, `loss_se` and `dataset_bias_se` over people;
+        `accuracy_in_sample`, `loss_in_sample`; `majority` (accuracy of always naming the largest
+        class) and `entropy` (nats). Over model where the faces have it.
 
     Raises
     ------
-    InputError : an attribute with one class, or with fewer people than folds in a class, or one that varies within
-        an identity; folds below 3; features that are not finite.
+    InputError
+        If an attribute has one class, fewer people than folds in a class, or varies within an
+        identity; if folds are below 3, or features are not finite.
 
     References
     ----------
@@ -67,20 +72,25 @@ def probe(
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies().sample(per_identity=2)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies()
+    >>> faces = mix.sample(per_identity=2)
     >>> found = fk.representation.probe(faces, "group", folds=3)
     >>> bool(found.accuracy < found.accuracy_in_sample)
     True
     """
-    require(penalty > 0, f"penalty must be above 0, got {penalty}")
-    network = MLPClassifier(
-        tuple(hidden), solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed
-    )
-    predictor = network if hidden else LogisticRegression(C=1 / penalty, max_iter=5000)
+    penalty = number("penalty", penalty, 1e-12, 1e12)
+    predictor = LogisticRegression(C=1 / penalty, max_iter=5000)
+    if hidden:
+        widths = tuple(require_whole("hidden", width, 1) for width in hidden)
+        predictor = MLPClassifier(
+            widths, solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed
+        )
     classifier = make_pipeline(StandardScaler(), predictor)
-    return for_each_model(
-        faces, attribute, by, lambda x, one: _read(x, one, classifier, folds, seed), folds
-    )
+
+    def estimate(x, problem):
+        return _read(x, problem, classifier, folds, seed)
+
+    return for_each_model(faces, attribute, by, estimate, folds)
 
 
 def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
@@ -88,18 +98,23 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
 
     Parameters
     ----------
-    faces : faces Dataset; its `embedding` may hold any feature, such as the colour of a digit.
-    attribute : what is to be predicted.
-    **how : folds, by, hidden, penalty and seed, as in `probe`.
+    faces : xr.Dataset
+        Faces; their `embedding` may contain any feature, such as the colour of a digit.
+    attribute : str or tuple of str
+        What is to be predicted.
+    **how
+        folds, by, hidden, penalty and seed, as in `probe`.
 
     Returns
     -------
-    xr.DataArray : at most 1; below 0 where the predictor does worse than the class shares. Dimension model where
-        the faces have it. `probe` returns it with its standard error.
+    xr.DataArray
+        At most 1, and below 0 where the predictor is worse than the classes' shares; over model
+        where the faces have it.
 
     Raises
     ------
-    InputError : as `probe`.
+    InputError
+        As in `probe`.
 
     References
     ----------
@@ -108,40 +123,49 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
     Examples
     --------
     >>> import frkit as fk
-    >>> faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies().sample(per_identity=2)
+    >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies()
+    >>> faces = mix.sample(per_identity=2)
     >>> bool(fk.representation.dataset_bias(faces, "group", folds=3) < 1)
     True
     """
     return probe(faces, attribute, **how)["dataset_bias"]
 
 
+def _read(x, problem, classifier, folds, seed):
+    """Held-out and in-sample accuracy and loss."""
+    z, person, h = problem.z, problem.person, entropy(problem.shares)
+    right, losses = np.empty(len(z)), np.empty(len(z))
+    in_sample = []
+    for train, test in stratified(z, person, folds, seed):
+        fit(classifier, x[train], z[train])
+        right[test], losses[test] = _judged(classifier, x[test], z[test])
+        in_sample.append(np.mean(_judged(classifier, x[train], z[train]), axis=1))
+    accuracy_in_sample, loss_in_sample = np.mean(in_sample, axis=0)
+    accuracy, loss = right.mean(), losses.mean()
+    loss_se = standard_error(losses - loss, person)
+    values = {
+        "accuracy": accuracy,
+        "accuracy_se": standard_error(right - accuracy, person),
+        "loss": loss,
+        "loss_se": loss_se,
+        "dataset_bias": 1 - loss / h,
+        "dataset_bias_se": loss_se / h,
+        "accuracy_in_sample": accuracy_in_sample,
+        "loss_in_sample": loss_in_sample,
+        "majority": problem.shares.max(),
+        "entropy": h,
+    }
+    return xr.Dataset(values, attrs={"folds": folds, "n_images": len(x)})
+
+
 def fit(classifier: ClassifierMixin, features: np.ndarray, labels: np.ndarray) -> ClassifierMixin:
-    """The classifier, fitted; the number of a network's passes is fixed on purpose, so that nothing warns of it."""
+    """The classifier, fitted; a network's number of passes is fixed on purpose, so no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return classifier.fit(features, labels)
 
 
-def _read(x: np.ndarray, one: Problem, classifier, folds: int, seed: int) -> xr.Dataset:
-    """Held-out and in-sample accuracy and loss."""
-    held_out, seen = np.empty((2, len(x))), []
-    for train, test in stratified(one.z, one.person, folds, seed):
-        fit(classifier, x[train], one.z[train])
-        held_out[:, test] = _judged(classifier, x[test], one.z[test])
-        seen.append(_judged(classifier, x[train], one.z[train]).mean(1))
-    (accuracy, loss), (accuracy_seen, loss_seen) = held_out.mean(1), np.mean(seen, axis=0)
-    accuracy_se, loss_se = (
-        standard_error(values - values.mean(), one.person) for values in held_out
-    )
-    h = entropy(one.shares)
-    values = {"accuracy": accuracy, "accuracy_se": accuracy_se, "loss": loss, "loss_se": loss_se}
-    values |= {"dataset_bias": 1 - loss / h, "dataset_bias_se": loss_se / h}
-    values |= {"accuracy_in_sample": accuracy_seen, "loss_in_sample": loss_seen}
-    values |= {"majority": one.shares.max(), "entropy": h}
-    return xr.Dataset(values, attrs={"folds": folds, "n_images": len(x)})
-
-
-def _judged(classifier: ClassifierMixin, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Whether each image is named rightly, and its log loss: (2, rows)."""
+def _judged(classifier, x, z):
+    """Whether each image is named rightly, and its log loss."""
     log_probability = classifier.predict_log_proba(x)
-    return np.stack([log_probability.argmax(1) == z, -log_probability[np.arange(len(z)), z]])
+    return log_probability.argmax(axis=1) == z, -log_probability[np.arange(len(z)), z]

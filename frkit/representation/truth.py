@@ -1,4 +1,4 @@
-"""Classes whose mutual information with the embedding is known: numerical integration of their densities."""
+"""Classes whose mutual information with the embedding is known, by numerical integration."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, require
-from frkit.representation.problem import entropy
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    affordable,
+    real_numbers,
+    require,
+    require_flag,
+    require_whole,
+)
+from frkit.representation.bounds import entropy
+from frkit.representation.checks import number
 
 MARGIN, POINTS = 12.0, 200_001  # standard deviations beyond the outer classes, and grid points
 
@@ -24,10 +34,11 @@ def shifted_classes(
     likeness: float = 0.5,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Faces whose classes are shifted along one direction, so that the mutual information is known exactly.
+    """Faces whose classes are shifted along one direction: their mutual information is known.
 
-    Features are Gaussian with unit variance around the class's place. Images of an identity share the class and
-    a part of the noise; the law of a single image, and with it the truth, is the same.
+    Features are Gaussian with unit variance around the class's place. Images of an identity share
+    the class and a part of the noise; the law of a single image, and with it the truth, is the
+    same.
 
     Parameters
     ----------
@@ -40,8 +51,8 @@ def shifted_classes(
     shares : sequence of float, (K,)
         Probability of each class; sums to 1. Default: CelebA's sex.
     both_sides : bool
-        Two classes only: the first stays at 0, an identity of the second goes to +distance or -distance with
-        equal probability, so that no linear probe sees anything.
+        Two classes only: the first stays at 0, an identity of the second goes to +distance or
+        -distance with equal probability, so that no linear probe sees anything.
     per_identity : int
         Images of each identity.
     likeness : float in [0, 1)
@@ -52,14 +63,14 @@ def shifted_classes(
     Returns
     -------
     xr.Dataset
-        Faces with the attribute `group` ("0", "1", ...), and attrs `mutual_information`, `entropy` (nats) and
-        `rlb`, those of the law.
+        Faces with the attribute `group` ("0", "1", ...), and attrs `mutual_information`,
+        `entropy` (nats) and `rlb`, those of the law.
 
     Raises
     ------
     InputError
-        For sizes below 1, shares that are no distribution over two or more classes, a negative distance, a
-        likeness outside [0, 1), or both sides with more than two classes.
+        For sizes below 1, shares that are no distribution over two or more classes, a negative
+        distance, a likeness outside [0, 1), or both sides with more than two classes.
 
     Examples
     --------
@@ -67,23 +78,20 @@ def shifted_classes(
     >>> round(faces.attrs["mutual_information"], 3), round(faces.attrs["entropy"], 3)
     (0.322, 0.667)
     """
-    shares = np.asarray(shares, float)
-    good = (
+    for name, size in (("n_images", n_images), ("n_features", n_features)):
+        require_whole(name, size, 1)
+    affordable(12 * n_images * n_features, "features of the images: take fewer")
+    require_whole("per_identity", per_identity, 1)
+    require_flag("both_sides", both_sides)
+    distance, likeness = number("distance", distance, 0, 1000), number("likeness", likeness, 0, 1)
+    require(likeness < 1, "likeness must be below 1, or all images of an identity are equal")
+    shares = real_numbers("shares", shares).astype(float)
+    require(
         shares.ndim == 1
         and len(shares) >= 2
         and (shares > 0).all()
-        and abs(shares.sum() - 1) < 1e-6
-    )
-    require(
-        bool(good), f"shares must be two or more positive numbers with sum 1, got {shares.tolist()}"
-    )
-    require(
-        min(n_images, n_features, per_identity) >= 1,
-        "n_images, n_features and per_identity must be at least 1",
-    )
-    require(
-        distance >= 0 and 0 <= likeness < 1,
-        f"need distance >= 0 and likeness in [0, 1): {distance}, {likeness}",
+        and abs(shares.sum() - 1) < 1e-6,
+        f"shares must be two or more positive numbers with sum 1, got {shares.tolist()}",
     )
     require(not both_sides or len(shares) == 2, f"both_sides needs two classes, got {len(shares)}")
     rng = np.random.default_rng(np.random.SeedSequence(seed))
@@ -93,33 +101,32 @@ def shifted_classes(
     side = rng.choice([-1.0, 1.0], n_identities)
     place = z * side if both_sides else z - (len(shares) - 1) / 2
     direction = rng.standard_normal(n_features)
-    embedding = np.sqrt(1 - likeness) * rng.standard_normal((n_images, n_features), np.float32)
-    embedding += (
-        np.sqrt(likeness) * rng.standard_normal((n_identities, n_features), np.float32)[identity]
-    )
-    embedding += (distance * place)[identity, None] * (direction / np.linalg.norm(direction))
+    direction /= np.linalg.norm(direction)
+    noise = rng.standard_normal((n_images, n_features), np.float32)
+    shared_noise = rng.standard_normal((n_identities, n_features), np.float32)
+    embedding = np.sqrt(1 - likeness) * noise
+    embedding += np.sqrt(likeness) * shared_noise[identity]
+    embedding += (distance * place)[identity, None] * direction
     information, h = true_information(distance, shares, both_sides), entropy(shares)
-    coords = {
-        IMAGE: np.arange(n_images).astype(str),
-        IDENTITY: (IMAGE, np.char.mod("id%06d", identity)),
-    }
     return xr.Dataset(
         {"embedding": ((IMAGE, FEATURE), embedding.astype(np.float32))},
-        coords | {"group": (IMAGE, z[identity].astype(str))},
+        {
+            IMAGE: np.arange(n_images).astype(str),
+            IDENTITY: (IMAGE, np.char.mod("id%06d", identity)),
+            "group": (IMAGE, z[identity].astype(str)),
+        },
         {"mutual_information": information, "entropy": h, "rlb": information / h},
     )
 
 
 def true_information(distance: float, shares: np.ndarray, both_sides: bool = False) -> float:
-    """Mutual information (nats) of class and place on the line: sum of p_z times KL(f_z from the mixture)."""
-    places = ((np.arange(len(shares)) - (len(shares) - 1) / 2) * distance)[:, None, None]
+    """Mutual information (nats) of class and place: sum of p_z KL(f_z from the mixture)."""
+    grid_end = distance * len(shares) + MARGIN
+    grid = np.linspace(-grid_end, grid_end, POINTS)
+    log_densities = [stats.norm.logpdf(grid, distance * k) for k in range(len(shares))]
     if both_sides:
-        places = [[[0.0]], [[-distance], [distance]]]
-    reach = distance * len(shares) + MARGIN
-    grid = np.linspace(-reach, reach, POINTS)
-    densities = np.array(
-        [np.logaddexp.reduce(stats.norm.logpdf(grid, own)) - np.log(len(own)) for own in places]
-    )
-    log_joint = np.log(shares)[:, None] + densities
-    gain = densities - np.logaddexp.reduce(log_joint)
-    return max(0.0, float(np.trapezoid((np.exp(log_joint) * gain).sum(0), grid)))
+        log_other_side = stats.norm.logpdf(grid, -distance)
+        log_densities[1] = np.logaddexp(log_densities[1], log_other_side) - np.log(2)
+    log_joint = np.log(shares)[:, None] + log_densities
+    gain = log_densities - np.logaddexp.reduce(log_joint)
+    return max(0.0, float(np.trapezoid((np.exp(log_joint) * gain).sum(axis=0), grid)))

@@ -1,4 +1,4 @@
-"""Mixtures of von Mises-Fisher distributions: synthetic faces whose population rates are known exactly."""
+"""Mixtures of von Mises-Fisher distributions: synthetic faces with exact population rates."""
 
 from frkit.vmf.fitting import fit
 from frkit.vmf.law import IdentityLaw

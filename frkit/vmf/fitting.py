@@ -1,4 +1,4 @@
-"""Fit a von Mises-Fisher mixture to faces: one mean direction and one concentration for each identity."""
+"""Fit a von Mises-Fisher mixture to faces: a direction and a concentration for each identity."""
 
 from typing import NamedTuple
 
@@ -6,55 +6,69 @@ import numpy as np
 import xarray as xr
 from scipy.optimize import elementwise
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, warn
-from frkit.data.checks import check_rows
+from frkit.base import (
+    FEATURE,
+    IDENTITY,
+    IMAGE,
+    MODEL,
+    PERSON,
+    listed,
+    require,
+    require_one_of,
+    warn,
+)
+from frkit.data.checks import check_faces, check_rows
 from frkit.vmf.densities import bessel_ratios, log_normaliser, mean_resultants
 from frkit.vmf.mixture import Mixture
 
 METHODS = ("shrunk", "marginal", "likelihood")
-COPIES = (
-    1 - 1e-6
-)  # mean genuine score above which images are copies of one another, as far as float32 can tell
+COPIES = 1 - 1e-6  # mean genuine score of copies, as far as float32 can tell
 EM_STEPS, EM_TOLERANCE = 500, 1e-9
-GRID_STEP = 0.4  # of the grid of log kappa, in standard deviations of the best known one
-LARGEST_GRID = 2000
+GRID_STEP = 0.4  # of log kappa, in standard deviations of the most precise estimate
+SMALLEST_GRID, LARGEST_GRID = 101, 2000
 
 
 def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     """Fit mean directions and concentrations to the embeddings of every identity.
 
-    The mean direction is that of the sum of the identity's images (scaled to length 1), which is the maximum
-    likelihood estimate. So would be the kappa with A_p(kappa) = |mean image|, but with few images the mean
-    direction has taken up much of the scatter: with two images kappa comes out twice too large. Hence
+    The mean direction is that of the sum of the identity's images (scaled to length 1), which is
+    the maximum likelihood estimate. So would be the kappa with A_p(kappa) = |mean image|, but
+    with few images the mean direction has taken up much of the scatter: with two images kappa
+    comes out twice too large. Hence
 
-    - "marginal" solves A_p(kappa)^2 = mean genuine score of the identity, which is unbiased for A_p^2;
+    - "marginal" solves A_p(kappa)^2 = mean genuine score of the identity, which is unbiased for
+      A_p^2;
     - "shrunk", the default, takes the likelihood of kappa with the mean direction integrated out,
-      log h(kappa |sum|) - n log h(kappa), and log kappa normal over identities; the normal's mean and spread are
-      estimated from all identities (EM), and kappa is exp of the posterior mean of log kappa. With many images that is
-      the identity's own estimate, with one image the population's. It is empirical Bayes.
+      log h(kappa |sum|) - n log h(kappa), and log kappa normal over identities; the normal's mean
+      and spread are estimated from all identities (EM), and kappa is exp of the posterior mean of
+      log kappa. With many images that is the identity's own estimate, with one image the
+      population's. It is empirical Bayes.
 
     Parameters
     ----------
     faces : xr.Dataset
-        Dims (image, feature), one model; rows of any length. Features that are 0 in every image are left out.
+        Dims (image, feature), one model; rows of any length. Features that are 0 in every image
+        are left out.
     method : {"shrunk", "marginal", "likelihood"}
         Which concentrations the mixture gets.
 
     Returns
     -------
     Mixture
-        Identities sorted by name, with the attributes of the faces. Its attribute `fitted` is a Dataset over identity:
-        `n_images`, `resultant` (length of the mean image), `kappa` (used), `kappa_likelihood` and `kappa_marginal` (NaN
-        where there is none), `log_kappa_sd` (posterior). Its attrs hold the population's `log_kappa_mean` and
-        `log_kappa_spread`, and what the data say of the model: `residual_dimension`, the number of directions in which
-        images scatter around their means (dim - 1 for a mixture; real embeddings have far fewer), and `score_sd_ratio`,
-        the standard deviation of genuine scores within identities over the mixture's (1 for a mixture).
+        Identities sorted by name, with the attributes of the faces. Its attribute `fitted` is a
+        Dataset over identity: `n_images`, `resultant` (length of the mean image), `kappa` (used),
+        `kappa_likelihood` and `kappa_marginal` (NaN where there is none), `log_kappa_sd`
+        (posterior). Its attrs hold the population's `log_kappa_mean` and `log_kappa_spread`, and
+        what the data say of the model: `residual_dimension`, the number of directions in which
+        images scatter around their means (dim - 1 for a mixture; real embeddings have far fewer),
+        and `score_sd_ratio`, the standard deviation of genuine scores within identities over the
+        mixture's (1 for a mixture).
 
     Raises
     ------
     InputError
-        For several models, an unknown method, images that are copies of one another, no identity with two images, or a
-        method that leaves an identity without an estimate.
+        For several models, an unknown method, images that are copies of one another, no identity
+        with two images, or a method that leaves an identity without an estimate.
 
     Warns
     -----
@@ -73,71 +87,68 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     >>> bool(100 < fitted.concentrations.mean() < 200)
     True
     """
-    require(method in METHODS, f"method must be one of {listed(METHODS)}, got {method!r}")
+    require_one_of("method", method, METHODS)
     points, names, codes = _points(faces)
-    sums = _Sums.of(points, codes)
-    copies = listed(names[sums.score > COPIES])
+    sums = _sums(points, codes)
+    copies = names[sums.score > COPIES]
     require(
-        not copies,
-        f"the images of {copies} are copies of one another: no concentration fits; drop them",
+        copies.size == 0,
+        f"the images of {listed(copies)} are copies of one another: no concentration fits; "
+        "drop them",
     )
-    own = {"likelihood": solve_concentrations(sums.resultant, points.shape[1])}
-    own["marginal"] = solve_concentrations(np.sqrt(sums.score.clip(0)), points.shape[1])
+    dim = points.shape[1]
+    likelihood = solve_concentrations(sums.resultant, dim)
+    marginal = solve_concentrations(np.sqrt(sums.score.clip(0)), dim)
     require(
-        bool(np.isfinite(own["marginal"]).any()),
+        bool(np.isfinite(marginal).any()),
         "no identity has two images that are alike; nothing to fit",
     )
-    mean, spread, posterior = _population(sums, own["marginal"])
-    own["shrunk"] = np.exp(posterior[0])
-    lost = listed(names[~np.isfinite(own[method])])
-    require(not lost, f"method {method!r} has no estimate for {lost}; take method='shrunk'")
-    mix = Mixture(sums.total, own[method], _groups(faces))
-    each = {
+    log_kappa, log_kappa_sd, population = _posterior(sums, marginal)
+    estimates = {"shrunk": np.exp(log_kappa), "marginal": marginal, "likelihood": likelihood}
+    kappa = estimates[method]
+    lost = names[~np.isfinite(kappa)]
+    require(
+        lost.size == 0,
+        f"method {method!r} has no estimate for {listed(lost)}; take method='shrunk'",
+    )
+    mix = Mixture(sums.total, kappa, _groups(faces))
+    values = {
         "n_images": sums.count,
         "resultant": sums.resultant,
-        "kappa": own[method],
-        "log_kappa_sd": posterior[1],
+        "kappa": kappa,
+        "log_kappa_sd": log_kappa_sd,
+        "kappa_likelihood": likelihood,
+        "kappa_marginal": marginal,
     }
-    each |= {"kappa_likelihood": own["likelihood"], "kappa_marginal": own["marginal"]}
     mix.fitted = xr.Dataset(
-        {name: (IDENTITY, values) for name, values in each.items()},
-        {IDENTITY: names},
-        {
+        {name: (IDENTITY, of_identity) for name, of_identity in values.items()},
+        coords={IDENTITY: names},
+        attrs={
             "method": method,
-            "log_kappa_mean": mean,
-            "log_kappa_spread": spread,
-            **_misfit(points, codes, mix, sums),
+            "log_kappa_mean": population[0],
+            "log_kappa_spread": population[1],
+            "residual_dimension": _residual_dimension(points, codes, mix, sums),
+            "score_sd_ratio": _score_sd_ratio(points, codes, mix, sums),
         },
     )
     return mix
 
 
-class _Sums(NamedTuple):
-    """Sums of unit embeddings (K, p), images (K,), length of the mean image (K,), mean genuine score (K,)."""
+class Sums(NamedTuple):
+    """What the images of each identity sum to."""
 
-    total: np.ndarray
-    count: np.ndarray
-    resultant: np.ndarray
-    score: np.ndarray
-
-    @classmethod
-    def of(cls, points: np.ndarray, codes: np.ndarray) -> "_Sums":
-        count = np.bincount(codes)
-        total = np.zeros((len(count), points.shape[1]))
-        np.add.at(total, codes, points)
-        length = np.linalg.norm(total, axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            score = np.where(count > 1, (length**2 - count) / (count * (count - 1.0)), np.nan)
-        return cls(total, count, np.where(count > 1, length / count, np.nan), score)
+    total: np.ndarray  # (K, p) sum of the unit embeddings
+    count: np.ndarray  # (K,) images
+    resultant: np.ndarray  # (K,) length of the mean image
+    score: np.ndarray  # (K,) mean genuine score
 
 
-def _points(faces: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Unit embeddings (n, p) sorted by identity, names of the identities, and the identity number of every image."""
-    known = "embedding" in faces and IDENTITY in faces.coords
-    require(known, "fit takes faces: make them with fk.faces or fk.open_faces")
-    lone = MODEL not in faces["embedding"].dims
+def _points(faces):
+    """Unit embeddings (n, p) sorted by identity, names (K,), and the identity number of each."""
+    check_faces(faces)
     require(
-        lone, "these faces hold several models: fit each, as in fk.vmf.fit(faces.sel(model=name))"
+        MODEL not in faces["embedding"].dims,
+        "these faces hold several models: fit each, as in fk.vmf.fit(faces.sel(model=name))",
     )
     values = faces["embedding"].transpose(IMAGE, FEATURE).values
     check_rows(values, values, None)
@@ -149,98 +160,113 @@ def _points(faces: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return points[order], names, codes[order]
 
 
-def _groups(faces: xr.Dataset) -> dict:
-    """Attributes (K,) of the identities; those that vary within one are left out with a warning."""
-    _, first, codes = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
-    names = [
-        name
-        for name in faces.coords
-        if faces[name].dims == (IMAGE,) and name not in (IMAGE, IDENTITY, PERSON)
-    ]
-    labels = {name: faces[name].values[first] for name in names}
-    varying = [
-        name for name in names if not np.array_equal(faces[name].values, labels[name][codes])
-    ]
-    if varying:
-        warn(f"{listed(varying)} varies within identities, so the fitted mixture does not carry it")
-    return {name: labels[name] for name in names if name not in varying}
+def _sums(points, codes):
+    count = np.bincount(codes)
+    total = np.zeros((len(count), points.shape[1]))
+    np.add.at(total, codes, points)
+    length = np.linalg.norm(total, axis=1)
+    several = np.where(count > 1, count, np.nan)  # one image has no genuine score
+    score = (length**2 - several) / (several * (several - 1))
+    return Sums(total, count, length / several, score)
 
 
 def solve_concentrations(length: np.ndarray, dim: int) -> np.ndarray:
     """Concentrations (K,) with A_p(kappa) = length; NaN where the length is NaN or 0."""
     kappa = np.full(length.shape, np.nan)
-    known = length > 0
-    rough = np.log(
-        length[known] * (dim - length[known] ** 2) / (1 - length[known] ** 2)
-    )  # Banerjee et al.
-    found = elementwise.find_root(
+    solvable = length > 0
+    length = length[solvable]
+    rough = np.log(length * (dim - length**2) / (1 - length**2))  # Banerjee et al. (2005), eq. 4.4
+    root = elementwise.find_root(
         lambda log_kappa, target: mean_resultants(np.exp(log_kappa), dim) - target,
         (rough - 1, rough + 1),
-        args=(length[known],),
+        args=(length,),
     )
-    kappa[known] = np.exp(found.x)
+    kappa[solvable] = np.exp(root.x)
     return kappa
 
 
-def _population(sums: _Sums, marginal: np.ndarray) -> tuple[float, float, tuple]:
-    """Mean and spread of log kappa over identities, and its posterior mean (K,) and standard deviation (K,)."""
+def _posterior(sums, marginal):
+    """Posterior mean (K,) and standard deviation (K,) of log kappa, and both of the population."""
     dim = sums.total.shape[1]
-    precision = np.sqrt(2 / ((sums.count.max() - 1) * (dim - 1)))  # of the best known log kappa
     rough = np.log(marginal[np.isfinite(marginal)])
-    mean, spread = rough.mean(), max(rough.std(), precision)
+    most_precise = np.sqrt(2 / ((sums.count.max() - 1) * (dim - 1)))  # sd of an estimated log kappa
+    mean, spread = rough.mean(), max(rough.std(), most_precise)
     low, high = rough.min() - 1 - 3 * spread, rough.max() + 1 + 3 * spread
-    grid = np.linspace(
-        low, high, int(np.clip((high - low) / (GRID_STEP * precision), 101, LARGEST_GRID))
-    )
-    # the likelihood (K, grid) with the mean direction integrated out, 1 at its largest
-    kappa, length = np.exp(grid), np.linalg.norm(sums.total, axis=1)
-    alone = sums.count[:, None] * log_normaliser(kappa, dim)
-    log_likelihood = np.stack([log_normaliser(kappa * size, dim) for size in length]) - alone
-    likelihood = np.exp(log_likelihood - log_likelihood.max(1, keepdims=True))
+    n_points = int((high - low) / (GRID_STEP * most_precise))
+    grid = np.linspace(low, high, np.clip(n_points, SMALLEST_GRID, LARGEST_GRID))
+    likelihood = _marginal_likelihood(sums, np.exp(grid), dim)
+
+    # EM: the posterior of every identity, then the population's mean and spread
     for _ in range(EM_STEPS):
-        before = mean, spread
-        weight = likelihood * np.exp(-0.5 * ((grid - mean) / spread) ** 2)
-        weight /= weight.sum(1, keepdims=True)
-        centre = weight @ grid
-        width = np.sqrt(np.maximum(weight @ grid**2 - centre**2, 0))
-        mean, spread = (
-            centre.mean(),
-            max(np.sqrt(np.mean((centre - centre.mean()) ** 2 + width**2)), 1e-3),
-        )
-        if np.abs(np.subtract(before, (mean, spread))).max() < EM_TOLERANCE:
+        posterior = likelihood * np.exp(-0.5 * ((grid - mean) / spread) ** 2)
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        centre = posterior @ grid
+        variance = np.maximum(posterior @ grid**2 - centre**2, 0)
+        old_mean, old_spread = mean, spread
+        mean = centre.mean()
+        spread = max(np.sqrt(np.mean((centre - mean) ** 2 + variance)), 1e-3)
+        if max(abs(mean - old_mean), abs(spread - old_spread)) < EM_TOLERANCE:
             break
-    return float(mean), float(spread), (centre, width)
+    return centre, np.sqrt(variance), (float(mean), float(spread))
 
 
-def _misfit(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) -> dict:
-    """What the data say of the model, for the attrs of `fitted`."""
+def _marginal_likelihood(sums, kappa, dim):
+    """Likelihood (K, grid) of kappa with the mean direction integrated out, 1 at its largest.
+
+    Its logarithm is log h(kappa |sum|) - n log h(kappa).
+    """
+    lengths = np.linalg.norm(sums.total, axis=1)
+    log_h_of_sum = np.stack([log_normaliser(kappa * length, dim) for length in lengths])
+    log_likelihood = log_h_of_sum - sums.count[:, None] * log_normaliser(kappa, dim)
+    return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+
+
+def _groups(faces):
+    """Attributes (K,) of the identities; those that vary within one are left out with a warning."""
+    _, first, codes = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
+    groups, varying = {}, []
+    for name, coord in faces.coords.items():
+        if coord.dims != (IMAGE,) or name in (IMAGE, IDENTITY, PERSON):
+            continue
+        labels = coord.values[first]
+        if np.array_equal(coord.values, labels[codes]):
+            groups[name] = labels
+        else:
+            varying.append(name)
+    if varying:
+        warn(f"{listed(varying)} varies within identities, so the fitted mixture does not carry it")
+    return groups
+
+
+def _residual_dimension(points, codes, mix, sums):
+    """Directions in which images scatter around their means.
+
+    It is 1 over the mean squared cosine of residuals of different identities, because directions
+    share the variance.
+    """
     several = sums.count[codes] > 1
     mean = mix.mean_directions[codes]
-    residual = (points - (points * mean).sum(1)[:, None] * mean)[several]
-    residual /= np.linalg.norm(residual, axis=1)[:, None]
-    parts = np.split(residual, np.flatnonzero(np.diff(codes[several])) + 1)
-    # 1 over the mean squared cosine of residuals of different identities: directions that share their variance
-    square = [np.sum((part.T @ part) ** 2) for part in (residual, *parts)]
-    others = len(residual) ** 2 - sum(len(part) ** 2 for part in parts)
-    dimension = float(others / (square[0] - sum(square[1:]))) if others else np.nan
-    return {
-        "residual_dimension": dimension,
-        "score_sd_ratio": _score_sd_ratio(points, codes, mix, sums),
-    }
+    residuals = (points - (points * mean).sum(axis=1)[:, None] * mean)[several]
+    residuals /= np.linalg.norm(residuals, axis=1)[:, None]
+    of_identities = np.split(residuals, np.flatnonzero(np.diff(codes[several])) + 1)
+    n_pairs = len(residuals) ** 2 - sum(len(some) ** 2 for some in of_identities)
+    if n_pairs == 0:
+        return np.nan
+    within = sum(np.sum((some.T @ some) ** 2) for some in of_identities)
+    return float(n_pairs / (np.sum((residuals.T @ residuals) ** 2) - within))
 
 
-def _score_sd_ratio(points: np.ndarray, codes: np.ndarray, mix: Mixture, sums: _Sums) -> float:
-    """Standard deviation of the genuine scores around the identity's mean score, over what the mixture expects."""
+def _score_sd_ratio(points, codes, mix, sums):
+    """Standard deviation of the genuine scores within identities, over what the mixture expects."""
     first, second = bessel_ratios(mix.concentrations, mix.dim, 3)[:, 1:].T
-    share = 1 - 1 / mix.dim
-    of_pair = 1 / mix.dim + share * second**2 - first**4  # variance of one score
-    of_image = first**2 * (
-        1 / mix.dim + share * second - first**2
-    )  # covariance of two that share an image
-    found = expected = 0.0
+    square = 1 / mix.dim + (1 - 1 / mix.dim) * second**2
+    score_variance = square - first**4
+    # covariance of two scores that share an image
+    shared_covariance = first**2 * (1 / mix.dim + (1 - 1 / mix.dim) * second - first**2)
+    observed = expected = 0.0
     for k in np.flatnonzero(sums.count > 2):
-        own, n = points[codes == k], sums.count[k]
-        scores = (own @ own.T)[np.triu_indices(n, 1)]
-        found += np.sum((scores - scores.mean()) ** 2)
-        expected += (len(scores) - 1) * of_pair[k] - 2 * (n - 2) * of_image[k]
-    return float(np.sqrt(found / expected)) if expected else np.nan
+        images, n = points[codes == k], sums.count[k]
+        scores = (images @ images.T)[np.triu_indices(n, 1)]
+        observed += np.sum((scores - scores.mean()) ** 2)
+        expected += (len(scores) - 1) * score_variance[k] - 2 * (n - 2) * shared_covariance[k]
+    return float(np.sqrt(observed / expected)) if expected else np.nan

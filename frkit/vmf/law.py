@@ -1,4 +1,4 @@
-"""The law that identities are drawn from, and its exact rates: those of infinitely many identities."""
+"""The law that identities are drawn from, and its exact rates, of infinitely many identities."""
 
 from __future__ import annotations
 
@@ -8,26 +8,31 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv
+from scipy.special import betaincinv
 
-from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require
-from frkit.vmf.densities import GenuineScores, panel_rule
+from frkit.base import FAR_LEVEL, GROUP, THRESHOLD_LEVEL, require, require_whole
+from frkit.vmf.checks import interval, levels_in, options_of_groups
+from frkit.vmf.densities import uniform_tail
+from frkit.vmf.genuine import GenuineScores
 from frkit.vmf.mixture import Mixture
-from frkit.vmf.population import checked_levels, labelled
-from frkit.vmf.random_mixture import checked_groups, interval, mixture
+from frkit.vmf.panels import panel_rule
+from frkit.vmf.population import labelled
+from frkit.vmf.random_mixture import mixture
 
 PANELS_PER_WIDTH = (
-    4  # panels in the spread sqrt(2 / p) of log kappa over which FRR goes from 0 to 1
+    4  # panels in sqrt(2 / p), the spread of log kappa over which FRR goes from 0 to 1
 )
-FAR_ERROR = 1e-12  # relative; what the incomplete beta function and its inverse are good for
+LARGEST_DIM = 100_000
+FAR_ERROR = 1e-12  # relative, of the incomplete beta function and its inverse
 
 
 class IdentityLaw:
-    """Identities without end: mean directions uniform on the sphere, concentrations uniform on an interval.
+    """The law of identities with uniform mean directions and concentrations in an interval.
 
-    It is the law of `vmf.mixture`. Its rates are those that new identities are drawn around: the images of two
-    strangers are two independent uniform points, so FAR(t) is the tail of one coordinate of a uniform point
-    whatever the concentrations, and FRR(t) is the mean over the law of kappa of the genuine distribution function.
+    It is the law of `vmf.mixture`. Its rates are those that new identities are drawn around: the
+    images of two strangers are two independent uniform points, so FAR(t) is the tail of one
+    coordinate of a uniform point whatever the concentrations, and FRR(t) is the mean over the law
+    of kappa of the genuine distribution function.
 
     Parameters
     ----------
@@ -36,14 +41,14 @@ class IdentityLaw:
     kappa : (low, high) or float
         Range of the concentrations.
     groups : mapping of group name to options, optional
-        Options are `share` (of the identities; default: equal) and `kappa` (default: as above). All groups have the
-        FAR of the whole.
+        Options are `share` (of the identities; default: equal) and `kappa` (default: as above).
+        All groups have the FAR of the whole.
 
     Raises
     ------
     InputError
-        For an impossible range or dimension, or `cohesion`, which `vmf.mixture` has and a law of uniform directions
-        has not.
+        For an impossible range or dimension, or `cohesion`, which `vmf.mixture` has and a law of
+        uniform directions has not.
 
     Examples
     --------
@@ -60,15 +65,16 @@ class IdentityLaw:
         kappa: float | tuple[float, float] = (100, 800),
         groups: Mapping | None = None,
     ):
-        require(dim == int(dim) and dim >= 3, f"dim must be an integer of at least 3, got {dim}")
-        self.dim, self.kappa, self.groups = int(dim), interval(kappa), groups
-        # no cohesion: draw one large vmf.mixture, which knows it, and take its rates
-        options, share = checked_groups(groups, ("share", "kappa"))
-        self._names, self._share = list(options), share / share.sum()
-        ranges = [interval(given.get("kappa", kappa)) for given in options.values()]
-        self._genuine = [
-            GenuineScores(*_nodes(low, high, self.dim), self.dim) for low, high in ranges
-        ]
+        self.dim = require_whole("dim", dim, 3)
+        require(dim <= LARGEST_DIM, f"dim must be at most {LARGEST_DIM}, got {dim}")
+        self.kappa, self.groups = interval(kappa), groups
+        # no cohesion: for that, draw one large vmf.mixture and take its rates
+        options, shares = options_of_groups(groups, ("share", "kappa"))
+        self._names, self._shares = list(options), shares / shares.sum()
+        self._genuine = []
+        for group in options.values():
+            concentrations, weights = _quadrature(*interval(group.get("kappa", kappa)), self.dim)
+            self._genuine.append(GenuineScores(concentrations, weights, self.dim))
 
     def __repr__(self) -> str:
         low, high = self.kappa
@@ -81,7 +87,7 @@ class IdentityLaw:
         ----------
         n_identities : int
             K, at least 2 in every group.
-        seed : int or SeedSequence
+        seed : int
 
         Returns
         -------
@@ -113,9 +119,9 @@ class IdentityLaw:
         ----------
         Conti & Clemencon 2024, eq. 2-3.
         """
-        threshold = checked_levels(threshold, "threshold", -1)
-        far = betainc(self.dim / 2 - 0.5, self.dim / 2 - 0.5, (1 - threshold) / 2)
-        return self._dataset(threshold, far, THRESHOLD_LEVEL, threshold, by)
+        threshold = levels_in("threshold", threshold, -1)
+        far = uniform_tail(threshold, self.dim)
+        return self._rates(threshold, far, THRESHOLD_LEVEL, threshold, by)
 
     def population_roc(self, far: ArrayLike, *, by: str | None = None) -> xr.Dataset:
         """Exact thresholds and FRR of infinitely many identities at FAR levels in (0, 1).
@@ -140,36 +146,38 @@ class IdentityLaw:
         ----------
         Conti & Clemencon 2024, eq. 2-4.
         """
-        far = checked_levels(far, "far", 0)
-        threshold = 1 - 2 * betaincinv(self.dim / 2 - 0.5, self.dim / 2 - 0.5, far)
-        return self._dataset(threshold, far, FAR_LEVEL, far, by)
+        far = levels_in("far", far, 0)
+        half = self.dim / 2 - 0.5
+        threshold = 1 - 2 * betaincinv(half, half, far)
+        return self._rates(threshold, far, FAR_LEVEL, far, by)
 
-    def _dataset(
-        self, threshold: np.ndarray, far: np.ndarray, level: str, levels: np.ndarray, by
-    ) -> xr.Dataset:
+    def _rates(self, threshold, far, level, levels, by):
         """Rates at thresholds with their labels."""
-        known = by is None or (self.groups is not None and by == GROUP)
-        require(known, f"by={by!r}: this law has no such groups; give groups=")
-        frr = np.transpose([genuine.frr(threshold) for genuine in self._genuine])
-        frr = np.column_stack([frr @ self._share, frr])
+        require(
+            by is None or (self.groups is not None and isinstance(by, str) and by == GROUP),
+            f"by={by!r}: this law has no such groups; give groups=",
+        )
+        of_groups = [genuine.frr(threshold) for genuine in self._genuine]
+        n = 1 + len(of_groups)
         rates = {
-            "far": far[:, None] + 0 * frr,
-            "frr": frr,
-            "error_bound": np.full(frr.shape, FAR_ERROR),
+            "far": [far] * n,
+            "frr": [self._shares @ of_groups, *of_groups],
+            "error_bound": [np.full(far.shape, FAR_ERROR)] * n,
         }
-        found = labelled(threshold, rates, level, levels, None if by is None else self._names)
-        return found.assign_attrs(
+        dataset = labelled(threshold, rates, level, levels, None if by is None else self._names)
+        return dataset.assign_attrs(
             source="exact rates of infinitely many von Mises-Fisher identities"
         )
 
 
-def _nodes(low: float, high: float, dim: int) -> tuple[np.ndarray, np.ndarray]:
-    """Concentrations and weights of a quadrature rule for means over kappa uniform on [low, high]."""
+def _quadrature(low, high, dim):
+    """Concentrations and weights of a quadrature rule for kappa uniform on [low, high]."""
     if low == high:
         return np.array([low]), np.ones(1)
-    panels = math.ceil(np.log(high / low) * math.sqrt(dim / 2) * PANELS_PER_WIDTH / 2)
-    edges = np.linspace(np.log(low), np.log(high), panels + 1)
+    # nodes are even in log kappa, because FRR changes evenly with it
+    n_panels = math.ceil(np.log(high / low) * math.sqrt(dim / 2) * PANELS_PER_WIDTH / 2)
+    edges = np.linspace(np.log(low), np.log(high), n_panels + 1)
     nodes, weights = panel_rule(edges[:-1], edges[1:])
-    # nodes are even in log kappa, where FRR changes evenly; the factor kappa makes their weights those of kappa
+    # d kappa = kappa d log kappa
     kappa = np.exp(nodes).ravel()
     return kappa, weights.ravel() * kappa

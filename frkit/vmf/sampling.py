@@ -1,8 +1,8 @@
-"""Exact draws from von Mises-Fisher mixtures, for one encoder or for several that see the same images.
+"""Exact draws from von Mises-Fisher mixtures, for one encoder or several of the same images.
 
-An image is a direction in the tangent space of its mean (a Gaussian vector, projected and scaled) and a
-radial part (the inverse distribution function at the probability of a Gaussian number). Encoders that share
-part of these Gaussian numbers give correlated embeddings, and each encoder alone still follows its own
+An image is a direction in the tangent space of its mean (a Gaussian vector, projected and scaled)
+and a radial part (the quantile at the probability of a Gaussian number). Encoders that share part
+of these Gaussian numbers give correlated embeddings, and each encoder alone still follows its own
 mixture exactly.
 """
 
@@ -15,18 +15,19 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from frkit.base import require
+from frkit.base import affordable, require
 from frkit.data.dataset import faces, stack_models
-from frkit.vmf.densities import RadialInverse
+from frkit.vmf.checks import number, one_each
+from frkit.vmf.panels import PanelDistribution, log_cosh, radial_mode
 
-BLOCK = 8192
+BLOCK = 8192  # images whose noise is in memory at once
 
 
 def sample(mix, per_identity: ArrayLike = 10, seed: int = 1) -> xr.Dataset:
     """Draw images: a faces Dataset with `per_identity` (a number or an array (K,)) images of each.
 
-    The draws follow the von Mises-Fisher distribution itself (not a normalised Gaussian); the same seed
-    gives the same images.
+    The draws follow the von Mises-Fisher distribution itself (not a normalised Gaussian); the
+    same seed gives the same images.
 
     Raises
     ------
@@ -39,7 +40,7 @@ def sample(mix, per_identity: ArrayLike = 10, seed: int = 1) -> xr.Dataset:
     >>> mixture(20, dim=16, kappa=(50, 100)).sample(per_identity=3, seed=1).sizes["image"]
     60
     """
-    return _faces(mix, per_identity, [(np.random.default_rng(seed), 1.0)])
+    return _faces(mix, _checked_counts(mix, per_identity), [(np.random.default_rng(seed), 1.0)])
 
 
 def sample_encoders(
@@ -60,9 +61,9 @@ def sample_encoders(
     seed : int
         The same seed gives the same images.
     correlation : float in [0, 1], or mapping of model name to it
-        Share c of the noise's variance that an encoder takes from the images; the noise of two encoders
-        correlates by sqrt(c_a c_b). 1 = the deviation from the mean is the same in every encoder, 0 =
-        independent.
+        Share c of the noise's variance that an encoder takes from the images; the noise of two
+        encoders correlates by sqrt(c_a c_b). 1 = the deviation from the mean is the same in every
+        encoder, 0 = independent.
 
     Returns
     -------
@@ -82,74 +83,98 @@ def sample_encoders(
     >>> dict(sample_encoders({"good": good, "bad": bad}, 3).sizes)["model"]
     2
     """
-    require(len(encoders) > 0, "encoders: give at least one mixture, as {'name': mixture}")
-    first = next(iter(encoders.values()))
-    shares = (
-        correlation if isinstance(correlation, Mapping) else dict.fromkeys(encoders, correlation)
+    require(
+        isinstance(encoders, Mapping)
+        and len(encoders) > 0
+        and all(hasattr(mix, "mean_directions") for mix in encoders.values()),
+        "encoders must map names to mixtures, as {'name': mixture}",
     )
-    own_seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
+    if not isinstance(correlation, Mapping):
+        correlation = dict.fromkeys(encoders, correlation)
+    first = next(iter(encoders.values()))
+    counts = _checked_counts(first, per_identity)
+    image_seed, *encoder_seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
     stacked = {}
-    for (name, mix), own_seed in zip(encoders.items(), own_seeds[1:]):
-        same = mix.n_identities == first.n_identities and mix.groups.keys() == first.groups.keys()
-        same = same and all(
-            np.array_equal(mix.groups[key], first.groups[key]) for key in first.groups
-        )
+    for (name, mix), encoder_seed in zip(encoders.items(), encoder_seeds):
         require(
-            same,
-            f"encoder {name!r} has other identities or groups than the first; use Mixture.correlated",
+            _identities(mix) == _identities(first),
+            f"encoder {name!r} has other identities, groups or dimensions than the first; "
+            "use Mixture.correlated",
         )
-        require(
-            mix.dim == first.dim,
-            f"encoder {name!r} has dimension {mix.dim}, the first has {first.dim}",
-        )
-        share = float(shares[name])
-        require(0 <= share <= 1, f"correlation of {name!r} must lie in [0, 1], got {share}")
+        require(name in correlation, f"correlation has no value for encoder {name!r}")
+        share = number(f"correlation of {name!r}", correlation[name], 0, 1)
+        # every encoder draws the images' numbers again, from the same seed
         sources = [
-            (np.random.default_rng(own_seeds[0]), share),
-            (np.random.default_rng(own_seed), 1 - share),
+            (np.random.default_rng(image_seed), share),
+            (np.random.default_rng(encoder_seed), 1 - share),
         ]
-        stacked[name] = _faces(mix, per_identity, sources)
+        stacked[name] = _faces(mix, counts, sources)
     return stack_models(stacked)
 
 
-def place(
-    directions: np.ndarray, inverse: RadialInverse, identity: np.ndarray, radial, tangent
-) -> np.ndarray:
-    """Points (n, p) of vMF distributions from standard Gaussian numbers `radial` (n,) and `tangent` (n, p).
-
-    identity (n,) numbers the row of `directions` (K, p), and of the concentrations of `inverse`, of every point.
-    """
-    z = inverse(ndtr(radial), identity)
-    mean = directions[identity]
-    points = np.einsum("ip,ip->i", tangent, mean)[:, None] * mean
-    np.subtract(tangent, points, out=points)
-    points *= (1 / np.cosh(z) / np.sqrt(np.einsum("ip,ip->i", points, points)))[:, None]
-    mean *= np.tanh(z)[:, None]
-    points += mean
-    return points
-
-
-def _faces(mix, per_identity, sources: list) -> xr.Dataset:
-    """Faces of a mixture; `sources` are pairs of a generator and its share of the noise's variance."""
-    counts = np.asarray(per_identity)
-    fits = counts.shape in ((), (mix.n_identities,))
+def _checked_counts(mix, per_identity):
+    """Number of images of each identity (K,)."""
+    counts = one_each("per_identity", per_identity, mix.n_identities)
     require(
-        fits,
-        f"per_identity must be one number or have shape ({mix.n_identities},), got shape {counts.shape}",
+        counts.dtype.kind in "iu" and counts.min() >= 1,
+        f"per_identity must be whole numbers of at least 1, got {per_identity}",
     )
-    whole = bool(np.issubdtype(counts.dtype, np.integer) and np.all(counts >= 1))
-    require(whole, f"per_identity must hold integers of at least 1, got {per_identity}")
+    n_images = counts.sum(dtype=float)
+    affordable(
+        4 * n_images * mix.dim, f"{n_images:,.0f} images in {mix.dim} dimensions: draw fewer"
+    )
+    return counts
+
+
+def _identities(mix):
+    """What must be the same in all encoders."""
+    groups = {name: labels.tolist() for name, labels in mix.groups.items()}
+    return mix.n_identities, mix.dim, groups
+
+
+def _faces(mix, counts, sources):
+    """Faces; `sources` are pairs of a generator and its share of the noise's variance."""
     identity = np.repeat(np.arange(mix.n_identities), counts)
     embedding = np.empty((identity.size, mix.dim), np.float32)
-    for start in range(
-        0, identity.size, BLOCK
-    ):  # so that the noise of many images is never whole in memory
-        part = identity[start : start + BLOCK]
-        noise = sum(
-            np.sqrt(share) * rng.standard_normal((part.size, mix.dim + 1)) for rng, share in sources
-        )
-        points = place(mix.mean_directions, mix.radial, part, noise[:, 0], noise[:, 1:])
-        embedding[start : start + BLOCK] = points
-    return faces(
-        embedding, mix.identity[identity], **{name: of[identity] for name, of in mix.groups.items()}
-    )
+    # in blocks, so that the noise of many images is never in memory as a whole
+    for start in range(0, identity.size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        shape = (identity[rows].size, mix.dim + 1)
+        noise = sum(np.sqrt(share) * rng.standard_normal(shape) for rng, share in sources)
+        radial, tangent = noise[:, 0], noise[:, 1:]
+        embedding[rows] = place(mix.mean_directions, mix.radial, identity[rows], radial, tangent)
+    groups = {name: labels[identity] for name, labels in mix.groups.items()}
+    return faces(embedding, mix.identity[identity], **groups)
+
+
+def place(
+    directions: np.ndarray,
+    radial_parts: PanelDistribution,
+    identity: np.ndarray,
+    radial: np.ndarray,
+    tangent: np.ndarray,
+) -> np.ndarray:
+    """Points (n, p) of vMF distributions from Gaussian numbers `radial` (n,) and `tangent` (n, p).
+
+    identity (n,) numbers the row of `directions` (K, p) and of `radial_parts` of every point.
+    """
+    z = radial_parts.quantile(ndtr(radial), identity)
+    mean = directions[identity]
+    along = np.einsum("ip,ip->i", tangent, mean)
+    across = tangent - along[:, None] * mean
+    length = np.sqrt(np.einsum("ip,ip->i", across, across))
+    # tanh(z) along the mean, and sqrt(1 - tanh(z)^2) = 1 / cosh(z) across
+    return (1 / np.cosh(z) / length)[:, None] * across + np.tanh(z)[:, None] * mean
+
+
+def radial_parts(concentrations: np.ndarray, dim: int) -> PanelDistribution:
+    """Distribution of artanh <X, mu> for X ~ vMF(mu, kappa), for concentrations (K,)."""
+    mode = radial_mode(concentrations, dim)
+    centre = np.arctanh(mode)
+    spread = 1 / np.sqrt((1 - mode**2) * (dim - 1 + 2 * concentrations * mode))
+
+    def density(z, row):  # 1 at the mode
+        along = concentrations[row] * (np.tanh(z) - np.tanh(centre[row]))
+        return np.exp(along - (dim - 1) * (log_cosh(z) - log_cosh(centre[row])))
+
+    return PanelDistribution(density, centre, spread, dim)

@@ -1,0 +1,59 @@
+"""How much mutual information shows in data of a given size."""
+
+import numpy as np
+import pandas as pd
+
+DISTINCT = 4.0**2  # squared standard errors: two to be called detected, the rest for chance
+MOST_ROWS = 2000  # images from which the effective dimension is taken
+
+
+def detectable_information(x, person, n_classes, train_share):
+    """The mutual information (nats) from which most held-out estimates exceed two standard errors.
+
+    Derived for Gaussian classes that differ in their means, each estimated from the training
+    people: of the information I a linear critic keeps I² / (I + N/2) on new people, where N = (K
+    - 1) d / n_train is the noise of the means, and its standard error is sqrt(2 · kept / n). Kept
+    = 4 standard errors, so kept = 2 · 4² / n, is solved for I. n counts independent images
+    (images over the design effect of people), d independent directions (participation ratio of
+    the covariance). Simulated, 38 of 40 data sets with that much show it, 18 of 40 with half of
+    it and all with twice as much (data/representation_checks.csv, `detection`). Classes that
+    differ in few, strong directions show earlier; where the entropy allows less than I, the law
+    says nothing.
+
+    x: (n, d); person: (n,) codes; train_share: of the images that a network is trained on.
+    """
+    n = independent_images(x, person)
+    noise = (n_classes - 1) * independent_directions(x, person) / (train_share * n)
+    return float(DISTINCT / n + np.sqrt((DISTINCT / n) ** 2 + DISTINCT * noise / n))
+
+
+def independent_images(x, person):
+    """Number of images over the design effect of people, which is at least 1.
+
+    The design effect is the variance of a mean with people's images together over that without.
+    """
+    deviation = x - x.mean(0, dtype=np.float64).astype(x.dtype)
+    sums = pd.DataFrame(deviation).groupby(person).sum().to_numpy()
+    together = np.square(sums).sum(dtype=np.float64)
+    apart = np.square(deviation).sum(dtype=np.float64)
+    return float(len(x) / max(1.0, together / apart))
+
+
+def independent_directions(x, person):
+    """(tr C)² / tr C² from one image of each person, without the bias of few images.
+
+    Bai & Saranadasa (1996), eq. 3.3.
+    """
+    _, first = np.unique(person, return_index=True)
+    n_rows, n_features = min(len(first), MOST_ROWS), x.shape[1]
+    some = x[first[np.linspace(0, len(first) - 1, n_rows).astype(int)]]
+    centred = some - some.mean(0)
+    # both products have the same trace and sum of squares: take the smaller one
+    gram = centred @ centred.T if n_rows < n_features else centred.T @ centred
+    m = n_rows - 1
+    trace = float(np.trace(gram, dtype=np.float64)) / m
+    square = float(np.square(gram).sum(dtype=np.float64)) / m**2
+    unbiased_square = m**2 / ((m - 1) * (m + 2)) * (square - trace**2 / m)
+    if unbiased_square <= 0:
+        return float(n_features)
+    return float(np.clip(trace**2 / unbiased_square, 1, n_features))

@@ -1,0 +1,115 @@
+"""The Gegenbauer series of impostor scores: its coefficients, its sum and a bound on the error."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from frkit.vmf.densities import bessel_ratios, log_uniform, uniform_tail
+
+EXTENDED = np.longdouble
+EPSILON = np.finfo(np.float64).eps
+SAFETY = 30  # roundings that a term is allowed
+TAIL = 8  # last terms, which bound those that are cut off
+BLOCK = 512  # identities on each side of a block of pairs
+
+
+class Identities(NamedTuple):
+    """Identities of one group."""
+
+    directions: np.ndarray  # (K, p)
+    concentrations: np.ndarray  # (K,)
+    weights: np.ndarray  # (K,)
+
+
+def survival(thresholds, dim, coefficients):
+    """P(score > t) = sum_m c_m T_m(t), and a bound on its absolute error, shaped like thresholds.
+
+    The bound is 30 eps times the sum of the terms' sizes, plus eight times the largest of the last
+    eight terms for those that were cut off. Sizes are those with |P_m|, because the P_m of many
+    pairs cancel in c_m and their rounding does not.
+    """
+    n_terms = coefficients.shape[1]
+    total = np.zeros(np.shape(thresholds), EXTENDED)
+    size, last = np.zeros_like(total), np.zeros_like(total)
+    for m, term in enumerate(survival_terms(thresholds, dim, n_terms)):
+        total += coefficients[0, m] * term
+        term_size = coefficients[1, m] * np.abs(term)
+        size += term_size
+        if m >= n_terms - TAIL:
+            last = np.maximum(last, term_size)
+    bound = SAFETY * EPSILON * size + TAIL * last
+    return total.astype(np.float64), bound.astype(np.float64)
+
+
+def survival_terms(thresholds, dim, n_terms):
+    """Yield the functions T_m(t), m < n_terms, in extended precision.
+
+    T_0 is the tail of one coordinate of a uniform point. With a = p/2 - 1, T_m(t) = 2 (m + a) /
+    (m (m + 2a)) w(t) C_{m-1}(t), where w(t) is that coordinate's density times (1 - t^2), and C
+    the Gegenbauer polynomial of parameter a + 1. The recurrence of C starts at w(t) instead of 1,
+    so that nothing overflows.
+    """
+    yield uniform_tail(thresholds, dim).astype(EXTENDED)
+    t = np.asarray(thresholds, EXTENDED)
+    a = EXTENDED(dim) / 2 - 1
+    with np.errstate(divide="ignore", under="ignore"):
+        # at t = -1 and 1 the logarithm is -inf, and the density 0
+        log_w = (a + EXTENDED(0.5)) * (np.log1p(-t) + np.log1p(t)) - EXTENDED(log_uniform(dim))
+        now = np.exp(log_w)
+    before = np.zeros_like(now)
+    for m in range(1, n_terms):
+        yield 2 * (m + a) / (m * (m + 2 * a)) * now
+        before, now = now, (2 * (m + a) * t * now - (m + 2 * a) * before) / m
+
+
+def pair_coefficients(left, right, n_terms, limit=np.inf):
+    """Coefficients c_m: weighted means over identity pairs, in row 0 of the result (2, m).
+
+    c_m is the mean of A_m(kappa_k) A_m(kappa_l) P_m(mu_k . mu_l). Row 1 is the same with |P_m|: the
+    size of what row 0 sums, which says how much rounding row 0 carries. If left is right, pairs are
+    those with k < l. Pairs whose mean score exceeds the limit add nothing.
+    """
+    dim = left.directions.shape[1]
+    left_ratios, left_lengths = _ratios(left, n_terms)
+    right_ratios, right_lengths = left_ratios, left_lengths
+    if right is not left:
+        right_ratios, right_lengths = _ratios(right, n_terms)
+    total = np.zeros((2, n_terms))
+    for i in range(0, len(left.directions), BLOCK):
+        rows = slice(i, i + BLOCK)
+        for j in range(i if left is right else 0, len(right.directions), BLOCK):
+            columns = slice(j, j + BLOCK)
+            cosines = left.directions[rows] @ right.directions[columns].T
+            mean_scores = cosines * left_lengths[rows, None] * right_lengths[columns]
+            included = mean_scores <= limit
+            if left is right and i == j:
+                included = np.triu(included, 1)
+            ratios = left_ratios[:, rows], right_ratios[:, columns]
+            total += _block_sums(cosines, included, *ratios, dim)
+    return total / pair_weight(left, right)
+
+
+def _block_sums(cosines, included, left, right, dim):
+    """Sums of left[m, k] right[m, l] P_m(cosines[k, l]) over the included pairs, and with |P_m|."""
+    sums = np.empty((2, len(left)))
+    before, now = np.zeros_like(cosines), included.astype(float)
+    for m in range(len(left)):
+        sums[0, m] = left[m] @ now @ right[m]
+        sums[1, m] = left[m] @ np.abs(now) @ right[m]
+        # P_(m+1) from P_m and P_(m-1), both at most 1 in size: nothing overflows
+        grow, fall = (2 * m + dim - 2) / (m + dim - 2), m / (m + dim - 2)
+        before, now = now, grow * cosines * now - fall * before
+    return sums
+
+
+def pair_weight(left, right):
+    """Sum of w_k w_l over k < l in one group, or over all k and l of two groups."""
+    if left is right:
+        return float((left.weights.sum() ** 2 - (left.weights**2).sum()) / 2)
+    return float(left.weights.sum() * right.weights.sum())
+
+
+def _ratios(group, n_terms):
+    """w_k A_m(kappa_k), shape (m, K), and the lengths A_1 (K,) of the mean images."""
+    ratios = bessel_ratios(group.concentrations, group.directions.shape[1], n_terms)
+    return (ratios * group.weights[:, None]).T, ratios[:, 1]
