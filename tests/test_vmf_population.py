@@ -11,7 +11,7 @@ import frkit as fk
 from frkit import InputError, vmf
 from frkit.vmf import densities
 from frkit.vmf.genuine import GenuineScores
-from frkit.vmf.series import Identities, pair_coefficients, survival_terms
+from frkit.vmf.series import Identities, pair_coefficients, survival, survival_terms
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +184,36 @@ def test_summary_meets_the_rates(small):
 
 
 # ---- the certificate
+
+
+def test_error_bound_holds_where_directions_are_close():
+    """Against the same series in extended precision: P_m near 1 is where rounding is largest."""
+    rng = np.random.default_rng(0)
+    mean = rng.standard_normal((60, 128))
+    mean[:, 0] += 6
+    mix, n_terms = vmf.Mixture(mean, rng.uniform(100, 800, 60)), 200
+    people = Identities(mix.mean_directions, mix.concentrations, np.ones(60))
+    coefficients = pair_coefficients(people, people, n_terms)
+    t = np.linspace(-0.5, 0.8, 14)
+    far, bound = survival(t, 128, coefficients)
+    precise = np.array([_precise_coefficients(mix, n_terms), coefficients[1]])
+    assert np.all(np.abs(far - survival(t, 128, precise)[0]) <= bound)
+
+
+def _precise_coefficients(mix, n_terms):
+    """The coefficients of all pairs with everything but the Bessel ratios in extended precision."""
+    directions = mix.mean_directions.astype(np.longdouble)
+    rows, columns = np.triu_indices(len(directions), 1)
+    cosine = (directions[:, None] * directions).sum(-1)[rows, columns]
+    ratios = densities.bessel_ratios(mix.concentrations, mix.dim, n_terms)
+    before, now, found = np.zeros_like(cosine), np.ones_like(cosine), []
+    for m in range(n_terms):
+        found.append(np.mean(ratios[rows, m] * ratios[columns, m] * now))
+        before, now = (
+            now,
+            ((2 * m + mix.dim - 2) * cosine * now - m * before) / (m + np.longdouble(mix.dim) - 2),
+        )
+    return np.array(found)
 
 
 def test_a_level_that_cannot_be_computed_raises():
