@@ -21,7 +21,7 @@ import frkit as fk
 from frkit.scores import tensor
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frkit.DataWarning")]
 
 
 @pytest.fixture(scope="module")

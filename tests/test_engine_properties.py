@@ -64,6 +64,7 @@ def test_intervals_do_not_depend_on_chunks(chunks):
         xr.testing.assert_identical(fk.band(parts, measure), fk.band(whole, measure))
 
 
+@pytest.mark.slow
 @slow
 @given(st.permutations(range(24)), st.integers(1, 24))
 def test_image_order_does_not_matter(order, chunks):
@@ -71,6 +72,7 @@ def test_image_order_does_not_matter(order, chunks):
     assert_same(evaluation(faces.isel(image=list(order)), chunks), evaluation(faces, 24))
 
 
+@pytest.mark.slow
 @slow
 @given(
     st.integers(0, 2**32),
@@ -161,6 +163,7 @@ def test_building_a_tensor_computes_nothing(similarity):
     assert stacked.dims == ("model", "probe", "reference")
 
 
+@pytest.mark.slow
 def test_the_whole_matrix_is_never_in_memory():
     n = 10_000
     faces = people([10] * (n // 10), dim=64)

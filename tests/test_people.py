@@ -145,6 +145,7 @@ def test_the_node_equals_plain_loops(kind):
                 assert rate == pytest.approx(rejected[name])
 
 
+@pytest.mark.slow
 def test_leaving_people_out_gives_the_same_standard_errors():
     """The jackknife over people, which shares no formula with the sums of the node."""
     faces = fk.vmf.mixture(60, 16, kappa=(5, 30), seed=1).sample(12, seed=2)

@@ -79,7 +79,7 @@ def _caution_of_images(protocol: Protocol, scheme: str) -> None:
         )
     if not protocol.has_copies:
         warn(
-            "these scores contain no comparison of an image with itself, so copies of an image "
+            "these scores hold no comparison of an image with itself, so copies of an image "
             f"make no genuine pairs: the {scheme} scheme is centred on the estimate itself, and "
             "identities with one genuine pair cannot vary; scheme 'identity' says more here"
         )
