@@ -1,11 +1,10 @@
-"""The ground floor: all names of dimensions and variables that rooms share, and the one voice of errors."""
+"""Names of dimensions and variables that all packages share, and everything that reports errors."""
 
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -19,19 +18,16 @@ UNKNOWN = "unknown"
 MEMORY_LIMIT = 8_000_000_000  # bytes that one table of numbers may take
 
 
-Function = TypeVar("Function", bound=Callable)
-
-
 class InputError(ValueError):
     """Bad input: the message says what is wrong, where, and what to do."""
 
 
 class DataWarning(UserWarning):
-    """The data allow less than was asked: the message says what, and what that means for the result."""
+    """The data allow less than was asked: the message says what that means for the result."""
 
 
 def require(condition: bool, message: str) -> None:
-    """Raise InputError with the message unless the condition holds."""
+    """Raise InputError with the message unless the condition is true."""
     if not condition:
         raise InputError(message)
 
@@ -45,32 +41,34 @@ def require_one_of(name: str, value, known) -> None:
 
 
 def require_flag(name: str, value) -> bool:
-    """Raise InputError unless the value is True or False: a text such as "no" would count as True."""
+    """Raise InputError unless the value is True or False; a text such as "no" would be true."""
     require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False, got {value!r}")
     return bool(value)
 
 
 def require_whole(name: str, value: int, least: int) -> int:
-    """Raise InputError unless the value is a whole number, and not below the least one; give it as Python's own."""
-    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
-    require(fits, f"{name} must be a whole number of at least {least}, got {value!r}")
+    """Raise InputError unless the value is a whole number from the least one on."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    require(
+        is_whole and value >= least,
+        f"{name} must be a whole number of at least {least}, got {value!r}",
+    )
     return int(value)
 
 
 def require_path(name: str, value) -> Path:
-    """Raise InputError unless the value can be the path of a file; give it as a Path."""
-    require(
-        isinstance(value, (str, Path)),
-        f"{name} must be the path of a file, got {type(value).__name__}",
-    )
+    """Raise InputError unless the value can be the path of a file."""
+    is_path = isinstance(value, (str, Path))
+    require(is_path, f"{name} must be the path of a file, got {type(value).__name__}")
     return Path(value)
 
 
 def require_inside(name: str, value, low: float, high: float) -> None:
     """Raise InputError unless the value is a number strictly between two others."""
-    given = real_numbers(name, value)
+    number = real_numbers(name, value)
     require(
-        given.ndim == 0 and low < given < high, f"{name} must lie in ({low}, {high}), got {value!r}"
+        number.ndim == 0 and low < number < high,
+        f"{name} must lie in ({low}, {high}), got {value!r}",
     )
 
 
@@ -80,29 +78,26 @@ def require_returned(name: str, value, made_by: str, *parts: str) -> None:
     It must have these variables, dims, attributes or nodes; "a or b" is one of both.
     """
     if isinstance(value, dict):
-        require(
-            len(value) > 0, f"{name} is an empty mapping: give it what {made_by} returned, by name"
-        )
-        for key, one in value.items():
-            require_returned(f"{name}[{key!r}]", one, made_by, *parts)
+        require(len(value) > 0, f"{name} is an empty mapping: pass what {made_by} returned")
+        for key, each in value.items():
+            require_returned(f"{name}[{key!r}]", each, made_by, *parts)
         return
     fields = ("variables", "coords", "dims", "attrs", "children")
-    there = {part for field in fields for part in getattr(value, field, ())}
-    absent = [part for part in parts if not there.intersection(part.split(" or "))]
-    kind = type(value).__name__
+    present = {part for field in fields for part in getattr(value, field, ())}
+    absent = [part for part in parts if not present.intersection(part.split(" or "))]
     require(
         not absent,
-        f"{name} must be what {made_by} returned; this {kind} has no {', '.join(absent)}",
+        f"{name} must be what {made_by} returned; this {type(value).__name__} has no "
+        f"{', '.join(absent)}",
     )
 
 
 def real_numbers(name: str, values) -> np.ndarray:
-    """An array of real numbers in their own precision, NaN where masked or None; InputError for anything else."""
+    """An array of real numbers in their own precision, NaN where masked or None."""
     try:
         array = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-        array = (
-            array.astype(float) if array.dtype.kind == "O" or np.ma.isMaskedArray(array) else array
-        )
+        if array.dtype.kind == "O" or np.ma.isMaskedArray(array):
+            array = array.astype(float)
     except (ValueError, TypeError):
         raise InputError(
             f"{name} must be numbers, in rows of one length; got {str(values)[:60]}"
@@ -114,15 +109,15 @@ def real_numbers(name: str, values) -> np.ndarray:
     return np.ma.filled(array, np.nan)
 
 
-def affordable(n_bytes: float, what: str) -> None:
-    """Raise InputError where a table of numbers would take too much memory; `what` says what it holds, and the remedy.
+def affordable(n_bytes: int, what: str) -> None:
+    """Raise InputError where a table is too large; `what` says what it is, and what to do.
 
-    Python integers, lest the product of sizes runs over.
+    The number of bytes is a Python integer: a product of NumPy's could overflow.
     """
-    size, limit = n_bytes / 1e9, MEMORY_LIMIT / 1e9
     require(
         n_bytes <= MEMORY_LIMIT,
-        f"this would take {size:.3g} GB of memory, the limit is {limit:.3g} GB: {what}",
+        f"this would take {n_bytes / 1e9:.3g} GB of memory, the limit is {MEMORY_LIMIT / 1e9:.3g} "
+        f"GB: {what}",
     )
 
 
@@ -132,13 +127,12 @@ def writing(path, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error.strerror or error}); {remedy}"
-        ) from error
+        reason = error.strerror or error
+        raise InputError(f"{path} cannot be written ({reason}); {remedy}") from error
 
 
 def warn(message: str) -> None:
-    """Give a DataWarning that points at the line outside the kit that led to it."""
+    """Give a DataWarning that points at the line outside frkit that led to it."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "frkit":
         level, frame = level + 1, frame.f_back

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,48 +21,38 @@ from frkit.base import (
 )
 from frkit.data.labels import clean_labels, complete_labels
 
-
-def _with_replacement(
-    rng: np.random.Generator, strata: list[np.ndarray], size: int | None
-) -> np.ndarray:
-    """How often each person is drawn: of every stratum as many as it has, or `size`."""
-    drawn = [people[rng.integers(0, len(people), size or len(people))] for people in strata]
-    return np.bincount(np.concatenate(drawn), minlength=sum(map(len, strata)))
-
-
-def _twice_or_never(rng: np.random.Generator, strata: list[np.ndarray], _size: None) -> np.ndarray:
-    """0 or 2 for each person."""
-    return 2 * rng.integers(0, 2, sum(map(len, strata)))
+MOST_REPLICATES = 100_000
+MOST_DRAWN = 2**16 - 1  # people in a subset: counts are small integers
 
 
 class Scheme(NamedTuple):
-    """Whose rates the interval is about, in words; how people are drawn, if they are; whether images are drawn, with
-    replacement, within each identity; and the variance of a pair's count in a replicate, a product of such counts."""
+    """What a scheme draws, and whose rates its intervals are about.
+
+    target : whose rates, in words. people : how people are drawn, if they are. images : whether
+    images are drawn, with replacement, within each identity. pair_noise : variance of a pair's
+    count in a replicate, a product of counts whose mean and variance are 1.
+    """
 
     target: str
-    people: Callable[[np.random.Generator, list[np.ndarray], int | None], np.ndarray] | None
+    people: str | None
     images: bool
-    pair_noise: float = 3.0  # of two counts whose mean and variance are 1
+    pair_noise: float = 3.0  # of two counts
 
 
 PAIRS_ALONE = (
     "new pairs that share no image and no person with one another (too narrow where they do)"
 )
+REPLACED, DOUBLED = "with replacement", "twice or never"
 SCHEMES = {
     "image": Scheme("these {n} identities, new images", None, True),
-    "identity": Scheme("new identities", _with_replacement, False),
-    "two-level": Scheme("new identities, new images", _with_replacement, True, 15.0),  # of four
-    "double-or-nothing": Scheme("new identities", _twice_or_never, False),
-    "subset": Scheme("subsets of {m} people drawn from these {n}", _with_replacement, False),
+    "identity": Scheme("new identities", REPLACED, False),
+    "two-level": Scheme("new identities, new images", REPLACED, True, 15.0),  # of four counts
+    "double-or-nothing": Scheme("new identities", DOUBLED, False),
+    "subset": Scheme("subsets of {m} people drawn from these {n}", REPLACED, False),
     "pair": Scheme(PAIRS_ALONE, None, True, 1.0),  # each pair stands for an image
 }
-OF_IMAGES = tuple(
-    name for name in SCHEMES if name not in ("subset", "pair")
-)  # these two need other scores
-# replicates hold copies of images: the centre is the V-statistic
-DIAGONAL_SCHEMES = tuple(
-    name for name, scheme in SCHEMES.items() if scheme.images and name != "pair"
-)
+OF_IMAGES = ("image", "identity", "two-level", "double-or-nothing")  # for any scores
+DIAGONAL_SCHEMES = ("image", "two-level")  # replicates contain copies: centre is the V-statistic
 
 
 @dataclass(frozen=True)
@@ -73,14 +62,15 @@ class Resampling:
     Parameters
     ----------
     scheme : {"image", "identity", "two-level", "double-or-nothing", "subset", "pair"}
-        "identity" (default) draws identities with replacement: intervals are about new people; "image" draws n_k images
-        with replacement within each identity (Conti & Clémençon 2024, Algorithm 1): about these people; "two-level"
-        draws identities, then images, the copies of an identity sharing one draw; "double-or-nothing" counts each
-        identity 0 or 2 times; "subset" draws `subset_size` people with replacement (DeAlcala et al. 2023); "pair", for
-        pair lists only, draws genuine pairs and impostor pairs with replacement: too narrow, because pairs share images
-        and people.
+        "identity" (default) draws identities with replacement: intervals are about new people;
+        "image" draws n_k images with replacement within each identity (Conti & Clémençon 2024,
+        Algorithm 1): about these people; "two-level" draws identities, then images, the copies of
+        an identity sharing one draw; "double-or-nothing" counts each identity 0 or 2 times;
+        "subset" draws `subset_size` people with replacement (DeAlcala et al. 2023); "pair", for
+        pair lists only, draws genuine pairs and impostor pairs with replacement: too narrow,
+        because pairs share images and people.
     n : int
-        Number of replicates, at least 2.
+        Number of replicates, from 2 to 100,000.
     seed : int
         Replicate b uses the b-th child of this seed: 200 replicates are the first 200 of 1,000.
     strata : str, optional
@@ -91,7 +81,8 @@ class Resampling:
     Raises
     ------
     InputError
-        For an unknown scheme, n below 2, a negative seed, or a subset size with another scheme.
+        For an unknown scheme, n out of range, a negative seed, or a subset size with another
+        scheme.
 
     Examples
     --------
@@ -109,33 +100,37 @@ class Resampling:
 
     def __post_init__(self) -> None:
         require_one_of("scheme", self.scheme, SCHEMES)
-        for name, words, least in (
-            ("n", "n (replicates)", 2),
-            ("seed", "seed", 0),
-            ("subset_size", "subset_size", 1),
-        ):
-            if getattr(self, name) is not None or name != "subset_size":
-                object.__setattr__(self, name, require_whole(words, getattr(self, name), least))
-        small = self.subset_size is None or self.subset_size < 2**16
-        require(small, f"subset_size must be below 65,536, got {self.subset_size!r}")
-        only_subset = self.subset_size is None or self.scheme == "subset"
+        whole = {
+            "n": require_whole("n (replicates)", self.n, 2),
+            "seed": require_whole("seed", self.seed, 0),
+        }
         require(
-            only_subset,
-            f"subset_size needs scheme 'subset', got {self.subset_size!r} with {self.scheme!r}",
+            self.n <= MOST_REPLICATES,
+            f"n={self.n:,} replicates: at most {MOST_REPLICATES:,} are possible, because each takes"
+            " time and memory; 1,000 are enough for an interval",
         )
-        named = self.strata is None or isinstance(self.strata, str)
-        require(named, f"strata must be the name of an attribute, got {self.strata!r}")
-        drawn = self.strata is None or SCHEMES[self.scheme].people is not None
-        require(
-            drawn,
-            f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave strata out",
-        )
+        if self.subset_size is not None:
+            whole["subset_size"] = require_whole("subset_size", self.subset_size, 1)
+            require(
+                self.scheme == "subset" and self.subset_size <= MOST_DRAWN,
+                f"subset_size needs scheme 'subset' and is {MOST_DRAWN:,} at most, got "
+                f"{self.subset_size!r} with {self.scheme!r}",
+            )
+        for name, value in whole.items():
+            object.__setattr__(self, name, value)
+        if self.strata is not None:
+            named = isinstance(self.strata, str)
+            require(named, f"strata must be the name of an attribute, got {self.strata!r}")
+            require(
+                SCHEMES[self.scheme].people is not None,
+                f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave "
+                "strata out",
+            )
 
     def target(self, n_identities: int) -> str:
         """Whose rates an interval from these replicates is about, in words."""
-        return SCHEMES[self.scheme].target.format(
-            n=n_identities, m=self.subset_size or n_identities
-        )
+        size = self.subset_size or n_identities
+        return SCHEMES[self.scheme].target.format(n=n_identities, m=size)
 
     def weights(
         self,
@@ -149,71 +144,81 @@ class Resampling:
         Parameters
         ----------
         identity : sequence of str, (image,)
-            For scheme "pair" an entry is a pair, and this says of which kind: "genuine" or "impostor".
+            For scheme "pair" an entry is a pair, and this says of which kind: "genuine" or
+            "impostor".
         image : sequence of str, (image,), optional
             Image names; draws follow the names, so that the order of the images does not matter.
         strata : sequence of str, (image,), optional
             The group of each image's identity, within which identities are drawn.
         person : sequence of str, (image,), optional
-            Where identities were split by an attribute: people are drawn, with all their identities.
+            Where identities were split by an attribute: people are drawn, with all their
+            identities.
 
         Returns
         -------
         xr.Dataset
-            `identity_count` (replicate, identity) and `image_count` (replicate, image), small unsigned
-            integers, dims in the order given (identities sorted by name).
+            `identity_count` (replicate, identity) and `image_count` (replicate, image), small
+            unsigned integers, dims in the order given (identities sorted by name).
 
         Raises
         ------
         InputError
-            Where lengths differ, an identity is missing (or "unknown"), or a stratum is not a property of the
-            person.
+            Where lengths differ, an identity is missing (or "unknown"), a stratum is not a property
+            of the person, or the counts do not fit in memory.
         """
         n = np.size(identity)
         identity = complete_labels(identity, n, IDENTITY)
-        given = {IMAGE: image, "strata": strata, PERSON: person}
-        image, strata, person = (
-            v if v is None else clean_labels(v, n, name) for name, v in given.items()
-        )
         names, first, code = np.unique(identity, return_index=True, return_inverse=True)
         affordable(
             2 * self.n * (n + len(names)),
             f"{self.n:,} replicates of {n:,} images; take fewer replicates",
         )
-        image = np.char.zfill(np.arange(n).astype(str), 12) if image is None else image
-        unit = (code if person is None else np.unique(person, return_inverse=True)[1])[
-            first
-        ]  # the person of each name
-        scheme, members = SCHEMES[self.scheme], _people_by_stratum(unit, code, strata)
-        people, images = (
-            np.ones((self.n, unit.max() + 1), np.uint16),
-            np.ones((self.n, n), np.uint16),
-        )
+        image = np.arange(n) if image is None else clean_labels(image, n, IMAGE)
+        person_code = code
+        if person is not None:
+            person_code = np.unique(clean_labels(person, n, PERSON), return_inverse=True)[1]
+        if strata is not None:
+            strata = clean_labels(strata, n, "strata")
+        members = _people_by_stratum(person_code, strata)
+        people = np.ones((self.n, person_code.max() + 1), np.uint16)
+        images = np.ones((self.n, n), np.uint16)
         # draws follow the names of identities and images, whatever order these stand in
         order, n_k = np.lexsort((image, code)), np.bincount(code)
         begin, size = (np.cumsum(n_k) - n_k)[code[order]], n_k[code[order]].astype(float)
+        scheme = SCHEMES[self.scheme]
         for replicate, seed in enumerate(np.random.SeedSequence(self.seed).spawn(self.n)):
             rng = np.random.Generator(np.random.SFC64(seed))
-            if scheme.people is not None:
-                people[replicate] = scheme.people(rng, members, self.subset_size)
+            if scheme.people == REPLACED:
+                drawn = [
+                    stratum[rng.integers(0, len(stratum), self.subset_size or len(stratum))]
+                    for stratum in members
+                ]
+                people[replicate] = np.bincount(np.concatenate(drawn), minlength=people.shape[1])
+            elif scheme.people == DOUBLED:
+                people[replicate] = 2 * rng.integers(0, 2, people.shape[1])
             if scheme.images:
                 picked = begin + (rng.random(n) * size).astype(np.int64)
                 images[replicate, order] = np.bincount(picked, minlength=n)
-        counts = {"identity_count": ((REPLICATE, IDENTITY), people[:, unit])}
-        counts["image_count"] = (REPLICATE, IMAGE), images
+        counts = {
+            "identity_count": ((REPLICATE, IDENTITY), people[:, person_code[first]]),
+            "image_count": ((REPLICATE, IMAGE), images),
+        }
         attrs = {"scheme": self.scheme, "seed": self.seed, "target": self.target(people.shape[1])}
         return xr.Dataset(counts, {IDENTITY: names, REPLICATE: np.arange(self.n)}, attrs)
 
 
-def _people_by_stratum(unit: np.ndarray, code: np.ndarray, strata) -> list[np.ndarray]:
-    """The people of each stratum."""
+def _people_by_stratum(person: np.ndarray, strata: np.ndarray | None) -> list[np.ndarray]:
+    """The people of each stratum; person, strata: of each image."""
+    n_people = int(person.max()) + 1
     if strata is None:
-        return [np.arange(unit.max() + 1)]
+        return [np.arange(n_people)]
     labels, stratum = np.unique(strata, return_inverse=True)
-    of_unit = np.zeros(unit.max() + 1, int)
-    of_unit[unit[code]] = stratum
-    mixed = of_unit[unit[code]] != stratum
-    image = int(np.argmax(mixed))
-    words = f"strata must be a property of the person: image {image} is {labels[stratum[image]]!r}, another of the same"
-    require(not mixed.any(), f"{words} person is not; draw without strata or by another attribute")
-    return [np.flatnonzero(of_unit == place) for place in range(len(labels))]
+    stratum_of_person = np.zeros(n_people, int)
+    stratum_of_person[person] = stratum
+    mixed = np.flatnonzero(stratum_of_person[person] != stratum)
+    require(
+        len(mixed) == 0,
+        f"strata must be a property of the person: images {mixed[:3].tolist()} are of people who "
+        "have another one elsewhere; draw without strata or by another attribute",
+    )
+    return [np.flatnonzero(stratum_of_person == k) for k in range(len(labels))]

@@ -1,7 +1,8 @@
-"""Fairness indices of whole score distributions: SFI, CFI and DFI with their intervals and floors."""
+"""Fairness indices of whole score distributions: SFI, CFI, DFI, their intervals and floors."""
 
 from frkit.indices.canonical import canonical_population, canonical_scores, thinned
-from frkit.indices.evaluate import SCORE_MAPS, evaluate, fairness_indices, summary, unit_scores
+from frkit.indices.evaluate import evaluate, fairness_indices, summary
+from frkit.indices.maps import SCORE_MAPS, unit_scores
 
 __all__ = [
     "SCORE_MAPS",
@@ -10,5 +11,6 @@ __all__ = [
     "evaluate",
     "fairness_indices",
     "summary",
+    "thinned",
+    "unit_scores",
 ]
-__all__ += ["thinned", "unit_scores"]

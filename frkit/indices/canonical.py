@@ -1,10 +1,10 @@
-"""Systems whose fairness is known: scores drawn from Beta distributions, and groups that lose part of their people."""
+"""Systems whose fairness is known: scores from Beta distributions, and groups that lose people."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
-from scipy.stats import beta
+from scipy import stats
 
 from frkit.base import (
     GROUP,
@@ -13,15 +13,17 @@ from frkit.base import (
     PROBE,
     REFERENCE,
     SCORE_BIN,
+    listed,
     require,
+    require_inside,
     require_one_of,
     require_whole,
 )
 from frkit.scores.groups import checked_scores, labels_of_sides
 from frkit.scores.pairs import pairs
 
-# Figure of the paper -> kind -> (genuine mean, genuine sd, impostor mean, impostor sd) of three groups. The paper
-# prints the resulting indices only; these give nearly the same ones for 1,000 scores of each kind in a group.
+# Figure of the paper -> kind -> what differs between three groups. The paper prints the resulting
+# indices only; these give nearly the same ones for 1,000 scores of each kind in a group.
 SEPARATIONS = {
     "fair": (0.5192, 0.4617, 0.5191),
     "unfair": (0.4298, 0.5479, 0.5223),
@@ -32,12 +34,15 @@ SPREADS = {
     "unfair": (0.3133, 0.2247, 0.212),
     "highly unfair": (0.2611, 0.0941, 0.3948),
 }
+# index -> kind -> (genuine mean, genuine sd, impostor mean, impostor sd) of each group
 SYSTEMS = {
     "sfi": {
-        kind: [((1 + z) / 2, 0.1, (1 - z) / 2, 0.1) for z in three]
-        for kind, three in SEPARATIONS.items()
+        kind: [((1 + z) / 2, 0.1, (1 - z) / 2, 0.1) for z in of_groups]
+        for kind, of_groups in SEPARATIONS.items()
     },
-    "cfi": {kind: [(0.7, z / 2, 0.3, z / 2) for z in three] for kind, three in SPREADS.items()},
+    "cfi": {
+        kind: [(0.7, z / 2, 0.3, z / 2) for z in of_groups] for kind, of_groups in SPREADS.items()
+    },
     "dfi": {
         "fair": [(0.7, 0.15, 0.3, 0.15)] * 3,
         "unfair": [(0.7 + shift, 0.15, 0.3 + shift, 0.15) for shift in (0.085, -0.078, 0.0)],
@@ -48,6 +53,7 @@ SYSTEMS = {
         ],
     },
 }
+KINDS = ("genuine", "impostor")
 
 
 def canonical_scores(
@@ -59,29 +65,36 @@ def canonical_scores(
 ) -> xr.Dataset:
     """Draw the scores of a synthetic system that is fair, unfair or highly unfair between groups.
 
-    Scores follow Beta distributions, which live on [0, 1] and whose means and standard deviations are chosen.
+    Scores follow Beta distributions on [0, 1] with chosen means and standard deviations.
 
     Parameters
     ----------
-    kind : "fair", "unfair" or "highly unfair".
-    index : what differs between the groups: "sfi" the separation (Fig. 3), "cfi" the spread (Fig. 4), "dfi" the
-        place of all scores (Fig. 5).
-    sizes : genuine scores, and as many impostor scores, of each of up to three groups; the paper takes
+    kind : {"fair", "unfair", "highly unfair"}
+        How unfair the system is.
+    index : {"sfi", "cfi", "dfi"}
+        What differs between the groups: "sfi" the separation (Fig. 3), "cfi" the spread (Fig. 4),
+        "dfi" the place of all scores (Fig. 5).
+    sizes : sequence of two or three int
+        Genuine scores, and as many impostor scores, of each group; the paper takes
         (1000, 1000, 1000) and (100, 1000, 2000).
-    seed : whole number; a group's first scores are the same whatever its size and that of the others.
+    seed : int
+        A group's first scores are the same whatever its size and that of the others.
 
     Returns
     -------
-    xr.Dataset : a pair table with the attribute `group` ("group 1" and so on); scores in [0, 1], so
-        score_map="identity". No person is behind the scores: every pair is independent of the others.
+    xr.Dataset
+        A list of pairs with the attribute `group` ("group 1" and so on); scores in [0, 1], so
+        score_map="identity". Every pair is independent of the others.
 
     Raises
     ------
-    InputError : an unknown kind or index, fewer than two or more than three sizes, sizes below 2.
+    InputError
+        For an unknown kind or index, fewer than two or more than three sizes, or sizes below 2.
 
     References
     ----------
-    Kotwal & Marcel (2022), Figs. 1 and 3-5, Tables 1-3, whose distributions are not given in numbers.
+    Kotwal & Marcel (2022), Figs. 1 and 3-5, Tables 1-3, whose distributions are not given in
+    numbers.
 
     Examples
     --------
@@ -89,18 +102,17 @@ def canonical_scores(
     >>> fk.canonical_scores("unfair", index="cfi", sizes=(100, 1000, 2000)).sizes["pair"]
     6200
     """
-    system, seed = _system(kind, index, sizes), require_whole("seed", seed, 0)
-    scores, labels = [], []
-    generators = [
-        np.random.default_rng(child)
-        for child in np.random.SeedSequence(seed).spawn(2 * len(system))
-    ]
-    for g, (four, size) in enumerate(zip(system, sizes, strict=True)):
-        for k, (mean, sd) in enumerate((four[:2], four[2:])):
-            scores.append(beta(*shape(mean, sd)).ppf(generators[2 * g + k].random(size)))
-            labels.append(np.full(size, f"group {g + 1}"))
-    genuine = np.repeat(np.tile([True, False], len(sizes)), np.repeat(sizes, 2))
-    return pairs(np.concatenate(scores), genuine, **{GROUP: np.concatenate(labels)})
+    groups, seed = _system(kind, index, sizes), require_whole("seed", seed, 0)
+    seeds = iter(np.random.SeedSequence(seed).spawn(2 * len(groups)))
+    scores, genuine, labels = [], [], []
+    for k, (group, size) in enumerate(zip(groups, sizes, strict=True)):
+        for kind in KINDS:
+            quantiles = np.random.default_rng(next(seeds)).random(size)
+            scores.append(_beta(*group[kind]).ppf(quantiles))
+            genuine.append(np.full(size, kind == "genuine"))
+            labels.append(np.full(size, f"group {k + 1}"))
+    of_pairs = {GROUP: np.concatenate(labels)}
+    return pairs(np.concatenate(scores), np.concatenate(genuine), **of_pairs)
 
 
 def canonical_population(
@@ -114,17 +126,21 @@ def canonical_population(
 
     Parameters
     ----------
-    kind, index, sizes : as in `canonical_scores`; the sizes decide about the weights only.
-    bins : equal bins on [0, 1], at least 2.
+    kind, index, sizes
+        As in `canonical_scores`; the sizes decide about the weights only.
+    bins : int
+        Equal bins on [0, 1], at least 2.
 
     Returns
     -------
-    xr.Dataset : the variables of an evaluation of whole distributions, over group and (score_bin, group); measures
-        such as "sfi_normal" can be applied to it.
+    xr.Dataset
+        The variables of an evaluation of whole distributions, over group and (score_bin, group);
+        measures such as "sfi_normal" can be applied to it.
 
     Raises
     ------
-    InputError : as `canonical_scores`.
+    InputError
+        As `canonical_scores`.
 
     Examples
     --------
@@ -133,40 +149,36 @@ def canonical_population(
     >>> float(fk.measures.measure("dfi_normal")(exact))
     1.0
     """
-    system = np.array(_system(kind, index, sizes))
-    require(bins >= 2, f"bins must be at least 2, got {bins}")
-    edges, data = np.linspace(0, 1, bins + 1), {"images_group": np.multiply(sizes, 2)}
-    for k, word in enumerate(("genuine", "impostor")):
-        mean, sd = system[:, 2 * k], system[:, 2 * k + 1]
-        masses = np.diff(beta(*shape(mean, sd)).cdf(edges[:, None]), axis=0)
-        data |= {
-            f"{word}_mean_group": mean,
-            f"{word}_sd_group": sd,
-            f"{word}_pairs_group": np.array(sizes),
-        }
-        data[f"{word}_histogram_group"] = masses
-    dims = {
-        name: ((SCORE_BIN, GROUP) if values.ndim == 2 else GROUP, values)
-        for name, values in data.items()
-    }
-    names = [f"group {g + 1}" for g in range(len(system))]
-    return xr.Dataset(dims, coords={GROUP: names, SCORE_BIN: (edges[1:] + edges[:-1]) / 2})
+    groups = _system(kind, index, sizes)
+    edges = np.linspace(0, 1, require_whole("bins", bins, 2) + 1)
+    variables = {"images_group": (GROUP, 2 * np.array(sizes))}
+    for kind in KINDS:
+        means, sds = np.array([group[kind] for group in groups]).T
+        masses = np.diff(_beta(means, sds).cdf(edges[:, None]), axis=0)
+        variables[f"{kind}_mean_group"] = GROUP, means
+        variables[f"{kind}_sd_group"] = GROUP, sds
+        variables[f"{kind}_pairs_group"] = GROUP, np.array(sizes)
+        variables[f"{kind}_histogram_group"] = (SCORE_BIN, GROUP), masses
+    names = [f"group {k + 1}" for k in range(len(groups))]
+    return xr.Dataset(variables, {GROUP: names, SCORE_BIN: (edges[1:] + edges[:-1]) / 2})
 
 
-def shape(mean, sd) -> tuple:
-    """Both parameters of the Beta distribution with this mean and standard deviation."""
-    total = mean * (1 - mean) / sd**2 - 1
-    return mean * total, (1 - mean) * total
-
-
-def _system(kind: str, index: str, sizes: Sequence[int]) -> list[tuple]:
-    """The distributions of the groups asked for."""
+def _system(kind: str, index: str, sizes: Sequence[int]) -> list[dict]:
+    """Mean and standard deviation of both kinds of scores in each of the groups."""
     require_one_of("index", index, SYSTEMS)
     require_one_of("kind", kind, SYSTEMS[index])
-    few = isinstance(sizes, (list, tuple, np.ndarray)) and 2 <= len(sizes) <= 3
-    whole = few and all(isinstance(size, (int, np.integer)) and size >= 2 for size in sizes)
-    require(whole, f"sizes must be two or three whole numbers from 2, got {sizes!r}")
-    return SYSTEMS[index][kind][: len(sizes)]
+    few = np.ndim(sizes) == 1 and 2 <= len(sizes) <= 3
+    require(few, f"sizes must be two or three whole numbers from 2, got {sizes!r}")
+    for size in sizes:
+        require_whole("each of sizes", size, 2)
+    groups = SYSTEMS[index][kind][: len(sizes)]
+    return [{"genuine": four[:2], "impostor": four[2:]} for four in groups]
+
+
+def _beta(mean, sd):
+    """The Beta distribution with this mean and standard deviation."""
+    total = mean * (1 - mean) / sd**2 - 1
+    return stats.beta(mean * total, (1 - mean) * total)
 
 
 def thinned(
@@ -180,18 +192,24 @@ def thinned(
 
     Parameters
     ----------
-    scores : symmetric score tensor or pair table. Of a pair table without people, scores are kept.
-    by : attribute(s) of the groups.
-    keep : mapping of group to the share of its people that stay, in (0, 1].
-    seed : the order in which people leave: a smaller share is a part of a larger one.
+    scores : xr.DataArray or xr.Dataset
+        Symmetric score tensor or list of pairs. Of a list without people, scores are kept.
+    by : str or list of str
+        Attribute(s) of the groups.
+    keep : mapping of group to share
+        The share of its people that stay, in (0, 1].
+    seed : int
+        The order in which people leave: a smaller share is a part of a larger one.
 
     Returns
     -------
-    xr.DataArray : part of the scores, as lazy as they were.
+    xr.DataArray
+        Part of the scores, as lazy as they were.
 
     Raises
     ------
-    InputError : a share outside (0, 1], an unknown group or attribute.
+    InputError
+        For a share outside (0, 1], or an unknown group or attribute.
 
     Examples
     --------
@@ -201,21 +219,23 @@ def thinned(
     1100
     """
     scores = checked_scores(scores)
+    is_mapping = isinstance(keep, Mapping)
+    require(is_mapping, f"keep must be a mapping of groups to shares, got {keep!r}")
     dim = PAIR if PAIR in scores.dims else PROBE
-    group, _ = labels_of_sides(scores, by)
-    owner = f"{PROBE}_{IDENTITY}"
-    unit = (
-        scores[owner].values.astype(str) if owner in scores.coords else np.arange(scores.sizes[dim])
-    )
-    stays = np.ones(len(group), bool)
-    rng = np.random.default_rng(seed)
+    groups, _ = labels_of_sides(scores, by)
+    person = np.arange(scores.sizes[dim])
+    if f"{PROBE}_{IDENTITY}" in scores.coords:
+        person = scores[f"{PROBE}_{IDENTITY}"].values
+    stays = np.ones(len(groups), bool)
+    rng = np.random.default_rng(require_whole("seed", seed, 0))
     for name, share in sorted(keep.items()):
-        require(0 < share <= 1, f"keep must hold shares in (0, 1], got {share!r} for {name!r}")
-        mine = np.flatnonzero(group == name)
-        require(
-            len(mine) > 0, f"no group is called {name!r}; there are {', '.join(np.unique(group))}"
-        )
-        people = rng.permutation(np.unique(unit[mine]))
-        stays[mine] = np.isin(unit[mine], people[: max(1, round(share * len(people)))])
-    at = np.flatnonzero(stays)
-    return scores.isel({PAIR: at} if dim == PAIR else {PROBE: at, REFERENCE: at})
+        if share != 1:
+            require_inside(f"the share of {name!r} in keep (or 1)", share, 0, 1)
+        in_group = groups == name
+        known = np.unique(groups)
+        require(in_group.any(), f"no group is called {name!r}; there are {listed(known, 20)}")
+        people = rng.permutation(np.unique(person[in_group]))
+        n_staying = max(1, round(share * len(people)))
+        stays[in_group] = np.isin(person[in_group], people[:n_staying])
+    places = np.flatnonzero(stays)
+    return scores.isel({PAIR: places} if dim == PAIR else {PROBE: places, REFERENCE: places})

@@ -1,4 +1,4 @@
-"""Measures: functions of tallies, found by name, that never look at which dimensions are there."""
+"""Measures: functions of evaluations, found by name, whatever dimensions are there."""
 
 from frkit.measures.disparity import fdr, garbe, ir
 from frkit.measures.registry import Measure, measure, names, register
@@ -16,5 +16,5 @@ __all__ = [
     "names",
     "register",
     "sfi",
+    "unnormalised_weight",
 ]
-__all__ += ["unnormalised_weight"]

@@ -1,7 +1,4 @@
-"""The register of measures: a name, a function Dataset -> DataArray, its scale and its fair value.
-
-Disparities of group rates are the rows of two tables in `frkit.measures.disparity`, one line of formula each.
-"""
+"""The register of measures: a name, a function Dataset -> DataArray, its scale and fair value."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import xarray as xr
 
-from frkit.base import GROUP, InputError, require
+from frkit.base import GROUP, InputError, require, require_one_of
 
 IDENTITY_SCALE, LOG_SCALE = "identity", "log"
 GROUP_RATES = ("far_group", "frr_group", "far_cross", "eer_group")
@@ -18,17 +15,25 @@ GROUP_RATES = ("far_group", "frr_group", "far_cross", "eer_group")
 
 @dataclass(frozen=True, eq=False)  # a user's function need not be hashable
 class Measure:
-    """A number read off the tallies of one evaluation node, with what an interval must know about it.
+    """A number read off one node of an evaluation, and what an interval must know about it.
 
     Attributes
     ----------
-    name : the name it is registered under, or the function's own name.
-    function : Dataset of tallies -> DataArray; it keeps every dimension it does not itself reduce.
-    scale : "identity", or "log" for ratios: pivotal intervals and comparisons work on that scale.
-    fair : the value of a perfectly fair model for a disparity measure, None for any other measure.
-    label : words for an axis, with the unit.
-    dealt : whether its floor deals people to groups at random, which `indices.evaluate` does.
-    binned : whether it compares histograms: noise within bins moves it to one side, and resampling overdoes that.
+    name : str
+        The name it is registered under, or the function's own name.
+    function : callable
+        Dataset of a node -> DataArray; it keeps every dimension that it does not itself reduce.
+    scale : {"identity", "log"}
+        Pivotal intervals and comparisons of ratios work on the log scale.
+    fair : float or None
+        The value of a perfectly fair model for a disparity measure, None for any other measure.
+    label : str
+        Words for an axis, with the unit.
+    dealt : bool
+        Whether its floor deals people to groups at random, which `indices.evaluate` does.
+    binned : bool
+        Whether it compares histograms: noise within bins moves it to one side, and resampling
+        overdoes that.
     """
 
     name: str
@@ -40,13 +45,14 @@ class Measure:
     binned: bool = False
 
     def __call__(self, tallies: xr.Dataset) -> xr.DataArray:
-        found = self.function(tallies)
-        numbers = isinstance(found, xr.DataArray) and found.dtype.kind in "fiu"
+        """The measure of one node of an evaluation."""
+        values = self.function(tallies)
         require(
-            numbers,
-            f"measure {self.name!r} must return a DataArray of numbers, not {type(found).__name__}",
+            isinstance(values, xr.DataArray) and values.dtype.kind in "fiu",
+            f"measure {self.name!r} must return a DataArray of numbers, not "
+            f"{type(values).__name__}",
         )
-        return found
+        return values
 
 
 # the variables of an evaluation, which need no formula -> words for an axis
@@ -73,17 +79,20 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
 
     Parameters
     ----------
-    measure : a registered name such as "frr" (`names()` lists them; ISO's fmr and fnmr, and upper case, are understood
-        too: "FNMR_max_min" is "frr_max_min"), a function that takes the Dataset of one evaluation node and returns a
-        DataArray, or a Measure, which is returned as it is.
+    measure : str, callable or Measure
+        A registered name such as "frr" (`names()` lists them; ISO's fmr and fnmr, and upper case,
+        are understood too: "FNMR_max_min" is "frr_max_min"), a function that takes the Dataset of
+        one evaluation node and returns a DataArray, or a Measure, which is returned as it is.
 
     Returns
     -------
-    Measure : call it with the Dataset of a node; the result keeps the dimensions that are there.
+    Measure
+        Call it with the Dataset of a node; the result keeps the dimensions that are there.
 
     Raises
     ------
-    InputError : the name is not registered, or the argument is neither a name nor a function.
+    InputError
+        If the name is not registered, or the argument is neither a name nor a function.
 
     Examples
     --------
@@ -97,17 +106,17 @@ def measure(measure: str | Callable[[xr.Dataset], xr.DataArray] | Measure) -> Me
         return measure
     if callable(measure):
         return Measure(getattr(measure, "__name__", "measure"), measure)
+    is_name = isinstance(measure, str)
+    require(is_name, f"a measure is a name or a function, got {type(measure).__name__}")
+    if measure in _REGISTER:
+        return _REGISTER[measure]
+    words = [_ISO_NAMES.get(word, word) for word in measure.lower().split("_")]
     require(
-        isinstance(measure, str), f"a measure is a name or a function, got {type(measure).__name__}"
-    )
-    iso = "_".join(_ISO_NAMES.get(word, word) for word in measure.lower().split("_"))
-    measure = measure if measure in _REGISTER or iso not in _REGISTER else iso
-    require(
-        measure in _REGISTER,
+        "_".join(words) in _REGISTER,
         f"no measure is called {measure!r}; registered: {', '.join(names())}. "
         "Pass a function Dataset -> DataArray, or register one with frkit.measures.register",
     )
-    return _REGISTER[measure]
+    return _REGISTER["_".join(words)]
 
 
 def names() -> list[str]:
@@ -115,7 +124,8 @@ def names() -> list[str]:
 
     Returns
     -------
-    list of str : every name that `measure`, `band`, `uncertainty` and `compare` understand.
+    list of str
+        Every name that `measure`, `band`, `uncertainty` and `compare` understand.
 
     Examples
     --------
@@ -133,33 +143,37 @@ def register(
 
     Parameters
     ----------
-    name : the name; one of the kit's own variables (frr, far, ...) cannot be taken. A name of your own
+    name : str
+        The name; one of frkit's own variables (frr, far, ...) cannot be taken. A name of your own
         can be given anew, so that a notebook cell may run twice.
-    scale : "identity" or "log"; use "log" for ratios, whose intervals are then built on the log scale.
-    fair : the value that a perfectly fair model has, for disparity measures; None for any other measure.
-    label : words for an axis, with the unit; the name when left out.
+    scale : {"identity", "log"}
+        Use "log" for ratios, whose intervals are then built on the log scale.
+    fair : float, optional
+        The value that a perfectly fair model has, for disparity measures.
+    label : str
+        Words for an axis, with the unit; the name when left out.
 
     Returns
     -------
-    decorator : keeps the function as it is, and registers it.
+    decorator
+        It keeps the function as it is, and registers it.
 
     Raises
     ------
-    InputError : the scale is unknown, or the name belongs to one of the kit's own variables.
+    InputError
+        If the scale is unknown, or the name belongs to one of frkit's own variables.
 
     Examples
     --------
     >>> import frkit as fk
-    >>> half_total = fk.measures.register("half_total_error")(lambda tallies: (tallies.far + tallies.frr) / 2)
+    >>> add = fk.measures.register("half_total_error")
+    >>> half_total = add(lambda tallies: (tallies.far + tallies.frr) / 2)
     >>> fk.measures.measure("half_total_error").scale
     'identity'
     """
-    require(
-        scale in (IDENTITY_SCALE, LOG_SCALE), f"scale must be 'identity' or 'log', got {scale!r}"
-    )
-    require(
-        name not in _VARIABLES, f"{name!r} is a variable of every evaluation: choose another name"
-    )
+    require_one_of("scale", scale, (IDENTITY_SCALE, LOG_SCALE))
+    taken = name in _VARIABLES
+    require(not taken, f"{name!r} is a variable of every evaluation: choose another name")
 
     def add(function: Callable) -> Callable:
         enter(Measure(name, function, scale, fair, label or name))
@@ -168,18 +182,22 @@ def register(
     return add
 
 
-def enter(*measures: Measure) -> None:
-    """Register measures as they are, under their own names."""
-    _REGISTER.update({measure.name: measure for measure in measures})
+def enter(measure: Measure) -> None:
+    """Register a measure as it is, under its own name."""
+    _REGISTER[measure.name] = measure
 
 
 def variable(tallies: xr.Dataset, name: str) -> xr.DataArray:
-    """One variable of the tallies; where it is missing, the message says how to get it."""
-    options = ["by='the name of an attribute'"] if name.endswith(("_group", "_cross")) else []
+    """One variable of a node; where it is missing, the message says how to get it."""
+    remedies = []
+    if name.endswith(("_group", "_cross")):
+        remedies.append("by='the name of an attribute'")
     if not name.startswith(("far", "frr", "eer", "threshold")):
-        options.append("histogram=100")
-    remedy = f"evaluate with {' and '.join(options)}" if options else "evaluate the scores first"
-    require(name in tallies, f"this evaluation holds no {name!r}: {remedy}")
+        remedies.append("histogram=100")
+    require(
+        name in tallies,
+        f"this evaluation holds no {name!r}: evaluate with {' and '.join(remedies) or 'scores'}",
+    )
     return tallies[name]
 
 
@@ -188,19 +206,32 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
     values = variable(tallies, name)
     require(
         values.sizes.get(GROUP, 1) >= 2,
-        f"a disparity needs two groups or more, but {name!r} has only {values[GROUP].values.tolist()}; "
-        "evaluate with by='the name of an attribute'",
+        f"a disparity needs two groups or more, but {name!r} has only "
+        f"{values[GROUP].values.tolist()}; evaluate with by='the name of an attribute'",
     )
     return values
 
 
-_READ: WeakKeyDictionary[Measure, dict] = (
-    WeakKeyDictionary()
-)  # what measures were found to read of which tables
+# of each measure: which variables it reads of tables with the same variables and sizes
+_READ: WeakKeyDictionary[Measure, dict] = WeakKeyDictionary()
+
+
+def rates_read(
+    chosen: Measure, tallies: xr.Dataset, names: tuple[str, ...] = GROUP_RATES
+) -> tuple[str, ...]:
+    """The rates of groups (or other variables) without which a measure cannot be computed."""
+    known = _READ.setdefault(chosen, {})
+    table = (names, *tallies.variables, *tallies.sizes.items())
+    if table not in known:
+        present = [name for name in names if name in tallies]
+        known[table] = tuple(
+            name for name in present if not can_be_had(chosen, tallies.drop_vars(name))
+        )
+    return known[table]
 
 
 def can_be_had(chosen: Measure, tallies: xr.Dataset) -> bool:
-    """Whether a table holds what a measure reads."""
+    """Whether a table contains what a measure reads."""
     try:
         chosen(tallies)
     except (KeyError, AttributeError, InputError):
@@ -208,24 +239,5 @@ def can_be_had(chosen: Measure, tallies: xr.Dataset) -> bool:
     return True
 
 
-def rates_read(
-    chosen: Measure, tallies: xr.Dataset, names: tuple[str, ...] = GROUP_RATES
-) -> tuple[str, ...]:
-    """The rates of groups (or other variables) without which a measure cannot be had; found once for such a table."""
-    known, table = _READ.setdefault(chosen, {}), (names, *tallies.variables, *tallies.sizes.items())
-    if table not in known:
-        needed = (
-            name
-            for name in names
-            if name in tallies and not can_be_had(chosen, tallies.drop_vars(name))
-        )
-        known[table] = tuple(needed)
-    return known[table]
-
-
-enter(
-    *(
-        Measure(name, partial(variable, name=name), label=label)
-        for name, label in _VARIABLES.items()
-    )
-)
+for name, label in _VARIABLES.items():
+    enter(Measure(name, partial(variable, name=name), label=label))

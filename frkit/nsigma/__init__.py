@@ -1,4 +1,4 @@
-"""N-Sigma: how far groups lie apart, in standard deviations of a reference group's error over subsets."""
+"""N-Sigma: how far groups lie apart, in standard deviations of a reference group's error."""
 
 from frkit.nsigma.sensitivity import by_subset_size, by_subsets, floor, p_value
 from frkit.nsigma.statistics import RISK_LEVELS, n_sigma, parity, summarise, with_risk
@@ -13,5 +13,6 @@ __all__ = [
     "p_value",
     "parity",
     "subset_rates",
+    "summarise",
+    "with_risk",
 ]
-__all__ += ["summarise", "with_risk"]

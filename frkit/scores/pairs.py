@@ -1,4 +1,4 @@
-"""Scored pair lists: which images were compared, who they show, and the scores of one or several models."""
+"""Scored pair lists: which images were compared, who they show, and the scores of every model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from frkit.base import (
     PROBE,
     REFERENCE,
     UNKNOWN,
-    InputError,
     listed,
     real_numbers,
     require,
@@ -50,12 +49,13 @@ def pairs(
 
     Parameters
     ----------
-    score : array-like, shape (n_pairs,) or (n_models, n_pairs), or mapping of model name to (n_pairs,)
+    score : array-like, shape (n_pairs,) or (n_models, n_pairs), or mapping of model name to scores
         Any finite numbers, larger = more alike unless `distance`. NaN is a comparison that failed.
     genuine : array-like of bool (or 0 and 1), shape (n_pairs,), optional
         Whether both sides are the same person. May be left out where both identities are given.
     probe, reference : array-like of str, shape (n_pairs,), optional
-        Image names; a name stands for the same image wherever it occurs. Without them images cannot be drawn.
+        Image names; a name stands for the same image wherever it occurs. Without them images cannot
+        be drawn.
     probe_identity, reference_identity : array-like of str, shape (n_pairs,), optional
         Who the images show. Without them only the pair bootstrap is possible, which is too narrow.
     model : sequence of str, shape (n_models,), optional
@@ -65,30 +65,32 @@ def pairs(
     missing : float or sequence of float, optional
         The value(s), before a change of sign, that mark a comparison which failed.
     failed : {"left out", "rejected"}
-        What a failed comparison counts as: it is left out of every rate, which a warning counts, or it is rejected at
-        every threshold (its score becomes one just below all others).
+        What a failed comparison counts as: it is left out of every rate, which a warning counts, or
+        it is rejected at every threshold (its score becomes one just below all others).
     trial : mapping of name to labels, array-like of str, shape (n_pairs,), optional
-        Attributes of the comparison and not of people, such as occlusion or an age gap in classes: each pair counts in
-        the group of its own label.
+        Attributes of the comparison and not of people, such as occlusion or an age gap in classes:
+        each pair counts in the group of its own label.
     **attributes : array-like of str, shape (n_pairs,), or a tuple of two such
-        One label per pair (both sides have it), or a tuple (labels of probes, labels of references). A label
-        such as "Asian x White" names both sides. Missing labels become "unknown". Where one side of the tuple is None,
-        a pair counts in the group of the other side's label.
+        One label per pair (both sides have it), or a tuple (labels of probes, labels of
+        references). A label such as "Asian x White" names both sides. Missing labels become
+        "unknown". Where one side of the tuple is None, a pair counts in the group of the other
+        side's label.
 
     Returns
     -------
     xr.Dataset
-        Variable `score` float64 over ([model,] pair), larger = more alike, NaN where the comparison failed;
-        coordinates over pair: `genuine` (bool) and, where given, `probe`, `reference`, `probe_identity`,
-        `reference_identity`, `probe_<attribute>`, `reference_<attribute>`, `<attribute of the trial>`. A pair belongs
-        to a group where both sides have that label; otherwise it is a cross-group pair.
+        Variable `score` float64 over ([model,] pair), larger = more alike, NaN where the comparison
+        failed; coordinates over pair: `genuine` (bool) and, where given, `probe`, `reference`,
+        `probe_identity`, `reference_identity`, `probe_<attribute>`, `reference_<attribute>`,
+        `<attribute of the trial>`. A pair belongs to a group where both sides have that label;
+        otherwise it is a cross-group pair.
 
     Raises
     ------
     InputError
-        Where lengths differ, scores are no finite numbers, names or identities are given for one side only or
-        are missing, an image shows two people, or `genuine` contradicts the identities. Pairs are counted
-        from 0.
+        Where lengths differ, scores are no finite numbers, names or identities are given for one
+        side only or are missing, an image shows two people, or `genuine` contradicts the
+        identities. Pairs are counted from 0.
 
     Warns
     -----
@@ -102,83 +104,165 @@ def pairs(
     >>> ds.probe_race.values.tolist(), ds.reference_race.values.tolist()
     (['Asian', 'Asian', 'unknown'], ['Asian', 'White', 'unknown'])
     """
-    values, names = _scores(score, model, missing)
+    require_flag("distance", distance)
+    require_one_of("failed", failed, FAILED)
+    values, models = _scores(score, model, missing, distance)
     n = values.shape[-1]
     images = _both_sides({PROBE: probe, REFERENCE: reference}, n)
     people = _both_sides(
         {f"{PROBE}_{IDENTITY}": probe_identity, f"{REFERENCE}_{IDENTITY}": reference_identity}, n
     )
     if images and people:
-        _check_images(*(np.concatenate([*side.values()]) for side in (images, people)))
-    labels = {
-        GENUINE: _genuine(genuine, [*people.values()], n),
-        **images,
-        **people,
-        **_attributes(attributes, n),
-    }
-    coords = {
-        name: (PAIR, labels)
-        for name, labels in (labels | _of_trials(trial or {}, labels, n)).items()
-    }
-    if names is not None:
-        coords[MODEL] = names
-    distance = require_flag("distance", distance)
-    values = settle_failed(-values if distance else values, labels[GENUINE], failed)
+        _check_images(np.concatenate([*images.values()]), np.concatenate([*people.values()]))
+    kinds = {GENUINE: _genuine(genuine, [*people.values()], n)}
+    labels = kinds | images | people | _attributes(attributes, n)
+    labels |= _attributes_of_trials({} if trial is None else trial, labels, n)
+    coords = {name: (PAIR, values) for name, values in labels.items()}
+    if models is not None:
+        coords[MODEL] = models
+    values = _settle_failed(values, labels[GENUINE], failed)
     attrs = {"long_name": "similarity score", "similarity": "given", "distance": int(distance)}
     return xr.Dataset({"score": ((MODEL, PAIR)[-values.ndim :], values, attrs)}, coords=coords)
 
 
-def _scores(score, model, missing) -> tuple[np.ndarray, np.ndarray | None]:
-    """Scores in float64, NaN where missing, and the models' names."""
+def _scores(score, model, missing, distance: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """Scores in float64, larger = more alike, NaN where missing; and the models' names."""
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
         require(len(score) > 0, "score is an empty mapping: give at least one model's scores")
-        model, score = list(score), [real_numbers("score", one) for one in score.values()]
-        many = [np.size(one) for one in score]
-        require(len(set(many)) == 1, f"lengths differ: models {listed(model)} have {many} scores")
+        model = list(score)
+        score = [real_numbers("score", values) for values in score.values()]
+        lengths = [np.size(values) for values in score]
+        even = len(set(lengths)) == 1
+        require(even, f"lengths differ: models {listed(model)} have {lengths} scores")
     values = real_numbers("score", score)
-    fits = values.ndim == (1 if model is None else 2)
     require(
-        fits and values.shape[-1] > 0,
-        f"score must have shape (pairs,), or (models, pairs) together with model= names, got shape {values.shape} "
-        f"{'without' if model is None else 'with'} model names",
+        values.ndim == (1 if model is None else 2) and values.shape[-1] > 0,
+        "score must have shape (pairs,), or (models, pairs) together with model= names, got shape "
+        f"{values.shape} {'without' if model is None else 'with'} model names",
     )
-    values = without_failed(values, marks_of(missing))
-    endless = np.isinf(values)
-    where = int(np.argmax(endless.any(tuple(range(values.ndim - 1)))))
+    marks = [] if missing is None else real_numbers("missing", missing).ravel().tolist()
+    values = failed_as_nan(values, marks, distance)
+    infinite = np.argwhere(np.isinf(values))
     require(
-        not endless.any(),
-        f"score of pair {where} is infinite ({int(endless.sum())} such); mark it as missing",
+        len(infinite) == 0,
+        f"{len(infinite)} score(s) are infinite, first of pair {infinite[:1, -1]}; mark them as "
+        "missing",
     )
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     return values, None if model is None else model_names(model, len(values))
 
 
-def marks_of(missing) -> list[float]:
-    """The values that mark a failed comparison."""
-    return (
-        [] if missing is None else np.atleast_1d(real_numbers("missing", missing)).ravel().tolist()
-    )
-
-
-def without_failed(scores: np.ndarray, marks: list[float], distance: bool = False) -> np.ndarray:
-    """Scores in float64, larger = more alike, NaN where masked or marked; a mark is rounded as the scores were."""
+def failed_as_nan(scores: np.ndarray, marks: list[float], distance: bool) -> np.ndarray:
+    """Scores in float64, larger = more alike, NaN where masked or marked."""
     values = np.array(scores, float)
     values[np.ma.getmaskarray(scores)] = np.nan
     for mark in marks:
-        values[np.ma.getdata(scores) == mark] = np.nan
+        values[np.ma.getdata(scores) == mark] = np.nan  # a mark is rounded as the scores were
     return -values if distance else values
 
 
-def settle_failed(scores: np.ndarray, genuine: np.ndarray, failed: str) -> np.ndarray:
-    """Scores, larger = more alike, whose failed comparisons (NaN) are counted in a warning, or rejected everywhere."""
-    require_one_of("failed", failed, FAILED)
-    gone = np.isnan(scores)
+def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
+    """Complete names of both sides; none where neither is given."""
+    absent = [values is None for values in given.values()]
+    if all(absent):
+        return {}
+    require(
+        not any(absent),
+        f"give {'= and '.join(given)}= together: one side alone says nothing about who shares what",
+    )
+    return {name: complete_labels(values, n, name, PAIR) for name, values in given.items()}
+
+
+def _check_images(names: np.ndarray, identity: np.ndarray) -> None:
+    """Refuse an image that shows two people."""
+    shown = pd.DataFrame({"image": names, "person": identity}).drop_duplicates()
+    again = shown.image[shown.image.duplicated()].tolist()
+    people = sorted(shown.person[shown.image.isin(again[:1])])
+    require(
+        not again,
+        f"image {listed(again[:1])} shows {listed(people)}; give different images different names",
+    )
+
+
+def _genuine(genuine, people: list[np.ndarray], n: int) -> np.ndarray:
+    """Which pairs are genuine: what was given, or what the identities say."""
+    require(
+        genuine is not None or len(people) == 2,
+        "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
+    )
+    if genuine is None:
+        return people[0] == people[1]
+    values = one_each(genuine, n, GENUINE, PAIR)
+    is_flag = np.zeros(n, bool)
+    if values.dtype.kind in "biufO":
+        is_flag = np.isin(values, [0, 1]) & ~np.ma.getmaskarray(genuine)
+    first = int(np.argmin(is_flag))
+    require(
+        is_flag.all(),
+        f"genuine must be True or False (1 or 0); pair {first} has {values[first]!s}",
+    )
+    flags = values.astype(bool)
+    if people:
+        wrong = np.flatnonzero(flags != (people[0] == people[1]))
+        examples = [(int(k), str(people[0][k]), str(people[1][k])) for k in wrong[:3]]
+        require(
+            len(wrong) == 0,
+            f"genuine contradicts the identities in {len(wrong)} pair(s), such as {examples}",
+        )
+    return flags
+
+
+def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
+    """Clean labels of both sides, or of one, for every attribute."""
+    check_names(attributes)
+    labels = {}
+    for name, values in attributes.items():
+        if isinstance(values, tuple) and any(np.ndim(side) == 1 for side in values):
+            require(len(values) == 2, f"{name} must be (labels of probes, labels of references)")
+            sides = [v if v is None else clean_labels(v, n, name, PAIR) for v in values]
+        else:
+            sides = _split(clean_labels(values, n, name, PAIR))
+        for side, clean in zip((PROBE, REFERENCE), sides):
+            if clean is not None:
+                labels[f"{side}_{name}"] = clean
+    return labels
+
+
+def _split(labels: np.ndarray) -> list[np.ndarray]:
+    """Both sides of labels: "Asian x White" is Asian on one and White on the other."""
+    words, code = np.unique(labels, return_inverse=True)
+    both = []
+    for word in words.tolist():
+        parts = word.split(BETWEEN)
+        both.append(parts if len(parts) == 2 else [word, word])
+    return [
+        np.array([parts[side].strip() or UNKNOWN for parts in both], str)[code] for side in (0, 1)
+    ]
+
+
+def _attributes_of_trials(trial: Mapping, labels: dict, n: int) -> dict[str, np.ndarray]:
+    """Clean labels of the attributes of trials, under their bare names."""
+    is_mapping = isinstance(trial, Mapping)
+    require(is_mapping, f"trial must be a mapping of names to labels, got {trial!r}")
+    check_names(trial)
+    taken = {GENUINE, PAIR}
+    for name in labels:
+        taken.add(name.removeprefix(f"{PROBE}_").removeprefix(f"{REFERENCE}_"))
+    again = [name for name in trial if name in taken]
+    require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
+    return {name: clean_labels(values, n, name, PAIR) for name, values in trial.items()}
+
+
+def _settle_failed(scores: np.ndarray, genuine: np.ndarray, failed: str) -> np.ndarray:
+    """Scores whose failed comparisons (NaN) are counted in a warning, or rejected everywhere."""
+    is_nan = np.isnan(scores)
     if failed == "left out":
-        warn_of_failed(*(int((gone & kind).sum()) for kind in (genuine, ~genuine)))
+        warn_of_failed(int((is_nan & genuine).sum()), int((is_nan & ~genuine).sum()))
         return scores
-    ends = (extreme.reduce(scores, -1, keepdims=True) for extreme in (np.fmin, np.fmax))
-    return np.where(gone, below(*ends), scores)
+    lowest = np.fmin.reduce(scores, -1, keepdims=True)
+    highest = np.fmax.reduce(scores, -1, keepdims=True)
+    return np.where(is_nan, below(lowest, highest), scores)
 
 
 def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
@@ -186,106 +270,10 @@ def below(lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
     return lowest - np.maximum(highest - lowest, 1.0) / 100
 
 
-def warn_of_failed(genuine: int, impostor: int) -> None:
+def warn_of_failed(n_genuine: int, n_impostor: int) -> None:
     """Say how many comparisons are left out."""
-    if genuine or impostor:
-        words = "failed (NaN or marked as missing): they are left out of every rate; failed='rejected' rejects them"
-        warn(f"{genuine} genuine and {impostor} impostor comparisons {words}")
-
-
-def _both_sides(given: dict, n: int) -> dict[str, np.ndarray]:
-    """Complete names of both sides; none where neither is given."""
-    absent = [name for name, values in given.items() if values is None]
-    if len(absent) == 2:
-        return {}
-    both = "= and ".join(given)
-    require(not absent, f"give {both}= together: one side alone says nothing about who shares what")
-    return {name: complete_labels(values, n, name, PAIR) for name, values in given.items()}
-
-
-def _genuine(genuine, people, n: int) -> np.ndarray:
-    """Which pairs are genuine, as told or as the identities say."""
-    said = genuine is not None or len(people) == 2
-    require(
-        said,
-        "say which pairs are genuine: give genuine=, or probe_identity= and reference_identity=",
-    )
-    same = people[0] == people[1] if people else None
-    if genuine is None:
-        return same
-    require(
-        not np.ma.is_masked(genuine),
-        "genuine is masked in some pairs: say of each which it is, or leave it out",
-    )
-    told = one_each(genuine, n, GENUINE, PAIR)
-    bad = np.flatnonzero(~np.isin(told, [0, 1])) if told.dtype.kind in "biufO" else np.arange(n)
-    if len(bad):
-        raise InputError(
-            f"genuine must be True or False (1 or 0); pair {bad[0]} has {told[bad[:1]].tolist()[0]!r}"
+    if n_genuine or n_impostor:
+        warn(
+            f"{n_genuine} genuine and {n_impostor} impostor comparisons failed (NaN or marked as "
+            "missing): they are left out of every rate; failed='rejected' rejects them"
         )
-    told = told.astype(bool)
-    if same is not None and not np.array_equal(told, same):
-        at = int(np.argmax(told != same))
-        raise InputError(
-            f"genuine contradicts the identities in {int((told != same).sum())} pair(s): pair {at} is "
-            f"{'genuine' if told[at] else 'impostor'}, but shows {people[0][at]!s} and {people[1][at]!s}"
-        )
-    return told
-
-
-def _check_images(names: np.ndarray, identity: np.ndarray) -> None:
-    """One image shows one person."""
-    seen = pd.DataFrame({"image": names, "person": identity}).drop_duplicates()
-    again = seen.image[seen.image.duplicated()]
-    if len(again):
-        shown = sorted(seen.person[seen.image == again.iloc[0]])
-        raise InputError(
-            f"image {again.iloc[0]!r} shows {listed(shown)}; give different images different names"
-        )
-
-
-def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
-    """Clean labels of both sides, for every attribute."""
-    check_names(attributes)
-    out = {}
-    for name, values in attributes.items():
-        two = (
-            isinstance(values, tuple)
-            and len(values) == 2
-            and any(np.ndim(side) == 1 for side in values)
-        )
-        given = values if two else (values,)
-        clean = [None if side is None else clean_labels(side, n, name, PAIR) for side in given]
-        both = zip(
-            (f"{side}_{name}" for side in (PROBE, REFERENCE)), clean if two else _split(clean[0])
-        )
-        out |= {name: labels for name, labels in both if labels is not None}
-    return out
-
-
-def _of_trials(trial: Mapping, taken: dict, n: int) -> dict[str, np.ndarray]:
-    """Clean labels of the attributes of trials, under their bare names."""
-    require(
-        isinstance(trial, Mapping), f"trial must be a mapping of names to labels, got {trial!r}"
-    )
-    check_names(trial)
-    names = {
-        GENUINE,
-        PAIR,
-        *(name.removeprefix(f"{side}_") for side in (PROBE, REFERENCE) for name in taken),
-    }
-    again = [name for name in trial if name in names]
-    require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
-    return {name: clean_labels(labels, n, name, PAIR) for name, labels in trial.items()}
-
-
-def _split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A label such as "Asian x White" is Asian on one side and White on the other; any other is that of both sides."""
-    words, code = np.unique(labels, return_inverse=True)
-    parts = [
-        word.split(BETWEEN) if word.count(BETWEEN) == 1 else [word, word] for word in words.tolist()
-    ]
-    sides = [
-        np.array([part[side].strip() or UNKNOWN for part in parts], str)[code] for side in range(2)
-    ]
-    return sides[0], sides[1]
