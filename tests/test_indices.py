@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from twin_indices import from_pairs, fusion_weights
 
 import frkit as fk
-from frkit.measures import cfi, dfi, measure, names, sfi
-from frkit.measures.sfi_cfi_dfi import distribution
+from frkit.measures import cfi, dfi, measure, sfi
 
 VARIANTS = ("normal", "extremal", "weighted")
 NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in VARIANTS]
@@ -58,7 +57,7 @@ def three(index, tallies) -> list[float]:
     return [round(float(measure(f"{index}_{variant}")(tallies)), 4) for variant in VARIANTS]
 
 
-# --- the paper's numbers -------------------------------------------------------------------------------------
+# --- the paper's numbers -------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("index", "part", "deviation", "printed"),
     [
@@ -76,16 +75,11 @@ def test_printed_columns_are_reached(index, part, deviation, printed):
 
 @pytest.mark.parametrize("index", ["sfi", "cfi"])
 def test_printed_columns_keep_to_the_algebra_of_three_groups(index):
-    """1 - N = 2/3 (1 - E): of three deviations with sum 0 the largest is as large as the two others together."""
+    """1 - N = 2/3 (1 - E): the largest of three deviations with sum 0 is that of both others."""
     normal, extremal = (
         np.array(TABLES[f"{index}_{variant}"]) for variant in ("normal", "extremal")
     )
     np.testing.assert_allclose(1 - normal, 2 / 3 * (1 - extremal), atol=1.0e-4)
-
-
-def test_balanced_columns_have_equal_normal_and_weighted_values():
-    for index in ("sfi", "cfi", "dfi"):
-        assert TABLES[f"{index}_normal"][:3] == TABLES[f"{index}_weighted"][:3]
 
 
 def test_weights_of_the_paper():
@@ -105,10 +99,11 @@ def test_the_largest_weight_is_at_half_of_an_equal_share(n_groups):
     assert raw[0] == pytest.approx(1 + np.exp(-0.5))
 
 
-# --- properties ----------------------------------------------------------------------------------------------
+# --- properties ----------------------------------------------------------------------------------
 deviations = st.lists(st.floats(0, 1, width=32), min_size=2, max_size=6)
 
 
+@settings(max_examples=30, deadline=None)
 @given(deviations)
 def test_order_of_indices_and_their_bounds(values):
     tallies = node(separation=values, compactness=values, sizes=np.arange(1, len(values) + 1))
@@ -118,6 +113,7 @@ def test_order_of_indices_and_their_bounds(values):
         assert max(normal, weighted) <= 1
 
 
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any), min_size=2, max_size=5
@@ -135,44 +131,7 @@ def test_disjoint_supports_give_zero_and_equal_histograms_one():
     assert three("dfi", node(histogram=np.full((3, 3), 1 / 3), sizes=IMBALANCED)) == [1, 1, 1]
 
 
-def test_extremes_below_zero_are_returned():
-    """All separations 0 but one: E goes down to (2 - K) / K."""
-    assert float(sfi("extremal")(node(separation=[0, 0, 0, 1.0]))) == pytest.approx((2 - 4) / 4)
-
-
-@pytest.mark.parametrize("name", NINE)
-def test_the_order_of_the_groups_does_not_matter(name):
-    rng = np.random.default_rng(0)
-    histogram = rng.dirichlet(np.ones(8), 3).T
-    tallies = node(rng.random(3), rng.random(3), histogram, IMBALANCED)
-    expected = float(measure(name)(tallies))
-    for order in ([1, 2, 0], [2, 1, 0]):
-        assert float(measure(name)(tallies.isel(group=order))) == pytest.approx(expected, abs=1e-14)
-
-
-def test_a_cosine_is_read_as_half_of_one_plus_it():
-    parts = dict(separation=[0.4, 0.6, 0.8], compactness=[0.1, 0.2, 0.3])
-    half = {name: np.array(values) / 2 for name, values in parts.items()}
-    for index in ("sfi", "cfi"):
-        assert three(index, node(**parts, low=-1.0)) == three(index, node(**half))
-
-
-def test_further_dimensions_stay():
-    tallies = node(separation=[0.4, 0.6, 0.8])
-    many = xr.concat(
-        [tallies, 0.5 * tallies], "replicate", coords="minimal", data_vars="all", compat="override"
-    )
-    assert measure("sfi_weighted")(many).dims == ("replicate",)
-    np.testing.assert_allclose(measure("dfi_extremal")(many), [1, 1])
-
-
-def test_nan_in_a_group_is_nan_in_the_index():
-    tallies = node([0.4, np.nan, 0.8], [0.1, np.nan, 0.1])
-    tallies["genuine_histogram_group"][:, 1] = np.nan
-    assert [bool(measure(name)(tallies).isnull()) for name in NINE] == [True] * 9
-
-
-# --- sizes, constants, refusals ------------------------------------------------------------------------------
+# --- sizes, constants, refusals ------------------------------------------------------------------
 def test_sizes_can_be_given():
     tallies = node(separation=[0.1, 0.5, 0.9])
     by_images = float(
@@ -184,15 +143,6 @@ def test_sizes_can_be_given():
     twin = fusion_weights(dict(zip("abc", IMBALANCED)), c=0.2)
     expected = 1 - 2 * 0.4 * (twin["a"] + twin["c"])
     assert float(sfi("weighted", group_sizes=IMBALANCED, c=0.2)(tallies)) == pytest.approx(expected)
-
-
-def test_names_tell_what_was_asked():
-    assert set(NINE) <= set(names())
-    assert {(measure(name).fair, measure(name).scale, measure(name).dealt) for name in NINE} == {
-        (1.0, "identity", True)
-    }
-    assert [name for name in NINE if measure(name).binned] == NINE[6:]
-    assert cfi("weighted", c=2, group_sizes=[1, 2]).name == "cfi_weighted(c=2, sizes given)"
 
 
 @pytest.mark.parametrize(
@@ -227,7 +177,7 @@ def test_what_makes_no_sense_is_refused(call, words):
         call()
 
 
-# --- canonical systems ---------------------------------------------------------------------------------------
+# --- canonical systems ---------------------------------------------------------------------------
 @pytest.mark.parametrize("index", ["sfi", "cfi", "dfi"])
 @pytest.mark.parametrize("kind", ["fair", "unfair", "highly unfair"])
 def test_canonical_populations_lie_near_the_printed_balanced_values(index, kind):
@@ -254,34 +204,9 @@ def test_canonical_scores_have_the_moments_that_were_asked_for():
             )
 
 
-def test_canonical_scores_are_seeded_and_a_group_keeps_its_first_scores():
-    one, again, other = (fk.canonical_scores(sizes=(50, 60), seed=seed) for seed in (3, 3, 4))
-    assert one.identical(again)
-    assert not np.array_equal(one.score, other.score)
-    longer = fk.canonical_scores(sizes=(80, 60), seed=3)
-    np.testing.assert_array_equal(longer.score.values[:50], one.score.values[:50])
-    np.testing.assert_array_equal(
-        longer.score.values[160:], one.score.values[100:]
-    )  # the other group's: as they were
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (dict(kind="biased"), "highly unfair"),
-        (dict(index="fdr"), "sfi, cfi, dfi"),
-        (dict(sizes=(10,)), "two or three"),
-        (dict(sizes=(10, 1)), "from 2"),
-    ],
-)
-def test_canonical_systems_that_do_not_exist_are_refused(options, words):
-    with pytest.raises(fk.InputError, match=words):
-        fk.canonical_scores(**options)
-
-
 @pytest.mark.filterwarnings("ignore:fewer than 100 scores")
 def test_floor_of_dfi_near_the_stored_figures():
-    """Fair groups of 100, 1000 and 2000 genuine and as many impostor scores give .934, .868, .928."""
+    """Fair groups of 100, 1000, 2000 scores of each kind give .934, .868, .928."""
     found = []
     for seed in range(8):
         table = fk.canonical_scores("fair", index="dfi", sizes=IMBALANCED, seed=seed)
@@ -290,20 +215,3 @@ def test_floor_of_dfi_near_the_stored_figures():
     ds = fk.fairness_indices(table, by="group", score_map="identity", deals=40)
     np.testing.assert_allclose(ds.dfi_floor, [0.934, 0.868, 0.928], atol=0.01)
     assert (ds.dfi_p > 0.05).all()
-
-
-def test_a_distribution_is_mixed_by_the_numbers_of_both_kinds():
-    """A group with three genuine scores for every impostor score: three quarters of the mass are genuine."""
-    by_bin = {
-        "genuine_histogram_group": [[0.0, 1.0], [0.0, 1.0]],
-        "impostor_histogram_group": [[1.0, 0.0], [1.0, 0.0]],
-    }
-    tallies = xr.Dataset(
-        {name: (("score_bin", "group"), np.transpose(values)) for name, values in by_bin.items()}
-    )
-    tallies = tallies.assign(
-        genuine_pairs_group=("group", [3, 1]), impostor_pairs_group=("group", [1, 1])
-    )
-    tallies = tallies.assign_coords(group=["a", "b"], score_bin=[0.25, 0.75])
-    found = distribution(tallies).transpose("score_bin", "group")
-    np.testing.assert_allclose(found, [[0.25, 0.5], [0.75, 0.5]])

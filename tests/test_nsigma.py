@@ -1,4 +1,4 @@
-"""N-Sigma: subsets against a brute-force twin, statistics against scipy and the published tables."""
+"""N-Sigma: subsets against a brute-force twin, statistics against scipy and published tables."""
 
 import itertools
 import re
@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import xarray as xr
 from published_n_sigma import published
-from scipy import optimize, stats
+from scipy import stats
 
 import frkit as fk
-from frkit.nsigma import by_subset_size, by_subsets, floor, p_value, parity, subset_rates, summarise
+from frkit.nsigma import by_subset_size, floor, p_value, parity, subset_rates, summarise
 from frkit.nsigma.subsets import group_seed
 
 GROUPS = {"a": {"share": 5, "kappa": (10, 40)}, "b": {"share": 3, "kappa": (10, 40)}}
@@ -32,11 +32,11 @@ def tied(faces):
     return table
 
 
-# --- the twin -----------------------------------------------------------------------------------------------
+# --- the twin ------------------------------------------------------------------------------------
 
 
 def equal_error(genuine, impostor):
-    """The EER by definition: the first score at which FNMR >= FMR, interpolated from the rates below it."""
+    """The EER: the first score at which FNMR >= FMR, interpolated from the rates below it."""
     before = 1.0, 0.0
     for t in np.unique(np.concatenate([genuine, impostor])):
         fmr, fnmr = np.mean(impostor > t), np.mean(genuine <= t)
@@ -54,7 +54,7 @@ def true_positives(genuine, impostor, fpr):
 
 
 def pairs_of_subset(scores, identity, people):
-    """Genuine and impostor scores of drawn people; somebody drawn twice makes no pair with the copy."""
+    """Genuine and impostor scores of drawn people; copies of a person make no pair."""
     images = {name: np.flatnonzero(identity == name) for name in people}
     genuine = [scores[i, j] for name in people for i, j in itertools.combinations(images[name], 2)]
     others = [(a, b) for a, b in itertools.combinations(people, 2) if a != b]
@@ -89,19 +89,6 @@ def test_rates_of_subsets_are_those_of_the_twin(make, size):
             )
 
 
-def test_rates_at_a_threshold_are_those_of_the_twin():
-    faces = small_faces()
-    scores = fk.score_tensor(faces)
-    found = subset_rates(scores, by="group", subsets=3, seed=1, fpr=0.1, threshold=[0.4])
-    mine = faces.group.values == "b"
-    values, identity = scores.values[np.ix_(mine, mine)], faces.identity.values[mine]
-    for at, people in enumerate(drawn_people(identity, "b", 1, None, 3)):
-        genuine, impostor = pairs_of_subset(values, identity, people)
-        one = found.sel(group="b", batch=0, subset=at).isel(threshold_level=0)
-        assert one.fmr.item() == pytest.approx(np.mean(impostor > 0.4), abs=1e-12)
-        assert one.fnmr.item() == pytest.approx(np.mean(genuine <= 0.4), abs=1e-12)
-
-
 def as_pairs(faces):
     """All pairs of the faces as a list, those across groups too."""
     scores = fk.score_tensor(faces).values
@@ -123,7 +110,7 @@ def test_a_list_of_pairs_gives_what_the_tensor_gives():
         np.testing.assert_allclose(first[name], second[name], atol=1e-9)
 
 
-# --- invariances --------------------------------------------------------------------------------------------
+# --- invariances ---------------------------------------------------------------------------------
 
 
 def test_the_order_of_images_and_of_groups_changes_nothing():
@@ -149,16 +136,7 @@ def test_further_groups_and_models_leave_the_subsets_alone():
     assert both.reference_eer.dims == ("model",)
 
 
-def test_the_same_seed_gives_the_same_and_another_does_not():
-    scores = fk.score_tensor(small_faces())
-    how = dict(by="group", subsets=6, batches=2, fpr=0.1)
-    first, again, other = (subset_rates(scores, seed=seed, **how).eer for seed in (0, 0, 1))
-    xr.testing.assert_identical(first, again)
-    assert bool((first != other).any())
-    assert bool((first.isel(batch=0) != first.isel(batch=1)).any())
-
-
-# --- the statistics -----------------------------------------------------------------------------------------
+# --- the statistics ------------------------------------------------------------------------------
 
 
 def given(means, spread, n=20, tpr=(0.8, 0.9)):
@@ -206,12 +184,6 @@ def test_batches_are_averaged_as_means_of_ratios():
     np.testing.assert_allclose(both.n_absolute.sel(group="b"), (10 + 2.5) / 2)
 
 
-def test_a_named_reference_is_used_for_both_rates():
-    found = summarise(given((0.01, 0.02), 0.001), reference="b")
-    assert (found.reference_eer.item(), found.reference_tpr.item()) == ("b", "b")
-    np.testing.assert_allclose(found.n_signed, [10, 0])
-
-
 def test_parity_at_a_threshold_is_equation_1():
     dims = ("threshold_level", "batch", "subset", "group")
     fmr, fnmr = np.random.default_rng(0).random((2, 1, 1, 6, 2))
@@ -221,33 +193,7 @@ def test_parity_at_a_threshold_is_equation_1():
     np.testing.assert_allclose(found.values, [[1, 1 - 0.25 * gap[0] - 0.75 * gap[1]]])
 
 
-def test_equal_groups_have_an_sp_of_one_minus_two_sigma_over_root_pi():
-    noise = np.random.default_rng(1).normal(0.02, 0.003, (1, 200_000, 2))
-    dims = ("batch", "subset", "group")
-    rates = xr.Dataset(
-        {"eer": (dims, noise), "tpr": (dims, 1 - noise)}, coords={"group": ["a", "b"]}
-    )
-    found = summarise(rates, reference="a").sel(group="b")
-    expected = 1 - 2 * 0.003 / np.sqrt(np.pi)
-    assert found.sp.item() == pytest.approx(expected, abs=2e-5)
-    assert found.sp_floor.item() == pytest.approx(expected, abs=2e-5)
-
-
-def test_groups_that_are_copies_of_each_other_reach_the_floor_and_not_one():
-    mix = fk.vmf.mixture(60, 16, kappa=(10, 40), seed=0).rotated_copies(("a", "b"))
-    faces = mix.sample(8, seed=2)
-    found = fk.n_sigma(fk.score_tensor(faces), by="group", subsets=400, fpr=0.1, reference="a").sel(
-        group="b"
-    )
-    shift = abs(found.n_signed.item())
-    assert shift < 1.5
-    assert found.sp.item() == pytest.approx(
-        found.sp_floor.item(), abs=(0.2 + shift) * found.eer_sd.item()
-    )
-    assert found.sp.item() < 1 - found.eer_sd.item()
-
-
-# --- the published tables -----------------------------------------------------------------------------------
+# --- the published tables ------------------------------------------------------------------------
 
 
 def test_table_2_follows_from_table_1_and_the_printed_sigma_but_for_two_cells():
@@ -275,13 +221,7 @@ def test_printed_eop_is_the_difference_of_printed_tprs():
     np.testing.assert_allclose(1 - abs(table.tpr_mean - best), table.eop, atol=0.00205)
 
 
-def test_the_best_group_of_table_1_is_the_reference_of_table_2():
-    table = published()
-    assert set(table.group.values[table.eer_mean.argmin("group")]) == {"Asian"}
-    assert set(table.group.values[table.tpr_mean.argmax("group")]) == {"Caucasian"}
-
-
-# --- what p and N depend on ---------------------------------------------------------------------------------
+# --- what p and N depend on ----------------------------------------------------------------------
 
 
 def test_p_depends_on_the_number_of_subsets():
@@ -291,17 +231,7 @@ def test_p_depends_on_the_number_of_subsets():
     assert summarise(eer).p_value.values[1] == pytest.approx(p_value(0.5, 50), rel=1e-9)
 
 
-def test_by_subsets_takes_the_first_of_each_batch():
-    scores = fk.score_tensor(small_faces())
-    whole = fk.n_sigma(scores, by="group", subsets=40, batches=2, fpr=0.1)
-    found = by_subsets(whole, [5, 40])
-    np.testing.assert_allclose(found.p_value.sel(n_subsets=40), whole.p_value)
-    part = summarise(
-        whole[["eer", "tpr"]].isel(subset=slice(0, 5)), reference=whole.reference_eer.item()
-    )
-    np.testing.assert_allclose(found.n_signed.sel(n_subsets=5), part.n_signed)
-
-
+@pytest.mark.slow
 def test_sigma_falls_with_the_root_of_the_subset_size():
     mix = fk.vmf.mixture(400, 16, kappa=(10, 40), seed=0, groups={"a": {}, "b": {}})
     found = by_subset_size(
@@ -326,45 +256,7 @@ def test_the_floor_deals_people_and_not_images():
     assert len(np.unique(found.eer_all)) == 8
 
 
-def eer_intervals(faces, n=200, seed=0):
-    """How sure the EER of each group is: other people of these groups, drawn anew."""
-    draws = fk.Resampling("identity", n=n, seed=seed, strata="group")
-    ev = fk.evaluate(
-        fk.score_tensor(faces), far=[0.1], by="group", resampling=draws, weighting="pair"
-    )
-    return fk.band(ev, "eer_group", method="recentered")
-
-
-def test_intervals_are_about_new_people():
-    faces = small_faces()
-    found = eer_intervals(faces, n=20)
-    subsets = subset_rates(fk.score_tensor(faces), by="group", subsets=2, fpr=0.1)
-    np.testing.assert_array_equal(found.estimate, subsets.eer_all)
-    assert found.attrs["target"] == "new identities"
-
-
-def test_intervals_hold_the_exact_eer_of_the_population():
-    """52 intervals at nominal .95, 60 new people of 5 images in each: .925 of 200 in a longer run."""
-    law = fk.vmf.IdentityLaw(dim=16, kappa=(10, 40))
-
-    def gap(t):
-        rates = law.population_rates([t])
-        return rates.far.item() - rates.frr.item()
-
-    truth = law.population_rates([optimize.brentq(gap, 0.05, 0.95)]).far.item()
-    held = []
-    for seed in range(26):
-        faces = law.draw(120, seed=seed).sample(5, seed=seed)
-        faces = faces.assign_coords(
-            group=("image", np.where(faces.identity.values < "id0060", "a", "b"))
-        )
-        found = eer_intervals(faces, seed=seed)
-        held += ((found.lower <= truth) & (truth <= found.upper)).values.tolist()
-    assert len(held) == 52
-    assert 0.85 <= np.mean(held) <= 0.99
-
-
-# --- refusals -----------------------------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 def refused(message, scores=None, **options):
@@ -383,9 +275,9 @@ def refused(message, scores=None, **options):
         ({"batches": 0}, "batches must be a whole number of at least 1"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"fpr": 1.0}, r"fpr must lie in \(0, 1\), got 1.0"),
-        ({"subset_size": 16}, r"from 2 to 15, the people of the smallest group \('b'\)"),
-        ({"subset_size": 1}, "subset_size must be a whole number from 2"),
-        ({"reference": "c"}, "reference='c' is no group; the groups are 'a', 'b'"),
+        ({"subset_size": 16}, r"at most 15, the people of the smallest group \('b'\)"),
+        ({"subset_size": 1}, "subset_size must be a whole number of at least 2"),
+        ({"reference": "c"}, "reference must be one of a, b; got 'c'"),
         ({"risk_levels": {"low": 1}}, "ascending from 0"),
         ({"risk_levels": {"low": 0, "high": 0}}, "ascending from 0"),
     ],
@@ -396,9 +288,7 @@ def test_bad_options_are_refused(options, message):
 
 def test_one_group_is_refused():
     faces = small_faces()
-    assert refused(
-        "has only one: 'a'", fk.score_tensor(faces.isel(image=faces.group.values == "a"))
-    )
+    assert refused("has only 'a'", fk.score_tensor(faces.isel(image=faces.group.values == "a")))
 
 
 def test_a_group_without_genuine_pairs_is_refused():
@@ -406,13 +296,6 @@ def test_a_group_without_genuine_pairs_is_refused():
     first = np.unique(faces.identity.values, return_index=True)[1]
     lone = np.isin(np.arange(faces.sizes["image"]), first) | (faces.group.values == "a")
     assert refused("group 'b': there is no genuine pair", fk.score_tensor(faces.isel(image=lone)))
-
-
-def test_a_group_of_one_person_is_refused():
-    faces = small_faces()
-    someone = faces.identity.values[faces.group.values == "b"][0]
-    few = (faces.group.values == "a") | (faces.identity.values == someone)
-    assert refused("group 'b' has one person", fk.score_tensor(faces.isel(image=few)))
 
 
 def test_a_subset_without_pairs_is_refused():
@@ -447,11 +330,3 @@ def test_a_reference_without_spread_is_announced():
         found = summarise(given((0.0, 0.01), 0.0))
     assert found.n_absolute.values.tolist() == [0, np.inf]
     assert found.risk.values.tolist() == ["minimal", "unacceptable"]
-
-
-def test_results_survive_a_file(tmp_path):
-    found = fk.n_sigma(fk.score_tensor(small_faces()), by="group", subsets=4, fpr=0.1)
-    found.to_netcdf(tmp_path / "found.nc", engine="h5netcdf")
-    with xr.open_dataset(tmp_path / "found.nc", engine="h5netcdf") as again:
-        xr.testing.assert_allclose(again.n_signed, found.n_signed)
-        assert again.risk.values.tolist() == found.risk.values.tolist()

@@ -43,11 +43,6 @@ def test_a_function_is_a_measure():
     np.testing.assert_allclose(total(TALLIES), [0.21, 0.2])
 
 
-def test_anything_else_is_refused():
-    with pytest.raises(fk.InputError, match="got int"):
-        measure(3)
-
-
 def test_a_registered_measure_carries_scale_and_fair_value():
     register("frr_over_far", scale="log", fair=1.0, label="ratio")(
         lambda tallies: tallies.frr / tallies.far
@@ -60,11 +55,6 @@ def test_a_registered_measure_carries_scale_and_fair_value():
 def test_the_kits_own_variables_cannot_be_redefined():
     with pytest.raises(fk.InputError, match="'frr' is a variable"):
         register("frr")
-
-
-def test_an_unknown_scale_is_refused():
-    with pytest.raises(fk.InputError, match="'logit'"):
-        register("odd", scale="logit")
 
 
 def test_what_a_measure_reads_is_found_for_each_kind_of_table_and_forgotten_with_it():
@@ -92,12 +82,3 @@ def test_what_a_measure_reads_is_found_for_each_kind_of_table_and_forgotten_with
     )  # one group has no ratio anyhow
     del chosen
     assert gone() is None
-
-
-def test_a_function_need_not_be_hashable():
-    class Ratio(list):
-        def __call__(self, tallies):
-            return tallies.frr_group.max("group") / tallies.frr_group.min("group")
-
-    groups = xr.Dataset({"frr_group": ("group", [0.1, 0.2])})
-    assert rates_read(measure(Ratio()), groups) == ("frr_group",)

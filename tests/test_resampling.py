@@ -25,17 +25,6 @@ def inside(counts):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_counts_are_small_unsigned_integers_over_named_dims(scheme):
-    counts = draws(scheme, n=3)
-    assert counts.identity_count.dims == ("replicate", "identity")
-    assert counts.image_count.dims == ("replicate", "image")
-    assert counts.identity_count.dtype.kind == counts.image_count.dtype.kind == "u"
-    assert max(counts.identity_count.dtype.itemsize, counts.image_count.dtype.itemsize) <= 2
-    assert counts.sizes == {"replicate": 3, "identity": 6, "image": len(IDENTITY)}
-    assert counts.identity.values.tolist() == sorted(GROUP)
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
 def test_images_are_drawn_within_their_identity(scheme):
     counts = draws(scheme)
     np.testing.assert_array_equal(inside(counts), np.tile([4, 2, 1, 3, 5, 2], (N, 1)))
@@ -75,31 +64,15 @@ def test_images_are_drawn_evenly_and_apart_from_other_identities(scheme):
     assert np.cov(between.T)[0, 1] == pytest.approx(-1 / 4, abs=5 / np.sqrt(4000))
 
 
-def test_two_level_draws_images_apart_from_identities():
-    counts = draws("two-level", n=4000)
-    c, w = counts.identity_count.values[:, 0], counts.image_count.values[:, 0]
-    assert abs(np.corrcoef(c, w)[0, 1]) < 5 / np.sqrt(4000)
-
-
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_fewer_replicates_are_the_first_of_more(scheme):
     few, many = draws(scheme, n=20, seed=3), draws(scheme, n=100, seed=3)
     assert few.identical(many.isel(replicate=slice(20)))
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_seed_decides(scheme):
-    assert draws(scheme, seed=1).identical(draws(scheme, seed=1))
-    one, other = draws(scheme, seed=1), draws(scheme, seed=2)
-    same = (one.identity_count.values == other.identity_count.values).all()
-    assert not (same and (one.image_count.values == other.image_count.values).all())
-    first = np.hstack([one.identity_count.values, one.image_count.values])
-    assert len(np.unique(first, axis=0)) > 50
-
-
 @pytest.mark.parametrize("scheme", [*SCHEMES, "pair"])
 def test_neighbouring_seeds_share_no_replicate(scheme):
-    """A seed of seed + b would do that: then an average over seeds is an average over fewer draws."""
+    """A seed of seed + b would share them: an average over seeds would have fewer draws."""
     names = np.repeat([f"id{k:02d}" for k in range(40)], 3)
     drawn = [fk.Resampling(scheme, n=10, seed=seed).weights(names) for seed in range(4)]
     rows = np.vstack(
@@ -139,19 +112,12 @@ def test_split_identities_of_a_person_are_drawn_together(scheme):
     assert (people.sel(identity="bob|20").values != people.sel(identity="cem|30").values).any()
 
 
-def test_target_says_whose_rates():
-    assert fk.Resampling("image").target(300) == "these 300 identities, new images"
-    assert fk.Resampling("identity").target(300) == "new identities"
-    assert fk.Resampling("two-level").target(300) == "new identities, new images"
-    assert fk.Resampling("double-or-nothing").target(300) == "new identities"
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (dict(scheme="jackknife"), "jackknife"),
         (dict(n=1), "at least 2"),
-        (dict(n=2.5), "2.5"),
+        (dict(n=10**7), "at most 100,000"),
         (dict(seed=-1), "-1"),
         (dict(seed=None), "None"),
         (dict(subset_size=3), "subset"),
@@ -181,11 +147,3 @@ def test_the_pair_scheme_draws_within_each_kind():
     assert "too narrow" in drawn.attrs["target"]
     with pytest.raises(fk.InputError, match="leave strata out"):
         fk.Resampling("pair", strata="gender")
-
-
-def test_labels_are_cleaned_as_those_of_faces():
-    resampling = fk.Resampling("identity", n=3)
-    written = resampling.weights(np.array([" ann", b"ann", 7.0], object))
-    assert written.identical(resampling.weights(["ann", "ann ", "7"]))
-    with pytest.raises(fk.InputError, match="identity is missing or .unknown. in 1 image"):
-        resampling.weights(["ann", None, "bob"])

@@ -19,20 +19,6 @@ def embedding(n_images=5):
 AGE = ["20", "30", "20", "20", "30"]
 
 
-def test_keep_leaves_the_attribute_and_says_so():
-    ds = faces(embedding(), IDENTITY, age=AGE, gender=["f"] * 5, varying={"age": "keep"})
-    assert ds.age.values.tolist() == AGE
-    assert ds.age.attrs == {"varying": "keep"}
-    assert ds.gender.attrs == {}
-
-
-def test_split_makes_sub_identities_and_remembers_the_person():
-    identity = ["anna", "anna", "anna", "bo", "bo"]
-    ds = faces(embedding(), identity, age=["20", "30", "30", "20", "20"], varying="split")
-    assert ds.identity.values.tolist() == ["anna|20", "anna|30", "anna|30", "bo", "bo"]
-    assert ds.person.values.tolist() == identity
-
-
 def test_two_splits_compose_in_any_order_with_the_other_rules():
     identity = ["anna"] * 5 + ["bo"] * 2
     labels = {
@@ -57,19 +43,6 @@ def test_a_split_never_merges_people():
     identity = ["a", "a", "a|1", "a|1"]
     with pytest.raises(InputError, match=r"taken already: 'a\|1'"):
         faces(embedding(4), identity, age=["1", "2", "1", "1"], varying="split")
-
-
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [("first", ["y", "y", "y", "y", "y"]), ("most frequent", ["x", "x", "x", "x", "x"])],
-)
-def test_first_and_most_frequent(rule, expected):
-    labels, identity, person = resolve_varying(
-        [UNKNOWN, "y", "x", "x", UNKNOWN], ["a"] * 5, rule, "age"
-    )
-    assert labels.tolist() == expected
-    assert identity.tolist() == ["a"] * 5
-    assert person is None
 
 
 def test_most_frequent_ties_go_to_the_first_and_unknown_never_wins():

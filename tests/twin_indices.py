@@ -24,7 +24,7 @@ def divergence(a, b) -> float:
 def nine(
     scores: dict, sizes: dict, *, bins: int, c: float = 1.0, balance: bool = False
 ) -> dict[str, float]:
-    """Eq. 3-12. scores: group -> (genuine scores, impostor scores), in [0, 1]; sizes: group -> N_i."""
+    """Eq. 3-12. scores: group -> (genuine, impostor scores), in [0, 1]; sizes: group -> N_i."""
     separation, compactness, histogram = {}, {}, {}
     for group, (genuine, impostor) in scores.items():
         separation[group] = abs(np.mean(genuine) - np.mean(impostor))
@@ -51,7 +51,7 @@ def nine(
 
 
 def from_tensor(scores, by: str, **options) -> dict[str, float]:
-    """The nine indices of a square tensor of scores in [0, 1]: every pair of images once, impostors within groups."""
+    """The nine indices of a square tensor in [0, 1]: each pair once, impostors within groups."""
     values, group = scores.values.astype(float), scores[f"probe_{by}"].values
     identity = scores.probe_identity.values
     pairs = {name: ([], []) for name in sorted(set(group.tolist()) - {"unknown"})}
@@ -64,7 +64,7 @@ def from_tensor(scores, by: str, **options) -> dict[str, float]:
 
 
 def from_pairs(table, by: str = "group", **options) -> dict[str, float]:
-    """The nine indices of a pair table of scores in [0, 1]; the size of a group is its number of pairs."""
+    """The nine indices of a list of scores in [0, 1]; the size of a group is its pairs."""
     score, genuine, group = table.score.values, table.genuine.values, table[f"probe_{by}"].values
     pairs = {
         g: (score[(group == g) & genuine], score[(group == g) & ~genuine])

@@ -1,4 +1,4 @@
-"""The slow twin of the engine on pair lists: every pair with its weight, written as the definitions read."""
+"""The slow twin of the engine on pair lists: every pair with its weight."""
 
 from collections import Counter
 
@@ -29,7 +29,7 @@ def rows_of(pairs, by=None, model=None) -> list[dict]:
 
 
 def images_of(rows) -> tuple[dict, dict]:
-    """Of each image its urn, and the function (identity, side) -> number of images n_k on that side.
+    """Of each image its urn, and (identity, side) -> number of images n_k on that side.
 
     One set of images where any stands on both sides; otherwise probes and references are two sets.
     """
@@ -75,7 +75,7 @@ def weighted(rows, c=None, w=None, weighting="identity") -> tuple[PairList, Pair
 
 
 def shares_of(rows, weighting) -> dict[int, float]:
-    """Weight of every pair in the data: those of one person, and those of two, share what these weigh."""
+    """Weight of every pair in the data: those of the same people share what these weigh."""
     if isinstance(weighting, str) and weighting == "pair":
         return {row["place"]: 1.0 for row in rows}
     p = {} if isinstance(weighting, str) else weighting
