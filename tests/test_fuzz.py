@@ -30,6 +30,10 @@ PAIRS = pd.DataFrame(
 )
 
 
+def write_npz(path):
+    np.savez(path, embedding=EMBEDDING, identity=IDENTITY)
+
+
 def write_mat(path):
     from scipy.io import savemat
 
@@ -68,7 +72,7 @@ COLUMNS["score"] = "score"
 FORMATS = {
     "csv": ("f.csv", lambda path: FACES.to_csv(path, index=False), fk.open_faces),
     "csv.gz": ("f.csv.gz", write_gz, fk.open_faces),
-    "npz": ("f.npz", lambda path: np.savez(path, **FACES, embedding=EMBEDDING), fk.open_faces),
+    "npz": ("f.npz", write_npz, fk.open_faces),
     "parquet": ("f.parquet", FACES.to_parquet, fk.open_faces),
     "mat 5": ("f.mat", write_mat, fk.open_faces),
     "mat 7.3": ("f.mat", write_mat73, fk.open_faces),

@@ -1,4 +1,4 @@
-"""Names of attributes, labels of images as clean text, and what to do where an attribute varies within an identity."""
+"""Labels of images as clean text, names of attributes, and attributes that vary in a person."""
 
 import sys
 from collections.abc import Mapping
@@ -169,34 +169,31 @@ def model_names(model, n_models: int) -> np.ndarray:
 
 
 def check_names(attributes: Mapping) -> None:
-    """Names of attributes must be texts that are free."""
+    """Refuse names that no attribute can have."""
     for name in attributes:
-        usable = isinstance(name, str) and name not in RESERVED and "/" not in name and name.strip()
+        is_free = isinstance(name, str) and name.strip() and name not in RESERVED
+        usable = is_free and "/" not in name and not name.startswith(("probe_", "reference_"))
         require(
-            usable and not name.startswith(("probe_", "reference_")),
-            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, and of pairs "
-            "give both sides as a tuple (reserved: "
-            f"{', '.join(sorted(RESERVED))}, and names that begin with probe_ or reference_ or hold a slash)",
+            usable,
+            f"attribute {name!r} has a name that frkit uses itself or cannot store; rename it, and "
+            f"of pairs give both sides as a tuple (reserved: {', '.join(sorted(RESERVED))}, and "
+            "names that begin with probe_ or reference_ or hold a slash)",
         )
 
 
 def attributes_of(by) -> list[str]:
-    """Names of the attributes, one or several."""
+    """Return the names of the attributes, one or several."""
     names = [by] if isinstance(by, str) else by
-    fits = (
-        isinstance(names, (list, tuple))
-        and len(names) > 0
-        and all(isinstance(name, str) for name in names)
-    )
+    is_list = isinstance(names, (list, tuple)) and len(names) > 0
     require(
-        fits,
+        is_list and all(isinstance(name, str) for name in names),
         f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}",
     )
     return list(names)
 
 
 def crossed(labels: list[np.ndarray]) -> np.ndarray:
-    """One flat label from several, e.g. "female & Asian"; unknown where any is."""
+    """Return one label from several, e.g. "female & Asian"; unknown where any is."""
     if len(labels) == 1:
         return labels[0]
     flat = labels[0]
@@ -213,10 +210,10 @@ def crossed(labels: list[np.ndarray]) -> np.ndarray:
 def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tuple:
     """Apply the rule for an attribute that varies within an identity (DEFINITIONS.md, section 3).
 
-    An image without a label ("unknown") among labelled images of the same identity counts as varying.
-    Identities within which nothing varies are left as they are, whatever the rule, so applying a rule
-    twice changes nothing. Where probes and references are different images, resolve both sides in one call
-    (concatenated), because an identity may stand on both sides.
+    An image without a label ("unknown") among labelled images of the same identity counts as
+    varying. Identities within which nothing varies are left as they are, whatever the rule, so
+    applying a rule twice changes nothing. Where probes and references are different images, resolve
+    both sides in one call (concatenated), because an identity may stand on both sides.
 
     Parameters
     ----------
@@ -224,9 +221,9 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
         The attribute's label of each image.
     identity : array-like of str, shape (n_images,)
     rule : {"error", "keep", "split", "first", "most frequent"}
-        "keep" leaves everything as it is (the attribute belongs to the image). "split" makes one sub-identity
-        per value, e.g. "anna|20-29". "first" gives all images of an identity its first known label, "most
-        frequent" the one most images have (of equals, the first to occur).
+        "keep" leaves everything as it is (the attribute belongs to the image). "split" makes one
+        sub-identity per value, e.g. "anna|20-29". "first" gives all images of an identity its first
+        known label, "most frequent" the one most images have (of equals, the first to occur).
     name : str
         The attribute, for messages.
     person : array-like of str, shape (n_images,), optional
@@ -236,14 +233,14 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     -------
     labels, identity : np.ndarray of str, shape (n_images,)
     person : np.ndarray of str, shape (n_images,), or None
-        The identities before the first split; None where nothing was split. Images of the same person with
-        different identities make no pair.
+        The identities before the first split; None where nothing was split. Images of the same
+        person with different identities make no pair.
 
     Raises
     ------
     InputError
-        If the rule is unknown, if the rule is "error" and the attribute varies, or if a sub-identity would
-        take the name of another identity.
+        If the rule is unknown, if the rule is "error" and the attribute varies, or if a
+        sub-identity would take the name of another identity.
 
     Examples
     --------
@@ -268,33 +265,33 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     if pairs.empty:
         return labels, identity, person
     if rule == "error":
-        own = pairs[pairs.identity == pairs.identity.iloc[0]].label
-        seen = ", ".join(f"{label} (row {row})" for row, label in own[:4].items())
+        who = pairs.identity.iloc[0]
+        labels_of_one = pairs.label[pairs.identity == who][:4]
+        seen = ", ".join(f"{label} (row {row})" for row, label in labels_of_one.items())
         raise InputError(
-            f"attribute {name!r} varies within {pairs.identity.nunique()} of {images.identity.nunique()} identities; "
-            f"the first is {pairs.identity.iloc[0]!r}: {seen}. Say what to do: varying='split' (one "
-            "sub-identity per value), 'first' or 'most frequent' (one label each; fills in unknown ones), "
-            "'keep' (the label belongs to the image), or leave the attribute out"
+            f"attribute {name!r} varies within {pairs.identity.nunique()} of "
+            f"{images.identity.nunique()} identities; the first is {who!r}: {seen}. Say what to "
+            "do: varying='split' (one sub-identity per value), 'first' or 'most frequent' (one "
+            "label each; fills in unknown ones), 'keep' (the label belongs to the image), or leave "
+            "the attribute out"
         )
     if rule == "split":
         return labels, _split(images, pairs), identity if person is None else person
-    count = (
-        images.groupby(["identity", "label"])["label"].transform("size")
-        if rule == "most frequent"
-        else 0
-    )
-    ranked = images.assign(unknown=labels == UNKNOWN, rank=-count).sort_values(
-        ["unknown", "rank"], kind="stable"
-    )
-    best = ranked.drop_duplicates("identity").set_index("identity").label
-    return images.identity.map(best).to_numpy(str), identity, person
+    images["unknown"] = labels == UNKNOWN
+    images["count"] = 0
+    if rule == "most frequent":
+        images["count"] = images.groupby(["identity", "label"]).label.transform("size")
+    ranked = images.sort_values(["unknown", "count"], ascending=[True, False], kind="stable")
+    label_of = ranked.drop_duplicates("identity").set_index("identity").label
+    return images.identity.map(label_of).to_numpy(str), identity, person
 
 
 def _split(images: pd.DataFrame, pairs: pd.DataFrame) -> np.ndarray:
-    """Identities named after their labels, where these vary."""
-    parts = images.identity + "|" + images.label
-    names = images.identity.mask(images.identity.isin(pairs.identity), parts)
-    taken = names[~images.duplicated()][lambda once: once.duplicated()]
+    """Return identities named after their labels, where these vary."""
+    split = images.identity + "|" + images.label
+    names = images.identity.mask(images.identity.isin(pairs.identity), split)
+    distinct = names[~images.duplicated()]
+    taken = distinct[distinct.duplicated()]
     remedy = "rename these identities, or use no '|' in identities and labels"
     require(taken.empty, f"splitting makes names that are taken already: {listed(taken)}; {remedy}")
     return names.to_numpy(str)

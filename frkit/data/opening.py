@@ -61,36 +61,39 @@ def open_faces(
     path : str or Path
         The file. A text table has a header; a blank cell, NA, N/A, null and nan are missing labels.
     labels : str or Path, optional
-        A table of labels, one row per image in the same order (or a .txt with one identity per line). For
-        .npy the default is the file of the same stem beside it; for other formats its columns are added.
+        A table of labels, one row per image in the same order (or a .txt with one identity per
+        line). For .npy the default is the file of the same stem beside it; for other formats its
+        columns are added.
     embedding : str or sequence of str, optional
-        Name of the embedding. In a text or Parquet table: the prefix of numbered columns (f0, f1, ...), or
-        the names of the columns. Default: a usual name, where only one is there.
+        Name of the embedding. In a text or Parquet table: the prefix of numbered columns (f0, f1,
+        ...), or the names of the columns. Default: a usual name, where only one is there.
     identity, image : str, optional
-        Names of the columns with identities and with image names. Default: "identity" and "image", or a usual
-        name, where only one is there. An identity with fields in braces is a pattern of the image names that says
-        who is in them, such as "{name}_{number}.jpg".
+        Names of the columns with identities and with image names. Default: "identity" and "image",
+        or a usual name, where only one is there. An identity with fields in braces is a pattern of
+        the image names that says who is in them, such as "{name}_{number}.jpg".
     attributes : sequence of str, optional
         Which columns become attributes. Default: every other column with one label per image.
     varying : str or mapping of attribute to str, optional
-        What to do where an attribute varies within an identity, as in `faces`. Default: "keep" for the
-        attributes that the file lists in `image_attributes` (or marks so), "error" for the others.
+        What to do where an attribute varies within an identity, as in `faces`. Default: "keep" for
+        the attributes that the file lists in `image_attributes` (or marks so), "error" for the
+        others.
     metadata : str or Path, optional
-        A table of people or images in any order, joined on whichever of its columns names them; its other columns
-        become attributes, in lower case.
+        A table of people or images in any order, joined on whichever of its columns names them; its
+        other columns become attributes, in lower case.
 
     Returns
     -------
     xr.Dataset
-        As `faces` makes it, `embedding` (image, feature), or (model, image, feature) where the file holds
-        three dimensions and the names `model`.
+        As `faces` makes it, `embedding` (image, feature), or (model, image, feature) where the file
+        holds three dimensions and the names `model`.
 
     Raises
     ------
     InputError
-        If the file is absent, malformed (with its line where it is text), pickled, of an unknown format, or
-        needs a package that is not installed; if names are absent or ambiguous, the pattern does not fit a name, or no
-        column of the metadata names anybody; and as `faces` does.
+        If the file is absent, malformed (with its line where it is text), pickled, of an unknown
+        format, or needs a package that is not installed; if names are absent or ambiguous, the
+        pattern does not fit a name, or no column of the metadata names anybody; and as `faces`
+        does.
 
     Examples
     --------
@@ -155,20 +158,23 @@ def open_faces(
 
 
 def demo_file(name: str) -> Path:
-    """Find a file that comes with the kit: beside the code where it is installed, in data/ of a checkout.
+    """Find a file that comes with frkit, wherever it is installed.
 
     Parameters
     ----------
-    name : such as "demo_truth.nc" or "interval_coverage.csv": the exact rates of the demo faces, and the stored
-        studies that the notebooks show. `data/README.md` says what each of them holds.
+    name : str
+        Such as "demo_truth.nc" or "interval_coverage.csv": the exact rates of the demo faces, and
+        the stored studies that the notebooks show. `data/README.md` describes them.
 
     Returns
     -------
-    pathlib.Path : for `xr.open_dataset` or `pd.read_csv`, whatever the working folder is.
+    pathlib.Path
+        For `xr.open_dataset` or `pd.read_csv`, whatever the working folder is.
 
     Raises
     ------
-    InputError : no file of this name came with the installation.
+    InputError
+        If no file of this name came with the installation.
 
     Examples
     --------
@@ -177,29 +183,28 @@ def demo_file(name: str) -> Path:
     'demo_truth.nc'
     """
     require(isinstance(name, str), f"name must be the name of a file, got {name!r}")
-    found = shipped(name)
-    require(
-        found is not None,
-        f"{name} did not come with this installation: install frkit from its wheel or a clone",
-    )
-    return found
+    path = shipped(name)
+    remedy = "install frkit from its wheel or a clone"
+    require(path is not None, f"{name} did not come with this installation: {remedy}")
+    return path
 
 
 def shipped(name: str | Path) -> Path | None:
-    """A file that comes with frkit: in the package where it is installed, beside it in a checkout."""
+    """Return a file of the installed package, or of the folder data/ of a checkout."""
     package = Path(__file__).resolve().parent.parent
     folders = package / "demo", package.parent / "data"
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
 def demo_faces() -> xr.Dataset:
-    """Open the demo faces that come with the kit: synthetic, 2,809 images of 360 people as three encoders see them.
+    """Open the demo faces: synthetic, 2,809 images of 360 people as three encoders see them.
 
     Returns
     -------
     xr.Dataset
-        `embedding` (model, image, feature) with the attributes gender, race and, of images, age. One encoder is clearly
-        worse than the others, and error rates differ between groups: both were built in (data/README.md says how).
+        `embedding` (model, image, feature) with the attributes gender, race and, of images, age.
+        One encoder is clearly worse than the others, and error rates differ between groups: both
+        were built in (data/README.md says how).
 
     Raises
     ------

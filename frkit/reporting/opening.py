@@ -16,6 +16,7 @@ from frkit.base import (
     PAIR,
     PROBE,
     REFERENCE,
+    InputError,
     listed,
     require,
     require_path,
@@ -67,7 +68,7 @@ PREVIEW = 200  # rows that tell what a column holds
 def open_data(
     path: str | Path, *, format: str | None = None, score: Iterable[str] | None = None, **options
 ) -> xr.Dataset | xr.DataArray:
-    """Open a file of embeddings, a matrix of scores or a list of scored pairs, whichever it is.
+    r"""Open a file of embeddings, a matrix of scores or a list of scored pairs, whichever it is.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ def open_data(
     score : list of str, optional
         Columns of scores in a table of pairs, one for each model.
     **options
-        Of `open_faces`, `open_scores` or `open_pairs`, whichever reads the file; None is as left out.
+        Of `open_faces`, `open_scores` or `open_pairs`, whichever reads the file; None is as left
+        out.
 
     Returns
     -------
@@ -87,21 +89,22 @@ def open_data(
     Raises
     ------
     InputError
-        As that function; where a table has no column that looks like scores, or none that says what is genuine.
+        As that function; where a table has no column that looks like scores, or none that says what
+        is genuine.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "pairs.csv")
-    >>> _ = path.write_text("id1,id2,score\\nann,ann,0.9\\nann,bob,0.1\\n")
+    >>> _ = path.write_text("id1,id2,score\nann,ann,0.9\nann,bob,0.1\n")
     >>> open_data(path).genuine.values.tolist()
     [True, False]
     """
     path = require_path("path", path)
     options = {name: value for name, value in options.items() if value is not None}
+    pattern = is_pattern(options.get("identity"))
     with named(path):
         guessed = {}
-        pattern = is_pattern(options.get("identity"))
         if format is None:
             format, guessed = guess(path, score, pattern)
         elif format == "columns" and "columns" not in options:
@@ -110,16 +113,17 @@ def open_data(
             guessed = {"columns": list(score)}
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
         extra = [name for name in options if name not in takes]
-        require(
-            not extra, f"read as {format}, it takes no {listed(extra)}; it takes {', '.join(takes)}"
-        )
-        if format in ("faces", "matrix"):
-            return (open_faces if format == "faces" else open_scores)(path, **options)
+        words = f"read as {format}, it takes no {listed(extra)}; it takes {', '.join(takes)}"
+        require(not extra, words)
+        if format == "faces":
+            return open_faces(path, **options)
+        if format == "matrix":
+            return open_scores(path, **options)
         return open_pairs(path, format=format, **(guessed | options))
 
 
 def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
-    """The first rows of a table, as they are."""
+    """Return the first rows of a table, as they are."""
     kind = file_kind(path)
     require(kind in ("text", "parquet"), f"is no table with a header but {kind}")
     table = read_text(path, n_rows=rows) if kind == "text" else read_frame(path)
@@ -129,209 +133,211 @@ def preview(path: Path, rows: int = PREVIEW) -> pd.DataFrame:
 def guess(
     path: Path, score: Iterable[str] | None = None, pattern: bool = False
 ) -> tuple[str, dict]:
-    """The format of a file, and what `open_pairs` must be told about its columns; pattern: names say who it is."""
+    """Return the format of a file, and what `open_pairs` must know about its columns."""
     if path.name.lower().endswith((".json", ".json.gz")):
         return "json", {}
     kind = file_kind(path)
-    if kind == "npy" and any(
-        path.with_name(f"{path.stem}_{PROBE}{end}").exists() for end in (".txt", ".csv", ".npy")
-    ):
+    id_files = [path.with_name(f"{path.stem}_{PROBE}{end}") for end in (".txt", ".csv", ".npy")]
+    if kind == "npy" and any(file.exists() for file in id_files):
         return "matrix", {}
     formats = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
-    require(
-        kind != "lines",
-        f"a .txt says not what it holds: name it, {formats}, and the file of its --scores, if any",
-    )
+    words = f"a .txt says not what it holds: name it, {formats}, and the file of its --scores"
+    require(kind != "lines", words)
     if kind not in ("text", "parquet"):
         return "faces", {}
-    table = preview(path)
-    header = {str(name) for name in table.columns}
-    for name, needed in KNOWN.items():
-        if needed <= header:
+    return _guess_of_table(preview(path), score, pattern, formats)
+
+
+def _guess_of_table(
+    table: pd.DataFrame, score: Iterable[str] | None, pattern: bool, formats: str
+) -> tuple[str, dict]:
+    """Return the format of a table by its header."""
+    header = [str(name) for name in table.columns]
+    lower = {name.lower() for name in header}
+    for name, columns in KNOWN.items():
+        if columns <= set(header):
             return name, {}
-    verdict = any(name.lower() in VERDICTS for name in table) and side_columns(
-        table.columns
-    )  # of two sides
-    if score or any(name.lower() in SCORES for name in header) or verdict:
+    has_verdicts = bool(lower & set(VERDICTS)) and bool(side_columns(header))
+    if score or lower & set(SCORES) or has_verdicts:
         roles = column_roles(table, score, pattern)
-        far = [name for name in np.atleast_1d(roles["score"]) if name.lower() in DISTANCES]
-        return "columns", {"columns": roles} | ({"distance": True} if far else {})
-    labelled = bool(
-        {name.lower() for name in header} & {*IDENTITY_NAMES, IDENTITY}
-    )  # images, in a table of embeddings
-    if str(table.columns[0]) == "" and not labelled:
+        is_distance = any(name.lower() in DISTANCES for name in np.atleast_1d(roles["score"]))
+        return "columns", {"columns": roles} | ({"distance": True} if is_distance else {})
+    if header[0] == "" and not lower & {*IDENTITY_NAMES, IDENTITY}:
         return "matrix", {}
-    named = _numeric(table) and not any(
-        re.fullmatch(r"-?\d*\.\d+(e-?\d+)?", name) for name in header
-    )
-    first = f"the first line ({listed(table.columns, 4)}) names neither scores nor an embedding"
+    is_number = re.compile(r"-?\d*\.\d+(e-?\d+)?")
+    has_header = not any(is_number.fullmatch(name) for name in header)
     require(
-        named,
-        f"{first}: where it is no header, name the file's format, {formats}; else its column, --score",
+        has_header and len(_numeric(table)) > 0,
+        f"the first line ({listed(header, 4)}) names neither scores nor an embedding: where it is "
+        f"no header, name the file's format, {formats}; else its column, --score",
     )
     return "faces", {}
 
 
 def _numeric(table: pd.DataFrame) -> list[str]:
-    """Columns that hold numbers, for the most part."""
-    return [
-        name for name in table if pd.to_numeric(table[name], errors="coerce").notna().mean() > 0.5
-    ]
+    """Return the columns most of whose cells are numbers."""
+    is_number = {name: pd.to_numeric(table[name], errors="coerce").notna() for name in table}
+    return [name for name in table if is_number[name].mean() > 0.5]
 
 
 def side_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Columns of the two sides that differ in one mark only, by what is left: {"race": ("race1", "race2")}."""
-    header, found = [str(name) for name in header], {}
+    """Return columns that differ in the mark of a side only: {"race": ("race1", "race2")}."""
+    header = [str(name) for name in header]
+    pairs = {}
     for first, second in SIDES:
+        mark = re.compile(rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first)
         for name in header:
-            for match in re.finditer(
-                rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first, name.lower()
-            ):
-                begin, end = match.span()
-                other = name[:begin] + second + name[end:]
-                stem = (name[:begin] + name[end:]).strip("_-. ").lower()
-                if other in header and other != name and stem not in found:
-                    found[stem] = (name, other)
-    return found
+            for match in mark.finditer(name.lower()):
+                before, after = name[: match.start()], name[match.end() :]
+                other = before + second + after
+                stem = (before + after).strip("_-. ").lower()
+                if other in header and other != name:
+                    pairs.setdefault(stem, (name, other))
+    return pairs
 
 
 def column_roles(
     table: pd.DataFrame, score: Iterable[str] | None = None, pattern: bool = False
 ) -> dict:
-    """What the columns of a table of pairs are to `open_pairs`: scores, verdicts, identities, images, attributes.
+    """Return what the columns of a table of pairs are to `open_pairs`.
 
-    pattern: whether names of images say who is in them.
+    Parameters
+    ----------
+    table : pd.DataFrame
+        Some rows of the table.
+    score : names of columns, optional
+        The columns of scores; default: those with a usual name, or else with fractions.
+    pattern : bool
+        Whether names of images say who is in them.
     """
     header = [str(name) for name in table.columns]
-    wanted = list(score or [name for name in header if name.lower() in SCORES])
-    absent = [name for name in wanted if name not in header]
-    require(
-        not absent,
-        f"there is no column {listed(absent)} of scores; the columns are {listed(header, 30)}",
-    )
-    sides = {
-        stem: pair for stem, pair in side_columns(header).items() if not set(pair) & set(wanted)
-    }
-    roles: dict = {}
-    for stem, pair in sides.items():
-        if (
-            stem in (*IDENTITY_NAMES, IDENTITY, "id")
-            and stem not in IMAGES
-            and f"{PROBE}_{IDENTITY}" not in roles
-        ):
-            roles |= {f"{PROBE}_{IDENTITY}": pair[0], f"{REFERENCE}_{IDENTITY}": pair[1]}
-        elif stem in IMAGES:
-            roles |= {} if PROBE in roles else {PROBE: pair[0], REFERENCE: pair[1]}
-        else:
-            roles[stem] = pair
-    taken = {column for pair in sides.values() for column in pair}
-    verdicts = [
-        name for name in header if name.lower() in VERDICTS and name not in taken | set(wanted)
-    ]
-    roles |= {"genuine": verdicts[0]} if verdicts else {}
-    others = [name for name in header if name and name not in taken | set(wanted) | set(verdicts)]
+    shown = f"the columns are {listed(header, 30)}"
+    scores = list(score or [name for name in header if name.lower() in SCORES])
+    absent = [name for name in scores if name not in header]
+    require(not absent, f"there is no column {listed(absent)} of scores; {shown}")
+    sides = side_columns(header)
+    sides = {stem: pair for stem, pair in sides.items() if not set(pair) & set(scores)}
+    roles = _roles_of_sides(sides)
+    used = {column for pair in sides.values() for column in pair} | set(scores)
+    verdicts = [name for name in header if name.lower() in VERDICTS and name not in used]
+    if verdicts:
+        roles["genuine"] = verdicts[0]
+    others = [name for name in header if name and name not in used | set(verdicts)]
     numeric = _numeric(table[others])
-    if not wanted:
-        wanted = [
-            name for name in numeric if (pd.to_numeric(table[name], errors="coerce") % 1 > 0).any()
-        ]
-    remedy = f"name them (--score), or the --format of a file without a header; the columns are {listed(header, 30)}"
-    require(wanted, f"no column looks like scores: {remedy}")
-    enough = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles or (pattern and PROBE in roles)
+    if not scores:
+        numbers = table[numeric].apply(pd.to_numeric, errors="coerce")
+        scores = [name for name in numeric if (numbers[name] % 1 > 0).any()]
+    words = "no column looks like scores: name them (--score), or the --format of a file without"
+    require(scores, f"{words} a header; {shown}")
+    has_verdicts = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles
     require(
-        enough,
-        "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), identities of "
-        "both sides such as id1 and id2, or names of images that say who it is, with --identity '{name}_{number}.jpg'; "
-        f"the columns are {listed(header, 30)}",
+        has_verdicts or (pattern and PROBE in roles),
+        "no column says which pairs are genuine: it takes a column such as genuine or label (1 or "
+        "0), identities of both sides such as id1 and id2, or names of images that say who it is, "
+        f"with --identity '{{name}}_{{number}}.jpg'; {shown}",
     )
     roles |= {name: name for name in others if name not in numeric}
-    return {"score": wanted[0] if len(wanted) == 1 else wanted} | roles
+    return {"score": scores[0] if len(scores) == 1 else scores} | roles
+
+
+def _roles_of_sides(sides: dict[str, tuple[str, str]]) -> dict:
+    """Return which pairs of columns are identities, images and attributes."""
+    roles: dict = {}
+    for stem, (first, second) in sides.items():
+        is_image = stem in IMAGES
+        is_identity = stem in (*IDENTITY_NAMES, IDENTITY) and not is_image
+        if is_identity and f"{PROBE}_{IDENTITY}" not in roles:
+            roles |= {f"{PROBE}_{IDENTITY}": first, f"{REFERENCE}_{IDENTITY}": second}
+        elif not is_image:
+            roles[stem] = (first, second)
+        elif PROBE not in roles:
+            roles |= {PROBE: first, REFERENCE: second}
+    return roles
 
 
 def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
-    """The faces or scores of several models of the same images as one."""
-    parts = dict(models)
-    require(len(parts) > 0, "there is no model: give at least one")
-    kinds = {kind_of(part) for part in parts.values()}
-    if len(parts) == 1 and MODEL in (alone := next(iter(parts.values()))).dims:
-        return alone  # whose models have names of their own
-    require(
-        len(kinds) == 1,
-        f"models must all be of one kind, but there are {' and '.join(sorted(kinds))}",
-    )
+    """Return the faces or scores of several models of the same images as one."""
+    models = dict(models)
+    require(len(models) > 0, "there is no model: give at least one")
+    first_name, first = next(iter(models.items()))
+    kinds = {kind_of(model) for model in models.values()}
+    if len(models) == 1 and MODEL in first.dims:
+        return first  # whose models have names
+    words = f"models must all be of one kind, but there are {' and '.join(sorted(kinds))}"
+    require(len(kinds) == 1, words)
     if kinds == {"faces"}:
-        return stack_models(parts)
-    (first_name, first), *others = parts.items()
-    for name, part in others:
-        two = f"models {first_name!r} and {name!r}"
-        require(
-            MODEL not in part.dims and MODEL not in first.dims,
-            f"{two}: one holds several models already",
-        )
-        sizes = [dict(one.sizes) for one in (first, part)]
-        require(
-            sizes[0] == sizes[1],
-            f"{two} must hold the same comparisons, but have {sizes[0]} and {sizes[1]}",
-        )
-        same = set(first.coords) == set(part.coords) and all(
-            first[c].equals(part[c]) for c in first.coords
-        )
-        require(
-            same, f"{two} must hold the same images, identities and attributes, in the same order"
-        )
-    names = xr.Variable(MODEL, list(parts))
-    return xr.concat(list(parts.values()), names, combine_attrs="override").assign_coords(
-        {MODEL: names}
-    )
+        return stack_models(models)
+    for name, model in models.items():
+        both = f"models {first_name!r} and {name!r}"
+        has_models = MODEL in model.dims or MODEL in first.dims
+        require(not has_models, f"{both}: one holds several models already")
+        sizes = f"but have {dict(first.sizes)} and {dict(model.sizes)}"
+        require(first.sizes == model.sizes, f"{both} must hold the same comparisons, {sizes}")
+        names = set(first.coords)
+        is_same = names == set(model.coords) and all(first[c].equals(model[c]) for c in names)
+        words = "must hold the same images, identities and attributes, in the same order"
+        require(is_same, f"{both} {words}")
+    names = xr.Variable(MODEL, list(models))
+    stacked = xr.concat(list(models.values()), names, combine_attrs="override")
+    return stacked.assign_coords({MODEL: names})
 
 
-def kind_of(part) -> str:
-    """Whether something is faces, pairs or a score tensor."""
-    dims = set(getattr(part, "dims", ()))
+def kind_of(data) -> str:
+    """Tell whether something is faces, pairs or a score tensor."""
+    dims = set(getattr(data, "dims", ()))
     kinds = {"faces": {IMAGE, FEATURE}, "pairs": {PAIR}, "a score tensor": {PROBE, REFERENCE}}
-    found = [name for name, needed in kinds.items() if needed <= dims]
-    require(
-        found,
-        f"a report is made from faces, scores or the path of a file of such, got {type(part).__name__}",
-    )
-    return found[0]
+    for kind, needed in kinds.items():
+        if needed <= dims:
+            return kind
+    words = "a report is made from faces, scores or the path of a file of such, got"
+    raise InputError(f"{words} {type(data).__name__}")
 
 
 def model_names(paths: Iterable[Path]) -> list[str]:
-    """Names of models from those of their files, which must differ."""
-    ends = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
-    names = [ends.sub("", Path(path).name) for path in paths]
-    require(
-        len(set(names)) == len(names),
-        f"files of several models need distinct names, got {listed(names)}",
-    )
+    """Return names of models from those of their files, which must differ."""
+    endings = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
+    names = [endings.sub("", Path(path).name) for path in paths]
+    words = f"files of several models need distinct names, got {listed(names)}"
+    require(len(set(names)) == len(names), words)
     return names
 
 
 def converted(data, path: Path) -> None:
-    """Write faces as .npz, or scored pairs as a table, that `open_data` reads without being told anything."""
+    """Write faces as .npz, or scored pairs as a table, in the form that `open_data` reads."""
     kind = kind_of(data)
-    ends = {"faces": (".npz",), "pairs": (".csv", ".csv.gz")}.get(kind)
-    require(ends is not None, "a matrix of scores needs no other form: it is read as it is")
-    require(
-        path.name.endswith(ends),
-        f"{kind} are written to a name that ends in {' or '.join(ends)}, got {path.name}",
-    )
-    if kind == "faces":
-        columns = {
-            str(name): values.values for name, values in data.reset_coords().data_vars.items()
-        }
-        keep = [str(name) for name in data.coords if data[name].attrs.get("varying") == "keep"]
-        more = {IMAGE: data[IMAGE].values} | ({"image_attributes": keep} if keep else {})
-        with writing(path, "free some space, or name a file elsewhere"):
-            np.savez_compressed(path, **columns, **more)
-        return
-    sign = -1 if data["score"].attrs.get("distance") else 1
-    scores = data["score"] * sign
-    several = data[MODEL].values if MODEL in data.dims else []
-    columns = {str(name): scores.sel({MODEL: name}) for name in several} or {"score": scores}
-    labels = {str(name): data[name] for name in data.coords if data[name].dims == (PAIR,)}
-    frame = pd.DataFrame({name: values.values for name, values in (labels | columns).items()})
-    frame["genuine"] = frame["genuine"].astype(int)
+    endings = {"faces": (".npz",), "pairs": (".csv", ".csv.gz")}.get(kind)
+    require(endings, "a matrix of scores needs no other form: it is read as it is")
+    words = f"{kind} are written to a name that ends in {' or '.join(endings)}, got {path.name}"
+    require(path.name.endswith(endings), words)
     with writing(path, "free some space, or name a file elsewhere"):
-        frame.rename(columns={"score": "distance"} if sign < 0 else {}).to_csv(path, index=False)
+        if kind == "faces":
+            np.savez_compressed(path, **_arrays(data))
+        else:
+            _frame(data).to_csv(path, index=False)
+
+
+def _arrays(faces: xr.Dataset) -> dict[str, np.ndarray]:
+    """Return embedding and labels; attributes of images are listed."""
+    arrays = {str(name): faces[name].values for name in (*faces.coords, *faces.data_vars)}
+    keep = [str(name) for name in faces.coords if faces[name].attrs.get("varying") == "keep"]
+    return arrays | ({"image_attributes": np.array(keep)} if keep else {})
+
+
+def _frame(pairs: xr.Dataset) -> pd.DataFrame:
+    """Return labels and scores, those of distances with their own sign and name."""
+    frame = pd.DataFrame(
+        {
+            str(name): labels.values
+            for name, labels in pairs.coords.items()
+            if labels.dims == (PAIR,)
+        }
+    )
+    is_distance = pairs["score"].attrs.get("distance")
+    scores = -pairs["score"] if is_distance else pairs["score"]
+    if MODEL in pairs.dims:
+        for name in pairs[MODEL].values:
+            frame[str(name)] = scores.sel({MODEL: name}).values
+    else:
+        frame["distance" if is_distance else "score"] = scores.values
+    frame["genuine"] = frame["genuine"].astype(int)
+    return frame

@@ -27,23 +27,27 @@ def open_scores(
     metadata: str | Path | None = None,
     **options,
 ) -> xr.DataArray:
-    """A score tensor from a matrix file: CSV with ids as header and first column, or .npy with files of ids.
+    r"""Open a matrix file: CSV with ids as header and first column, or .npy with files of ids.
 
     Parameters
     ----------
     path : str or Path
-        A .csv or .tsv (plain or .gz) with a blank corner, the references' ids as header and the probes' ids
-        as first column; or an .npy of shape (n_probes, n_references), which is mapped and never whole in memory.
+        A .csv or .tsv (plain or .gz) with a blank corner, the references' ids as header and the
+        probes' ids as first column; or an .npy of shape (n_probes, n_references), which is mapped
+        and never whole in memory.
     missing : float, sequence of float or None, default -1
         The value(s) that mark a failed comparison. Blank cells, NA and NaN always do.
     labels : path or pair of paths, optional
-        For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a table
-        with a column `identity`); one file where both sides have the same ids in the same order. Default: the
-        files `<stem>_probe` and `<stem>_reference` (.txt, .csv or .npy) beside it.
+        For .npy: files with the ids of probes and of references (.txt with one per line, .npy, or a
+        table with a column `identity`); one file where both sides have the same ids in the same
+        order. Default: the files `<stem>_probe` and `<stem>_reference` (.txt, .csv or .npy) beside
+        it.
     identity : str, optional
-        Where the ids are names of images: a pattern that says who is in them, such as "{name}_{number}.jpg".
+        Where the ids are names of images: a pattern that says who is in them, such as
+        "{name}_{number}.jpg".
     metadata : str or Path, optional
-        A table of people or images: its other columns become attributes of the ids that one of its columns names.
+        A table of people or images: its other columns become attributes of the ids that one of its
+        columns names.
     **options
         As in `score_matrix`.
 
@@ -55,14 +59,15 @@ def open_scores(
     Raises
     ------
     InputError
-        If the file is absent, pickled or malformed, with its name, and line and column where it is text; if an
-        id is missing, the numbers of ids and scores differ, the pattern does not fit a name, or nothing can be joined.
+        If the file is absent, pickled or malformed, with its name, and line and column where it is
+        text; if an id is missing, the numbers of ids and scores differ, the pattern does not fit a
+        name, or nothing can be joined.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "scores.csv")
-    >>> _ = path.write_text(",anna,bo\\nanna,0.9,-1\\nbo,0.2,0.8\\n")
+    >>> _ = path.write_text(",anna,bo\nanna,0.9,-1\nbo,0.2,0.8\n")
     >>> open_scores(path).values.tolist()
     [[0.9, nan], [0.2, 0.8]]
     """

@@ -32,35 +32,41 @@ def open_pairs(
     failed: str = "left out",
     unknown: Sequence[str] = ("ambiguous",),
 ) -> xr.Dataset:
-    """Read a list of scored pairs from the files that the field keeps them in; .gz is read as it is.
+    """Read a list of scored pairs from the files that the field keeps them in, also as .gz.
 
     Parameters
     ----------
     path : str or Path; for "vectors" a pair of them; for "rfw" also several, or a folder
     format : str
-        "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw" (pairs.txt), "bfw" (data table, .csv or
-        .parquet), "bob4", "bob5", "bob-csv", "voxceleb" (`label enrol test`), "kaldi" (`enrol test target`),
-        "ijbc" (`tid1 tid2 label`), "columns" (any text table with a header, or .parquet), "json" ({probe: {reference:
-        score}}, one such for each model, or a table) or "vectors" (genuine and impostor scores).
+        "rfw" (protocol `<Race>_pairs.txt`, or a score table), "lfw" (pairs.txt), "bfw" (data table,
+        .csv or .parquet), "bob4", "bob5", "bob-csv", "voxceleb" (`label enrol test`), "kaldi"
+        (`enrol test target`), "ijbc" (`tid1 tid2 label`), "columns" (any text table with a header,
+        or .parquet), "json" ({probe: {reference: score}}, one such for each model, or a table) or
+        "vectors" (genuine and impostor scores).
     scores : path, array, or mapping of model name to such, optional
-        For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs' order; for trials
-        also lines `enrol test score` in any order.
+        For "lfw", "rfw" protocols, "voxceleb", "kaldi" and "ijbc": one score per line in the pairs'
+        order; for trials also lines `enrol test score` in any order.
     metadata : path, optional
-        A table of people or images (of VoxCeleb's speakers, say), joined on whichever of its columns names them; its
-        other columns become attributes, in lower case. For "ijbc" the table `img tid mid`.
+        A table of people or images (of VoxCeleb's speakers, say), joined on whichever of its
+        columns names them; its other columns become attributes, in lower case. For "ijbc" the table
+        `img tid mid`.
     columns : mapping, or list of str, optional
-        For "columns" and "json": names of `frkit.pairs` to columns, e.g. {"score": ["arcface", "cosface"], "genuine":
-        "label", "probe": "img1", "race": ("race1", "race2"), "trial": ["age_gap"]}. For "bfw": the encoders to read.
+        For "columns" and "json": names of `frkit.pairs` to columns, e.g. {"score": ["arcface",
+        "cosface"], "genuine": "label", "probe": "img1", "race": ("race1", "race2"), "trial":
+        ["age_gap"]}. For "bfw": the encoders to read.
     identity : str, optional
-        A pattern of image names that says who is in them, such as "{name}_{number}.jpg" or "{id}/{video}/{file}".
+        A pattern of image names that says who is in them, such as "{name}_{number}.jpg" or
+        "{id}/{video}/{file}".
     distance : bool, optional
-        True where smaller means more alike. Default: True for RFW's score table (column `dist`), else False.
+        True where smaller means more alike. Default: True for RFW's score table (column `dist`),
+        else False.
     missing : float or sequence of float, optional
         The value(s) that mark a failed comparison; blank cells always do.
     failed : {"left out", "rejected"}
         What a failed comparison counts as, as in `frkit.pairs`.
     unknown : sequence of str
-        Labels that say no group; such pairs count in global rates and in no group, and are counted in a warning.
+        Labels that say no group; such pairs count in global rates and in no group, and are counted
+        in a warning.
 
     Returns
     -------
@@ -70,8 +76,9 @@ def open_pairs(
     Raises
     ------
     InputError
-        For a malformed file, with its name and line number; for an unknown format, or an option it does not have; where
-        the pattern does not fit a name, or metadata label nobody (the message names their columns).
+        For a malformed file, with its name and line number; for an unknown format, or an option it
+        does not have; where the pattern does not fit a name, or metadata label nobody (the message
+        names their columns).
 
     Examples
     --------
