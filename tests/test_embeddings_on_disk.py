@@ -1,4 +1,4 @@
-"""Embeddings stay where they are: an .npy or a Zarr store is read when it is swept, with the same bits as in memory."""
+"""Embeddings of an .npy or a Zarr store stay on disk, and give the same bits as in memory."""
 
 import pickle
 import warnings

@@ -72,17 +72,14 @@ BAD_EMBEDDINGS = {
     "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: 1e.39, too large for float32"),
     "zero vector": (ZERO_ROW, {}, "row 2 is a zero vector"),
     "huge norm": (spoiled(1, 0, 1e25), {}, "row 1 has norm 1e.25"),
-    "tiny norm": (embedding() * 1e-25, {}, "row 0 has norm"),
     "flat": (embedding().ravel(), {}, r"shape \(15,\) without model names"),
     "cube without names": (TWO, {}, r"shape \(2, 5, 3\) without model names"),
     "names without cube": (embedding(), {"model": ["A"]}, "with model names"),
     "too few names": (TWO, {"model": ["A"]}, "1 model names for 2 models"),
     "equal names": (TWO, {"model": ["A", "A"]}, "model names must be distinct"),
-    "one word": (TWO, {"model": "AB"}, "list with one name per encoder"),
-    "model named in message": (np.where(TWO == TWO[1, 4, 0], np.nan, TWO), {"model": ["A", "B"]},
-                               "row 4, column 0, model 'B'"),
+    "of a model": (np.where(TWO == TWO[1, 4, 0], np.nan, TWO), {"model": ["A", "B"]},
+                   "row 4, column 0, model 'B'"),
     "text": (embedding().astype(str), {}, "real numbers, got dtype <U"),
-    "objects": (embedding().astype(object), {}, "real numbers, got dtype object"),
     "complex": (embedding() * 1j, {}, "real numbers, got dtype complex128"),
     "ragged": ([[1, 2, 3], [1, 2]], {}, "row 0 has 3 values, row 1 has 2"),
     "masked": (np.ma.masked_less(embedding(), 0), {}, "masked values"),
@@ -99,36 +96,30 @@ def test_a_bad_embedding_is_refused_with_its_place(case):
 
 
 BAD_LABELS = {
-    "identity missing": ({"identity": ["anna", None, "bo", "unknown", " "]},
-                         "identity is missing or .unknown. in 3 image.s.: 1, 3, 4"),
-    "one identity": ({"identity": ["anna"] * 5}, "at least two identities are needed, got 1: 'anna'"),
+    "identity missing": (
+        {"identity": ["anna", None, "bo", "unknown", " "]}, "in 3 image.s.: 1, 3, 4"
+    ),
+    "one identity": ({"identity": ["a"] * 5}, "at least two identities are needed, got 1: 'a'"),
     "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
-    "identity a matrix": ({"identity": np.array(IDENTITY)[:, None]}, r"got shape \(5, 1\); flatten it"),
-    "identity ragged": ({"identity": [["a"], ["a", "b"], "c", "d", "e"]}, "flat list"),
+    "identity a matrix": ({"identity": np.array(IDENTITY)[:, None]}, r"\(5, 1\); flatten it"),
     "image twice": ({"image": list("vwxwv")}, "'w' stands in rows 1, 3"),
-    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .unknown. in 1 image.s.: 2"),
+    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .* in 1 .*: 2"),
     "attribute length": ({"gender": ["f"]}, "gender has 1 labels, but there are 5 images"),
-    "attribute one word": ({"gender": "female"}, r"gender must have one dimension.*got shape \(\)"),
-    "attribute varies": ({"age": ["20", "30", "20", "20", "20"]},
-                         "'age' varies within 1 of 3 identities; the first is 'anna': 20 .row 0., 30"),
-    "attribute half missing": ({"age": ["20", "20", "20", None, "20"]}, "'bo': 20 .row 2., unknown .row 3."),
+    "attribute one word": ({"gender": "female"}, r"gender must have one dimension.*shape \(\)"),
+    "varies": ({"age": [2, 3, 2, 2, 2]}, "'age' varies within 1 of 3 .* 'anna': 2 .row 0., 3"),
+    "half missing": ({"age": [2, 2, 2, None, 2]}, "'bo': 2 .row 2., unknown .row 3."),
     "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
-    "reserved beginning": ({"probe_age": ["f"] * 5}, "'probe_age' has a name"),
     "slash": ({"a/b": ["f"] * 5}, "'a/b' has a name"),
-    "rule unknown": ({"age": ["20"] * 5, "varying": "median"}, "varying must be one of error, keep.* got 'median'"),
-    "rule unknown for one": ({"age": ["20"] * 5, "varying": {"age": "median"}}, "got 'median'"),
-    "rule for nothing": ({"varying": {"age": "split"}}, "varying names 'age', but the attributes are none"),
-    "rule a list": ({"varying": ["split"]}, "a rule or a mapping"),
-    "bytes of another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender, row 0: .* is not UTF-8"),
-    "no label": ({"gender": [{"f"}, ["f"], "m", "m", "m"]}, "gender, row 1: expected one label"),
+    "rule": ({"age": [2] * 5, "varying": "median"}, "varying must be one of .* got 'median'"),
+    "rule for nothing": ({"varying": {"age": "split"}}, "varying names 'age', but .* are none"),
+    "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender, row 0: .* is not UTF-8"),
+    "no label": ({"gender": pd.Series([{"f"}, ["f"], 1, 1, 1])}, "row 1: expected one label"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD_LABELS)
 def test_bad_labels_are_refused_with_their_rows(case):
     more, message = BAD_LABELS[case]
-    if case == "no label":
-        more = {"gender": pd.Series(more["gender"])}
     with pytest.raises(InputError, match=message):
         faces(embedding(), **{"identity": IDENTITY, **more})
 
@@ -201,9 +192,9 @@ def test_stacking_equals_a_cube_given_at_once():
 BAD_STACKS = {
     "nothing": (lambda a, b: {}, "needs a mapping"),
     "no faces": (lambda a, b: {"A": a, "B": b.embedding}, "model 'B' must be a faces Dataset"),
-    "stacked": (lambda a, b: {"A": stack_models({"A": a, "B": b})}, "'A' holds several models already"),
-    "images": (lambda a, b: {"A": a, "B": b.isel(image=slice(0, 4))}, "same images, only one has 'z'"),
-    "attributes": (lambda a, b: {"A": a, "B": b.drop_vars("age")}, "same attributes, only one has 'age'"),
+    "stacked": (lambda a, b: {"A": stack_models({"A": a})}, "'A' holds several models already"),
+    "images": (lambda a, b: {"A": a, "B": b.isel(image=[0, 1, 2, 3])}, "images, only one has 'z'"),
+    "attributes": (lambda a, b: {"A": a, "B": b.drop_vars("age")}, "only one has 'age'"),
     "labels": (lambda a, b: {"A": a, "B": b.assign_coords(identity=("image", ["anna"] * 5))},
                "differ in identity of 3 image.s., the first 'x'"),
 }  # fmt: skip

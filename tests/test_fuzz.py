@@ -1,7 +1,7 @@
 """Damaged files are read or end in an InputError that names the file, never in another error.
 
-FRKIT_FUZZ=500 makes so many mutations of each format in place of a few. HDF5 itself hangs or crashes
-over some damaged files, so only its form for MATLAB is here.
+FRKIT_FUZZ=500 makes so many mutations of each format in place of a few. HDF5 itself hangs or
+crashes over some damaged files, so only its form for MATLAB is here.
 """
 
 import gzip

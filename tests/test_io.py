@@ -30,14 +30,8 @@ def embedding(n_features=3, seed=0):
 
 
 def one_encoder(n_features=3):
-    return faces(
-        embedding(n_features),
-        IDENTITY,
-        image=list("vwxyz"),
-        gender=GENDER,
-        age=AGE,
-        varying={"age": "keep"},
-    )
+    labels = dict(image=list("vwxyz"), gender=GENDER, age=AGE)
+    return faces(embedding(n_features), IDENTITY, varying={"age": "keep"}, **labels)
 
 
 def two_encoders():
@@ -200,22 +194,6 @@ def test_an_identity_is_one_person(tmp_path):
         InputError, match="'person' varies within 1 of 3 identities; the first is 'anna'"
     ):
         open_faces(tmp_path / "f.npz")
-
-
-def test_version_5_char_matrices_are_padded_text(tmp_path):
-    from scipy.io import savemat
-
-    savemat(
-        tmp_path / "f.mat",
-        {"features": embedding(), "label": ["anna", "anna ", "bo  ", "bo  ", "cy  "]},
-    )
-    assert open_faces(tmp_path / "f.mat").identity.values.tolist() == [
-        "anna",
-        "anna",
-        "bo",
-        "bo",
-        "cy",
-    ]
 
 
 def test_what_matlab_keeps_to_itself_is_named(tmp_path):

@@ -1,7 +1,7 @@
-"""Rates known from elsewhere for the RFW pairs: that file, protocol and engine agree with the world outside.
+"""Rates known from elsewhere for the RFW pairs: file, protocol and engine agree with them.
 
-The data stay outside the project, without them these tests skip; formulas are held by test_pairs, the file's form by
-test_pair_files, EERs of subsets by test_nsigma."""
+The data stay outside the project; without them these tests skip.
+"""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ KNOWN = [0.025, 0.007, 0.003, 0.005]
 
 @pytest.fixture(scope="module")
 def rfw():
-    """24,000 pairs of four races; 27 rows say "ambiguous", because 13 people stand under two races."""
+    """24,000 pairs of four races; 27 are "ambiguous": 13 people stand under two races."""
     with pytest.warns(fk.DataWarning, match="^27 pairs have no clear ethnicity .'ambiguous'"):
         return fk.open_pairs(TABLE, format="rfw")
 
@@ -85,7 +85,7 @@ def test_the_protocol_compares_within_groups_only(rfw):
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_n_sigma_of_the_papers_own_database(rfw):
-    """Another encoder than theirs, with 6,000 pairs a race: the EERs of all people, by their definition."""
+    """Another encoder than theirs: the EERs of all people, by their definition."""
     found = fk.n_sigma(rfw, by="ethnicity", subsets=20)
     frame = pd.read_csv(TABLE)
     for race in GROUPS:

@@ -1,4 +1,4 @@
-"""What surrounds the code agrees with it: metadata, citation, README, Binder's recipe, the set-up script."""
+"""What surrounds the code agrees with it: citation, README, Binder's recipe, the set-up script."""
 
 import ast
 import os
