@@ -484,18 +484,18 @@ import resource, sys, os
 resource.setrlimit(resource.RLIMIT_AS, (8_000_000 * 1024,) * 2)
 import frkit as fk
 for path in sys.argv[1:]:
+    fk.open_faces(path, varying="keep")
     if os.fork() == 0:
         os._exit(fk.open_faces(path, varying="keep").sizes["image"])
     assert os.waitstatus_to_exitcode(os.wait()[1]) == 5, path
-    assert fk.open_faces(path, varying="keep").sizes["image"] == 5
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
 def test_files_open_under_a_limit_of_memory_and_in_a_forked_process(tmp_path):
-    paths = [tmp_path / name for name in ("faces.nc", "faces.zarr", "five.mat", "seven.mat")]
+    paths = [tmp_path / name for name in ("f.nc", "f.zarr", "f.mat", "f7.mat", "f.parquet")]
     one_encoder().to_netcdf(paths[0])
-    for path, write in zip(paths[1:], (write_zarr, write_mat, write_mat73)):
+    for path, write in zip(paths[1:], (write_zarr, write_mat, write_mat73, write_table)):
         write(one_encoder(), path)
     subprocess.run([sys.executable, "-c", LIMITED, *map(str, paths)], check=True)
 

@@ -84,9 +84,11 @@ def _stacked(lists: pd.Series) -> np.ndarray:
 def read_frame(path: Path) -> pd.DataFrame:
     """Read a whole table with a header; the index has the line (of a Parquet, the row from 1)."""
     if file_kind(path) == "parquet":
-        need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
+        parquet = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
         with reading("the Parquet table"):
-            table = pd.read_parquet(path, engine="pyarrow")
+            # without threads, which hang in a forked process
+            stored = parquet.read_table(path, use_threads=False, pre_buffer=False)
+            table = stored.to_pandas(use_threads=False)
         require(len(table) > 0, "the table has no row")
         table = table.reset_index(drop=table.index.name is None)
         table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)
