@@ -6,9 +6,8 @@ import xarray as xr
 from scipy import stats
 
 import frkit as fk
-from frkit.intervals.compare import difference_variance, smallest_p
-from frkit.intervals.effective import added_to, jeffreys
-from frkit.intervals.equality import equality_test
+from frkit.intervals.effective import jeffreys
+from frkit.intervals.equality import equality_p
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 UNSEEN = 2
@@ -20,7 +19,7 @@ def faces(n_people=40, n_images=5, seed=0, groups=("a", "b"), spread=(20, 80)):
     return mixture.sample(n_images, seed=seed + 1)
 
 
-# --- a readable twin: every sum from the whole score matrix ----------------------------------------
+# --- a readable twin: every sum from the whole score matrix ---------------------------------------
 
 
 def shares(scores, person, threshold):
@@ -125,10 +124,10 @@ def test_jeffreys_interval_is_a_beta_quantile_and_covers_as_published():
 
 def test_equality_is_pearsons_chi_square():
     """Twelve of 100 beside thirty of 100: X² = 9.765 by the textbook formula."""
-    statistic, p = equality_test(np.array([[0.12, 0.30]]), np.array([[100.0, 100.0]]))
-    table = np.array([[12, 88], [30, 70]])
-    expected = stats.chi2_contingency(table, correction=False)
-    np.testing.assert_allclose([statistic[0], p[0]], expected[:2], rtol=1e-9)
+    p = equality_p(np.array([0.12, 0.30]), np.array([100.0, 100.0]))
+    expected = stats.chi2_contingency([[12, 88], [30, 70]], correction=False)
+    np.testing.assert_allclose(expected.statistic, 9.765, rtol=1e-4)
+    np.testing.assert_allclose(p, expected.pvalue, rtol=1e-9)
 
 
 # --- what an interval must keep to ----------------------------------------------------------------
@@ -183,18 +182,13 @@ def test_equal_models_differ_by_nothing_and_a_worse_one_is_seen():
     noise = rng.normal(size=good.embedding.shape) * 0.12
     worse = good.assign(embedding=good.embedding + noise.astype(np.float32))
     trees = [fk.evaluate(fk.score_tensor(one), far=[0.01, 0.1]) for one in (good, worse)]
-    assert float(fk.compare(trees[0], trees[0], "frr").p.min()) == 1
+    same = fk.compare(trees[0], trees[0], "frr")
+    assert float(same.p.min()) == 1  # as nobody differs, however small the errors are
+    assert bool((same.upper > same.lower).all())
     found = fk.compare(trees[1], trees[0], "frr")
     assert float(found.estimate[0]) > 0
     assert float(found.p[0]) < 0.01
     assert bool((found.lower <= found.estimate).all() & (found.estimate <= found.upper).all())
-
-
-def test_few_people_who_differ_cannot_give_a_small_p_value():
-    tree = fk.evaluate(fk.score_tensor(faces()), threshold=[0.3])
-    added = added_to(tree, "frr", "new people")[0]
-    assert smallest_p(added, added) == 1.0
-    assert difference_variance(added, added) > 0
 
 
 def test_simultaneous_bands_are_wider_and_for_each_model_its_own():

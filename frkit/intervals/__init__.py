@@ -1,10 +1,11 @@
 """Intervals: bands, floors, comparisons, normalised uncertainty and fans of replicates."""
 
 from frkit.intervals.bands import METHODS, band, fan, uncertainty
-from frkit.intervals.compare import compare, decision_zones
+from frkit.intervals.compare import compare
 from frkit.intervals.floors import fair_floor
 from frkit.intervals.permutation import permutation_test
 from frkit.intervals.reading import provenance
+from frkit.intervals.zones import decision_zones
 
 __all__ = [
     "METHODS",
@@ -15,5 +16,5 @@ __all__ = [
     "fair_floor",
     "permutation_test",
     "provenance",
+    "uncertainty",
 ]
-__all__ += ["uncertainty"]

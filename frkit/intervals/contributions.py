@@ -4,307 +4,390 @@ FAR is a mean over pairs of people, and both people of a pair stand with it (two
 U-statistics: Cameron, Gelbach & Miller 2011; Davezies, D'Haultfoeuille & Guyonvarch 2021). FRR is
 a mean over people. At a FAR level the threshold has an error of its own: it moves every rate along
 the slope of the data's own curve.
+
+The node contains sums by entry (an image under a group label) and by point (a threshold). A unit
+is a person, or an image for intervals about these people. Groups are numbers g and h, which are
+arrays over `group` and `reference_group`; None stands for all pairs.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
+import pandas as pd
 import xarray as xr
-from scipy import sparse
 
-NEW_PEOPLE, THESE_PEOPLE = "new people", "these people"
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
+from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, provenance
+
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
+ENTRY, UNIT, PLACE, END = "entry", "unit", "place", "end"
+PARTNERS = ["partner", "partner_b"]  # groups of the two people of a pair
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class Added:
-    """What units (people, or images) add to one rate.
+    """What units (people, or images) add to a rate: arrays over the dims of the rate.
 
     Attributes
     ----------
-    rate : the rate. influence : (unit,) what each adds to it, with sum 0.
+    rate : the rate. influence : what each unit adds to it, over `unit` too, with sum 0.
     noise : variance of single pairs of units, which the squared influences count twice.
     least : the smallest variance that is possible.
     seen : as if so many units had erred alike. units : how many there are.
     comparisons : that make the rate. people : who make it.
-    own_errors : (unit,) weight of the errors of each unit.
+    errors : weight of the errors of each unit, over `unit` too.
     repeats : how many alike each unit stands for, in a plan for more people.
     """
 
-    rate: float
-    influence: np.ndarray
-    noise: float
-    least: float
-    seen: float
-    units: float
-    comparisons: float
-    people: float
-    own_errors: np.ndarray
+    rate: xr.DataArray
+    influence: xr.DataArray
+    noise: xr.DataArray
+    least: xr.DataArray
+    seen: xr.DataArray
+    units: xr.DataArray
+    comparisons: xr.DataArray
+    people: xr.DataArray
+    errors: xr.DataArray
     repeats: float = 1.0
+
+    @property
+    def variance(self) -> xr.DataArray:
+        """Variance of the rate over new people (or new images)."""
+        return np.maximum((self.influence**2).sum(UNIT) - self.noise, self.least)
 
     def of_more_people(self, factor: float) -> "Added":
         """What is added where there are so many times as many people, alike to these."""
-        return replace(
-            self,
-            influence=self.influence / np.sqrt(factor),
-            noise=self.noise / factor,
-            least=self.least / factor,
-            seen=self.seen * factor,
-            units=self.units * factor,
-            comparisons=self.comparisons * factor,
-            people=self.people * factor,
-            repeats=self.repeats * factor,
-        )
-
-    @property
-    def variance(self) -> float:
-        """Variance of the rate over new people (or new images)."""
-        return max(float(self.influence @ self.influence) - self.noise, self.least)
+        shrinking = {name: getattr(self, name) / factor for name in ("noise", "least")}
+        growing = ("seen", "units", "comparisons", "people", "repeats")
+        grown = {name: getattr(self, name) * factor for name in growing}
+        influence = self.influence / np.sqrt(factor)
+        return replace(self, influence=influence, **shrinking, **grown)
 
 
-def count_alike(squares: float, total: float) -> float:
+def contributions(
+    evaluation: xr.DataTree, name: str, target: str, *, fixed_threshold: bool = False
+) -> Added:
+    """What units add to a rate (or to the threshold), over its own dims.
+
+    fixed_threshold: whether the threshold is taken as it was found, without its own error.
+    """
+    number = _numbers_of_labels(evaluation, evaluation["empirical"][name])
+    sums = _sums_of_entries(evaluation, target)
+    first, n_groups = sums.attrs["levels"], sums.attrs["groups"]
+    kind, *whose = name.split("_")
+    g = number[GROUP] if whose else None
+    h = number[REFERENCE_GROUP] if whose == ["cross"] else g
+    points = {
+        "eer": first + (n_groups if g is None else g),
+        "auc": first + n_groups + 1 + (n_groups if g is None else g),
+    }
+    level = number.get(FAR_LEVEL, number.get(THRESHOLD_LEVEL))
+    point = points.get(kind, level)
+    message = "this part of an evaluation does not say of which level it is: select it without drop"
+    require(point is not None, message)
+    sums = sums.isel(point=point)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if kind == "threshold":
+            return threshold(sums)
+        if kind == "eer":
+            return eer(sums, g)
+        if kind == "auc":
+            return auc(sums, g)
+        added = far(sums, g, h) if kind == "far" else frr(sums, g)
+        if fixed_threshold or sums.attrs["level_of"] != "far":
+            return added
+        return with_error_of_threshold(added, kind, sums, g, h)
+
+
+def _numbers_of_labels(evaluation: xr.DataTree, estimate: xr.DataArray) -> dict:
+    """The numbers that levels and groups of a rate have among those that were evaluated.
+
+    A part of an evaluation may have fewer of them, in another order, or a single one.
+    """
+    facts, numbers = provenance(evaluation), {}
+    for dim in (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP):
+        if dim in estimate.coords:
+            labels = estimate[dim].variable
+            places = pd.Index(facts.get(dim, [])).get_indexer(np.ravel(labels))
+            require(
+                bool((places >= 0).all()),
+                f"this evaluation was made at other labels of {dim}: pass what evaluate(...) "
+                "returned, or a part of it",
+            )
+            numbers[dim] = xr.DataArray(places.reshape(labels.shape), dims=labels.dims)
+    return numbers
+
+
+def _sums_of_entries(evaluation: xr.DataTree, target: str) -> xr.Dataset:
+    """The node `people`, with the unit of each entry, and the person of each unit."""
+    require(
+        "people" in evaluation.children,
+        "this evaluation does not say what people add to its rates: make it with fk.evaluate, "
+        "without scheme 'pair' for known people, or name a method that reads replicates",
+    )
+    node = evaluation["people"].to_dataset()
+    require(
+        target == NEW_PEOPLE or bool(node.attrs["complete"]),
+        "target='these people' needs every image compared with every other, without failures, but "
+        "these scores are no whole square: take target='new people'",
+    )
+    these_people = target == THESE_PEOPLE
+    number = node.image if these_people else node.person
+    _, first, unit = np.unique(number, return_index=True, return_inverse=True)
+    person = node.person.values[first]
+    node = node.rename(group="group_of_entry").assign_attrs(these_people=these_people)
+    return node.assign(unit_of_entry=(ENTRY, unit), person_of_unit=(UNIT, person))
+
+
+# --- rates at a fixed threshold ------------------------------------------------------------------
+
+
+def far(sums: xr.Dataset, g, h) -> Added:
+    """FAR between two groups, or of all, at a fixed threshold: φ_k = Σ_l m_kl (a_kl - FAR).
+
+    Each pair stands with both of its people. Its noise is in Σ φ_k² twice, and comes off once.
+    """
+    accepted = _impostors(sums, "accepted", g, h)
+    compared = _impostors(sums, "compared", g, h)
+    total = compared.sum(ENTRY) / 2  # each pair stands with both of its entries
+    rate = accepted.sum(ENTRY) / 2 / total
+    noise = far_covariance(sums, g, h, (rate, total), (rate, total))
+    influence = _influence(sums, (accepted - rate * compared) / total, compared)
+    errors = by_unit(sums, accepted)
+    people = (by_unit(sums, compared) != 0).sum(UNIT)
+    if sums.attrs["these_people"]:
+        seen = count_alike((errors**2).sum(UNIT), errors.sum(UNIT))
+        units = np.maximum((influence != 0).sum(UNIT), people)
+    else:
+        seen = count_alike(_of_pairs(sums, "accepted_square", g, h), rate * total)
+        units = _of_pairs(sums, "people_pairs", g, h)
+    comparisons = _of_pairs(sums, "impostor_pairs", g, h)
+    return Added(rate, influence, noise, noise, seen, units, comparisons, people, errors)
+
+
+def frr(sums: xr.Dataset, g) -> Added:
+    """FRR of a group, or of all, at a fixed threshold: ψ_k = m_k (r_k - FRR)."""
+    here = 1 if g is None else sums.group_of_entry == g
+    rejected, genuine = sums.rejected.astype(float) * here, sums.genuine * here
+    total = genuine.sum(ENTRY)
+    rate = rejected.sum(ENTRY) / total
+    influence = _influence(sums, (rejected - rate * genuine) / total, genuine)
+    nothing = xr.zeros_like(rate)
+    errors, weight = by_unit(sums, rejected), by_unit(sums, genuine)
+    seen = count_alike((errors**2).sum(UNIT), errors.sum(UNIT))
+    people = (weight != 0).sum(UNIT)
+    comparisons = (sums.genuine_pairs * here).sum(ENTRY) / 2
+    added = Added(rate, influence, nothing, nothing, seen, people, comparisons, people, errors)
+    return _over_new_images(added, sums, weight / total) if sums.attrs["these_people"] else added
+
+
+def _over_new_images(added: Added, sums: xr.Dataset, weight: xr.DataArray) -> Added:
+    """FRR over new images of the same people: a mean over pairs of images of each person.
+
+    The influence of an image on a mean over pairs is twice its own mean's (a U-statistic).
+    Two images make a single pair, which shows no variance: such people are supposed to vary
+    as independent pairs with the common rate do.
+    """
+    n = _images_of_person(sums)
+    mean_without_itself = (n - 1) / np.maximum(n - 2, 1)
+    influence = 2 * added.influence * mean_without_itself.where(n > 2, 0.0)
+    alone = ((2 * weight.where(n == 2, 0.0)) ** 2).sum(UNIT) / 2
+    units = np.maximum((influence != 0).sum(UNIT), added.people)
+    noise = -added.rate * (1 - added.rate) * alone
+    return replace(added, influence=influence, noise=noise, units=units)
+
+
+def far_covariance(sums: xr.Dataset, g, h, cell: tuple, whole: tuple) -> xr.DataArray:
+    """Covariance of two FARs from single pairs of people: Σ m (a - F) m' (a - F').
+
+    cell: FAR and weight of all pairs of groups g and h. whole: those of all pairs, or the same.
+    """
+    (rate, total), (whole_rate, whole_total) = cell, whole
+    if sums.attrs["these_people"]:  # single image pairs, as if they were independent
+        n_pairs = np.maximum(_of_pairs(sums, "impostor_pairs", g, h), 1.0)
+        return rate * (1 - rate) / n_pairs * total / whole_total
+    squares = _of_pairs(sums, "accepted_square", g, h)
+    cross = _of_pairs(sums, "accepted_cross", g, h)
+    weights = _of_pairs(sums, "compared_square", g, h)
+    products = squares - (rate + whole_rate) * cross + rate * whole_rate * weights
+    return products / (total * whole_total)
+
+
+# --- rates whose threshold errs, too -------------------------------------------------------------
+
+
+def with_error_of_threshold(added: Added, kind: str, sums: xr.Dataset, g, h) -> Added:
+    """FAR or FRR at a FAR level α: ψ_k - c φ_k / α, with c = d rate / d log FAR."""
+    leader = _leader(sums)
+    if kind == "far" and g is None and leader is None:
+        return added  # the rate that the threshold keeps
+    reference = far(sums, leader, leader)
+    (low, high), (lowest, highest) = _window(sums, reference, leader, _curve(sums, kind, g, h))
+    slope = (high - low) / np.maximum(highest - lowest, 1e-9)
+    share = (slope / reference.rate).where(reference.rate > 0, 0.0)
+    if kind == "far" and leader is not None and g is not None:
+        share = share.where((g != leader) | (h != leader), 0.0)
+    influence = added.influence - share * reference.influence
+    noise, least = added.noise + share**2 * reference.noise, added.least
+    if kind == "far" and leader is None:
+        cell = added.rate, _impostors(sums, "compared", g, h).sum(ENTRY) / 2
+        whole = reference.rate, _impostors(sums, "compared", None, None).sum(ENTRY) / 2
+        noise = noise - 2 * share * far_covariance(sums, g, h, cell, whole)
+    if kind == "frr":
+        least = np.maximum(least, (influence**2).sum(UNIT) / 2)
+    return replace(added, influence=influence, noise=noise, least=least)
+
+
+def _leader(sums: xr.Dataset) -> xr.DataArray | None:
+    """Whose FAR the threshold keeps to the level: None for all, or the group with the highest."""
+    if sums.attrs["far_of"] == "all":
+        return None
+    groups = xr.DataArray(np.arange(sums.attrs["groups"]), dims="leader")
+    return far(sums, groups, groups).rate.fillna(-1.0).argmax("leader")
+
+
+def threshold(sums: xr.Dataset) -> Added:
+    """The threshold of a FAR level, which rises where a person adds to the FAR."""
+    leader = _leader(sums)
+    added = far(sums, leader, leader)
+    (low, high), (lowest, highest) = _window(sums, added, leader, sums.curve_threshold)
+    falls = (low - high) / np.maximum(highest - lowest, 1e-9)
+    influence = falls * added.influence / np.maximum(added.rate, TINY)
+    return replace(added, rate=sums.threshold, influence=influence)
+
+
+def eer(sums: xr.Dataset, g) -> Added:
+    """EER of a group, or of all: the rates at the crossing, weighted by each other's slope."""
+    accepts, rejects = far(sums, g, g), frr(sums, g)
+    (low, high), (lowest, highest) = _window(sums, accepts, g, _curve(sums, "frr", g, g))
+    falls, rises = np.exp(highest) - np.exp(lowest), low - high
+    both = falls + rises
+    share = (falls / both).where(both > 0, 0.5)  # of FRR's deviation
+    return replace(
+        rejects,
+        rate=sums.rate,
+        influence=share * rejects.influence + (1 - share) * accepts.influence,
+        noise=share**2 * rejects.noise + (1 - share) ** 2 * accepts.noise,
+        least=(1 - share) ** 2 * accepts.least,
+    )
+
+
+def auc(sums: xr.Dataset, g) -> Added:
+    """1 - AUC of a group, or of all: the probability that an impostor pair scores higher."""
+    accepts, rejects = far(sums, g, g), frr(sums, g)
+    influence, noise = accepts.influence + rejects.influence, accepts.noise + rejects.noise
+    return replace(rejects, influence=influence, noise=noise, least=accepts.least)
+
+
+def _curve(sums: xr.Dataset, kind: str, g, h) -> xr.DataArray:
+    """FAR or FRR along the data's own curve, over `place`."""
+    if kind == "frr":
+        return sums.curve_frr.isel(group_or_all=-1 if g is None else g)
+    return sums.curve_far_all if g is None else sums.curve_far.isel(partner=g, partner_b=h)
+
+
+def _window(sums: xr.Dataset, reference: Added, g, values: xr.DataArray) -> tuple:
+    """Values of a curve, and log FAR, at both ends of a window around the FAR of group g.
+
+    It reaches two standard deviations of log FAR to either side. Curves of lists have steps: they
+    are interpolated in log FAR.
+    """
+    rate = np.maximum(reference.rate, TINY)
+    width = np.clip(2 * np.sqrt(reference.variance) / rate, *WIDTHS)
+    log_far = np.log(np.maximum(_curve(sums, "far", g, g), TINY))
+    at_ends, ends = xr.apply_ufunc(
+        _interpolated,
+        log_far,
+        values,
+        np.log(rate),
+        width,
+        input_core_dims=[[PLACE], [PLACE], [], []],
+        output_core_dims=[[END], [END]],
+        vectorize=True,
+    )
+    return tuple(at_ends.transpose(END, ...)), tuple(ends.transpose(END, ...))
+
+
+def _interpolated(log_far, values, middle: float, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """A curve at middle ± width, and these two places where the curve reaches so far."""
+    order = np.argsort(log_far, kind="stable")
+    log_far, values = log_far[order], values[order]
+    ends = middle + np.array([-width, width])
+    return np.interp(ends, log_far, values), np.clip(ends, log_far[0], log_far[-1])
+
+
+# --- sums ----------------------------------------------------------------------------------------
+
+
+def _impostors(sums: xr.Dataset, name: str, g, h) -> xr.DataArray:
+    """Weight of the impostor pairs of each entry, of all or between groups g and h."""
+    table, group = sums[name].astype(float), sums.group_of_entry
+    if g is None:
+        counts = (sums.cells > 0).isel(partner=group).rename(partner_b="partner")
+        return (table * counts).sum("partner")
+    with_h = table.isel(partner=h) * (group == g)
+    return with_h if h is g else with_h + table.isel(partner=g) * ((group == h) & (g != h))
+
+
+def _of_pairs(sums: xr.Dataset, name: str, g, h) -> xr.DataArray:
+    """A sum over pairs of two people, of all or of groups g and h."""
+    if g is None:
+        once = sums.cells.copy(data=np.triu(sums.cells > 0))
+        return (sums[name] * once).sum(PARTNERS)
+    return sums[name].isel(partner=g, partner_b=h)
+
+
+def by_unit(sums: xr.Dataset, table: xr.DataArray) -> xr.DataArray:
+    """Sums over the entries of each unit."""
+    return _added_up(table, sums.unit_of_entry, UNIT)
+
+
+def _added_up(table: xr.DataArray, number: xr.DataArray, dim: str) -> xr.DataArray:
+    """Sums of all that have the same number, over a dim of these numbers."""
+    return xr.apply_ufunc(
+        np.bincount,
+        number,
+        table,
+        kwargs={"minlength": int(number.max()) + 1},
+        input_core_dims=[number.dims, number.dims],
+        output_core_dims=[[dim]],
+        vectorize=True,
+    )
+
+
+def _influence(sums: xr.Dataset, excess: xr.DataArray, weight: xr.DataArray) -> xr.DataArray:
+    """Influence of each unit, from what its entries are above the mean; weight: of all its pairs.
+
+    The factor makes the sum of squares of a mean over K people unbiased.
+    """
+    values, there = by_unit(sums, excess), by_unit(sums, weight) != 0
+    if sums.attrs["these_people"]:
+        return _beyond_person(sums, values, there)
+    n = there.sum(UNIT)
+    return values * np.sqrt(n / np.maximum(n - 1, 1))
+
+
+def _beyond_person(sums: xr.Dataset, values: xr.DataArray, there: xr.DataArray) -> xr.DataArray:
+    """What each image adds beyond the mean of its person, as large as over new images.
+
+    The image of a person with a single one cannot be compared with others of the person: it
+    varies as much as those of the others on average.
+    """
+    person, n = sums.person_of_unit, _images_of_person(sums)
+    mean = _added_up(values, person, "person").isel(person=person) / n
+    beyond = (values - mean) * np.sqrt(n / np.maximum(n - 1, 1))
+    typical = np.sqrt((beyond**2).where(n > 1).mean(UNIT))
+    return beyond.where((n > 1) | ~there | ~(n > 1).any(), typical)
+
+
+def _images_of_person(sums: xr.Dataset) -> xr.DataArray:
+    """How many images each image's person has, (unit,)."""
+    person = sums.person_of_unit
+    return person.copy(data=np.bincount(person)[person].astype(float))
+
+
+def count_alike(squares: xr.DataArray, total: xr.DataArray) -> xr.DataArray:
     """How many equal parts have this total and this sum of squares."""
-    return total**2 / squares if squares > 0 else 0.0
-
-
-class Contributions:
-    """What people add to the rates of one model; groups by number, the last number being all."""
-
-    def __init__(self, node: xr.Dataset) -> None:
-        self.values = {str(name): node[name].values for name in node.data_vars}
-        self.n_levels, self.n_groups = int(node.attrs["levels"]), int(node.attrs["groups"])
-        self.at_far_levels = node.attrs["level_of"] == "far"
-        self.of_worst_group = node.attrs["far_of"] != "all"
-        self.has_auc = bool(node.attrs["auc"])
-        self.fars: dict[tuple, Added] = {}  # that were computed
-        self.eer_points = self.n_levels + np.arange(self.n_groups + 1)
-
-    # --- units -----------------------------------------------------------------------------------
-
-    @cached_property
-    def gather(self) -> sparse.csr_array:
-        """(person, entry) adds up the entries of each person."""
-        person = self.values["person"]
-        ones = np.ones(len(person)), (person, np.arange(len(person)))
-        return sparse.csr_array(ones, shape=(int(person.max()) + 1, len(person)))
-
-    def by_person(self, entries: np.ndarray) -> np.ndarray:
-        """Sums of (entry,) over the entries of each person."""
-        return self.gather @ entries
-
-    def of_units(self, excess: np.ndarray, there: np.ndarray) -> np.ndarray:
-        """Influence of each unit, from what entries are above the mean; there: (entry,) who count.
-
-        The factor makes the sum of squares of a mean over K people unbiased.
-        """
-        n = np.count_nonzero(self.by_person(there))
-        return self.by_person(excess) * np.sqrt(n / max(n - 1, 1))
-
-    # --- FAR -------------------------------------------------------------------------------------
-
-    def pairs_of(self, g: int, h: int) -> np.ndarray:
-        """(entry, partner) whether such impostor pairs belong to groups g and h, or to all."""
-        group = self.values["group"]
-        partner = np.arange(self.n_groups + 1)
-        if g == self.n_groups:
-            return self.values["cells"][group] > 0
-        own = (group[:, None] == g) & (partner == h)
-        return own | ((group[:, None] == h) & (partner == g))
-
-    def cell_sums(self, name: str, g: int, h: int, point: int | None = None) -> float:
-        """A sum over pairs of people, of two groups or of all."""
-        table = self.values[name] if point is None else self.values[name][point]
-        if g == self.n_groups:
-            return float(np.triu(table * (self.values["cells"] > 0)).sum())
-        return float(table[g, h])
-
-    def far(self, point: int, g: int, h: int) -> Added:
-        """FAR between two groups, or of all, at a fixed threshold."""
-        if (point, g, h) not in self.fars:
-            self.fars[point, g, h] = self._far(point, g, h)
-        return self.fars[point, g, h]
-
-    def _far(self, point: int, g: int, h: int) -> Added:
-        pairs = self.pairs_of(g, h)
-        accepted = (self.values["accepted"][point] * pairs).sum(1)
-        compared = (self.values["compared"] * pairs).sum(1)
-        total = compared.sum() / 2  # each pair stands with both of its entries
-        if total == 0:
-            return self._nothing()
-        rate = accepted.sum() / 2 / total
-        influence = self.of_units((accepted - rate * compared) / total, compared)
-        noise = self.far_noise(point, (g, h), (g, h), (rate, rate), (total, total))
-        square = self.cell_sums("accepted_square", g, h, point)
-        return Added(
-            rate=rate,
-            influence=influence,
-            noise=noise,
-            least=noise,
-            seen=count_alike(square, rate * total),
-            units=self.cell_sums("people_pairs", g, h),
-            comparisons=self.cell_sums("impostor_pairs", g, h),
-            people=np.count_nonzero(self.by_person(compared)),
-            own_errors=self.by_person(accepted),
-        )
-
-    def far_noise(self, point: int, one, other, rates, totals) -> float:
-        """Covariance of two FARs from pairs of people alone: Σ m (a - F) m' (a - F').
-
-        one, other: pairs of groups, of which one contains the other or is equal to it.
-        """
-        inner = one if one[0] < self.n_groups else other
-        squares = self.cell_sums("accepted_square", *inner, point)
-        cross = self.cell_sums("accepted_cross", *inner, point)
-        whole = self.cell_sums("compared_square", *inner)
-        both = squares - (rates[0] + rates[1]) * cross + rates[0] * rates[1] * whole
-        return float(both / (totals[0] * totals[1]))
-
-    # --- FRR -------------------------------------------------------------------------------------
-
-    def frr(self, point: int, g: int) -> Added:
-        """FRR of a group, or of all, at a fixed threshold."""
-        here = self.entries_of(g)
-        rejected = self.values["rejected"][point] * here
-        genuine = self.values["genuine"] * here
-        total = genuine.sum()
-        if total == 0:
-            return self._nothing()
-        rate = rejected.sum() / total
-        influence = self.of_units((rejected - rate * genuine) / total, genuine)
-        return Added(
-            rate=rate,
-            influence=influence,
-            noise=0.0,
-            least=0.0,
-            **self.genuine_errors(rejected, genuine, g),
-        )
-
-    def genuine_errors(self, rejected: np.ndarray, genuine: np.ndarray, g: int) -> dict:
-        """Who errs among the people with genuine pairs."""
-        errors = self.by_person(rejected)
-        people = np.count_nonzero(self.by_person(genuine))
-        return {
-            "seen": count_alike((errors**2).sum(), errors.sum()),
-            "units": people,
-            "comparisons": float((self.values["genuine_pairs"] * self.entries_of(g)).sum() / 2),
-            "people": people,
-            "own_errors": errors,
-        }
-
-    def entries_of(self, g: int) -> np.ndarray:
-        """(entry,) whether it belongs to a group, or to all."""
-        group = self.values["group"]
-        return np.ones(len(group), bool) if g == self.n_groups else group == g
-
-    def _nothing(self) -> Added:
-        """A rate without comparisons."""
-        nobody = np.zeros(self.gather.shape[0])
-        return Added(np.nan, nobody, 0.0, 0.0, 0.0, 0.0, 0.0, 0, nobody)
-
-    # --- at FAR levels, at the EER, over the curve -----------------------------------------------
-
-    def at_level(self, rate: str, point: int, g: int, h: int, fixed_threshold: bool) -> Added:
-        """FAR or FRR at a level, with the error of its threshold unless that is fixed."""
-        added = self.far(point, g, h) if rate == "far" else self.frr(point, g)
-        if fixed_threshold or not self.at_far_levels or np.isnan(added.rate):
-            return added
-        leader = self._leader(point)
-        if rate == "far" and (g, h) == (leader, leader):
-            return added  # the rate that the threshold holds: what it would be at a fixed one
-        reference = self.far(point, leader, leader)
-        if not reference.rate > 0:
-            return added
-        slope = self.slope(rate, g, h, leader, reference)
-        share = slope / reference.rate
-        influence = added.influence - share * reference.influence
-        noise = added.noise + share**2 * reference.noise
-        if rate == "far" and self._overlap((g, h), leader):
-            total = self._total(g, h), self._total(leader, leader)
-            rates = added.rate, reference.rate
-            common = self.far_noise(point, (g, h), (leader, leader), rates, total)
-            noise -= 2 * share * common
-        least = max(added.least, float(added.influence @ added.influence) / 2)
-        least = added.least if rate == "far" else least
-        return replace(added, influence=influence, noise=noise, least=least)
-
-    def _overlap(self, cell: tuple[int, int], leader: int) -> bool:
-        """Whether pairs of a cell are among those whose FAR the threshold keeps."""
-        return leader == self.n_groups or cell == (leader, leader)
-
-    def _total(self, g: int, h: int) -> float:
-        """Weight of all impostor pairs of a cell."""
-        return float((self.values["compared"] * self.pairs_of(g, h)).sum() / 2)
-
-    def _leader(self, point: int) -> int:
-        """Whose FAR the threshold keeps to the level: all, or the group with the highest FAR."""
-        if not self.of_worst_group:
-            return self.n_groups
-        rates = [self.far(point, g, g).rate for g in range(self.n_groups)]
-        return int(np.nanargmax(rates))
-
-    def curve(self, rate: str, g: int, h: int) -> np.ndarray:
-        """A rate along the data's own curve, (place,)."""
-        if rate == "frr":
-            return self.values["curve_frr"][:, g]
-        if g == self.n_groups:
-            return self.values["curve_far_all"]
-        return self.values["curve_far"][:, g, h]
-
-    def window(self, far: Added) -> float:
-        """Width of the window of the slope to either side, in log FAR: two standard deviations."""
-        return float(np.clip(2 * np.sqrt(far.variance) / max(far.rate, TINY), *WIDTHS))
-
-    def slope(self, rate: str, g: int, h: int, leader: int, far: Added) -> float:
-        """d rate / d log FAR, of the FAR that the threshold keeps."""
-        width = self.window(far)
-        logs = np.log(np.maximum(self.curve("far", leader, leader), TINY))
-        ends = np.log(far.rate) + np.array([-width, width])
-        order = np.argsort(logs, kind="stable")
-        values = np.interp(ends, logs[order], self.curve(rate, g, h)[order])
-        ends = np.clip(ends, logs[order][0], logs[order][-1])
-        return float((values[1] - values[0]) / max(ends[1] - ends[0], 1e-9))
-
-    def threshold(self, point: int) -> Added:
-        """The threshold of a FAR level, which rises where a person adds to the FAR."""
-        leader = self._leader(point)
-        far = self.far(point, leader, leader)
-        logs = np.log(np.maximum(self.curve("far", leader, leader), TINY))
-        order = np.argsort(logs, kind="stable")
-        ends = np.log(max(far.rate, TINY)) + self.window(far) * np.array([-1, 1])
-        ends = np.clip(ends, logs[order][0], logs[order][-1])
-        values = np.interp(ends, logs[order], self.values["curve_threshold"][order])
-        falls = (values[0] - values[1]) / max(ends[1] - ends[0], 1e-9)
-        influence = falls * far.influence / max(far.rate, TINY)
-        return replace(far, rate=float(self.values["threshold"][point]), influence=influence)
-
-    def eer(self, g: int) -> Added:
-        """EER of a group, or of all: the rates at the crossing, weighted by each other's slope."""
-        point = int(self.eer_points[g])
-        far, frr = self.far(point, g, g), self.frr(point, g)
-        if np.isnan(far.rate) or np.isnan(frr.rate):
-            return self._nothing()
-        logs = np.log(np.maximum(self.curve("far", g, g), TINY))
-        order = np.argsort(logs, kind="stable")
-        ends = np.log(max(far.rate, TINY)) + self.window(far) * np.array([-1, 1])
-        falls = np.diff(np.exp(np.clip(ends, logs[order][0], logs[order][-1])))[0]
-        rises = -np.diff(np.interp(ends, logs[order], self.curve("frr", g, g)[order]))[0]
-        share = falls / (falls + rises) if falls + rises > 0 else 0.5  # of FRR's deviation
-        return replace(
-            frr,
-            rate=float(self.values["rate"][point]),
-            influence=share * frr.influence + (1 - share) * far.influence,
-            noise=share**2 * frr.noise + (1 - share) ** 2 * far.noise,
-            least=(1 - share) ** 2 * far.least,
-        )
-
-    def auc(self, g: int) -> Added:
-        """1 - AUC of a group, or of all: the probability that an impostor pair scores higher."""
-        point = int(self.eer_points[-1]) + 1 + g
-        far, frr = self.far(point, g, g), self.frr(point, g)
-        if np.isnan(far.rate) or np.isnan(frr.rate):
-            return self._nothing()
-        influence = far.influence + frr.influence
-        return replace(frr, influence=influence, noise=frr.noise + far.noise, least=far.least)
+    return (total**2 / squares).where(squares > 0, 0.0)

@@ -6,165 +6,148 @@ A rate p whose variance over new people is v is worth n = p (1 - p) / v independ
 variance is too small, and n is drawn towards the number of people (`effective_number`).
 """
 
-import json
-
 import numpy as np
 import xarray as xr
 from scipy import stats
+from scipy.special import ndtri, stdtrit
 
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    MODEL,
-    REFERENCE_GROUP,
-    THRESHOLD_LEVEL,
-    require,
-    require_one_of,
-)
-from frkit.intervals.contributions import (
-    NEW_PEOPLE,
-    TARGETS,
-    Added,
-    Contributions,
-)
-from frkit.intervals.these_people import TheseImages
+from frkit.intervals.contributions import UNIT, Added, contributions
+from frkit.intervals.reading import provenance
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, rates_read
 
 UNSEEN = 2  # units with errors that are supposed beside those that were seen
 RATES = (
     "far", "frr", "far_group", "frr_group", "far_cross", "eer", "eer_group", "auc", "auc_group",
 )  # fmt: skip
+MOVED = (*RATES, "threshold")  # what people move
+STEP = 1e-4  # share of what a unit adds by which rates are moved
 
 
-def effective_number(added: Added, level: float = 0.95) -> float:
-    """Independent comparisons that a rate is worth.
+def effective_number(added: Added, level: float = 0.95) -> xr.DataArray:
+    """Independent comparisons that a rate is worth: n = p (1 - p) / v.
 
     added: what each unit (a person, or an image) adds to the rate. The last factor lets a normal
     quantile stand for that of t, of as many people.
     """
-    rate, n = added.rate, added.comparisons
-    if added.variance > 0 and 0 < rate < 1:
-        n = min(rate * (1 - rate) / added.variance, n)
-    if added.units < n:  # what was not seen may be all comparisons of a unit
-        n *= (added.units / n) ** (UNSEEN / (added.seen + UNSEEN))
+    rate, variance, n = added.rate, added.variance, added.comparisons
+    has_errors = (variance > 0) & (rate > 0) & (rate < 1)
+    n = xr.where(has_errors, np.minimum(rate * (1 - rate) / variance, n), n)
+    n = drawn_to_units(n, added.units, added.seen)
     tail = (1 + level) / 2
-    few_people = stats.norm.ppf(tail) / stats.t.ppf(tail, max(added.people - 1, 1))
-    return n * few_people**2
+    return n * (ndtri(tail) / stdtrit(np.maximum(added.people - 1, 1), tail)) ** 2
 
 
-def jeffreys(rate: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+def drawn_to_units(n, units, seen):
+    """An effective number, where some units with errors were not seen: n (U/n)^(2 / (seen + 2)).
+
+    What was not seen may be all comparisons of a unit.
+    """
+    return xr.where(units < n, n * (units / n) ** (UNSEEN / (seen + UNSEEN)), n)
+
+
+def jeffreys(rate, n, level: float) -> tuple:
     """Ends of Jeffreys' interval of a rate with n comparisons (Brown, Cai & DasGupta 2001)."""
     tail = (1 - level) / 2
     errors, others = rate * n + 0.5, (1 - rate) * n + 0.5
-    lower = np.where(rate > 0, stats.beta.ppf(tail, errors, others), 0.0)
-    upper = np.where(rate < 1, stats.beta.ppf(1 - tail, errors, others), 1.0)
-    unknown = np.isnan(rate) | np.isnan(n)
-    return np.where(unknown, np.nan, lower), np.where(unknown, np.nan, upper)
+    lower = xr.apply_ufunc(stats.beta.ppf, tail, errors, others)
+    upper = xr.apply_ufunc(stats.beta.ppf, 1 - tail, errors, others)
+    return xr.where(rate == 0, 0 * errors, lower), xr.where(rate == 1, 0 * errors + 1, upper)
 
 
 def effective_rates(
     evaluation: xr.DataTree,
     name: str,
     target: str,
-    *,
     level: float = 0.95,
+    *,
     fixed_threshold: bool = False,
 ) -> xr.Dataset:
-    """Estimate, `n_effective`, `variance` and `people` of a rate, over the rate's own dims.
+    """Jeffreys' interval of a rate with `n_effective`, its effective number of comparisons.
 
     fixed_threshold: whether the threshold is taken as it was found, as where groups are compared.
     """
-    estimate = evaluation["empirical"][name]
-    found = added_to(evaluation, name, target, fixed_threshold=fixed_threshold)
-
-    def table(read) -> xr.DataArray:
-        values = np.array([read(added) for added in found.ravel()], float)
-        return xr.DataArray(values.reshape(found.shape), estimate.coords, estimate.dims)
-
-    return xr.Dataset(
-        {
-            "estimate": estimate.drop_attrs(),
-            "n_effective": table(lambda added: effective_number(added, level)),
-            "variance": table(lambda added: added.variance),
-            "people": table(lambda added: added.people),
-        }
-    ).where(estimate.notnull())
+    rate = evaluation["empirical"][name].drop_attrs()
+    added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = effective_number(added, level).transpose(*rate.dims).where(rate.notnull())
+    lower, upper = jeffreys(rate, n, level)
+    ends = {"estimate": rate, "n_effective": n, "lower": lower, "upper": upper}
+    return xr.Dataset(ends)
 
 
-def contributions_of(evaluation: xr.DataTree, target: str, model: int | None) -> Contributions:
-    """What people add to the rates of an evaluation, or of one of its models."""
-    require_one_of("target", target, TARGETS)
-    require(
-        "people" in evaluation.children,
-        "this evaluation does not say what people add to its rates: make it with fk.evaluate, "
-        "without scheme 'pair' for known people, or name a method that reads replicates",
-    )
-    node = evaluation["people"].to_dataset()
-    node = node if model is None else node.isel({MODEL: model})
-    if target == NEW_PEOPLE:
-        return Contributions(node)
-    require(
-        bool(node.attrs["complete"]),
-        "target='these people' needs every image compared with every other, without failures, but "
-        "these scores are no whole square: take target='new people'",
-    )
-    return TheseImages(node)
+# --- functions of rates --------------------------------------------------------------------------
 
 
-def added_to(
-    evaluation: xr.DataTree, name: str, target: str, *, fixed_threshold: bool = False
-) -> np.ndarray:
-    """What units add to a rate: an array of `Added` over the rate's dims."""
-    estimate = evaluation["empirical"][name]
-    models = range(estimate.sizes[MODEL]) if MODEL in estimate.dims else [None]
-    people = [contributions_of(evaluation, target, model) for model in models]
-    numbers = _numbers_of_labels(evaluation, estimate)
-    out = np.empty(estimate.shape, object)
-    for place in np.ndindex(out.shape):
-        at = dict(zip(estimate.dims, place, strict=True))
-        number = {dim: every[at.get(dim, 0)] for dim, every in numbers.items()}
-        level = number.get(FAR_LEVEL, number.get(THRESHOLD_LEVEL))
-        group = number.get(GROUP, people[0].n_groups)
-        partner = number.get(REFERENCE_GROUP, group)
-        model = people[at.get(MODEL, 0)]
-        out[place] = _read(model, name, level, group, partner, fixed_threshold)
-    return out
+def linearised_interval(
+    evaluation: xr.DataTree, chosen: Measure, level: float, target: str
+) -> xr.Dataset:
+    """Estimate ± t standard errors on the measure's scale."""
+    result = linearised(evaluation, chosen, target)
+    forth, back = SCALES[chosen.scale]
+    reach = stdtrit(result.df, (1 + level) / 2) * result.se
+    middle = forth(result.estimate)
+    ends = {"lower": back(middle - reach), "upper": back(middle + reach)}
+    return result[["estimate"]].assign(ends)
 
 
-def _numbers_of_labels(evaluation: xr.DataTree, estimate: xr.DataArray) -> dict:
-    """The numbers that levels and groups of a rate have among those that were evaluated.
+def linearised(evaluation: xr.DataTree, chosen: Measure, target: str) -> xr.Dataset:
+    """Estimate of a function of rates; what units add to it and `se`, on its scale; and `df`.
 
-    A part of an evaluation may have fewer of them, or in another order.
+    All rates are moved a little the way that each unit moves them: what the measure does then is
+    what the unit adds to it (the delta method). The noise of single pairs of people is in it twice,
+    so that intervals are rather too wide.
     """
-    known = json.loads(evaluation.attrs["provenance"])
-    name, numbers = str(estimate.name), {}
-    require(
-        name.startswith(("eer", "auc")) or {FAR_LEVEL, THRESHOLD_LEVEL} & {*estimate.coords},
-        "this part of an evaluation does not say of which level it is: select one without drop=True",
-    )
-    for dim in (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP):
-        if dim not in estimate.coords:
-            continue
-        labels, every = np.atleast_1d(estimate[dim].values).tolist(), known.get(dim, [])
-        unknown = [label for label in labels if label not in every]
-        require(
-            not unknown,
-            f"this evaluation was made at other labels of {dim} than {unknown}: pass what "
-            "evaluate(...) returned, or a part of it",
-        )
-        numbers[dim] = [every.index(label) for label in labels]
-    if not name.endswith(("_group", "_cross")):
-        numbers.pop(GROUP, None)
-    if not name.endswith("_cross"):
-        numbers.pop(REFERENCE_GROUP, None)
-    return numbers
+    data, moved, people = evaluation["empirical"].to_dataset(), {}, []
+    forth, _ = SCALES[chosen.scale]
+    for name in rates_read(chosen, data, MOVED):
+        added = contributions(evaluation, name, target)
+        people.append(added.people.values.flat[0])
+        moved[name] = data[name] + STEP * signed_influence(evaluation, name, added)
+    estimate = chosen(data)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        middle = forth(estimate)
+        of_units = (forth(chosen(data.assign(moved))) - middle) / STEP
+    of_units = of_units.where(np.isfinite(of_units))
+    result = {"estimate": estimate, "of_units": of_units, "df": max(people[0] - 1, 1)}
+    return xr.Dataset({**result, "se": standard_error(of_units, middle)})
 
 
-def _read(people: Contributions, name: str, level, group: int, partner: int, fixed: bool) -> Added:
-    """What units add to one rate of one model."""
+def standard_error(of_units: xr.DataArray, middle: xr.DataArray) -> xr.DataArray:
+    """Root of the sum of squares of what units add; NaN where the estimate has no finite value."""
+    return np.sqrt((of_units**2).sum(UNIT)).where(np.isfinite(middle))
+
+
+def signed_influence(evaluation: xr.DataTree, name: str, added: Added) -> xr.DataArray:
+    """What units add to a variable, (unit, ...); where 1 - AUC rises, the AUC falls."""
+    falls = name.startswith("auc")
     if name == "threshold":
-        return people.threshold(level)
-    if name.startswith("eer"):
-        return people.eer(group)
-    if name.startswith("auc"):
-        return people.auc(group)
-    return people.at_level(name[:3], level, group, partner, fixed)
+        falls = provenance(evaluation)["distance"]
+    dims = evaluation["empirical"][name].dims
+    return (-1 if falls else 1) * added.influence.transpose(UNIT, *dims)
+
+
+def logarithm(values: xr.DataArray) -> xr.DataArray:
+    """The logarithm, with log 0 = -inf said without NumPy's warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+SCALES = {  # on which a measure is compared, and the way back
+    LOG_SCALE: (logarithm, np.exp),
+    IDENTITY_SCALE: (np.positive, np.positive),
+}
+
+
+# --- old name ------------------------------------------------------------------------------------
+
+
+def added_to(evaluation, name: str, target: str, *, fixed_threshold: bool = False) -> np.ndarray:
+    """`contributions`, place by place: an array of `Added`, each of one rate."""
+    added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold)
+    arrays = {key: value for key, value in vars(added).items() if key != "repeats"}
+    out = np.empty(added.rate.shape, object)
+    for place in np.ndindex(out.shape):
+        index = dict(zip(added.rate.dims, place, strict=True))
+        single = {key: value.isel(index, drop=True) for key, value in arrays.items()}
+        out[place] = Added(**single)
+    return out

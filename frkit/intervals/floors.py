@@ -2,53 +2,34 @@
 
 Three ways to such a model: binomial draws of equal rates with the groups' effective numbers of
 comparisons; where other things than rates are read, replicates whose group rates are divided by
-their centre (`made_fair`); and people dealt to groups at random (`deal`), for whole score
-distributions and for N-Sigma.
+their centre (`made_fair`); and people dealt to groups at random (`frkit.intervals.deals`), for
+whole score distributions and for N-Sigma.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from frkit.base import (
-    GENUINE,
-    GROUP,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    PAIR,
-    PROBE,
-    REFERENCE,
-    REPLICATE,
-    SCORE_BIN,
-    UNKNOWN,
-    InputError,
-    require,
-    require_inside,
+from frkit.base import GROUP, REPLICATE, InputError, require, require_inside, require_one_of
+from frkit.intervals.bands import AnyMeasure
+from frkit.intervals.contributions import TARGETS
+from frkit.intervals.deals import (  # noqa: F401
+    DEALT,
+    PeopleDealt,
+    deal,
+    deal_pairs,
+    deal_people,
+    generators,
+    grouped_people,
 )
-from frkit.evaluation.evaluate import evaluate_parts
-from frkit.intervals.bands import AnyMeasure, quantiles
-from frkit.intervals.contributions import NEW_PEOPLE
-from frkit.intervals.equality import equal_draws, lines_of
-from frkit.intervals.reading import attributes, warn_of, with_resolved
-from frkit.measures.registry import Measure
+from frkit.intervals.equality import equal_draws, rates_of_line
+from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
+from frkit.intervals.replicates import quantiles
+from frkit.measures.registry import GROUP_RATES, Measure
 from frkit.measures.registry import measure as find_measure
-from frkit.scores.groups import People, labels_of_sides, people
 
-RATES = (
-    "far_group",
-    "frr_group",
-    "far_cross",
-    "eer_group",
-    "impostor_sd_group",
-    "genuine_sd_group",
-)
-PLACES = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
-DEAL = "deal"
-DEALT = "dealt"  # the node of an evaluation whose people, or scores, were dealt to groups
+SHIFTED = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")  # to be fair
+SCALED = (*GROUP_RATES, "impostor_sd_group", "genuine_sd_group", "auc_group")
+MADE_FAIR = (*SCALED, *SHIFTED)
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # what `p` is worth as a test
     "rates": "the chi-square test of equal rates (Rao & Scott 1984)",
@@ -73,12 +54,15 @@ def fair_floor(
 
     Parameters
     ----------
-    evaluation : what `evaluate(..., by=...)` or `indices.evaluate` returned.
-    measure : a disparity measure: a registered name such as "frr_max_geomean", or one registered by
-        you with `fair=`. AUCs are made fair through 1 - AUC; means of scores and thresholds by a
-        shift.
-    target : "new people" (default) or "these people", as in `band`.
-    level : the quantile of the floor that is given as `limit`, in (0, 1).
+    evaluation : xr.DataTree
+        What `evaluate(..., by=...)` or `indices.evaluate` returned.
+    measure : str or callable
+        A disparity measure: a registered name such as "frr_max_geomean", or one registered by you
+        with `fair=`. AUCs are made fair through 1 - AUC; means of scores and thresholds by a shift.
+    target : {"new people", "these people"}, optional
+        As in `band`.
+    level : float
+        The quantile of the floor that is given as `limit`, in (0, 1).
 
     Returns
     -------
@@ -120,12 +104,11 @@ def fair_floor(
         f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with "
         "fair=",
     )
-    known = isinstance(evaluation, xr.DataTree) and "empirical" in evaluation.children
-    require(known, "this is no evaluation: pass what evaluate or indices.evaluate returned")
-    data = evaluation["empirical"].to_dataset()
-    estimate = chosen(data)  # says what it lacks
     target = NEW_PEOPLE if target is None else target
-    about, more = None, {}
+    require_one_of("target", target, TARGETS)
+    data = data_of(evaluation)
+    estimate = chosen(data)  # says what it lacks
+    about, test = {}, {}
     if chosen.dealt:
         require(
             DEALT in evaluation.children,
@@ -133,57 +116,58 @@ def fair_floor(
             "scores: make the evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
         )
         draws, size = chosen(evaluation[DEALT].to_dataset()), evaluation[DEALT].attrs["dealt"]
-    elif "people" in evaluation.children and lines_of(chosen, data):
-        draws, more = equal_draws(evaluation, chosen, target)
-        about, size = target, "rates"
+    elif "people" in evaluation.children and rates_of_line(chosen, data):
+        draws, test = equal_draws(evaluation, chosen, target)
+        about, size = {"target": target}, "rates"
     else:
-        draws, size = _of_fair(evaluation, chosen), "replicates"
-    result = against(estimate, draws, chosen.fair, level).assign(more)
+        draws, size = _of_fair_replicates(evaluation, chosen), "replicates"
+    result = against(estimate, draws, chosen.fair, level).assign(test)
     result = with_resolved(result, chosen, evaluation)
-    result.attrs = attributes(evaluation, chosen, "fair floor", level, about)
-    result.attrs["size"] = SIZES[size]
+    attrs = {"level": level, "size": SIZES[size], **about}
+    result = labelled(result, evaluation, chosen, "fair floor", **attrs)
     warn_of(evaluation, chosen, result)
     return result
 
 
-def _of_fair(evaluation: xr.DataTree, chosen: Measure) -> xr.DataArray:
+def _of_fair_replicates(evaluation: xr.DataTree, chosen: Measure) -> xr.DataArray:
     """The measure of replicates of a model whose groups are all alike."""
     require(
         "replicates" in evaluation.children,
         f"the floor of {chosen.name!r} needs replicates: evaluate(..., resampling=Resampling(...))",
     )
-    fair = made_fair(
-        *(evaluation[node].to_dataset() for node in ("empirical", "vstatistic", "replicates"))
-    )
+    nodes = ("empirical", "vstatistic", "replicates")
+    fair = made_fair(*(evaluation[node].to_dataset() for node in nodes))
     require(
-        set(fair.data_vars) & {*RATES, *PLACES, "auc_group"},
+        {*fair} & {*MADE_FAIR},
         "a floor needs groups: evaluate with by='the name of an attribute'",
     )
     try:
         return chosen(fair)
     except (KeyError, AttributeError) as error:
-        known = ", ".join((*RATES, *PLACES, "auc_group"))
-        message = f"{chosen.name!r} reads {error.args[0]}, which cannot be made fair; a floor is known for {known}"
+        message = (
+            f"{chosen.name!r} reads {error.args[0]}, which cannot be made fair; a floor is known "
+            f"for {', '.join(MADE_FAIR)}"
+        )
         raise InputError(message) from error
 
 
 def made_fair(data: xr.Dataset, centre: xr.Dataset, replicates: xr.Dataset) -> xr.Dataset:
-    """Replicates in which groups no longer differ: what has no groups is kept, what cannot be made fair left out."""
-    kept = {name: value for name, value in replicates.items() if GROUP not in value.dims}
+    """Replicates in which groups no longer differ; what cannot be made fair is left out."""
+    fair = {name: value for name, value in replicates.items() if GROUP not in value.dims}
     with np.errstate(divide="ignore", invalid="ignore"):
-        for name in set(replicates.data_vars) & set(
-            RATES
-        ):  # a group without an error has no noise to be seen: NaN
-            fair = replicates[name] / centre[name].where(centre[name] > 0) * _common(data[name])
-            kept[name] = fair if "_sd_" in name else fair.clip(max=1)
-        for name in set(replicates.data_vars) & set(PLACES):
-            kept[name] = replicates[name] - centre[name] + _common(data[name])
-        if "auc_group" in replicates:
-            ratio = (1 - replicates.auc_group) / (1 - centre.auc_group)
-            kept["auc_group"] = 1 - ratio * (1 - _common(data.auc_group))
-        if "frr_group" in kept and "frr" in kept:
-            kept["frr"] = replicates.frr / centre.frr * _common(data.frr_group)
-    return xr.Dataset(kept, coords=replicates.coords)
+        for name in {*replicates} & {*MADE_FAIR}:
+            drawn, middle, common = replicates[name], centre[name], _common(data[name])
+            if name in SHIFTED:
+                fair[name] = drawn - middle + common
+            elif name == "auc_group":
+                fair[name] = 1 - (1 - drawn) / (1 - middle) * (1 - common)
+            else:  # a group without an error has no noise to be seen: NaN
+                fair[name] = drawn / middle.where(middle > 0) * common
+                if name in GROUP_RATES:
+                    fair[name] = fair[name].clip(max=1)
+        if "frr_group" in fair and "frr" in fair:
+            fair["frr"] = replicates.frr / centre.frr * _common(data.frr_group)
+    return xr.Dataset(fair, coords=replicates.coords)
 
 
 def _common(rates: xr.DataArray) -> xr.DataArray:
@@ -191,172 +175,13 @@ def _common(rates: xr.DataArray) -> xr.DataArray:
     return rates.mean([dim for dim in rates.dims if str(dim).endswith(GROUP)])
 
 
-def against(
-    estimate: xr.DataArray, replicates: xr.DataArray, fair: float, level: float
-) -> xr.Dataset:
-    """Quantiles of the floor, counted away from the fair value, and how much of it reaches the estimate."""
-    away = -1.0 if float((replicates - fair).where(np.isfinite(replicates)).sum()) < 0 else 1.0
-    distance = away * (replicates - fair)
+def against(estimate: xr.DataArray, draws: xr.DataArray, fair: float, level: float) -> xr.Dataset:
+    """Quantiles of the floor, away from the fair value, and how much of it reaches the estimate."""
+    away = -1.0 if float((draws - fair).where(np.isfinite(draws)).sum()) < 0 else 1.0
+    distance = away * (draws - fair)
     median, limit = (fair + away * end for end in quantiles(distance, (0.5, level)))
-    known = distance.notnull()
-    reached = ((distance >= away * (estimate - fair) - TIE) & known).sum(REPLICATE)
-    n = known.sum(REPLICATE)
+    reached = (distance >= away * (estimate - fair) - TIE).sum(REPLICATE)
+    n = distance.notnull().sum(REPLICATE)
     p = ((1 + reached) / (1 + n)).where(estimate.notnull() & (n > 0))
-    n_nonfinite = (~np.isfinite(replicates)).sum(REPLICATE)
-    return xr.Dataset(
-        {"estimate": estimate, "median": median, "limit": limit, "p": p, "n_nonfinite": n_nonfinite}
-    )
-
-
-# --- people dealt to groups ----------------------------------------------------------------------------------
-
-
-def deal(code: np.ndarray, rng: np.random.Generator, kind: np.ndarray | int = 0) -> np.ndarray:
-    """Codes of groups, dealt anew within each kind; who is in no group (-1) stays there."""
-    dealt, kind = code.copy(), np.where(code < 0, -1, kind)
-    for same in np.unique(kind[code >= 0]):
-        dealt[kind == same] = rng.permutation(code[kind == same])
-    return dealt
-
-
-def generators(deals: int, seed: int) -> list[np.random.Generator]:
-    """One generator for each deal: the first of many deals are the deals of few."""
-    return [
-        np.random.Generator(np.random.SFC64(child))
-        for child in np.random.SeedSequence((seed, 1)).spawn(deals)
-    ]
-
-
-def grouped_people(who: People) -> tuple[np.ndarray, np.ndarray]:
-    """The person of each image, as a number, and the group of each person, as a code; -1 is no group."""
-    group = who.group[np.unique(who.identity, return_index=True)[1]]
-    return who.identity_code, np.where(group == UNKNOWN, -1, np.searchsorted(who.groups, group))
-
-
-@dataclass(frozen=True, eq=False)
-class PeopleDealt:
-    """Deals in the form of a resampling scheme: replicate d K + g holds the people of group g in deal d, once.
-
-    owner: the person of each image, (image,). dealt: the group of each person in each deal, (deal, person). together:
-    the groups of each of K replicates, where these are not the groups one by one.
-    """
-
-    owner: np.ndarray
-    dealt: np.ndarray
-    seed: int
-    together: tuple[tuple[int, ...], ...] | None = None
-    scheme: ClassVar[str] = "deal"
-    strata: ClassVar[None] = None
-
-    @property
-    def n(self) -> int:
-        """Replicates."""
-        return len(self.dealt) * len(self.groups)
-
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of each replicate of a deal."""
-        return self.together or tuple((group,) for group in range(int(self.dealt.max()) + 1))
-
-    def target(self, _n_identities: int) -> str:
-        """What these replicates are about, in words."""
-        return "groups dealt at random"
-
-    def weights(self, identity, image=None, strata=None, person=None) -> xr.Dataset:
-        """Counts of every replicate, as `Resampling.weights` gives them, for the same images in the same order."""
-        names, first = np.unique(identity, return_index=True)
-        group = self.dealt[:, self.owner[first]]
-        held = np.stack([np.isin(group, groups) for groups in self.groups], 1)
-        counts = held.reshape(self.n, len(names)).astype(np.uint16)
-        images = np.ones((self.n, len(identity)), np.uint16)
-        dims = {
-            "identity_count": ((REPLICATE, IDENTITY), counts),
-            "image_count": ((REPLICATE, IMAGE), images),
-        }
-        return xr.Dataset(dims, coords={IDENTITY: names})
-
-
-def deal_people(
-    scores: xr.DataArray, by, varying: str, deals: int, seed: int, **options
-) -> xr.Dataset:
-    """Tallies of all deals of a tensor, from one sweep: the variables of a node over (replicate, group)."""
-    who = people(scores, by, varying)
-    owner, code = grouped_people(who)
-    dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
-    found = evaluate_parts(
-        who.relabel(scores), resampling=PeopleDealt(owner, dealt, seed), **options
-    )
-    nodes = found["replicates"].to_dataset()
-    tallies = nodes[
-        [name for name in nodes if name.split("_")[0] in ("genuine", "impostor", "images")]
-    ]
-    pairs = pd.MultiIndex.from_product([range(deals), who.groups], names=[DEAL, GROUP])
-    by_group = tallies.assign_coords(
-        xr.Coordinates.from_pandas_multiindex(pairs, REPLICATE)
-    ).unstack(REPLICATE)
-    return by_group.rename({DEAL: REPLICATE} | {name: f"{name}_group" for name in tallies})
-
-
-def deal_pairs(
-    scores: xr.DataArray, by, deals: int, seed: int, bins: int, images: xr.DataArray
-) -> xr.Dataset:
-    """Tallies of all deals of a pair list: a pair goes with the person of its probe, or, without people, alone.
-
-    Without people every group keeps its numbers of genuine and of impostor scores. images: of each group, which stay.
-    """
-    labels = labels_of_sides(scores, by)
-    keep = (labels[0] == labels[1]) & (labels[0] != UNKNOWN)
-    if PROBE in scores.coords:
-        keep &= scores[PROBE].values != scores[REFERENCE].values
-    scores = scores.isel({PAIR: keep})
-    groups, code = np.unique(labels[0][keep], return_inverse=True)
-    genuine, owner = scores[GENUINE].values.astype(bool), f"{PROBE}_{IDENTITY}"
-    if owner in scores.coords:
-        unit, kind = np.unique(scores[owner].values, return_inverse=True)[1], 0
-    else:
-        unit, kind = np.arange(len(code)), genuine.astype(int)
-    code_of_unit = np.zeros(unit.max() + 1, int)
-    code_of_unit[unit] = code
-    dims = {name: (MODEL, GROUP) for name in ("pairs", "mean", "sd")} | {
-        "histogram": (MODEL, SCORE_BIN, GROUP)
-    }
-    kinds, models = (
-        {"genuine": genuine, "impostor": ~genuine},
-        np.atleast_2d(scores.transpose(..., PAIR).values),
-    )
-
-    def tallied(code: np.ndarray) -> xr.Dataset:
-        found = {}
-        for kind, own in kinds.items():
-            each = zip(
-                *(_of_kind(score[own], code[own], len(groups), bins) for score in models),
-                strict=True,
-            )
-            found |= {
-                f"{kind}_{name}_group": (dims[name], np.array(values))
-                for name, values in zip(dims, each)
-            }
-        return xr.Dataset(found)
-
-    each = [tallied(deal(code_of_unit, rng, kind)[unit]) for rng in generators(deals, seed)]
-    tallies = xr.concat(each, REPLICATE).assign_coords(
-        {GROUP: groups, SCORE_BIN: (np.arange(bins) + 0.5) / bins}
-    )
-    tallies = (
-        tallies.assign_coords({MODEL: scores[MODEL]})
-        if MODEL in scores.dims
-        else tallies.isel({MODEL: 0})
-    )
-    return tallies.assign(images_group=images)
-
-
-def _of_kind(
-    score: np.ndarray, code: np.ndarray, n_groups: int, bins: int
-) -> tuple[np.ndarray, ...]:
-    """The four tallies of the genuine, or of the impostor, pairs of one model."""
-    many = np.bincount(code, minlength=n_groups)
-    cell = np.minimum((score * bins).astype(int), bins - 1) * n_groups + code
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean, square = (np.bincount(code, score**power, n_groups) / many for power in (1, 2))
-        histogram = np.bincount(cell, minlength=bins * n_groups).reshape(bins, n_groups) / many
-    return many.astype(float), mean, np.sqrt(np.maximum(square - mean**2, 0)), histogram
+    ends = {"estimate": estimate, "median": median, "limit": limit, "p": p}
+    return xr.Dataset({**ends, "n_nonfinite": (~np.isfinite(draws)).sum(REPLICATE)})

@@ -1,53 +1,35 @@
-"""What an interval needs to know of an evaluation: a measure on its nodes, its provenance, its cautions."""
+"""What an interval says about itself: what made its evaluation, whom it is about, its cautions."""
 
 import json
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
 
-import numpy as np
 import xarray as xr
 
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    MODEL,
-    REPLICATE,
-    THRESHOLD_LEVEL,
-    listed,
-    require,
-    require_inside,
-    warn,
-)
+from frkit.base import FAR_LEVEL, GROUP, MODEL, THRESHOLD_LEVEL, listed, require, warn
 from frkit.evaluation.nodes import small_groups
 from frkit.evaluation.tables import RESOLVED
-from frkit.intervals.contributions import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import Measure, rates_read
 from frkit.resampling import SCHEMES
 
+NEW_PEOPLE, THESE_PEOPLE = "new people", "these people"
+NO_EVALUATION = "this is no evaluation: pass what evaluate(...) returned"
 ERRORS_OF = {
     "far_group": "false_accepts_group",
     "frr_group": "false_rejects_group",
     "far_cross": "false_accepts_cross",
 }
-_KEPT: dict[int, dict] = {}  # of each evaluation that is there
+_GIVEN: dict[int, set] = {}  # cautions of each evaluation that is there
 _ANEW = ContextVar("anew", default=False)
 
 
-class Values(NamedTuple):
-    """One measure of the data, of replicates (or of draws from the law of the rates), and what these vary about."""
-
-    estimate: xr.DataArray
-    centre: xr.DataArray
-    replicates: xr.DataArray
-
-
-def tails(level: float) -> np.ndarray:
-    """Probabilities of the two ends of an interval."""
-    require_inside("level", level, 0, 1)
-    return np.array([(1 - level) / 2, (1 + level) / 2])
+def data_of(evaluation: xr.DataTree) -> xr.Dataset:
+    """The node `empirical`; refuse what is no evaluation."""
+    is_one = isinstance(evaluation, xr.DataTree) and "empirical" in evaluation.children
+    require(is_one, NO_EVALUATION)
+    return evaluation["empirical"].to_dataset()
 
 
 def provenance(evaluation: xr.DataTree) -> dict:
@@ -55,15 +37,18 @@ def provenance(evaluation: xr.DataTree) -> dict:
 
     Parameters
     ----------
-    evaluation : what `evaluate(...)` returned.
+    evaluation : xr.DataTree
+        What `evaluate(...)` returned.
 
     Returns
     -------
-    dict : scheme, n, seed, target in words, weighting, sizes, versions, digests of the labels.
+    dict
+        Scheme, n, seed, target in words, weighting, sizes, versions, digests of the labels.
 
     Raises
     ------
-    InputError : the evaluation carries no provenance.
+    InputError
+        The evaluation carries no provenance.
 
     Examples
     --------
@@ -72,127 +57,64 @@ def provenance(evaluation: xr.DataTree) -> dict:
     >>> fk.intervals.provenance(fk.evaluate(fk.score_tensor(faces), far=[0.1]))["n_images"]
     120
     """
-    known = getattr(evaluation, "attrs", ())
-    require(
-        "provenance" in known, "this evaluation carries no provenance: pass what evaluate returned"
-    )
+    require("provenance" in getattr(evaluation, "attrs", ()), NO_EVALUATION)
     return json.loads(evaluation.attrs["provenance"])
 
 
-def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
-    """Apply a measure to the data, the V-statistic and the replicates."""
-    children = evaluation.children if isinstance(evaluation, xr.DataTree) else ()
-    for name in ("empirical", "vstatistic"):
-        require(
-            name in children,
-            f"this is no evaluation: it has no node {name!r}; pass what evaluate(...) returned",
-        )
-    chosen(evaluation["empirical"].to_dataset())  # says what it lacks
-    require(
-        "replicates" in children,
-        "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
-    )
-    known = provenance(evaluation)
-    require(
-        known.get("varies", True),
-        f"scheme {known.get('scheme')!r} cannot vary these data: there is nothing to draw from but one image of each "
-        "person on each side, one person in each stratum, or two people, so that of "
-        f"{known.get('n')} replicates all that hold impostors are the data and every interval from them would have "
-        "width zero; draw more people with Resampling('identity', n=...), without strata, or name no method, which "
-        "needs no replicates",
-    )
-    nodes = ("empirical", "vstatistic", "replicates")
-    values = Values(*(chosen(evaluation[name].to_dataset()) for name in nodes))
-    n = values.replicates.sizes.get(REPLICATE, 0)
-    require(
-        n >= 2, f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)"
-    )
-    return _eased(values, SCHEMES[known["scheme"]].pair_noise) if chosen.binned else values
+# --- labels of a result --------------------------------------------------------------------------
 
 
-def _eased(values: Values, pair_noise: float) -> Values:
-    """Values of a measure of histograms, whose replicates are biased more than the data are.
-
-    The noise of single pairs lies a bin's share apart from the truth, which a divergence never forgives. A pair's
-    count in a replicate is a product of two (or four) counts, so that its noise there is `pair_noise` times as large.
-    Only that part of the replicates' bias is the data's own: the centre moves towards their mean accordingly.
-    """
-    mean = values.replicates.mean(REPLICATE)
-    return values._replace(centre=mean + (values.centre - mean) / pair_noise)
-
-
-def attributes(
+def labelled(
+    result: xr.Dataset | xr.DataArray,
     evaluation: xr.DataTree,
     chosen: Measure,
     method: str,
-    level: float | None,
-    target: str | None = None,
-) -> dict:
-    """What every interval says about itself; target: whose rates it is about, where no replicates are read."""
-    known = provenance(evaluation)
-    attrs = {
-        key: known[key]
-        for key in ("scheme", "target", "n", "weighting")
-        if known.get(key) is not None
-    }
-    if target is not None:
-        people = known.get("n_identities")
-        new = NEW_PEOPLE if people else "new pairs that share nobody (too narrow where they do)"
-        these = f"these {people} people, new images"
-        attrs = {
-            "target": these if target == THESE_PEOPLE else new,
-            "weighting": known["weighting"],
-        }
-    attrs |= {
-        "measure": chosen.name,
-        "label": chosen.label or chosen.name,
-        "method": method,
-        "scale": chosen.scale,
-    }
+    **attrs,
+) -> xr.Dataset | xr.DataArray:
+    """The result with attrs that name the measure, the method and whom the interval is about.
+
+    attrs: more of them, such as the level. A `target` says that no replicates were read: then the
+    interval is about new people, or these; otherwise about what the scheme draws.
+    """
+    facts = provenance(evaluation)
+    names = ("scheme", "target", "n", "weighting")
+    if "target" in attrs:
+        names = ("weighting",)
+        people = facts.get("n_identities")
+        if attrs["target"] == THESE_PEOPLE:
+            attrs["target"] = f"these {people} people, new images"
+        elif not people:
+            attrs["target"] = "new pairs that share nobody (too narrow where they do)"
+    about = {name: facts[name] for name in names if facts.get(name) is not None}
+    about |= {"measure": chosen.name, "label": chosen.label or chosen.name}
+    about |= {"method": method, "scale": chosen.scale}
     if chosen.fair is not None:
-        attrs["fair"] = chosen.fair
-    return attrs if level is None else {**attrs, "level": level}
+        about["fair"] = chosen.fair
+    return result.assign_attrs(about | attrs)
 
 
 def with_resolved(result: xr.Dataset, chosen: Measure, *evaluations: xr.DataTree) -> xr.Dataset:
-    """Add `resolved`, of the groups that the measure reads, where it has the dimensions of the result."""
+    """Add `resolved`, of the groups that the measure reads, where it has the dims of the result."""
     for evaluation in evaluations:
-        resolved = resolved_of(evaluation["empirical"].to_dataset(), chosen, result.estimate.dims)
-        if resolved is None or not set(resolved.dims) <= set(result.estimate.dims):
+        data = evaluation["empirical"].to_dataset()
+        if "resolved" not in data or not {*data.resolved.dims} <= {*result.estimate.dims}:
             return result
-        result = result.assign(resolved=resolved & result.get("resolved", True))
+        resolved = data.resolved & result.get("resolved", True)
+        for name in rates_read(chosen, data):
+            if ERRORS_OF.get(name) in data:
+                enough = data[ERRORS_OF[name]] >= RESOLVED
+                groups = [dim for dim in enough.dims if str(dim).endswith(GROUP)]
+                resolved = resolved & enough.all({*groups} - {*result.estimate.dims})
+        result = result.assign(resolved=resolved)
     return result
 
 
-def resolved_of(data: xr.Dataset, chosen: Measure, dims: tuple) -> xr.DataArray | None:
-    """Where a measure rests on ten errors at least: of all pairs, and of every group whose rates it reads."""
-    if "resolved" not in data:
-        return None
-    resolved, read = data.resolved, rates_read(chosen, data)
-    for name, errors in ERRORS_OF.items():
-        if errors in data and name in read:
-            own = data[errors] >= RESOLVED
-            resolved = resolved & own.all(
-                [dim for dim in own.dims if str(dim).endswith(GROUP) and dim not in dims]
-            )
-    return resolved
-
-
-def with_fair(result: xr.Dataset, chosen: Measure) -> xr.Dataset:
-    """Add `includes_fair` for a disparity measure: whether the end towards the fair value reaches it."""
-    if chosen.fair is None:
-        return result
-    above = result.estimate >= chosen.fair
-    reaches = xr.where(above, result.lower <= chosen.fair, result.upper >= chosen.fair)
-    known = result.estimate.notnull() & result.lower.notnull() & result.upper.notnull()
-    return result.assign(
-        includes_fair=reaches.where(known)
-    )  # missing, not False, where an end cannot be had
+# --- cautions ------------------------------------------------------------------------------------
 
 
 @contextmanager
 def each_time() -> Iterator[None]:
-    """Within it every caution is given, however often it was said before: for figures that are drawn anew."""
+    """Within it every caution is given, also one that was given before: for figures drawn anew."""
     before = _ANEW.set(True)
     try:
         yield
@@ -201,83 +123,69 @@ def each_time() -> Iterator[None]:
 
 
 def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> None:
-    """Say everything that makes this interval mean less than its level says, each thing once for an evaluation."""
-    data = evaluation["empirical"].to_dataset()
-    messages = _scheme_cautions(result.attrs) + _error_cautions(data, chosen, result)
-    if bool(result.estimate.isnull().any()):
-        messages += small_groups(data)
-    most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
-    if most > 0:
-        messages.append(
-            f"up to {most} replicates of {result.attrs['measure']} are not finite: infinite ones count as the largest, "
-            "undefined ones (NaN) are left out; n_nonfinite says how many at each place"
-        )
-    said = kept_with(evaluation).setdefault("said", set())
-    for message in messages:
-        if message not in said or _ANEW.get():
-            said.add(message)
+    """Say what makes this interval mean less than its level says, once for an evaluation."""
+    if id(evaluation) not in _GIVEN:
+        _GIVEN[id(evaluation)] = set()
+        weakref.finalize(evaluation, _GIVEN.pop, id(evaluation), None).atexit = False
+    given = _GIVEN[id(evaluation)]
+    for message in _cautions(evaluation["empirical"].to_dataset(), chosen, result):
+        if message not in given or _ANEW.get():
+            given.add(message)
             warn(message)
 
 
-def kept_with(evaluation: xr.DataTree) -> dict:
-    """What is remembered of an evaluation for as long as it is there."""
-    if id(evaluation) not in _KEPT:
-        _KEPT[id(evaluation)] = {}
-        weakref.finalize(evaluation, _KEPT.pop, id(evaluation), None).atexit = False
-    return _KEPT[id(evaluation)]
-
-
-def _scheme_cautions(attrs: dict) -> list[str]:
-    """What the scheme cannot do for this measure and this method."""
-    name, scheme = (
-        attrs["measure"],
-        SCHEMES.get(attrs.get("scheme")),
-    )  # of replicates that were read, if any
-    if (
-        scheme is None
-        or not scheme.target.startswith("new identities")
-        or not name.startswith("far_")
-    ):
-        return []
-    return [
-        f"bands of {name} that draw people can be up to √3 times too wide at low FAR, where single pairs decide"
-    ]
-
-
-def _error_cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> list[str]:
-    """Levels, groups and models with too few errors to say much."""
-    messages, of_groups = [], [name for name in rates_read(chosen, data) if name in ERRORS_OF]
-    if chosen.fair is not None:
-        for name in of_groups:
-            where = _where(data[name] == 0)
-            if where:
-                messages.append(
-                    f"no error in {name} {where}: a ratio to that rate is infinite or undefined there, and "
-                    f"{chosen.name} rests on a rate nobody has seen. Read it at levels at which every "
-                    "group has errors, or merge groups"
-                )
-    where = _where(~result.resolved) if "resolved" in result else ""
-    if where:
-        where += ", in some group" if of_groups and GROUP not in result.estimate.dims else ""
-        messages.append(
-            f"fewer than ten errors {where}: marked as not resolved and drawn grey; take more pairs, or other levels"
+def _cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> Iterator[str]:
+    """Schemes, levels, groups and models of which the interval says too little."""
+    scheme = SCHEMES.get(result.attrs.get("scheme"))  # of replicates that were read, if any
+    draws_people = scheme is not None and scheme.target.startswith("new identities")
+    if draws_people and chosen.name.startswith("far_"):
+        yield (
+            f"bands of {chosen.name} that draw people can be up to √3 times too wide at low FAR, "
+            "where single pairs decide"
         )
-    return messages
+    group_rates = [name for name in rates_read(chosen, data) if name in ERRORS_OF]
+    for name in group_rates if chosen.fair is not None else ():
+        if where := _where(data[name] == 0):
+            yield (
+                f"no error in {name} {where}: a ratio to that rate is infinite or undefined there, "
+                f"and {chosen.name} rests on a rate nobody has seen. Read it at levels at which "
+                "every group has errors, or merge groups"
+            )
+    if "resolved" in result and (where := _where(~result.resolved)):
+        some = ", in some group" if group_rates and GROUP not in result.estimate.dims else ""
+        yield (
+            f"fewer than ten errors {where}{some}: marked as not resolved and drawn grey; take "
+            "more pairs, or other levels"
+        )
+    if bool(result.estimate.isnull().any()):
+        yield from small_groups(data)
+    most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
+    if most > 0:
+        yield (
+            f"up to {most} replicates of {chosen.name} are not finite: infinite ones count as the "
+            "largest, undefined ones (NaN) are left out; n_nonfinite says how many at each place"
+        )
 
 
 def _where(condition: xr.DataArray) -> str:
-    """The levels, groups and models at which a condition holds, in words; empty where it holds nowhere."""
-    if not bool(condition.any()):
-        return ""
+    """The levels, groups and models at which a condition holds, in words; empty where nowhere."""
     words = []
-    for dim in condition.dims:
-        held = condition.any([other for other in condition.dims if other != dim])
-        names = held[dim].values[held.values]
-        if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
-            many = (
-                f"{names.min():.3g} to {names.max():.3g}" if len(names) > 1 else f"{names[0]:.3g}"
-            )
-            words.insert(0, f"at {'FAR' if dim == FAR_LEVEL else 'threshold'} {many}")
-        elif dim in (GROUP, MODEL):
-            words.append(f"of {dim} {listed(names)}")
+    for dim in (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, MODEL) if bool(condition.any()) else ():
+        if dim in condition.dims:
+            labels = condition[dim].values[condition.any({*condition.dims} - {dim}).values]
+            if dim in (GROUP, MODEL):
+                words.append(f"of {dim} {listed(labels)}")
+            else:
+                ends = dict.fromkeys(f"{end:.3g}" for end in (labels.min(), labels.max()))
+                kind = "FAR" if dim == FAR_LEVEL else "threshold"
+                words.append(f"at {kind} {' to '.join(ends)}")
     return " ".join(words)
+
+
+def __getattr__(name: str):
+    """Old name of what is in `frkit.intervals.replicates`."""
+    if name != "Values":
+        raise AttributeError(name)
+    from frkit.intervals.replicates import Values
+
+    return Values

@@ -1,0 +1,131 @@
+"""Intervals from replicates: the methods of Conti & Clémençon (2024), section 3.2.
+
+Each goes from an estimate θ, the centre θ~ and replicates θ* to the two ends of an interval.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from scipy.special import ndtri
+
+from frkit.base import REPLICATE, require
+from frkit.intervals.effective import logarithm
+from frkit.intervals.reading import NO_EVALUATION, data_of, provenance
+from frkit.measures.registry import LOG_SCALE, Measure
+from frkit.resampling import SCHEMES
+
+Ends = tuple[xr.DataArray, xr.DataArray]
+
+
+class Values(NamedTuple):
+    """One measure of the data, of what replicates vary about, and of the replicates."""
+
+    estimate: xr.DataArray
+    centre: xr.DataArray
+    replicates: xr.DataArray
+
+
+def interval(values: Values, method: str, level: float, scale: str) -> xr.Dataset:
+    """Estimate, ends and centre of one method, and how many replicates are not finite."""
+    with np.errstate(invalid="ignore"):
+        lower, upper = FROM_REPLICATES[method](values, level, scale)
+    ends = {"estimate": values.estimate, "lower": lower, "upper": upper, "centre": values.centre}
+    return xr.Dataset({**ends, "n_nonfinite": (~np.isfinite(values.replicates)).sum(REPLICATE)})
+
+
+def recentered(values: Values, level: float, _scale: str) -> Ends:
+    """Algorithm 2: θ plus the quantiles of θ* - θ~."""
+    return quantiles(values.estimate + (values.replicates - values.centre), tails(level))
+
+
+def naive(values: Values, level: float, _scale: str) -> Ends:
+    """The quantiles of θ*."""
+    return quantiles(values.replicates, tails(level))
+
+
+def gaussian(values: Values, level: float, _scale: str) -> Ends:
+    """Normal quantiles at the mean and standard deviation of θ + (θ* - θ~), appendix B.1."""
+    moved = values.estimate + (values.replicates - values.centre)
+    mean, sd = moved.mean(REPLICATE), moved.std(REPLICATE, ddof=1)
+    low, high = ndtri(tails(level))
+    return mean + low * sd, mean + high * sd
+
+
+def pivotal(values: Values, level: float, scale: str) -> Ends:
+    """θ minus the opposite quantiles of θ* - θ~, on the measure's scale."""
+    if scale == LOG_SCALE:
+        lower, upper = pivotal(Values(*map(logarithm, values)), level, "")
+        return np.exp(lower), np.exp(upper)
+    lower, upper = quantiles(values.replicates - values.centre, tails(level))
+    return values.estimate - upper, values.estimate - lower
+
+
+FROM_REPLICATES = {method.__name__: method for method in (recentered, naive, gaussian, pivotal)}
+
+
+def tails(level: float) -> np.ndarray:
+    """Probabilities of the two ends of an interval."""
+    return np.array([(1 - level) / 2, (1 + level) / 2])
+
+
+def quantiles(values: xr.DataArray, probabilities) -> Ends:
+    """Two quantiles over replicates, NumPy's default (type 7).
+
+    NaN are left out, infinite values keep their rank: where one of two neighbours is infinite,
+    the quantile between them is, too; between both infinities it lies outwards.
+    """
+    finite = bool(np.isfinite(values).all())
+    with warnings.catch_warnings():  # of rows without a number: their quantiles are NaN
+        warnings.simplefilter("ignore", RuntimeWarning)
+        low, high = values.quantile(probabilities, REPLICATE, skipna=not finite)
+        if not finite:
+            below = values.quantile(probabilities[0], REPLICATE, method="lower", skipna=True)
+            above = values.quantile(probabilities[1], REPLICATE, method="higher", skipna=True)
+            low, high = low.fillna(below), high.fillna(above)
+    return low.drop_vars("quantile"), high.drop_vars("quantile")
+
+
+# --- the three values of a measure ---------------------------------------------------------------
+
+
+def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
+    """A measure of the data, the V-statistic and the replicates."""
+    data = data_of(evaluation)
+    estimate = chosen(data)  # says what it lacks
+    require(
+        "replicates" in evaluation.children,
+        "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
+    )
+    require("vstatistic" in evaluation.children, NO_EVALUATION)
+    facts = provenance(evaluation)
+    require(
+        facts.get("varies", True),
+        f"scheme {facts.get('scheme')!r} cannot vary these data: there is nothing to draw from but "
+        "one image of each person on each side, one person in each stratum, or two people, so that "
+        f"of {facts.get('n')} replicates all that hold impostors are the data and every interval "
+        "from them would have width zero; draw more people with Resampling('identity', n=...), "
+        "without strata, or name no method, which needs no replicates",
+    )
+    centre, replicates = (
+        chosen(evaluation[node].to_dataset()) for node in ("vstatistic", "replicates")
+    )
+    n = replicates.sizes.get(REPLICATE, 0)
+    message = f"an interval needs at least 2 replicates, got {n}: ask for Resampling(..., n=200)"
+    require(n >= 2, message)
+    if chosen.binned:
+        centre = _eased(centre, replicates, SCHEMES[facts["scheme"]].pair_noise)
+    return Values(estimate, centre, replicates)
+
+
+def _eased(centre: xr.DataArray, replicates: xr.DataArray, pair_noise: float) -> xr.DataArray:
+    """The centre of a measure of histograms, whose replicates are biased more than the data are.
+
+    The noise of single pairs lies a bin's share apart from the truth, which a divergence never
+    forgives. A pair's count in a replicate is a product of two (or four) counts, so that its noise
+    there is `pair_noise` times as large. Only that part of the replicates' bias is the data's own:
+    the centre moves towards their mean accordingly.
+    """
+    mean = replicates.mean(REPLICATE)
+    return mean + (centre - mean) / pair_noise

@@ -1,0 +1,69 @@
+"""Zones of decision: which of two models is fairer, by the estimate and by the end of the band."""
+
+import xarray as xr
+
+from frkit.base import MODEL, require
+from frkit.intervals.compare import aligned
+
+
+def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
+    """Say which of two models is fairer at each level: by the estimate, and by the end of the band.
+
+    Zone A: the first model is fairer by the estimate and by the worse end of the band. Zone C: the
+    second is. Zone B: the estimate is for one and the worse end for the other, so that the decision
+    depends on how much risk one takes.
+
+    Parameters
+    ----------
+    bands : xr.Dataset or dict of str to xr.Dataset
+        What `band` returned of a disparity measure for an evaluation of two models; or two bands by
+        name.
+
+    Returns
+    -------
+    xr.Dataset
+        Over the levels: `zone` ("A", "B", "C", or "" where a number is missing or both are alike),
+        `by_estimate` and `by_band` (names of the fairer model).
+
+    Raises
+    ------
+    InputError
+        Not two models, no disparity measure, or bands of different measures or levels.
+
+    References
+    ----------
+    Conti & Clémençon (2024), Fig. 4.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> ends = {"estimate": [2.0, 3.0], "upper": [3.0, 6.0], "lower": [1.5, 2.0]}
+    >>> ends = {name: ("far_level", values) for name, values in ends.items()}
+    >>> a = xr.Dataset(ends, attrs={"measure": "m", "fair": 1.0})
+    >>> upper = a.upper + xr.DataArray([1.0, -2.0], dims="far_level")
+    >>> b = a.assign(estimate=a.estimate - 0.5, upper=upper)
+    >>> "".join(decision_zones({"x": a, "y": b}).zone.values)
+    'BC'
+    """
+    if not isinstance(bands, dict):
+        message = "one band has one model: give two bands by name, {'A': ..., 'B': ...}"
+        require(MODEL in getattr(bands, "dims", ()), message)
+        bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in bands[MODEL].values}
+    require(len(bands) == 2, f"zones compare two models, got {len(bands)}: {', '.join(bands)}")
+    (name_a, a), (name_b, b) = bands.items()
+    fair, kind = a.attrs.get("fair"), a.attrs.get("measure")
+    same = fair is not None and (fair, kind) == (b.attrs.get("fair"), b.attrs.get("measure"))
+    require(same, "zones need two bands of the same disparity measure, which has a fair value")
+    require(a.estimate.dims == b.estimate.dims, "the two bands run over other dimensions")
+    a, b = aligned(a, b)
+    above = float((a.estimate + b.estimate - 2 * fair).sum()) >= 0
+    away, worse = (1, "upper") if above else (-1, "lower")
+    zones = {}
+    for name, variable in (("by_estimate", "estimate"), ("by_band", worse)):
+        gap = away * (a[variable] - b[variable])
+        zones[name] = xr.where(gap < 0, name_a, xr.where(gap > 0, name_b, ""))
+    estimate, end = zones["by_estimate"], zones["by_band"]
+    zone = xr.where(estimate != end, "B", xr.where(estimate == name_a, "A", "C"))
+    zone = xr.where((estimate == "") | (end == ""), "", zone)
+    result = xr.Dataset({"zone": zone, **zones})
+    return result.assign_attrs(models=[name_a, name_b], measure=kind)
