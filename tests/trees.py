@@ -40,7 +40,7 @@ def node(frr, **variables) -> xr.Dataset:
 def tree(
     empirical=EMPIRICAL, centre=None, replicates=None, *, resolved=None, **known
 ) -> xr.DataTree:
-    """An evaluation with 50 replicates around a centre below the empirical curve, as the naive fan is."""
+    """An evaluation with 50 replicates around a centre below the empirical curve."""
     empirical = np.asarray(empirical, float)
     centre = 0.9 * empirical if centre is None else np.asarray(centre, float)
     if replicates is None:
