@@ -148,6 +148,9 @@ def added_to(evaluation, name: str, target: str, *, fixed_threshold: bool = Fals
     out = np.empty(added.rate.shape, object)
     for place in np.ndindex(out.shape):
         index = dict(zip(added.rate.dims, place, strict=True))
-        single = {key: value.isel(index, drop=True) for key, value in arrays.items()}
+        single = {
+            key: value.isel(index, drop=True, missing_dims="ignore")
+            for key, value in arrays.items()
+        }
         out[place] = Added(**single)
     return out
