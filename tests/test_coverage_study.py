@@ -107,6 +107,7 @@ def test_the_effective_method_has_the_target_of_the_study(mixture, tmp_path, peo
     np.testing.assert_allclose(effective, width, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_disparity_is_counted_as_by_a_loop_and_its_store_serves_other_measures(
     tmp_path, monkeypatch
 ):
@@ -127,6 +128,7 @@ def test_a_disparity_is_counted_as_by_a_loop_and_its_store_serves_other_measures
     assert eer.coverage.dims == ("scheme", "method", "level", "group")
 
 
+@pytest.mark.slow
 def test_indices_are_compared_with_exact_distributions():
     fair = fk.vmf.mixture(8, 12, kappa=(10, 40), seed=0).rotated_copies()
     how = HOW | {"schemes": ("image",)}
@@ -149,14 +151,16 @@ def simulated(centre=0.0, n_datasets=500, n=200, sd=0.1, truth=0.5):
     estimate = truth + sd * rng.standard_normal((n_datasets, 1))
     replicates = estimate[:, None] + centre + sd * rng.standard_normal((n_datasets, n, 1))
     dims, level = ("data_set", "far_level"), {"far_level": [0.1]}
+    drawn = ("data_set", "replicate", "far_level"), replicates
     nodes = {
         "empirical": xr.Dataset({"frr": (dims, estimate)}, level),
         "vstatistic": xr.Dataset({"frr": (dims, estimate + centre)}, level),
-        "replicates": xr.Dataset({"frr": (("data_set", "replicate", "far_level"), replicates)}, level),
-    }  # fmt: skip
+        "replicates": xr.Dataset({"frr": drawn}, level),
+    }
     return xr.DataTree.from_dict(nodes), xr.DataArray([truth], level, "far_level")
 
 
+@pytest.mark.slow
 def test_coverage_of_normal_errors_is_as_computed(tmp_path):
     tree, truth = simulated(centre=-0.15)
     paths = []
@@ -201,6 +205,7 @@ def test_equal_laws_lie_within_chance_and_shifted_ones_as_far_apart_as_the_shift
 
 
 # --- the store -----------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_a_killed_study_goes_on_to_the_same_bits(mixture, tmp_path):
     command = [sys.executable, "-W", "ignore", "-c", RUN, str(tmp_path)]
     child = subprocess.Popen(command, env=os.environ)

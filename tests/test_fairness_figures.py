@@ -150,6 +150,7 @@ def test_the_figure_follows_its_controls(evaluation):
         assert follows(box, description, value), description
 
 
+@pytest.mark.slow
 def test_a_button_evaluates_another_scheme_and_same_group_pairs(scores, evaluation):
     box = fk.explore.fairness(evaluation, scores)
     before = picture(box)

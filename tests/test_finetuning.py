@@ -79,6 +79,7 @@ def test_a_couple_is_two_images_of_one_person(faces):
         np.testing.assert_allclose(distance.min(1), 0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_each_kind_is_trained_on_its_own_people_and_nobody_is_evaluated_too(faces, monkeypatch):
     """Three of four of the training half, drawn with replacement, in the order all, a, b."""
     drawn = []
@@ -177,12 +178,3 @@ def test_groups_use_the_common_and_their_own_subspace():
     np.testing.assert_allclose(squared[a, 6:12].sum(1), 0.6)
     np.testing.assert_allclose(squared[~a, 12:18].sum(1), 0.6)
     assert not squared[:, 18:].any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"dim": 10}, "more than dim=10"), ({"own_share": 2}, r"own_share must lie in \[0, 1\]")],
-)
-def test_impossible_subspaces_are_refused(options, message):
-    with pytest.raises(fk.InputError, match=message):
-        fk.vmf.subspace_mixture({"a": {}, "b": {}}, n_identities=20, **options)

@@ -57,6 +57,7 @@ def test_several_models_are_refused(found, ax):
             draw(two, ax)
 
 
+@pytest.mark.slow
 def test_the_explorer_follows_its_controls():
     table = fk.canonical_scores("unfair", sizes=(200, 200, 200))
     maps = {"as": "identity", "root": np.sqrt}

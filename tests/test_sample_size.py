@@ -70,7 +70,7 @@ def test_new_people_have_the_half_width_that_was_planned(plan):
 
 @pytest.mark.slow
 def test_the_power_of_a_ratio_is_that_of_the_test(groups):
-    """Sixty new data sets with as many people, and the true ratio: .8 within three standard errors."""
+    """Sixty new data sets with as many people and the true ratio: .8 within three errors."""
     frr = GROUPS.population_roc(FAR, by="group").frr_group.values[0]
     plan = plan_of(groups, "ratio", float(frr.max() / frr.min()), by="group")
     seen = 0
@@ -92,6 +92,7 @@ def test_the_effect_is_that_of_the_data(pair, groups):
     assert plan.attrs["effect"] == pytest.approx(frr.max() / frr.min())
 
 
+@pytest.mark.slow
 def test_more_is_asked_of_more_people(pilot, pair):
     widths = [plan_of(pilot, "half_width", size) for size in (0.04, 0.02, 0.01)]
     needed = [int(plan.n_identities) for plan in widths]

@@ -32,7 +32,6 @@ from frkit.plot.style import (
 )
 
 SUBSET, FINETUNED = "subset", "finetuned"
-RISK_COLOURS = ["#A6D96A", "#FFE680", "#FDAE61", "#E0604F"]
 SIGNIFICANT = 0.05
 MADE_BY = "frkit.n_sigma(scores, by=...)"
 RISKY = (
@@ -74,7 +73,7 @@ WORDS = {
 
 
 def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False) -> Axes:
-    """Draw N of every group as bars over coloured bands of risk, for one model or several.
+    """Draw N of every group as bars over grey bands of risk, for one model or several.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ def _draw_risks(ax: Axes, levels: dict[str, float], top: float, signed: bool) ->
                 side * low,
                 side * high,
                 color=colour,
-                alpha=0.35,
+                alpha=0.6,
                 linewidth=0,
                 zorder=0,
             )
@@ -171,7 +170,7 @@ def _draw_risks(ax: Axes, levels: dict[str, float], top: float, signed: bool) ->
 
 
 def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
-    """Draw |N| as a matrix of kinds of models and groups, in the colours of risk.
+    """Draw |N| as a matrix of kinds of models and groups, in shades of risk.
 
     Parameters
     ----------
@@ -221,7 +220,6 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
         table,
         cmap=colours,
         norm=norm,
-        alpha=0.75,
         cbar_kws=bar,
         ax=ax,
         annot=True,
@@ -269,10 +267,8 @@ def risk_levels(result: xr.Dataset) -> dict[str, float]:
 
 
 def _colours(n: int) -> list:
-    """Return colours of n levels of risk, from the least to the greatest."""
-    if n <= len(RISK_COLOURS):
-        return RISK_COLOURS[:n]
-    return list(colormaps["RdYlGn_r"](np.linspace(0.1, 0.9, n)))
+    """Return shades of grey for n levels of risk, from the least to the greatest."""
+    return list(colormaps["Greys"](np.linspace(0.08, 0.4, n)))
 
 
 def _reference_words(result: xr.Dataset) -> str:

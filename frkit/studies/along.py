@@ -51,3 +51,11 @@ def whole_numbers(name: str, values: ArrayLike, least: int) -> list[int]:
         f"{name} must be whole numbers of at least {least}, got {values!r}",
     )
     return [int(number) for number in numbers]
+
+
+def far_numbers(far: ArrayLike) -> np.ndarray:
+    """Return FAR levels in ascending order; raise InputError for anything else."""
+    levels = np.unique(real_numbers("far", far)).astype(float)
+    inside = levels.size > 0 and bool(np.all((levels > 0) & (levels < 1)))
+    require(inside, f"far must be levels in (0, 1), got {far!r}")
+    return levels

@@ -12,7 +12,7 @@ from frkit.intervals.bands import interval
 from frkit.intervals.reading import Values
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.along import Progress, along, whole_numbers
+from frkit.studies.along import Progress, along, far_numbers, whole_numbers
 from frkit.vmf import Mixture
 
 
@@ -74,11 +74,13 @@ def bootstrap_bias(
     >>> bool((study.centre < study.estimate).all())
     True
     """
+    message = "mixture must be what vmf.mixture(n_identities, dim) returned"
+    require(hasattr(mixture, "population_roc"), message)
     numbers = whole_numbers("per_identity", per_identity, 1)
     fewest = min(numbers, default=2)
     require(fewest >= 2, f"a genuine pair needs 2 images per identity, got {fewest}")
     require_inside("level", level, 0, 1)
-    far = far_levels(1e-4, 1e-1) if far is None else far
+    far = far_levels(1e-4, 1e-1) if far is None else far_numbers(far)
     truth = mixture.population_roc(far).frr
     resampling = Resampling("image", n=n, seed=seed)
 

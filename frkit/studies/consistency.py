@@ -18,7 +18,7 @@ from frkit.base import (
 )
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.scores.tensor import score_tensor
-from frkit.studies.along import along, whole_numbers
+from frkit.studies.along import along, far_numbers, whole_numbers
 from frkit.vmf import Mixture
 
 MIXTURE_SIZES = (2, 4, 8, 16, 32)
@@ -75,9 +75,11 @@ def consistency(
     >>> result.frr.dims
     ('seed', 'size', 'far_level')
     """
-    far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else far
+    far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else far_numbers(far)
     require_whole("seeds", seeds, 1)
     exact = hasattr(population, "population_roc")
+    if not exact:
+        require_returned("population", population, "vmf.mixture or fk.faces", IDENTITY, IMAGE)
     sizes = _sizes(sizes, exact)
     truth = population.population_roc(far).frr if exact else _frr(population, far)
 

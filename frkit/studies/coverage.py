@@ -32,7 +32,7 @@ from frkit.intervals.contributions import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
-from frkit.studies.along import Progress, whole_numbers
+from frkit.studies.along import Progress, far_numbers, whole_numbers
 from frkit.studies.collecting import Study, collect
 from frkit.studies.error_laws import error_laws
 from frkit.studies.store import DATA_SET, read, stacked
@@ -176,13 +176,13 @@ def coverage(
     for level in levels:
         require_inside("levels", level, 0, 1)
     Resampling(n=replicates, seed=seed)  # refuses other numbers
-    far = far_levels(1e-6, 1e-1) if far is None else np.unique(real_numbers("far", far))
+    far = far_levels(1e-6, 1e-1) if far is None else far_numbers(far)
     without_replicates = any(method in WITHOUT_REPLICATES for method in methods)
     study = Study(
         population=population,
         n_identities=n_identities,
         per_identity=np.asarray(images[0] if len(images) == 1 else images),
-        far=None if chosen.dealt else far.astype(float),
+        far=None if chosen.dealt else far,
         by=by,
         schemes=schemes,
         replicates=replicates,
