@@ -85,15 +85,7 @@ def shifted_classes(
     require_flag("both_sides", both_sides)
     distance, likeness = number("distance", distance, 0, 1000), number("likeness", likeness, 0, 1)
     require(likeness < 1, "likeness must be below 1, or all images of an identity are equal")
-    shares = real_numbers("shares", shares).astype(float)
-    require(
-        shares.ndim == 1
-        and len(shares) >= 2
-        and (shares > 0).all()
-        and abs(shares.sum() - 1) < 1e-6,
-        f"shares must be two or more positive numbers with sum 1, got {shares.tolist()}",
-    )
-    require(not both_sides or len(shares) == 2, f"both_sides needs two classes, got {len(shares)}")
+    shares = _checked_shares(shares, both_sides)
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     identity = np.arange(n_images) // per_identity
     n_identities = identity[-1] + 1
@@ -117,6 +109,18 @@ def shifted_classes(
         },
         {"mutual_information": information, "entropy": h, "rlb": information / h},
     )
+
+
+def _checked_shares(shares, both_sides):
+    """Probabilities of the classes (K,)."""
+    shares = real_numbers("shares", shares).astype(float)
+    several = shares.ndim == 1 and len(shares) >= 2
+    require(
+        several and (shares > 0).all() and abs(shares.sum() - 1) < 1e-6,
+        f"shares must be two or more positive numbers with sum 1, got {shares.tolist()}",
+    )
+    require(not both_sides or len(shares) == 2, f"both_sides needs two classes, got {len(shares)}")
+    return shares
 
 
 def true_information(distance: float, shares: np.ndarray, both_sides: bool = False) -> float:

@@ -112,6 +112,7 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
         f"method {method!r} has no estimate for {listed(lost)}; take method='shrunk'",
     )
     mix = Mixture(sums.total, kappa, _groups(faces))
+    # what is known of the fit, by identity and of the whole
     values = {
         "n_images": sums.count,
         "resultant": sums.resultant,
