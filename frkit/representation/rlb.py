@@ -16,6 +16,7 @@ from frkit.representation.mine import Critic, Fold, read
 from frkit.representation.problem import Problem, embeddings, problem, stratified
 
 ATTRIBUTE, SEED = "attribute", "seed"
+MOST_SEEDS = 10_000
 DETECTED, UNDETECTED = "detected", "not detectable"
 
 
@@ -197,10 +198,11 @@ def convergence(
 def _checked_seeds(seeds):
     """The seeds that are asked for, each by its number."""
     if isinstance(seeds, int | np.integer):
-        return list(range(require_whole("seeds", seeds, 1)))
+        seeds = range(require_whole("seeds", seeds, 1))
     require(
-        isinstance(seeds, list | tuple | range) and len(seeds) > 0,
-        f"seeds must be a number of at least 1, or distinct whole numbers, got {seeds!r}",
+        isinstance(seeds, list | tuple | range) and 0 < len(seeds) <= MOST_SEEDS,
+        f"seeds must be a number from 1 to {MOST_SEEDS}, or so many distinct whole numbers, "
+        f"got {seeds!r}",
     )
     numbers = [require_whole("seeds", seed, 0) for seed in seeds]
     require(len(set(numbers)) == len(numbers), f"seeds must be distinct whole numbers, got {seeds}")
