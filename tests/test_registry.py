@@ -1,14 +1,11 @@
 """Measures are found by name, are functions of tallies, and say what is missing."""
 
-import weakref
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import frkit as fk
-from frkit.measures import measure, names, register, registry
-from frkit.measures.registry import Measure, rates_read
+from frkit.measures import measure, names, register
 
 TALLIES = xr.Dataset({"frr": ("far_level", [0.2, 0.1]), "far": ("far_level", [0.01, 0.1])})
 
@@ -55,30 +52,3 @@ def test_a_registered_measure_carries_scale_and_fair_value():
 def test_the_kits_own_variables_cannot_be_redefined():
     with pytest.raises(fk.InputError, match="'frr' is a variable"):
         register("frr")
-
-
-def test_what_a_measure_reads_is_found_for_each_kind_of_table_and_forgotten_with_it():
-    def either(tallies):
-        return tallies.frr_group if "frr_group" in tallies else tallies.far_group
-
-    chosen, both = (
-        Measure("either", either),
-        xr.Dataset({f"{r}_group": ("group", [0.1, 0.2]) for r in ("frr", "far")}),
-    )
-    gone = weakref.ref(chosen)
-    assert rates_read(chosen, both) == ()
-    assert rates_read(chosen, both[["far_group"]]) == ("far_group",)
-    assert (
-        rates_read(chosen, both[["frr_group"]])
-        == rates_read(chosen, both[["frr_group"]])
-        == ("frr_group",)
-    )
-    assert len(registry._READ[chosen]) == 3
-    largest = measure("frr_max_min")
-    assert rates_read(largest, both) == ("frr_group",)
-    assert rates_read(largest, both.isel(group=[0])) == (
-        "far_group",
-        "frr_group",
-    )  # one group has no ratio anyhow
-    del chosen
-    assert gone() is None
