@@ -221,7 +221,7 @@ def _paired_rates(a: xr.DataTree, b: xr.DataTree, chosen: Measure, target: str) 
     with np.errstate(invalid="ignore", divide="ignore"):
         se = np.sqrt(difference_variance(*sides)).transpose(*first.dims)
         n = (first * (1 - first) + second * (1 - second)) / se**2
-    df = np.maximum(sides[0].people - 1, 1)
+    df = np.maximum(sides[0].people - 1, 1).broadcast_like(first).transpose(*first.dims)
     result = {"estimate": first - second, "se": se, "df": df, "n_effective": n}
     # a sign test of the people who differ could give no smaller p
     differ = (np.abs(sides[0].errors - sides[1].errors) > 1e-12).sum(UNIT)
