@@ -192,7 +192,7 @@ def sample_size(
             "far": far,
             "level": level,
             "power": power,
-            "effect": prospect.effect,
+            "effect": float(prospect.effect),
             "frr": float(np.ravel(rates.frr)[0]),
             "line": goal_line,
             "value": GOALS[goal],
