@@ -94,7 +94,7 @@ def _values(values: list[dict], limit: Limit, path: str | Path) -> list[dict]:
     require(named, message)
     levels = {_level(value) for value in named}
     chosen = [
-        value for value in named if limit.at is None or np.isclose(_level(value), limit.at, 1e-6)
+        value for value in named if limit.at is None or np.isclose(_level(value), limit.at, 1e-6, 0)
     ]
     listed = ", ".join(f"{level:g}" for level in sorted(levels))
     require(chosen, f"{path} has {limit.measure} at {listed}, not at {limit.at}")

@@ -95,15 +95,12 @@ def _answer_whether_groups_differ(inputs: Inputs, section: Section) -> None:
         text = " ".join(sentence for _, sentence in differences[:MOST_SENTENCES])
         section.tiles.append(Tile("Do groups differ?", "Yes.", text))
         return
-    bounded = [
-        f"up to {number(upper, 2)} times in {rate.upper()}"
-        for rate, upper in widest.items()
-        if np.isfinite(upper)
-    ]
-    text = "No difference is shown; " + (
-        f"differences {' and '.join(bounded)} are compatible with the data."
-        if bounded
-        else "differences of any size are compatible with the data."
+    sizes = []
+    for rate, upper in widest.items():
+        size = f"up to {number(upper, 2)} times" if np.isfinite(upper) else "of any size"
+        sizes.append(f"{size} in {rate.upper()}")
+    text = (
+        f"No difference is shown; differences {' and '.join(sizes)} are compatible with the data."
     )
     section.tiles.append(Tile("Do groups differ?", "Not shown.", text))
 

@@ -188,7 +188,8 @@ def report(
     made.made = {"data": _paths_of(data), "by": by, **levels, "level": level, "quick": quick}
     made.made |= {"seed": seed, **options} | ({"opening": dict(opening)} if opening else {})
     cautions = [str(each.message) for each in caught if issubclass(each.category, DataWarning)]
-    made.cautions = list(dict.fromkeys(cautions))
+    # of replicates without a number there is one caution for each measure; tables show "–" and "∞"
+    made.cautions = [text for text in dict.fromkeys(cautions) if "n_nonfinite" not in text]
     for other in caught:
         if not issubclass(other.category, DataWarning):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
