@@ -77,7 +77,8 @@ def _duplicates(faces: xr.Dataset) -> str:
     """Images whose embeddings are the same number for number, within people and between them."""
     embedding = faces["embedding"]
     values = (embedding.isel({MODEL: 0}) if MODEL in embedding.dims else embedding).values
-    code = np.unique(values, axis=0, return_inverse=True)[1].ravel()
+    rows = pd.Series([row.tobytes() for row in values])
+    code = pd.factorize(rows)[0]
     people = pd.Series(faces[IDENTITY].values).groupby(code).transform("nunique")
     repeated = int((np.bincount(code)[code] > 1).sum())
     if not repeated:

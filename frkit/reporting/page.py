@@ -106,7 +106,8 @@ def text(report: Contents) -> str:
     lines = [report.title, "=" * len(report.title)]
     lines += ["; ".join(report.sections["data"].answers), ""]
     for tile in report.tiles:
-        lines.append(_paragraph("* ", f"{tile.title}: {tile.value} {tile.text}"))
+        colon = "" if tile.title.endswith("?") else ":"
+        lines.append(_paragraph("* ", f"{tile.title}{colon} {tile.value} {tile.text}"))
     if "models" in report.sections:
         lines += [_paragraph("* ", sentence) for sentence in report.sections["models"].answers]
     table = next(iter(report.sections["errors"].tables.values()))

@@ -46,7 +46,7 @@ def drivers(inputs: Inputs) -> Section:
             who = "1 person" if count == 1 else f"{count} people"
             verb = "makes" if count == 1 else "make"
             named = ", ".join(map(str, shares.index[: min(count, MOST_NAMED)]))
-            more = ", …" if count > MOST_NAMED else ""
+            more = " and others" if count > MOST_NAMED else ""
             what = f"{verb} {share:.0%} of the {words}{suffix(name)}"
             text = f"of {len(shares):,} {what}: {named}{more}."
             section.answers.append(f"{who} {text}")
