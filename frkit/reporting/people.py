@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
