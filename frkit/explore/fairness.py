@@ -142,6 +142,7 @@ def fairness(
                 resampling=Resampling(scheme, n=n, seed=made["seed"]),
                 impostors="same-group" if same else "all",
                 varying=varying,
+                progress=progress,
             )
 
     panel = Panel(controls, draw, start=start)
