@@ -218,6 +218,16 @@ def test_vectors(tmp_path):
     assert set(pairs.coords) == {"genuine"}
 
 
+def test_several_files_are_models_of_the_same_pairs(tmp_path):
+    text = "id1,id2,score\nann,ann,0.9\nann,bob,0.1\n"
+    paths = [put(tmp_path, "A.csv", text), put(tmp_path, "B.csv.gz", text.replace("0.9", "0.8"))]
+    pairs = fk.open_data(paths)
+    assert pairs.model.values.tolist() == ["A", "B"]
+    assert pairs.score.values.tolist() == [[0.9, 0.1], [0.8, 0.1]]
+    with pytest.raises(fk.InputError, match="models 'A' and 'C' must hold the same"):
+        fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))])
+
+
 # --- malformed files ---
 
 MAPPED = dict(columns=dict(score="s", genuine="g"))

@@ -1,7 +1,7 @@
 """Any file of faces or scores, told apart by its name and its header; several of them as models."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -66,13 +66,18 @@ PREVIEW = 200  # rows that tell what a column holds
 
 
 def open_data(
-    path: str | Path, *, format: str | None = None, score: Iterable[str] | None = None, **options
+    path: str | Path | Sequence[str | Path],
+    *,
+    format: str | None = None,
+    score: Iterable[str] | None = None,
+    **options,
 ) -> xr.Dataset | xr.DataArray:
     r"""Open a file of embeddings, a matrix of scores or a list of scored pairs, whichever it is.
 
     Parameters
     ----------
-    path : str or Path
+    path : str or Path, or a sequence of such
+        Several files are models, named after their files, of the same images or pairs.
     format : str, optional
         "faces", "matrix", or a format of `open_pairs`, where name and header do not tell.
     score : list of str, optional
@@ -89,8 +94,8 @@ def open_data(
     Raises
     ------
     InputError
-        As that function; where a table has no column that looks like scores, or none that says what
-        is genuine.
+        As that function; where files of several models differ in images or names; where a table
+        has no column that looks like scores, or none that says what is genuine.
 
     Examples
     --------
@@ -100,6 +105,10 @@ def open_data(
     >>> open_data(path).genuine.values.tolist()
     [True, False]
     """
+    if isinstance(path, (list, tuple)):
+        names = model_names(path)
+        files = [open_data(file, format=format, score=score, **options) for file in path]
+        return together(dict(zip(names, files)))
     path = require_path("path", path)
     options = {name: value for name, value in options.items() if value is not None}
     pattern = is_pattern(options.get("identity"))
