@@ -57,13 +57,6 @@ def test_the_callers_arrays_are_neither_changed_nor_shared():
         assert not np.shares_memory(ds[mine].values, theirs)
 
 
-def test_three_dimensions_need_model_names():
-    values = np.stack([embedding(seed=1), embedding(seed=2)])
-    ds = faces(values, IDENTITY, model=["A", "B"])
-    assert ds.embedding.dims == ("model", "image", "feature")
-    assert ds.model.values.tolist() == ["A", "B"]
-
-
 TWO = np.stack([embedding(seed=1), embedding(seed=2)])
 ZERO_ROW = np.where(np.arange(5)[:, None] == 2, 0, embedding())
 BAD_EMBEDDINGS = {

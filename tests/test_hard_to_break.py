@@ -83,14 +83,6 @@ def test_an_image_that_stands_twice_is_refused():
         fk.score_tensor(FACES.isel(image=twice["probe"]))
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "euclidean", lambda a, b: a @ b.T])
-def test_embeddings_that_lost_a_value_are_refused(similarity):
-    holed = FACES.copy(deep=True)
-    holed["embedding"] = FACES.embedding.where(xr.DataArray(np.arange(40) != 3, dims="image"))
-    with pytest.raises(fk.InputError, match="row 3"):
-        fk.score_tensor(holed, similarity)
-
-
 PARTS = {
     "levels turned": dict(far_level=[1, 0]),
     "a group": dict(group=1),
@@ -283,21 +275,6 @@ def test_a_symmetric_square_counts_each_pair_once(tmp_path):
 
 
 # --- what belongs together ---
-
-
-NO_MEASURE = {
-    "an array": lambda rates: rates.frr.values,
-    "a number": lambda rates: float(rates.frr[0]),
-    "a Dataset": lambda rates: rates,
-    "a decision": lambda rates: rates.frr > 0.3,
-}
-
-
-@pytest.mark.parametrize("name", NO_MEASURE)
-@pytest.mark.parametrize("function", [fk.band, fk.uncertainty])
-def test_what_a_measure_must_return(name, function):
-    with pytest.raises(fk.InputError, match="must return a DataArray of numbers"):
-        function(fk.evaluate(SCORES, **LEVELS), NO_MEASURE[name])
 
 
 @pytest.mark.parametrize("function", [fk.band, fk.fair_floor, fk.uncertainty])

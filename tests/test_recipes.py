@@ -95,14 +95,6 @@ def test_readme_commands_are_understood():
         assert f"local.py {verb}" in local.__doc__
 
 
-def test_readme_names_what_there_is():
-    import frkit as fk
-
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert {name for name in re.findall(r"`fk\.(\w+)", text)} <= set(fk.__all__)
-    assert "1:N" in text and re.findall("^## (.*)", text, re.M)[-1] == "What it costs"
-
-
 def test_changelog_knows_this_version():
     assert f"## {version()}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
@@ -167,40 +159,8 @@ def test_set_up_needs_the_standard_library_only():
     assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
 
 
-@pytest.fixture
-def steps(monkeypatch, tmp_path):
-    """The commands that the set-up would run, in a place of its own; nothing is installed."""
-    steps = []
-
-    def pretend(*command):
-        steps.append([str(part) for part in command])
-        local.PYTHON.parent.mkdir(parents=True, exist_ok=True)
-        local.PYTHON.touch()
-
-    monkeypatch.setattr(local, "run", pretend)
-    monkeypatch.setattr(local, "VENV", tmp_path / ".venv")
-    monkeypatch.setattr(local, "PYTHON", tmp_path / ".venv/bin/python")
-    monkeypatch.setattr(local, "STAMP", tmp_path / ".venv/frkit-stamp")
-    return steps
-
-
-def test_set_up_installs_once(steps):
-    local.environment()
-    assert [step[1:3] for step in steps[:2]] == [["-m", "venv"], ["-m", "pip"]]
-    assert [step[1:] for step in steps[2:]] == [["binder/postBuild"]]
-    local.environment()
-    assert len(steps) == 3
-
-
 def test_tests_run_on_all_cores_and_take_pytests_own_options():
     assert local.tests(("-n", "0", "-x"))[-3:] == ["-n", "0", "-x"]
     assert 1 <= int(local.tests(())[3]) <= 4
     extra = " ".join(project()["optional-dependencies"]["test"])
     assert "pytest-xdist" in extra and "frkit[parquet,zarr,matlab,cluster]" in extra
-
-
-def test_lab_is_reached_from_this_machine_only():
-    assert "--ip=127.0.0.1" in local.lab(())
-    start = "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb"
-    assert local.lab(("--no-browser",))[-1] == start
-    assert start not in local.lab(("notebooks/01_roc_consistency.ipynb",))
