@@ -182,8 +182,8 @@ def dominant_share(entropy: float, classes: int) -> float:
     (0.8003, 0.25)
     """
     highest = np.log(require_whole("classes", classes, 2))
-    given = float(real_numbers("entropy", entropy))
-    inside = 0 < given <= highest + 1e-9
+    given = real_numbers("entropy", entropy)
+    inside = given.ndim == 0 and 0 < given <= highest + 1e-9
     require(inside, f"entropy must lie in (0, {highest:.4g}] nats, got {entropy}")
 
     def excess(share: float) -> float:

@@ -91,10 +91,8 @@ def coloured_digits(
     require_one_of("case", case, PALETTES)
     require_one_of("part", part, ("train", "test"))
     require_whole("copies", copies, 1)
-    require(
-        float(real_numbers("sigma", sigma)) >= 0,
-        f"sigma must be 0 or more, got {sigma}",
-    )
+    spread = real_numbers("sigma", sigma)
+    require(spread.ndim == 0 and spread >= 0, f"sigma must be 0 or more, got {sigma}")
     grey, shown = load_digits(return_X_y=True)
     halves = train_test_split(grey / 16, shown, test_size=0.5, random_state=0, stratify=shown)
     pixels, digit = halves[0::2] if part == "train" else halves[1::2]

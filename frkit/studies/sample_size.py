@@ -138,7 +138,7 @@ def sample_size(
         f"goal {goal!r} needs a size: {GOALS[goal]}",
     )
     if size is not None:
-        given = float(real_numbers("size", size))
+        given = real_numbers("size", size)
         wanted = abs(given) if goal == "difference" else given
         require_inside(
             f"size of goal {goal!r}",
