@@ -62,7 +62,7 @@ def read_mat(path: Path) -> dict[str, np.ndarray]:
         except NotImplementedError:
             pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "frkit[matlab]")
             variables = pymatreader.read_mat(path)
-    names = sorted(name for name in variables if not name.startswith(("__", "#")))
+        names = sorted(name for name in variables if not name.startswith(("__", "#")))
     columns = {name: _plain(variables[name]) for name in names}
     not_read([repr(name) for name in names if columns[name] is None], MATLAB_TYPES)
     return {name: column for name, column in columns.items() if column is not None}
@@ -88,7 +88,7 @@ def read_hdf5(path: Path) -> dict[str, np.ndarray]:
         for name, item in file.items():
             if isinstance(item, h5py.Dataset):
                 is_text = h5py.check_string_dtype(item.dtype) is not None
-                columns[name] = item.asstr()[()] if is_text else item[()]
+                columns[str(name)] = item.asstr()[()] if is_text else item[()]
     return columns
 
 

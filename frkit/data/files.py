@@ -117,7 +117,3 @@ def not_read(names: list[str], why: str) -> None:
     """Warn about columns that were left aside."""
     if names:
         warn(f"not read: {', '.join(names)} ({why})")
-
-
-def check_in_child(path: Path) -> None:
-    """Do nothing: files are read in this process. To be removed with its last caller."""
