@@ -92,6 +92,7 @@ def test_figures_hold_truetype_and_fit_a_column(written):
     assert "<dc:description>95 % effective band; about new people</dc:description>" in svg
 
 
+@pytest.mark.slow
 def test_the_notebook_makes_the_same_numbers_again(written):
     before = fk.open_evaluation(written / "evaluation.nc")["empirical"].to_dataset()
     notebook = run_notebooks.read(written / "report.ipynb")
@@ -221,6 +222,7 @@ def test_bad_options_are_told_in_one_line(two, tmp_path, capsys):
     assert "distinct names" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     path = store(tmp_path / "many.npz", people(400, 10))
