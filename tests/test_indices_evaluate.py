@@ -10,7 +10,7 @@ from engine_cases import people
 from twin_indices import from_pairs, from_tensor, nine
 
 import frkit as fk
-from frkit.intervals.floors import deal, generators
+from frkit.intervals.deals import deal, generators
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 NINE = [

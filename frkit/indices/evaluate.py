@@ -27,7 +27,7 @@ from frkit.base import (
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.indices.maps import map_name, unit_scores
 from frkit.intervals import band, fair_floor
-from frkit.intervals.floors import DEALT, deal_pairs, deal_people
+from frkit.intervals.deals import DEALT, deal_pairs, deal_people
 from frkit.intervals.reading import provenance
 from frkit.measures.registry import Measure
 from frkit.measures.sfi_cfi_dfi import (

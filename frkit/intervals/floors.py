@@ -12,15 +12,7 @@ import xarray as xr
 from frkit.base import GROUP, REPLICATE, InputError, require, require_inside, require_one_of
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.contributions import TARGETS
-from frkit.intervals.deals import (  # noqa: F401
-    DEALT,
-    PeopleDealt,
-    deal,
-    deal_pairs,
-    deal_people,
-    generators,
-    grouped_people,
-)
+from frkit.intervals.deals import DEALT
 from frkit.intervals.equality import equal_draws, rates_of_line
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
 from frkit.intervals.replicates import quantiles

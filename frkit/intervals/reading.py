@@ -180,12 +180,3 @@ def _where(condition: xr.DataArray) -> str:
                 kind = "FAR" if dim == FAR_LEVEL else "threshold"
                 words.append(f"at {kind} {' to '.join(ends)}")
     return " ".join(words)
-
-
-def __getattr__(name: str):
-    """Old name of what is in `frkit.intervals.replicates`."""
-    if name != "Values":
-        raise AttributeError(name)
-    from frkit.intervals.replicates import Values
-
-    return Values

@@ -18,7 +18,7 @@ from frkit.base import (
     require_returned,
     require_whole,
 )
-from frkit.intervals.floors import deal, grouped_people
+from frkit.intervals.deals import deal, grouped_people
 from frkit.nsigma.statistics import compared, n_sigma, with_risk
 from frkit.nsigma.subsets import SUBSET
 from frkit.scores.groups import checked_scores, people

@@ -8,7 +8,7 @@ import pandas as pd
 from frkit import plot
 from frkit.base import FAR_LEVEL, InputError, require, warn
 from frkit.intervals import band, compare, provenance
-from frkit.intervals.contributions import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.contents import Section, Tile
 from frkit.reporting.inputs import (
     SIGNIFICANT,

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from frkit.base import InputError, require
-from frkit.intervals.contributions import NEW_PEOPLE
 from frkit.intervals.effective import jeffreys
+from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.writing import SCHEMA, SCHEMA_VERSION
 
 BELOW, ABOVE, UNDECIDED = 0, 1, 2

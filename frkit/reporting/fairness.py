@@ -10,7 +10,7 @@ from frkit.base import FAR_LEVEL, GROUP, InputError, require
 from frkit.data.labels import attributes_of
 from frkit.indices import fairness_indices
 from frkit.intervals import band, fair_floor, permutation_test
-from frkit.intervals.contributions import NEW_PEOPLE
+from frkit.intervals.reading import NEW_PEOPLE
 from frkit.measures import measure, names
 from frkit.nsigma import n_sigma
 from frkit.reporting.contents import Section, Tile

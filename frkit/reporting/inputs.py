@@ -20,7 +20,7 @@ from frkit.base import (
     require,
 )
 from frkit.evaluation.evaluate import evaluate, far_levels
-from frkit.intervals.contributions import NEW_PEOPLE
+from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.tables import cell
 from frkit.resampling import Resampling
 

@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from frkit.base import require, require_inside
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals import fan
-from frkit.intervals.bands import interval
-from frkit.intervals.reading import Values
+from frkit.intervals.replicates import Values, interval
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import Progress, along, far_numbers, whole_numbers

@@ -28,7 +28,7 @@ from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, fair_floor
 from frkit.intervals.bands import WITHOUT_REPLICATES, AnyMeasure
-from frkit.intervals.contributions import NEW_PEOPLE, THESE_PEOPLE
+from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
