@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pandas as pd
 
@@ -65,6 +64,8 @@ def check_free(folder: Path) -> None:
 
 def _write_into(draft: Path, report: Contents, folder: Path) -> None:
     """All files of a report."""
+    import nbformat  # here, because it takes two seconds that nothing else need wait for
+
     for path in (draft, draft / TABLES, draft / FIGURES):
         path.mkdir()
     (draft / PAGE).write_text(page(report), encoding="utf-8")
@@ -150,8 +151,10 @@ def _plain(value):
 # --- the notebook ---------------------------------------------------------------------------------
 
 
-def notebook(report: Contents, folder: Path) -> nbformat.NotebookNode:
+def notebook(report: Contents, folder: Path) -> dict:
     """A notebook that makes the report again, and goes on from there."""
+    import nbformat
+
     options = _plain(report.made)
     source = options.pop("data", None)
     if isinstance(source, str):
