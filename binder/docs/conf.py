@@ -1,0 +1,114 @@
+"""How Sphinx builds the documentation: `python3 binder/local.py docs`."""
+
+import base64
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+from docutils.nodes import SkipNode
+from latex2mathml.converter import convert
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(ROOT), str(HERE)]
+# The pages run the frkit of this checkout, in this Python, and call its command `frkit`.
+os.environ["PYTHONPATH"] = str(ROOT)
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+import frkit  # noqa: E402
+
+
+def copy_notebooks(folder):
+    """Copy the notebooks beside the pages, and write their attached pictures as files."""
+    folder.mkdir(exist_ok=True)
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            for name, data in cell.pop("attachments", {}).items():
+                picture = f"{path.stem}_{name}"
+                (folder / picture).write_bytes(base64.b64decode(data["image/png"]))
+                cell.source = cell.source.replace(f"attachment:{name}", picture)
+        nbformat.write(notebook, folder / path.name)
+
+
+copy_notebooks(HERE / "notebooks")
+
+project = "frkit"
+author = copyright = "frkit developers"
+version = release = frkit.__version__
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+templates_path = ["templates"]
+
+# Every name of api.md gets a page of its own.
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+# Pages of questions and figures are executed when the site is built; the notebooks are shown as they are stored.
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+myst_heading_slug_func = "conf.jupyter_anchor"
+nb_execution_mode = "force"
+nb_execution_excludepatterns = ["notebooks/*"]
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+nb_ipywidgets_js = {}  # a page asks no other host for anything
+
+html_theme = "pydata_sphinx_theme"
+html_title = "frkit"
+html_static_path = ["static"]
+html_css_files = ["frkit.css"]
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 8,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {
+    page: [] for page in ("index", "tutorial", "questions", "gallery", "definitions", "cost")
+}
+html_show_sourcelink = False
+html_math_renderer = "mathml"
+
+
+def jupyter_anchor(heading):
+    """Name a heading as JupyterLab does, so that links between notebooks lead there."""
+    return heading.strip().replace(" ", "-")
+
+
+def keep_bars(app, what, name, obj, options, lines):
+    """Show |N| as it is: in reStructuredText bars stand for a substitution."""
+    for place, line in enumerate(lines):
+        if line.strip() == "Examples":
+            break
+        lines[place] = line.replace("|", r"\|")
+
+
+def inline_math(translator, node):
+    """Write a formula as MathML, which browsers draw without a script."""
+    translator.body.append(convert(node.astext()))
+    raise SkipNode
+
+
+def displayed_math(translator, node):
+    """Write a formula on a line of its own as MathML."""
+    translator.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    raise SkipNode
+
+
+def setup(app):
+    """Register what this file adds to Sphinx."""
+    app.connect("autodoc-process-docstring", keep_bars)
+    app.add_html_math_renderer("mathml", (inline_math, None), (displayed_math, None))
