@@ -53,7 +53,7 @@ autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
-# Pages of questions and figures are executed when the site is built; the notebooks are shown as they are stored.
+# Pages with code are executed when the site is built; the notebooks are shown as they are stored.
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 myst_heading_slug_func = "conf.jupyter_anchor"
