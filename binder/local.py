@@ -8,7 +8,7 @@
     python3 binder/local.py test --full     run all tests, those of notebooks and browser too
     python3 binder/local.py test-oldest     test the oldest versions of all that frkit needs
     python3 binder/local.py execute [ARGS]  execute the notebooks anew and write them back
-    python3 binder/local.py docs [ARGS]     show the reference; ARGS go to pdoc (-o FOLDER)
+    python3 binder/local.py docs [ARGS]     build the documentation: build/docs/index.html
     python3 binder/local.py python [ARGS]   the Python that has everything
 
 The first call makes .venv beside the README and installs into it; later calls do so again only when
@@ -57,7 +57,7 @@ def main(verb="lab", *arguments):
         "test": tests(arguments),
         "test-oldest": oldest_tests(arguments),
         "execute": ["binder/run_notebooks.py", *arguments],
-        "docs": ["-m", "pdoc", "--docformat", "numpy", "frkit", *arguments],
+        "docs": ["-m", "sphinx", "-q", "-W", "-b", "html", "binder/docs", "build/docs", *arguments],
         "python": list(arguments),
     }
     if verb not in commands:
@@ -68,7 +68,7 @@ def main(verb="lab", *arguments):
         python = oldest_environment()
         os.environ.update(PYTHONPATH=str(ROOT), NUMBA_CACHE_DIR=str(OLDEST / "numba"))
     else:
-        environment("test" if verb in ("test", "docs") else "")
+        environment({"test": "test", "docs": "test,docs"}.get(verb, ""))
     os.chdir(str(ROOT))
     command = [str(python), *commands[verb]]
     if os.name == "nt":  # there, exec would hand the prompt back at once
