@@ -1,7 +1,7 @@
 """Execute notebooks and write them back so that two runs give the same bytes.
 
-    python3 binder/local.py execute                       all notebooks, and the README's picture
-    python3 binder/local.py execute notebooks/01_*.ipynb  these only, no picture
+    python3 binder/local.py execute                       all notebooks
+    python3 binder/local.py execute notebooks/01_*.ipynb  these only
     python3 binder/local.py execute --fast                with small parameters; writes nothing
 
 A notebook has one code cell tagged "parameters". Its metadata `{"frkit": {"fast": {"n": 20}}}` give
@@ -15,8 +15,6 @@ import base64
 import io
 import os
 import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -27,7 +25,6 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
-PICTURE = ROOT / "data/readme_roc.png"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 COLOURS = 64  # of a stored picture, unless a notebook's metadata say otherwise
 VISIBLE = 24  # levels of 255 that an eye tells apart
@@ -51,13 +48,11 @@ TABLE_STYLE = re.compile(r"<style scoped>.*?</style>\s*", re.DOTALL)
 def main():
     parser = argparse.ArgumentParser(description="Execute notebooks and write them back.")
     parser.add_argument("--fast", action="store_true", help="small parameters; write nothing")
-    words = "all, and the README's picture, by default"
+    words = "all by default"
     parser.add_argument("notebooks", nargs="*", type=Path, help=words)
     arguments = parser.parse_args()
     for path in arguments.notebooks or paths():
         run(path.resolve(), arguments.fast)
-    if not arguments.notebooks and not arguments.fast:
-        draw_picture()
 
 
 def paths():
@@ -242,22 +237,6 @@ def thumbnail(picture):
     image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
     small = image.resize((200, round(200 * image.height / image.width)), Image.Resampling.LANCZOS)
     return as_png(small.quantize(32, method=Image.Quantize.MAXCOVERAGE))
-
-
-def draw_picture():
-    """Run the README's example, which leaves its Axes in `ax`, and store its figure."""
-    save = f"\nax.figure.savefig({str(PICTURE)!r}, dpi=110, bbox_inches='tight')\n"
-    environment = os.environ | {"MPLBACKEND": "agg"}
-    command = [sys.executable, "-c", readme_example() + save]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True)
-    print(f"{PICTURE.relative_to(ROOT)}: drawn")
-
-
-def readme_example():
-    """The README's Python example, as one string."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    [source] = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    return source
 
 
 if __name__ == "__main__":
