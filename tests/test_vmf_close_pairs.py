@@ -111,12 +111,3 @@ def test_near_duplicates_have_exact_rates(twins):
     with pytest.raises(InputError, match="cannot be trusted"):
         people = Identities(twins.mean_directions, twins.concentrations, np.ones(40))
         impostors.impostor_scores(people, people, False).far(t, "all pairs")
-
-
-@pytest.mark.slow
-def test_thresholds_and_groups_of_near_duplicates(twins):
-    roc = twins.population_roc([5e-3], by="group", cross=True)
-    pairs = np.array([[190, 200], [200, 190]])
-    np.testing.assert_allclose(
-        (roc.far_cross * pairs).sum(("group", "reference_group")) / 780, roc.far, rtol=1e-8
-    )

@@ -38,10 +38,12 @@ class PairScores:
         centre, spread = _centre_and_spread(concentrations, cosines, dim)
 
         # the densities are turned round, because their upper tails must be precise
-        def density(minus_z, row):
-            return np.exp(log_density(-minus_z, concentrations[row], cosines[row], dim))
-
-        self.distribution = PanelDistribution(density, -centre, spread, dim)
+        self.distribution = PanelDistribution(
+            lambda z, row: np.exp(log_density(-z, concentrations[row], cosines[row], dim)),
+            -centre,
+            spread,
+            dim,
+        )
         lost = np.abs(self.distribution.total - 1)
         rounding = EPSILON * (1 + concentrations.sum(axis=1))
         self.relative_errors = SAFETY * (lost + rounding)

@@ -1,8 +1,7 @@
 """Fit a von Mises-Fisher mixture to faces: a direction and a concentration for each identity."""
 
-from typing import NamedTuple
-
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy.optimize import elementwise
 
@@ -88,22 +87,27 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     True
     """
     require_one_of("method", method, METHODS)
-    points, names, codes = _points(faces)
-    sums = _sums(points, codes)
-    copies = names[sums.score > COPIES]
+    names, images = _images(faces)
+    count = np.array([len(some) for some in images])
+    total = np.stack([some.sum(axis=0) for some in images])
+    length = np.linalg.norm(total, axis=1)
+    several = np.where(count > 1, count, np.nan)  # one image has no genuine score
+    score = (length**2 - several) / (several * (several - 1))
+    copies = names[score > COPIES]
     require(
         copies.size == 0,
         f"the images of {listed(copies)} are copies of one another: no concentration fits; "
         "drop them",
     )
-    dim = points.shape[1]
-    likelihood = solve_concentrations(sums.resultant, dim)
-    marginal = solve_concentrations(np.sqrt(sums.score.clip(0)), dim)
+    dim = total.shape[1]
+    resultant = length / several
+    likelihood = solve_concentrations(resultant, dim)
+    marginal = solve_concentrations(np.sqrt(score.clip(0)), dim)
     require(
         bool(np.isfinite(marginal).any()),
         "no identity has two images that are alike; nothing to fit",
     )
-    log_kappa, log_kappa_sd, population = _posterior(sums, marginal)
+    log_kappa, log_kappa_sd, population = _posterior(length, count, marginal, dim)
     estimates = {"shrunk": np.exp(log_kappa), "marginal": marginal, "likelihood": likelihood}
     kappa = estimates[method]
     lost = names[~np.isfinite(kappa)]
@@ -111,11 +115,10 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
         lost.size == 0,
         f"method {method!r} has no estimate for {listed(lost)}; take method='shrunk'",
     )
-    mix = Mixture(sums.total, kappa, _groups(faces))
-    # what is known of the fit, by identity and of the whole
+    mix = Mixture(total, kappa, _groups(faces))
     values = {
-        "n_images": sums.count,
-        "resultant": sums.resultant,
+        "n_images": count,
+        "resultant": resultant,
         "kappa": kappa,
         "log_kappa_sd": log_kappa_sd,
         "kappa_likelihood": likelihood,
@@ -123,29 +126,20 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     }
     mix.fitted = xr.Dataset(
         {name: (IDENTITY, of_identity) for name, of_identity in values.items()},
-        coords={IDENTITY: names},
-        attrs={
+        {IDENTITY: names},
+        {
             "method": method,
             "log_kappa_mean": population[0],
             "log_kappa_spread": population[1],
-            "residual_dimension": _residual_dimension(points, codes, mix, sums),
-            "score_sd_ratio": _score_sd_ratio(points, codes, mix, sums),
+            "residual_dimension": _residual_dimension(images, mix),
+            "score_sd_ratio": _score_sd_ratio(images, mix),
         },
     )
     return mix
 
 
-class Sums(NamedTuple):
-    """What the images of each identity sum to."""
-
-    total: np.ndarray  # (K, p) sum of the unit embeddings
-    count: np.ndarray  # (K,) images
-    resultant: np.ndarray  # (K,) length of the mean image
-    score: np.ndarray  # (K,) mean genuine score
-
-
-def _points(faces):
-    """Unit embeddings (n, p) sorted by identity, names (K,), and the identity number of each."""
+def _images(faces):
+    """Names (K,) of the identities, and a list of their unit embeddings (n_k, p)."""
     check_faces(faces)
     require(
         MODEL not in faces["embedding"].dims,
@@ -156,22 +150,13 @@ def _points(faces):
     points = values.astype(float)
     points = points[:, np.any(points != 0, axis=0)]
     points /= np.linalg.norm(points, axis=1)[:, None]
-    names, codes = np.unique(faces[IDENTITY].values, return_inverse=True)
-    order = np.argsort(codes, kind="stable")
-    return points[order], names, codes[order]
+    identity = faces[IDENTITY].values
+    names, count = np.unique(identity, return_counts=True)
+    order = np.argsort(identity, kind="stable")
+    return names, np.split(points[order], np.cumsum(count)[:-1])
 
 
-def _sums(points, codes):
-    count = np.bincount(codes)
-    total = np.zeros((len(count), points.shape[1]))
-    np.add.at(total, codes, points)
-    length = np.linalg.norm(total, axis=1)
-    several = np.where(count > 1, count, np.nan)  # one image has no genuine score
-    score = (length**2 - several) / (several * (several - 1))
-    return Sums(total, count, length / several, score)
-
-
-def solve_concentrations(length: np.ndarray, dim: int) -> np.ndarray:
+def solve_concentrations(length, dim):
     """Concentrations (K,) with A_p(kappa) = length; NaN where the length is NaN or 0."""
     kappa = np.full(length.shape, np.nan)
     solvable = length > 0
@@ -186,16 +171,20 @@ def solve_concentrations(length: np.ndarray, dim: int) -> np.ndarray:
     return kappa
 
 
-def _posterior(sums, marginal):
+def _posterior(length, count, marginal, dim):
     """Posterior mean (K,) and standard deviation (K,) of log kappa, and both of the population."""
-    dim = sums.total.shape[1]
     rough = np.log(marginal[np.isfinite(marginal)])
-    most_precise = np.sqrt(2 / ((sums.count.max() - 1) * (dim - 1)))  # sd of an estimated log kappa
+    most_precise = np.sqrt(2 / ((count.max() - 1) * (dim - 1)))  # sd of an estimated log kappa
     mean, spread = rough.mean(), max(rough.std(), most_precise)
     low, high = rough.min() - 1 - 3 * spread, rough.max() + 1 + 3 * spread
     n_points = int((high - low) / (GRID_STEP * most_precise))
     grid = np.linspace(low, high, np.clip(n_points, SMALLEST_GRID, LARGEST_GRID))
-    likelihood = _marginal_likelihood(sums, np.exp(grid), dim)
+
+    # likelihood (K, grid) with the mean direction integrated out, 1 at its largest
+    kappa = np.exp(grid)
+    log_likelihood = np.stack([log_normaliser(kappa * each, dim) for each in length])
+    log_likelihood -= count[:, None] * log_normaliser(kappa, dim)
+    likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
 
     # EM: the posterior of every identity, then the population's mean and spread
     for _ in range(EM_STEPS):
@@ -203,61 +192,52 @@ def _posterior(sums, marginal):
         posterior /= posterior.sum(axis=1, keepdims=True)
         centre = posterior @ grid
         variance = np.maximum(posterior @ grid**2 - centre**2, 0)
-        old_mean, old_spread = mean, spread
+        old = mean, spread
         mean = centre.mean()
         spread = max(np.sqrt(np.mean((centre - mean) ** 2 + variance)), 1e-3)
-        if max(abs(mean - old_mean), abs(spread - old_spread)) < EM_TOLERANCE:
+        if np.allclose(old, (mean, spread), rtol=0, atol=EM_TOLERANCE):
             break
     return centre, np.sqrt(variance), (float(mean), float(spread))
 
 
-def _marginal_likelihood(sums, kappa, dim):
-    """Likelihood (K, grid) of kappa with the mean direction integrated out, 1 at its largest.
-
-    Its logarithm is log h(kappa |sum|) - n log h(kappa).
-    """
-    lengths = np.linalg.norm(sums.total, axis=1)
-    log_h_of_sum = np.stack([log_normaliser(kappa * length, dim) for length in lengths])
-    log_likelihood = log_h_of_sum - sums.count[:, None] * log_normaliser(kappa, dim)
-    return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-
-
 def _groups(faces):
     """Attributes (K,) of the identities; those that vary within one are left out with a warning."""
-    _, first, codes = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
-    groups, varying = {}, []
-    for name, coord in faces.coords.items():
-        if coord.dims != (IMAGE,) or name in (IMAGE, IDENTITY, PERSON):
-            continue
-        labels = coord.values[first]
-        if np.array_equal(coord.values, labels[codes]):
-            groups[name] = labels
-        else:
-            varying.append(name)
-    if varying:
+    labels = {
+        name: coord.values
+        for name, coord in faces.coords.items()
+        if coord.dims == (IMAGE,) and name not in (IMAGE, IDENTITY, PERSON)
+    }
+    of_identity = pd.DataFrame(labels, faces[IDENTITY].values).groupby(level=0)
+    varies = (of_identity.nunique() > 1).any()
+    varying = varies.index[varies]
+    if len(varying) > 0:
         warn(f"{listed(varying)} varies within identities, so the fitted mixture does not carry it")
-    return groups
+    groups = of_identity.first().drop(columns=varying)
+    return {name: groups[name].to_numpy(str) for name in groups}
 
 
-def _residual_dimension(points, codes, mix, sums):
+def _residual_dimension(images, mix):
     """Directions in which images scatter around their means.
 
     It is 1 over the mean squared cosine of residuals of different identities, because directions
     share the variance.
     """
-    several = sums.count[codes] > 1
-    mean = mix.mean_directions[codes]
-    residuals = (points - (points * mean).sum(axis=1)[:, None] * mean)[several]
-    residuals /= np.linalg.norm(residuals, axis=1)[:, None]
-    of_identities = np.split(residuals, np.flatnonzero(np.diff(codes[several])) + 1)
-    n_pairs = len(residuals) ** 2 - sum(len(some) ** 2 for some in of_identities)
+    residuals, n_within, within = [], 0, 0.0
+    for points, mean in zip(images, mix.mean_directions):
+        if len(points) > 1:
+            across = points - np.outer(points @ mean, mean)
+            across /= np.linalg.norm(across, axis=1)[:, None]
+            residuals.append(across)
+            n_within += len(across) ** 2
+            within += np.sum((across @ across.T) ** 2)
+    residuals = np.concatenate(residuals)
+    n_pairs = len(residuals) ** 2 - n_within
     if n_pairs == 0:
         return np.nan
-    within = sum(np.sum((some.T @ some) ** 2) for some in of_identities)
     return float(n_pairs / (np.sum((residuals.T @ residuals) ** 2) - within))
 
 
-def _score_sd_ratio(points, codes, mix, sums):
+def _score_sd_ratio(images, mix):
     """Standard deviation of the genuine scores within identities, over what the mixture expects."""
     first, second = bessel_ratios(mix.concentrations, mix.dim, 3)[:, 1:].T
     square = 1 / mix.dim + (1 - 1 / mix.dim) * second**2
@@ -265,9 +245,10 @@ def _score_sd_ratio(points, codes, mix, sums):
     # covariance of two scores that share an image
     shared_covariance = first**2 * (1 / mix.dim + (1 - 1 / mix.dim) * second - first**2)
     observed = expected = 0.0
-    for k in np.flatnonzero(sums.count > 2):
-        images, n = points[codes == k], sums.count[k]
-        scores = (images @ images.T)[np.triu_indices(n, 1)]
-        observed += np.sum((scores - scores.mean()) ** 2)
-        expected += (len(scores) - 1) * score_variance[k] - 2 * (n - 2) * shared_covariance[k]
+    for k, points in enumerate(images):
+        n = len(points)
+        if n > 2:
+            scores = (points @ points.T)[np.triu_indices(n, 1)]
+            observed += len(scores) * scores.var()
+            expected += (len(scores) - 1) * score_variance[k] - 2 * (n - 2) * shared_covariance[k]
     return float(np.sqrt(observed / expected)) if expected else np.nan

@@ -70,12 +70,10 @@ class ImpostorScores:
             relative = np.where(far > 0, bound / far, np.inf)
         worst = int(np.argmax(relative))
         if not relative[worst] <= LARGEST_ERROR:
-            remedy = "ask for larger FAR levels or lower thresholds"
-            if pairs != "all pairs":
-                remedy += ", or leave out by= or cross="
             raise SeriesError(
                 f"FAR of {pairs} at threshold {thresholds[worst]:.6g}, {far[worst]:.3g} +- "
-                f"{bound[worst]:.3g}, cannot be trusted: {remedy}"
+                f"{bound[worst]:.3g}, cannot be trusted: ask for larger FAR levels or lower "
+                "thresholds, or leave out by= and cross="
             )
         return far, relative
 
@@ -83,21 +81,17 @@ class ImpostorScores:
 def impostor_scores(left, right, integrate_close_pairs):
     """Impostor scores of pairs between two groups, or within one if left is right."""
     dim = left.directions.shape[1]
-    limit = _largest_series_score(dim) if integrate_close_pairs else np.inf
+    limit, close = np.inf, None
+    if integrate_close_pairs:
+        # terms outgrow their sum by (1 - m^2)^(-p/4) at mean score m, and so does their rounding
+        growth = PAIR_ERROR / (SAFETY * EPSILON)
+        limit = float(np.sqrt(1 - growth ** (-4 / dim)))
+        close = _close_pairs(left, right, limit)
     # the identities with the largest concentrations need the most terms: they tell how many
     sharpest_left = _sharpest(left)
     sharpest_right = sharpest_left if left is right else _sharpest(right)
     n_terms = _converged(sharpest_left, sharpest_right, FIRST_TERMS, limit).shape[1]
-    coefficients = _converged(left, right, n_terms, limit)
-    close = _close_pairs(left, right, limit) if integrate_close_pairs else None
-    return ImpostorScores(dim, coefficients, close)
-
-
-def _largest_series_score(dim):
-    """Mean score of a pair above which rounding of its series can exceed PAIR_ERROR."""
-    # rounding is SAFETY eps times what the terms outgrow their sum by, (1 - m^2)^(-p/4)
-    growth = PAIR_ERROR / (SAFETY * EPSILON)
-    return float(np.sqrt(1 - growth ** (-4 / dim)))
+    return ImpostorScores(dim, _converged(left, right, n_terms, limit), close)
 
 
 def _sharpest(group):
@@ -129,22 +123,19 @@ def _close_pairs(left, right, limit):
     dim = left.directions.shape[1]
     left_means = left.directions * mean_resultants(left.concentrations, dim)[:, None]
     right_means = right.directions * mean_resultants(right.concentrations, dim)[:, None]
-    pairs = []
-    for start in range(0, len(left_means), BLOCK):
-        close = left_means[start : start + BLOCK] @ right_means.T > limit
-        pairs.append(np.argwhere(close) + [start, 0])
-    pairs = np.concatenate(pairs)
+    blocks = range(0, len(left_means), BLOCK)
+    scores = [left_means[start : start + BLOCK] @ right_means.T > limit for start in blocks]
+    rows, columns = np.nonzero(np.concatenate(scores))
     if left is right:
-        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+        rows, columns = rows[rows < columns], columns[rows < columns]
     require(
-        len(pairs) <= MOST_PAIRS,
-        f"{len(pairs)} pairs of identities are too close for the series of exact rates, and at "
+        rows.size <= MOST_PAIRS,
+        f"{rows.size} pairs of identities are too close for the series of exact rates, and at "
         f"most {MOST_PAIRS} can be integrated one by one; ask for larger FAR levels or lower "
         "thresholds, or merge identities that are one person",
     )
-    if len(pairs) == 0:
+    if rows.size == 0:
         return None
-    rows, columns = pairs.T
     concentrations = np.stack([left.concentrations[rows], right.concentrations[columns]], axis=1)
     cosines = (left.directions[rows] * right.directions[columns]).sum(axis=1)
     shares = left.weights[rows] * right.weights[columns] / pair_weight(left, right)

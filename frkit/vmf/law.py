@@ -22,7 +22,6 @@ from frkit.vmf.random_mixture import mixture
 PANELS_PER_WIDTH = (
     4  # panels in sqrt(2 / p), the spread of log kappa over which FRR goes from 0 to 1
 )
-LARGEST_DIM = 100_000
 FAR_ERROR = 1e-12  # relative, of the incomplete beta function and its inverse
 
 
@@ -66,7 +65,6 @@ class IdentityLaw:
         groups: Mapping | None = None,
     ):
         self.dim = require_whole("dim", dim, 3)
-        require(dim <= LARGEST_DIM, f"dim must be at most {LARGEST_DIM}, got {dim}")
         self.kappa, self.groups = interval(kappa), groups
         # no cohesion: for that, draw one large vmf.mixture and take its rates
         options, shares = options_of_groups(groups, ("share", "kappa"))
@@ -154,7 +152,7 @@ class IdentityLaw:
     def _rates(self, threshold, far, level, levels, by):
         """Rates at thresholds with their labels."""
         require(
-            by is None or (self.groups is not None and isinstance(by, str) and by == GROUP),
+            by is None or (self.groups is not None and by == GROUP),
             f"by={by!r}: this law has no such groups; give groups=",
         )
         of_groups = [genuine.frr(threshold) for genuine in self._genuine]
@@ -164,10 +162,12 @@ class IdentityLaw:
             "frr": [self._shares @ of_groups, *of_groups],
             "error_bound": [np.full(far.shape, FAR_ERROR)] * n,
         }
-        dataset = labelled(threshold, rates, level, levels, None if by is None else self._names)
-        return dataset.assign_attrs(
-            source="exact rates of infinitely many von Mises-Fisher identities"
+        dataset = xr.Dataset(
+            {"threshold": (level, threshold)},
+            {level: levels},
+            {"source": "exact rates of infinitely many von Mises-Fisher identities"},
         )
+        return labelled(dataset, rates, None if by is None else self._names)
 
 
 def _quadrature(low, high, dim):

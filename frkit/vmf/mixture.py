@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frkit.base import UNKNOWN, affordable, real_numbers, require, require_whole
+from frkit.base import UNKNOWN, real_numbers, require
 from frkit.data.labels import clean_labels
 from frkit.vmf import population, sampling, score_moments
-from frkit.vmf.checks import LARGEST_KAPPA, number, one_each
+from frkit.vmf.checks import number, one_each
 from frkit.vmf.panels import PanelDistribution
 
 
@@ -27,6 +27,15 @@ class Mixture:
     groups : mapping of attribute name to labels (K,), or labels (K,) alone (named "group"),
     optional
         Attributes of the identities: exact group rates are given for them and samples carry them.
+
+    Attributes
+    ----------
+    n_identities, dim : int
+        K and p.
+    identity : array (K,)
+        Names of the identities, "id0000" and so on.
+    fitted : xr.Dataset or None
+        How `fit` found this mixture.
 
     Raises
     ------
@@ -53,31 +62,32 @@ class Mixture:
             "mean_directions must have shape (identities >= 2, dimension >= 3), "
             f"got {directions.shape}",
         )
+        self.n_identities, self.dim = directions.shape
+        self.identity = np.char.mod("id%04d", np.arange(self.n_identities))
         length = np.linalg.norm(directions, axis=1)
-        self.concentrations = one_each("concentrations", concentrations, len(length)).astype(float)
-        _check_positive("lengths of mean_directions", length)
-        _check_positive("concentrations", self.concentrations)
-        largest = self.concentrations.max()
-        require(
-            largest <= LARGEST_KAPPA,
-            f"concentrations must be at most {LARGEST_KAPPA:g}, got {largest:g}",
-        )
+        concentrations = one_each("concentrations", concentrations, self.n_identities)
+        sizes_of = {"lengths of mean_directions": length, "concentrations": concentrations}
+        for name, sizes in sizes_of.items():
+            bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
+            require(
+                bad.size == 0,
+                f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so",
+            )
         self.mean_directions = directions / length[:, None]
+        self.concentrations = concentrations.astype(float)
         if groups is None:
             groups = {}
         elif not isinstance(groups, Mapping):
             groups = {"group": groups}
-        for name in groups:
-            require(isinstance(name, str), f"groups must have names of text, got {name!r}")
         self.groups = {
-            name: clean_labels(labels, len(length), f"groups[{name!r}]", "identity")
+            name: clean_labels(labels, self.n_identities, f"groups[{name!r}]", "identity")
             for name, labels in groups.items()
         }
         # exact rates are kept, so what they were computed from must not change
         for array in (self.mean_directions, self.concentrations, *self.groups.values()):
             array.setflags(write=False)
         self._populations = {}
-        self.fitted = None  # how `fit` found this mixture
+        self.fitted = None
 
     def __repr__(self) -> str:
         low, high = self.concentrations.min(), self.concentrations.max()
@@ -85,32 +95,12 @@ class Mixture:
         size = f"{self.n_identities} identities, dim {self.dim}, kappa {low:.4g} to {high:.4g}"
         return f"<vMF mixture: {', '.join([size, *groups])}>"
 
-    @property
-    def n_identities(self) -> int:
-        """Number K of identities."""
-        return self.mean_directions.shape[0]
-
-    @property
-    def dim(self) -> int:
-        """Dimension p of the embeddings."""
-        return self.mean_directions.shape[1]
-
-    @property
-    def identity(self) -> np.ndarray:
-        """Names of the identities, "id0000" and so on."""
-        return np.array([f"id{k:04d}" for k in range(self.n_identities)])
-
     def labels(self, by: str) -> np.ndarray:
         """Labels (K,) of the attribute `by`."""
+        require(by in self.groups, f"by={by!r}: the mixture's attributes are {sorted(self.groups)}")
         require(
-            isinstance(by, str) and by in self.groups,
-            f"by={by!r}: the mixture's attributes are {sorted(self.groups)}",
-        )
-        n_unknown = int((self.groups[by] == UNKNOWN).sum())
-        require(
-            n_unknown == 0,
-            f"by={by!r}: {n_unknown} identities have no label, and so no group; "
-            "exact rates need all labels",
+            UNKNOWN not in self.groups[by],
+            f"by={by!r}: some identities have no label; exact rates need all labels",
         )
         return self.groups[by]
 
@@ -129,7 +119,6 @@ class Mixture:
         InputError
             Where there are fewer identities, or a group would keep fewer than two.
         """
-        n_identities = require_whole("n_identities", n_identities, 2)
         require(
             n_identities <= self.n_identities,
             f"of {self.n_identities} identities {n_identities} cannot be drawn",
@@ -137,12 +126,10 @@ class Mixture:
         attributes = np.stack([np.zeros(self.n_identities, str), *self.groups.values()])
         _, group, counts = np.unique(attributes, axis=1, return_inverse=True, return_counts=True)
         rng = np.random.default_rng(seed)
-        rows = np.concatenate(
-            [
-                rng.choice(np.flatnonzero(group == g), size, replace=False)
-                for g, size in enumerate(group_sizes(n_identities, counts))
-            ]
-        )
+        rows = []
+        for g, size in enumerate(group_sizes(n_identities, counts)):
+            rows.append(rng.choice(np.flatnonzero(group == g), size, replace=False))
+        rows = np.concatenate(rows)
         groups = {name: labels[rows] for name, labels in self.groups.items()}
         return Mixture(self.mean_directions[rows], self.concentrations[rows], groups)
 
@@ -185,8 +172,6 @@ class Mixture:
         """
         names = [str(name) for name in names]
         require(len(set(names)) == len(names) > 0, f"names must be different, got {names}")
-        n_values = len(names) * (self.n_identities + self.dim) * self.dim
-        affordable(16 * n_values, f"{len(names):,} rotated copies: take fewer")
         rng = np.random.default_rng(seed)
         directions = []
         for _ in names:
@@ -204,15 +189,7 @@ class Mixture:
     population_distributions = score_moments.distributions
 
 
-def _check_positive(name, sizes):
-    bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
-    require(
-        bad.size == 0,
-        f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so",
-    )
-
-
-def group_sizes(n_identities: int, shares: np.ndarray) -> np.ndarray:
+def group_sizes(n_identities, shares):
     """Split the identities by shares, with the largest remainders rounded up."""
     exact = n_identities * shares / shares.sum()
     sizes = np.floor(exact).astype(int)

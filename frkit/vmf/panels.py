@@ -30,14 +30,7 @@ class PanelDistribution:
         Half the length over which the bulk reaches, beside the spread.
     """
 
-    def __init__(
-        self,
-        density,
-        centre,
-        spread,
-        dim,
-        extent=0.0,
-    ):
+    def __init__(self, density, centre, spread, dim, extent=0.0):
         # 40 / (p - 1) beyond the bulk, exp(-40) of the density is left
         reach = extent + 9 * spread + 40 / (dim - 1)
         self.density = density

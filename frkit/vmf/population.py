@@ -9,21 +9,16 @@ it still is not, the functions raise an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require, require_flag
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
 from frkit.vmf.checks import levels_in, one_each
 from frkit.vmf.genuine import GenuineScores
-from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
+from frkit.vmf.impostors import SeriesError, impostor_scores
 from frkit.vmf.series import Identities
-
-LARGEST_GENUINE_ERROR = 1e-9  # of the integral of the genuine density
 
 
 def rates(
@@ -73,12 +68,8 @@ def rates(
     >>> mixture(50, dim=32).population_rates([0.3, 0.5]).far.dims
     ('threshold_level',)
     """
-    threshold, cross = levels_in("threshold", threshold, -1), require_flag("cross", cross)
-
-    def rates_at_thresholds(population):
-        return _rates(population, threshold, THRESHOLD_LEVEL, threshold, cross)
-
-    return of_population(mix, by, weights, rates_at_thresholds)
+    threshold = levels_in("threshold", threshold, -1)
+    return of_population(mix, by, weights, _rates, THRESHOLD_LEVEL, threshold, cross)
 
 
 def roc(
@@ -119,13 +110,8 @@ def roc(
     >>> mixture(50, dim=32).population_roc([1e-3, 1e-2]).frr.dims
     ('far_level',)
     """
-    far, cross = levels_in("far", far, 0), require_flag("cross", cross)
-
-    def rates_at_far_levels(population):
-        threshold = population.impostors[0].threshold_at(far)
-        return _rates(population, threshold, FAR_LEVEL, far, cross)
-
-    return of_population(mix, by, weights, rates_at_far_levels)
+    far = levels_in("far", far, 0)
+    return of_population(mix, by, weights, _rates, FAR_LEVEL, far, cross)
 
 
 def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> xr.Dataset:
@@ -158,30 +144,21 @@ def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> 
     return of_population(mix, by, weights, _summaries)
 
 
-def of_population(mix, by, weights, compute: Callable[[Population], xr.Dataset]) -> xr.Dataset:
-    """Compute from the series alone or, if that fails, with close pairs integrated one by one."""
-    weights = None if weights is None else _checked_weights(weights, mix.n_identities)
-    if by is not None:
-        mix.labels(by)  # refuses what is no attribute
+def of_population(mix, by, weights, compute, *options):
+    """`compute` from the series alone or, if that fails, with close pairs integrated one by one."""
     try:
-        return compute(_population(mix, by, weights, False))
+        return compute(_population(mix, by, weights, False), *options)
     except SeriesError:
-        return compute(_population(mix, by, weights, True))
-
-
-def _checked_weights(weights, n_identities):
-    weights = one_each("weights", weights, n_identities).astype(float)
-    require(
-        bool(np.all((weights >= 0) & (weights < np.inf))) and np.count_nonzero(weights) > 1,
-        f"weights must be {n_identities} finite numbers >= 0, at least two of them positive",
-    )
-    return weights / weights.max()
+        return compute(_population(mix, by, weights, True), *options)
 
 
 def _population(mix, by, weights, integrate_close_pairs):
     """The population of a mixture; those with equal weights are kept with the mixture."""
     if weights is not None:
-        return Population(mix, by, weights, integrate_close_pairs)
+        weights = one_each("weights", weights, mix.n_identities).astype(float)
+        valid = (weights >= 0) & (weights < np.inf)
+        require(bool(valid.all()), "weights must be finite numbers >= 0")
+        return Population(mix, by, weights / weights.max(), integrate_close_pairs)
     key = (by, integrate_close_pairs)
     if key not in mix._populations:
         equal = np.ones(mix.n_identities)
@@ -192,120 +169,99 @@ def _population(mix, by, weights, integrate_close_pairs):
 class Population:
     """Impostor and genuine scores of all identities, and of the groups of an attribute.
 
-    `identities`, `impostors`, `genuine` and `names` are those of all, then of each group.
+    `names`, `identities`, `impostors` and `genuine` are lists: first all, then each group.
     """
 
-    def __init__(self, mix, by: str | None, weights: np.ndarray, integrate_close_pairs: bool):
-        self.dim, self.by, self.integrate_close_pairs = mix.dim, by, integrate_close_pairs
-        self.identities, self.names, self.groups = [], ["all pairs"], np.array([], str)
-        members = [weights > 0]
+    def __init__(self, mix, by, weights, integrate_close_pairs):
+        self.integrate_close_pairs = integrate_close_pairs
+        self.groups = None if by is None else np.unique(mix.labels(by))
+        members = {"all pairs": weights > 0}
         if by is not None:
-            labels = mix.labels(by)
-            self.groups = np.unique(labels)
-            for name in self.groups.tolist():
-                members.append((labels == name) & (weights > 0))
-                require(
-                    members[-1].sum() >= 2,
-                    f"by={by!r}: group {name!r} has fewer than two identities of positive weight; "
-                    "merge it with another",
-                )
-                self.names.append(f"group {name!r}")
-        for rows in members:
-            self.identities.append(
-                Identities(mix.mean_directions[rows], mix.concentrations[rows], weights[rows])
-            )
-        self.impostors = [
-            impostor_scores(people, people, integrate_close_pairs) for people in self.identities
-        ]
-
-    @cached_property
-    def genuine(self) -> list[GenuineScores]:
-        """An identity's genuine pairs weigh p_k squared, as in `evaluate`."""
-        scores = []
-        for people in self.identities:
-            scores.append(GenuineScores(people.concentrations, people.weights**2, self.dim))
-            total = scores[-1].distribution.total[0]
+            for name in self.groups:
+                members[f"group '{name}'"] = (mix.labels(by) == name) & (weights > 0)
+        self.names = list(members)
+        self.identities, self.impostors, self.genuine = [], [], []
+        for name, rows in members.items():
             require(
-                abs(total - 1) < LARGEST_GENUINE_ERROR,
-                f"the genuine density integrates to {total:.12g}, not 1, so FRR is not exact here: "
-                "use smaller concentrations",
+                rows.sum() >= 2,
+                f"{name}: fewer than two identities have a positive weight; merge the group",
             )
-        return scores
+            people = Identities(mix.mean_directions[rows], mix.concentrations[rows], weights[rows])
+            self.identities.append(people)
+            self.impostors.append(impostor_scores(people, people, integrate_close_pairs))
+            # an identity's genuine pairs weigh p_k squared, as in `evaluate`
+            self.genuine.append(GenuineScores(people.concentrations, people.weights**2, mix.dim))
 
-    def cross_impostors(self, g: int, h: int) -> ImpostorScores:
-        """Impostor scores of pairs of groups g and h."""
-        groups = self.identities[1:]
-        return impostor_scores(groups[g], groups[h], self.integrate_close_pairs)
 
-
-def _rates(population, threshold, level, levels, cross):
-    """FAR, FRR and error bounds at thresholds, with their labels."""
+def _rates(population, level, levels, cross):
+    """FAR, FRR and error bounds at thresholds, or at the thresholds of FAR levels."""
     require(
-        population.by is not None or not cross,
+        population.groups is not None or not cross,
         "cross=True needs by=, the attribute whose groups are compared",
     )
+    by_far = level == FAR_LEVEL
+    threshold = population.impostors[0].threshold_at(levels) if by_far else levels
     named = zip(population.impostors, population.names)
     far, error_bound = zip(*[scores.far(threshold, name) for scores, name in named])
     frr = [scores.frr(threshold) for scores in population.genuine]
+    dataset = xr.Dataset(
+        {"threshold": (level, threshold)},
+        {level: levels},
+        {"source": "exact von Mises-Fisher population rates"},
+    )
     rates = {"far": far, "frr": frr, "error_bound": error_bound}
-    groups = None if population.by is None else population.groups
-    dataset = labelled(threshold, rates, level, levels, groups)
-    dataset.attrs["source"] = "exact von Mises-Fisher population rates"
-    return _with_cross_rates(dataset, population, threshold, level) if cross else dataset
+    dataset = labelled(dataset, rates, population.groups)
+    return dataset.assign(_cross_rates(population, threshold, level)) if cross else dataset
 
 
-def labelled(
-    threshold: np.ndarray, rates: dict, level: str, levels: np.ndarray, groups
-) -> xr.Dataset:
-    """Rates of all, and of every group unless groups is None, as a Dataset.
+def labelled(dataset, values, groups):
+    """Add values of all to a dataset, and of every group unless groups is None.
 
-    The values of `rates` are sequences: the rates (level,) of all, then those of each group.
+    Each of `values` is a sequence: the values of all over the dataset's dims, then those of each
+    group.
     """
-    dataset = xr.Dataset({"threshold": (level, threshold)}, {level: levels})
-    for name, (everyone, *of_groups) in rates.items():
-        dataset[name] = (level, everyone)
+    dims = tuple(dataset.dims)
+    for name, (everyone, *of_groups) in values.items():
+        dataset[name] = (dims, everyone)
         if groups is not None:
-            dataset[f"{name}_group"] = ((level, GROUP), np.transpose(of_groups))
+            dataset[f"{name}_group"] = ((*dims, GROUP), np.transpose(of_groups))
     return dataset if groups is None else dataset.assign_coords({GROUP: groups})
 
 
-def _with_cross_rates(dataset, population, threshold, level):
-    """The rates, and the FAR between groups."""
-    names = population.groups.tolist()
-    far = np.empty((len(threshold), len(names), len(names)))
+def _cross_rates(population, threshold, level):
+    """FAR between groups and its error bound, with their labels."""
+    groups = population.groups
+    far = np.empty((len(threshold), len(groups), len(groups)))
     error_bound = np.empty_like(far)
-    for g in range(len(names)):
+    for g in range(len(groups)):
         for h in range(g + 1):
-            within = g == h
-            scores = population.impostors[1 + g] if within else population.cross_impostors(g, h)
-            rates = scores.far(threshold, f"groups {names[h]!r} and {names[g]!r}")
+            scores = population.impostors[1 + g]
+            if g != h:
+                left, right = population.identities[1 + g], population.identities[1 + h]
+                scores = impostor_scores(left, right, population.integrate_close_pairs)
+            rates = scores.far(threshold, f"groups '{groups[h]}' and '{groups[g]}'")
             far[:, g, h], error_bound[:, g, h] = rates
             far[:, h, g], error_bound[:, h, g] = rates
     dims = (level, GROUP, REFERENCE_GROUP)
-    cross = {"far_cross": (dims, far), "error_bound_cross": (dims, error_bound)}
-    return dataset.assign(cross).assign_coords({REFERENCE_GROUP: population.groups})
+    return xr.Dataset(
+        {"far_cross": (dims, far), "error_bound_cross": (dims, error_bound)},
+        {REFERENCE_GROUP: groups},
+    )
 
 
 def _summaries(population):
     """EER, its threshold, and AUC of all, and by group."""
     pairs = zip(population.impostors, population.genuine)
-    everyone, *of_groups = [_summary(impostor, genuine) for impostor, genuine in pairs]
-    dataset = xr.Dataset(everyone)
-    if of_groups:
-        for name in everyone:
-            dataset[f"{name}_group"] = (GROUP, [values[name] for values in of_groups])
-        dataset = dataset.assign_coords({GROUP: population.groups})
-    return dataset
+    eer, threshold, auc = zip(*[_summary(impostor, genuine) for impostor, genuine in pairs])
+    values = {"eer": eer, "eer_threshold": threshold, "auc": auc}
+    return labelled(xr.Dataset(), values, population.groups)
 
 
 def _summary(impostor, genuine):
     """EER, its threshold, and AUC of one population's impostor and genuine scores."""
-
-    def frr_minus_far(t):
-        return genuine.frr(t) - impostor.survival(t)[0]
-
-    threshold = brentq(frr_minus_far, -1 + 1e-9, 1 - 1e-9, xtol=1e-14)
+    ends = -1 + 1e-9, 1 - 1e-9
+    threshold = brentq(lambda t: genuine.frr(t) - impostor.survival(t)[0], *ends, xtol=1e-14)
     eer, _ = impostor.far(np.array([threshold]), "the pairs at the equal error rate")
     # the area above the ROC curve is P(impostor > genuine)
     area_above = genuine.mean(lambda t: impostor.survival(t)[0])
-    return {"eer": float(eer[0]), "eer_threshold": threshold, "auc": 1 - area_above}
+    return eer[0], threshold, 1 - area_above

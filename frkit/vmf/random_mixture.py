@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from frkit.base import affordable, require, require_whole
-from frkit.vmf.checks import LARGEST_KAPPA, interval, number, options_of_groups
+from frkit.base import require
+from frkit.vmf.checks import interval, number, options_of_groups
 from frkit.vmf.mixture import Mixture, group_sizes
 from frkit.vmf.sampling import place, radial_parts
 
@@ -47,12 +47,11 @@ def mixture(
     <vMF mixture: 100 identities, dim 32, kappa 106.8 to 799.7, group: a, b>
     """
     options, shares = options_of_groups(groups, ("share", "kappa", "cohesion"))
-    dim = require_whole("dim", dim, 3)
-    sizes = _checked_sizes(n_identities, dim, shares)
-    rng = np.random.default_rng(require_whole("seed", seed, 0))
+    sizes = group_sizes(n_identities, shares)
+    rng = np.random.default_rng(seed)
     directions, concentrations = [], []
     for name, size in zip(options, sizes):
-        cohesion = number("cohesion", options[name].get("cohesion", 0), 0, LARGEST_KAPPA)
+        cohesion = number("cohesion", options[name].get("cohesion", 0), 0)
         directions.append(_directions(size, dim, cohesion, rng))
         low, high = interval(options[name].get("kappa", kappa))
         concentrations.append(rng.uniform(low, high, size))
@@ -126,38 +125,25 @@ def subspace_mixture(
     <vMF mixture: 20 identities, dim 32, kappa 45.03 to 117, group: a, b>
     """
     options, shares = options_of_groups(groups, ("share", "kappa"))
-    common, own = require_whole("common", common, 1), require_whole("own", own, 1)
-    used = common + own * len(options)
     require(
-        used <= require_whole("dim", dim, 3),
-        f"{common} common and {len(options)} x {own} own dimensions make {used}, "
-        f"more than dim={dim}",
+        common + own * len(options) <= dim,
+        f"{common} common and {len(options)} x {own} own dimensions are more than dim={dim}",
     )
     own_share = number("own_share", own_share, 0, 1)
-    sizes = _checked_sizes(n_identities, dim, shares)
-    rng = np.random.default_rng(require_whole("seed", seed, 0))
-    directions = np.zeros((n_identities, dim))
+    labels = np.repeat(list(options), group_sizes(n_identities, shares))
+    rng = np.random.default_rng(seed)
+    directions, concentrations = np.zeros((n_identities, dim)), np.empty(n_identities)
     common_directions = _uniform_directions(rng, n_identities, common)
     directions[:, :common] = np.sqrt(1 - own_share) * common_directions
-    concentrations = np.empty(n_identities)
-    last_row, last_column = 0, common
-    for name, size in zip(options, sizes):
-        rows, columns = slice(last_row, last_row + size), slice(last_column, last_column + own)
-        directions[rows, columns] = np.sqrt(own_share) * _uniform_directions(rng, size, own)
+    start = common
+    for name in options:
+        rows = labels == name
+        own_directions = _uniform_directions(rng, rows.sum(), own)
+        directions[rows, start : start + own] = np.sqrt(own_share) * own_directions
         low, high = interval(options[name].get("kappa", (40, 120)))
-        concentrations[rows] = rng.uniform(low, high, size)
-        last_row, last_column = rows.stop, columns.stop
-    return Mixture(directions, concentrations, np.repeat(list(options), sizes))
-
-
-def _checked_sizes(n_identities, dim, shares):
-    """Identities of each group, once it is known that their directions have a place in memory."""
-    n_identities = require_whole("n_identities", n_identities, 1)
-    affordable(
-        16 * n_identities * dim,
-        f"directions of {n_identities:,} identities in {dim:,} dimensions: take fewer",
-    )
-    return group_sizes(n_identities, shares)
+        concentrations[rows] = rng.uniform(low, high, rows.sum())
+        start += own
+    return Mixture(directions, concentrations, labels)
 
 
 def _uniform_directions(rng, n, dim):

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from frkit.base import affordable, require
+from frkit.base import require
 from frkit.data.dataset import faces, stack_models
 from frkit.vmf.checks import number, one_each
 from frkit.vmf.panels import PanelDistribution, log_cosh, radial_mode
@@ -40,7 +41,7 @@ def sample(mix, per_identity: ArrayLike = 10, seed: int = 1) -> xr.Dataset:
     >>> mixture(20, dim=16, kappa=(50, 100)).sample(per_identity=3, seed=1).sizes["image"]
     60
     """
-    return _faces(mix, _checked_counts(mix, per_identity), [(np.random.default_rng(seed), 1.0)])
+    return _faces(mix, per_identity, [(np.random.default_rng(seed), 1.0)])
 
 
 def sample_encoders(
@@ -83,57 +84,35 @@ def sample_encoders(
     >>> dict(sample_encoders({"good": good, "bad": bad}, 3).sizes)["model"]
     2
     """
-    require(
-        isinstance(encoders, Mapping)
-        and len(encoders) > 0
-        and all(hasattr(mix, "mean_directions") for mix in encoders.values()),
-        "encoders must map names to mixtures, as {'name': mixture}",
-    )
     if not isinstance(correlation, Mapping):
         correlation = dict.fromkeys(encoders, correlation)
     first = next(iter(encoders.values()))
-    counts = _checked_counts(first, per_identity)
     image_seed, *encoder_seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
     stacked = {}
     for (name, mix), encoder_seed in zip(encoders.items(), encoder_seeds):
+        same_size = mix.mean_directions.shape == first.mean_directions.shape
         require(
-            _identities(mix) == _identities(first),
+            same_size and pd.DataFrame(mix.groups).equals(pd.DataFrame(first.groups)),
             f"encoder {name!r} has other identities, groups or dimensions than the first; "
             "use Mixture.correlated",
         )
-        require(name in correlation, f"correlation has no value for encoder {name!r}")
         share = number(f"correlation of {name!r}", correlation[name], 0, 1)
         # every encoder draws the images' numbers again, from the same seed
         sources = [
             (np.random.default_rng(image_seed), share),
             (np.random.default_rng(encoder_seed), 1 - share),
         ]
-        stacked[name] = _faces(mix, counts, sources)
+        stacked[name] = _faces(mix, per_identity, sources)
     return stack_models(stacked)
 
 
-def _checked_counts(mix, per_identity):
-    """Number of images of each identity (K,)."""
+def _faces(mix, per_identity, sources):
+    """Faces; `sources` are pairs of a generator and its share of the noise's variance."""
     counts = one_each("per_identity", per_identity, mix.n_identities)
     require(
         counts.dtype.kind in "iu" and counts.min() >= 1,
         f"per_identity must be whole numbers of at least 1, got {per_identity}",
     )
-    n_images = counts.sum(dtype=float)
-    affordable(
-        4 * n_images * mix.dim, f"{n_images:,.0f} images in {mix.dim} dimensions: draw fewer"
-    )
-    return counts
-
-
-def _identities(mix):
-    """What must be the same in all encoders."""
-    groups = {name: labels.tolist() for name, labels in mix.groups.items()}
-    return mix.n_identities, mix.dim, groups
-
-
-def _faces(mix, counts, sources):
-    """Faces; `sources` are pairs of a generator and its share of the noise's variance."""
     identity = np.repeat(np.arange(mix.n_identities), counts)
     embedding = np.empty((identity.size, mix.dim), np.float32)
     # in blocks, so that the noise of many images is never in memory as a whole
@@ -147,13 +126,7 @@ def _faces(mix, counts, sources):
     return faces(embedding, mix.identity[identity], **groups)
 
 
-def place(
-    directions: np.ndarray,
-    radial_parts: PanelDistribution,
-    identity: np.ndarray,
-    radial: np.ndarray,
-    tangent: np.ndarray,
-) -> np.ndarray:
+def place(directions, radial_parts, identity, radial, tangent):
     """Points (n, p) of vMF distributions from Gaussian numbers `radial` (n,) and `tangent` (n, p).
 
     identity (n,) numbers the row of `directions` (K, p) and of `radial_parts` of every point.
@@ -167,7 +140,7 @@ def place(
     return (1 / np.cosh(z) / length)[:, None] * across + np.tanh(z)[:, None] * mean
 
 
-def radial_parts(concentrations: np.ndarray, dim: int) -> PanelDistribution:
+def radial_parts(concentrations, dim):
     """Distribution of artanh <X, mu> for X ~ vMF(mu, kappa), for concentrations (K,)."""
     mode = radial_mode(concentrations, dim)
     centre = np.arctanh(mode)

@@ -3,12 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, SCORE_BIN, require, require_whole
+from frkit.base import GROUP, SCORE_BIN, require_whole
 from frkit.vmf.densities import mean_resultants
 from frkit.vmf.impostors import SeriesError
 from frkit.vmf.population import of_population
 
-MOST_BINS = 100_000
 LARGEST_MASS_ERROR = 1e-9  # of a bin: the error that the impostor series may have
 
 
@@ -57,60 +56,39 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
     1.0
     """
     per_identity = require_whole("per_identity", per_identity, 2)
-    require_whole("bins", bins, 2)
-    require(bins <= MOST_BINS, f"bins must be at most {MOST_BINS}, got {bins}")
-    edges = np.linspace(-1, 1, bins + 1)
-    members = [np.flatnonzero(mix.labels(by) == name) for name in np.unique(mix.labels(by))]
-
-    def of_groups(population):
-        return _histograms(population, edges).assign(
-            _moments_and_counts(mix, members, per_identity)
-        )
-
-    return of_population(mix, by, None, of_groups)
+    edges = np.linspace(-1, 1, require_whole("bins", bins, 2) + 1)
+    return of_population(mix, by, None, _of_groups, per_identity, edges)
 
 
-def _histograms(population, edges):
-    """Share of the genuine and of the impostor scores in every bin, by group."""
-    genuine = [_bin_masses(scores.frr(edges[1:-1])) for scores in population.genuine[1:]]
-    impostor = [_impostor_masses(scores, edges) for scores in population.impostors[1:]]
-    data = {
-        "genuine_histogram_group": ((SCORE_BIN, GROUP), np.transpose(genuine)),
-        "impostor_histogram_group": ((SCORE_BIN, GROUP), np.transpose(impostor)),
-    }
-    centres = (edges[1:] + edges[:-1]) / 2
-    return xr.Dataset(data, coords={GROUP: population.groups, SCORE_BIN: centres})
+def _of_groups(population, per_identity, edges):
+    parts = list(zip(population.identities, population.genuine, population.impostors))
+    groups = [_of_group(*part, per_identity, edges) for part in parts[1:]]
+    return xr.concat(groups, xr.Variable(GROUP, population.groups)).transpose(SCORE_BIN, GROUP)
 
 
-def _bin_masses(below):
-    """Mass of every bin, from the distribution function at the inner edges."""
-    masses = np.diff(np.concatenate([[0.0], below, [1.0]]))
-    return np.maximum(masses, 0)  # rounding makes none negative
-
-
-def _impostor_masses(scores, edges):
-    """Mass of the impostor scores in every bin."""
-    above, error = scores.survival(edges[1:-1])
+def _of_group(people, genuine, impostor, per_identity, edges):
+    """Histograms and moments of the scores, and numbers of images and pairs, of one group."""
+    above, error = impostor.survival(edges[1:-1])
     if not error.max() <= LARGEST_MASS_ERROR:
         raise SeriesError(
             f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations or "
             "fewer bins"
         )
-    return _bin_masses(1 - np.clip(above, 0, 1))
-
-
-def _moments_and_counts(mix, members, per_identity):
-    """Moments of scores, and numbers of images and pairs, of groups with these members."""
-    people = np.array([len(rows) for rows in members], float)
+    # the masses of bins, which rounding makes no less than 0
+    genuine_masses = np.diff(genuine.frr(edges[1:-1]), prepend=0.0, append=1.0).clip(0)
+    impostor_masses = np.diff(1 - above.clip(0, 1), prepend=0.0, append=1.0).clip(0)
+    n = float(len(people.concentrations))
     values = {
-        "images": people * per_identity,
-        "genuine_pairs": people * (per_identity * (per_identity - 1) / 2),
-        "impostor_pairs": people * (people - 1) / 2 * per_identity**2,
+        "genuine_histogram": (SCORE_BIN, genuine_masses),
+        "impostor_histogram": (SCORE_BIN, impostor_masses),
+        "images": n * per_identity,
+        "genuine_pairs": n * (per_identity * (per_identity - 1) / 2),
+        "impostor_pairs": n * (n - 1) / 2 * per_identity**2,
+        **_moments(people.directions, people.concentrations),
     }
-    moments = [_moments(mix.mean_directions[rows], mix.concentrations[rows]) for rows in members]
-    for name in moments[0]:
-        values[name] = [of_group[name] for of_group in moments]
-    return {f"{name}_group": (GROUP, of_groups) for name, of_groups in values.items()}
+    centres = (edges[1:] + edges[:-1]) / 2
+    dataset = xr.Dataset(values, {SCORE_BIN: centres})
+    return dataset.rename({name: f"{name}_group" for name in values})
 
 
 def _moments(directions, kappa):

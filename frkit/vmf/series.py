@@ -54,7 +54,7 @@ def survival_terms(thresholds, dim, n_terms):
     a = EXTENDED(dim) / 2 - 1
     with np.errstate(divide="ignore", under="ignore"):
         # at t = -1 and 1 the logarithm is -inf, and the density 0
-        log_w = (a + EXTENDED(0.5)) * (np.log1p(-t) + np.log1p(t)) - EXTENDED(log_uniform(dim))
+        log_w = (a + 0.5) * (np.log1p(-t) + np.log1p(t)) - log_uniform(dim)
         now = np.exp(log_w)
     before = np.zeros_like(now)
     for m in range(1, n_terms):
@@ -71,9 +71,7 @@ def pair_coefficients(left, right, n_terms, limit=np.inf):
     """
     dim = left.directions.shape[1]
     left_ratios, left_lengths = _ratios(left, n_terms)
-    right_ratios, right_lengths = left_ratios, left_lengths
-    if right is not left:
-        right_ratios, right_lengths = _ratios(right, n_terms)
+    right_ratios, right_lengths = _ratios(right, n_terms)
     total = np.zeros((2, n_terms))
     for i in range(0, len(left.directions), BLOCK):
         rows = slice(i, i + BLOCK)
