@@ -58,17 +58,10 @@ def test_cohorts_by_hand():
 
 # --- bias score and amplification
 def test_amplification_by_hand():
-    """Cooking: women 2/3 in training, 3/4 among the predicted. Driving: men 3/4, then 1/2."""
-    train = ["cook"] * 3 + ["drive"] * 4
-    who = ["f", "f", "m"] + ["m", "m", "m", "f"]
-    predicted, group = ["cook"] * 4 + ["drive"] * 2, ["f", "f", "f", "m"] + ["f", "m"]
-    found = bias_amplification(train, who, predicted, group)
-    assert found.amplification.item() == pytest.approx(((3 / 4 - 2 / 3) + (1 / 2 - 3 / 4)) / 2)
-    assert found.bias_score.item() == pytest.approx((3 / 4 + 1 / 2) / 2)
+    """Cooking: women 2/3 in training, 3/4 among the predicted. Driving: men 3/4, then 1/2.
 
-
-def test_a_label_that_is_never_predicted_counts_neither_as_a_label_nor_as_a_share():
-    """Cooking and driving as above; nobody is predicted to swim, whoever swam in training."""
+    Nobody is predicted to swim, so whoever swam in training does not count.
+    """
     train = ["cook"] * 3 + ["drive"] * 4 + ["swim"] * 2
     who = ["f", "f", "m"] + ["m", "m", "m", "f"] + ["f", "f"]
     predicted, group = ["cook"] * 4 + ["drive"] * 2, ["f", "f", "f", "m"] + ["f", "m"]
@@ -84,11 +77,8 @@ def test_leakage_of_labels_that_are_the_attribute_and_of_labels_that_are_not():
     group = np.array(["f", "m"] * 500)
     noise = np.random.default_rng(0).permuted(np.repeat(["x", "y"], 500))
     told = leakage(group, group, group)
-    assert (told.dataset_leakage.item(), told.model_leakage.item(), told.chance.item()) == (
-        1,
-        1,
-        0.5,
-    )
+    assert told.dataset_leakage == told.model_leakage == 1
+    assert told.chance == 0.5
     untold = leakage(noise, noise, group)
     assert abs(untold.dataset_leakage - 0.5) < 0.1
     assert untold.amplification == 0
@@ -129,21 +119,12 @@ def test_images_of_a_person_are_in_one_fold():
     [
         (lambda: parity_gaps([1, 0], [1, 0], ["a", "a"]), "two groups or more"),
         (lambda: parity_gaps([1, 0], [1], ["a", "b"]), "equal length"),
-        (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
-        (
-            lambda: cohort_spread([1, 0], [1, 0], ["a", "b"], score=[1, 2, 3]),
-            "score must be finite",
-        ),
-        (
-            lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]),
-            "not among the training images",
-        ),
-        (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
         (lambda: parity_gaps([1, 0], ["1", "0"], ["a", "b"]), "different kinds"),
-        (lambda: leakage([1, 0] * 9, ["1", "0"] * 9, ["a", "b"] * 9), "different kinds"),
-        (lambda: leakage([1, 0], [1, 0], ["a", "a"]), "two class"),
+        (lambda: cohort_spread([1, 1], [1, 1], ["a", "b"]), "two labels or more"),
+        (lambda: cohort_spread([1, 0], [1, 0], ["a", "b"], score=[1, 2, 3]), "score must have"),
+        (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training"),
+        (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
         (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "at most the 2 people"),
-        (lambda: leakage([1, 0], [1, 0, 1], ["a", "b"]), "equal length"),
     ],
 )
 def test_bad_input_is_refused(call, words):

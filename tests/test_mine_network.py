@@ -133,18 +133,7 @@ def test_known_mutual_information(distance, shares, both, truth):
     assert round(true_information(distance, shares, both), 3) == pytest.approx(truth, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("mapping", -1),
-        ("hidden", 0),
-        ("iterations", 0),
-        ("batch", 0),
-        ("patience", 0),
-        ("learning_rate", 0.0),
-        ("smoothing", 1.5),
-    ],
-)
-def test_critic_refuses_what_is_no_network(name, value):
+@pytest.mark.parametrize("name", ["hidden", "iterations", "batch", "learning_rate", "smoothing"])
+def test_critic_refuses_what_is_no_network(name):
     with pytest.raises(ValueError, match=f"{name} must"):
-        Critic(**{name: value})
+        Critic(**{name: 0})

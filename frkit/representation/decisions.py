@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from frkit.base import GROUP, listed, real_numbers, require, warn
+from frkit.base import GROUP, listed, require, warn
 from frkit.representation.checks import (
     labels_of,
     require_equal_length,
@@ -119,7 +119,14 @@ def cohort_spread(
     """
     truth, predicted, group, labels = _checked(truth, predicted, group)
     if score is not None:
-        score = _checked_score(score, len(truth), len(labels))
+        score = np.asarray(score, float)
+        if score.ndim == 1:
+            score = np.column_stack([-score, score])
+        require(
+            score.shape == (len(truth), len(labels)),
+            f"score must have shape {(len(truth), len(labels))}: one column for each label; "
+            f"got {score.shape}",
+        )
     overall = _metrics(truth, predicted, labels, score)
     names, of_cohorts = np.unique(group), []
     for name in names:
@@ -273,16 +280,3 @@ def _checked(truth, predicted, group):
     labels = np.union1d(truth, predicted)
     require_two("label", labels)
     return truth, predicted, group, labels
-
-
-def _checked_score(score, n, n_labels):
-    """Scores with one column for each label."""
-    score = real_numbers("score", score).astype(float)
-    if score.ndim == 1 and n_labels == 2:
-        score = np.column_stack([-score, score])
-    require(
-        score.shape == (n, n_labels) and bool(np.isfinite(score).all()),
-        f"score must be finite, with shape ({n}, {n_labels}): one column for each label; "
-        f"got {score.shape}",
-    )
-    return score

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
@@ -83,7 +84,7 @@ def leakage(
     classes, codes = np.unique(protected, return_inverse=True)
     require_two("class", classes)
     _, person = np.unique(identity, return_inverse=True)
-    n_people = min(len(np.unique(person[codes == k])) for k in range(len(classes)))
+    n_people = pd.Series(person).groupby(codes).nunique().min()
     require(
         require_whole("folds", folds, 2) <= n_people,
         f"folds must be at most the {n_people} people of the rarest class, got {folds}",
@@ -110,7 +111,6 @@ def _correct(truth, predicted):
     if truth.ndim == predicted.ndim == 1:
         require_same_kind(truth, predicted)
         return truth == predicted
-    require(predicted.dtype.kind in "biuf", "scores and predictions of tasks must be numbers")
     if truth.ndim == 1:
         labels = np.unique(truth)
         require(

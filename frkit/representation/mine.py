@@ -7,7 +7,6 @@ import numpy as np
 
 from frkit.base import require, require_whole
 from frkit.representation.bounds import donsker_varadhan, self_normalised
-from frkit.representation.checks import number
 from frkit.representation.network import Adam, forward, gradients, initial, loss
 
 CHECK = 25  # iterations between two looks at the validation people
@@ -61,10 +60,8 @@ class Critic:
         require_whole("mapping", self.mapping, 0)
         for name in ("hidden", "iterations", "batch"):
             require_whole(name, getattr(self, name), 1)
-        if self.patience is not None:
-            require_whole("patience", self.patience, 1)
-        number("learning_rate", self.learning_rate, 1e-12, 1e6)
-        number("smoothing", self.smoothing, 1e-12, 1)
+        require(self.learning_rate > 0, f"learning_rate must be above 0, got {self.learning_rate}")
+        require(0 < self.smoothing <= 1, f"smoothing must lie in (0, 1], got {self.smoothing}")
 
 
 class Fold(NamedTuple):
@@ -85,7 +82,7 @@ class Reading(NamedTuple):
     curve: np.ndarray  # (check, 3) step, in-sample DV, validation SN
 
 
-def read(x: np.ndarray, z: np.ndarray, shares: np.ndarray, fold: Fold, critic: Critic) -> Reading:
+def read(x, z, shares, fold, critic):
     """Train on the training rows, let the validation rows choose the network, read the test rows.
 
     x: (n, d) float32; z: (n,) classes; shares: (K,) of the classes among all rows.

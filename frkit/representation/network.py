@@ -3,23 +3,16 @@
 T(r, k) is computed for every image r and every class k at once. NumPy arrays only.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-
-class Layers(NamedTuple):
-    """Values of the layers and slopes of their activations, which the gradients need."""
-
-    x: np.ndarray  # (n, d) images
-    mapped: np.ndarray  # (n, mapping)
-    mapped_slope: np.ndarray | None
-    classes: np.ndarray  # (K, mapping)
-    classes_slope: np.ndarray | None
-    first: np.ndarray  # (n K, hidden)
-    first_slope: np.ndarray
-    second: np.ndarray  # (n K, hidden)
-    second_slope: np.ndarray
+# Values of the layers and slopes of their activations, which the gradients need: x (n, d) are the
+# images, mapped (n, mapping) and classes (K, mapping) the mapping layers, first and second
+# (n K, hidden) the hidden ones.
+Layers = namedtuple(
+    "Layers", "x mapped mapped_slope classes classes_slope first first_slope second second_slope"
+)
 
 
 def initial(rng, n_features, n_classes, mapping, hidden):
@@ -49,7 +42,7 @@ def forward(p, x):
     """T (n, K) of images x (n, d) and all classes, and the layers that `gradients` needs."""
     if "map_r" in p:
         mapped, mapped_slope = elu(x @ p["map_r"])
-        classes, classes_slope = elu(p["map_z"].copy())
+        classes, classes_slope = elu(p["map_z"])
     else:
         mapped, mapped_slope = x, None
         classes, classes_slope = np.eye(len(p["first_z"]), dtype=x.dtype), None
@@ -57,9 +50,7 @@ def forward(p, x):
     from_classes = classes @ p["first_z"] + p["first_bias"]
     hidden = from_classes.shape[1]
     first, first_slope = elu((from_images[:, None] + from_classes).reshape(-1, hidden))
-    second = first @ p["second"]
-    second += p["second_bias"]
-    second, second_slope = elu(second)
+    second, second_slope = elu(first @ p["second"] + p["second_bias"])
     t = (second @ p["last"]).reshape(len(x), -1)
     layers = Layers(
         x, mapped, mapped_slope, classes, classes_slope, first, first_slope, second, second_slope
@@ -68,11 +59,9 @@ def forward(p, x):
 
 
 def elu(x):
-    """The activation, x above 0 and exp(x) - 1 below, written over x; and its derivative."""
-    slope = np.minimum(x, 0)
-    np.exp(slope, out=slope)  # NumPy has vector code of exp for every processor, of expm1 for few
-    np.maximum(x, slope - 1, out=x)  # exp(x) - 1 is 0 above 0, and never less than x below
-    return x, slope
+    """The activation, x above 0 and exp(x) - 1 below; and its derivative."""
+    slope = np.exp(np.minimum(x, 0))  # NumPy's exp is faster than its expm1 on most processors
+    return np.maximum(x, slope - 1), slope  # exp(x) - 1 is 0 above 0, and never less than x below
 
 
 def loss(t, z, shares, average, smoothing):
@@ -91,13 +80,10 @@ def loss(t, z, shares, average, smoothing):
 
 
 def gradients(p, layers, t_gradient):
-    """Gradients of all parameters from those of the output T (n, K); slopes are written over."""
+    """Gradients of all parameters from those of the output T (n, K)."""
     flat = t_gradient.reshape(-1)
-    by_second = layers.second_slope  # in place: half as long as an outer product in new memory
-    by_second *= np.multiply(flat[:, None], p["last"])
-    by_first = by_second @ p["second"].T
-    by_first *= layers.first_slope
-    by_first = by_first.reshape(*t_gradient.shape, -1)
+    by_second = flat[:, None] * p["last"] * layers.second_slope
+    by_first = (by_second @ p["second"].T * layers.first_slope).reshape(*t_gradient.shape, -1)
     by_images, by_classes = np.einsum("nkh->nh", by_first), by_first.sum(0)
     found = {
         "first_r": layers.mapped.T @ by_images,
@@ -117,21 +103,16 @@ class Adam:
     """Kingma & Ba's steps with their usual constants; parameters, by name, are changed in place."""
 
     def __init__(self, parameters, rate):
-        # one array contains them all, so that a step is a few passes
-        self.values = np.concatenate([values.ravel() for values in parameters.values()])
-        self.names, self.rate, self.t = list(parameters), rate, 0
-        self.mean, self.square = np.zeros((2, self.values.size), self.values.dtype)
-        start = 0
-        for name, values in parameters.items():
-            end = start + values.size
-            parameters[name] = self.values[start:end].reshape(values.shape)
-            start = end
+        self.parameters, self.rate, self.t = parameters, rate, 0
+        self.means = {name: np.zeros_like(values) for name, values in parameters.items()}
+        self.squares = {name: np.zeros_like(values) for name, values in parameters.items()}
 
     def step(self, gradients):
         """One step down the gradients."""
         self.t += 1
-        gradient = np.concatenate([gradients[name].ravel() for name in self.names])
-        self.mean += (1 - 0.9) * (gradient - self.mean)
-        self.square += (1 - 0.999) * (gradient * gradient - self.square)
         rate, correction = self.rate / (1 - 0.9**self.t), 1 / np.sqrt(1 - 0.999**self.t)
-        self.values -= rate * self.mean / (np.sqrt(self.square) * correction + 1e-8)
+        for name, gradient in gradients.items():
+            mean, square = self.means[name], self.squares[name]
+            mean += (1 - 0.9) * (gradient - mean)
+            square += (1 - 0.999) * (gradient * gradient - square)
+            self.parameters[name] -= rate * mean / (np.sqrt(square) * correction + 1e-8)

@@ -5,16 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frkit.base import require_whole
 from frkit.representation.bounds import entropy, standard_error
-from frkit.representation.checks import number
 from frkit.representation.problem import for_each_model, stratified
 
 
@@ -78,13 +75,11 @@ def probe(
     >>> bool(found.accuracy < found.accuracy_in_sample)
     True
     """
-    penalty = number("penalty", penalty, 1e-12, 1e12)
-    predictor = LogisticRegression(C=1 / penalty, max_iter=5000)
     if hidden:
-        widths = tuple(require_whole("hidden", width, 1) for width in hidden)
-        predictor = MLPClassifier(
-            widths, solver="lbfgs", alpha=penalty, max_iter=200, random_state=seed
-        )
+        how = {"alpha": penalty, "solver": "lbfgs", "max_iter": 200, "random_state": seed}
+        predictor = MLPClassifier(hidden, **how)
+    else:
+        predictor = LogisticRegression(C=1 / penalty, max_iter=5000)
     classifier = make_pipeline(StandardScaler(), predictor)
 
     def estimate(x, problem):
@@ -158,7 +153,7 @@ def _read(x, problem, classifier, folds, seed):
     return xr.Dataset(values, attrs={"folds": folds, "n_images": len(x)})
 
 
-def fit(classifier: ClassifierMixin, features: np.ndarray, labels: np.ndarray) -> ClassifierMixin:
+def fit(classifier, features, labels):
     """The classifier, fitted; a network's number of passes is fixed on purpose, so no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -1,9 +1,9 @@
 """What is asked: the classes and people of the images, enough of each, and the folds."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -25,7 +25,6 @@ from frkit.data.labels import CROSSED, clean_labels, complete_labels, crossed, r
 
 UNITS = ("identity", "image")
 FEWEST_FOLDS = 3  # training, validation and test
-FEWEST_PEOPLE = 3  # for a standard error
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +43,10 @@ class Problem:
         return np.bincount(self.z) / len(self.z)
 
 
-def for_each_model(
-    faces: xr.Dataset,
-    attribute,
-    by: str,
-    estimate: Callable[[np.ndarray, Problem], xr.Dataset],
-    folds: int = FEWEST_FOLDS,
-) -> xr.Dataset:
+def for_each_model(faces, attribute, by, estimate, folds=FEWEST_FOLDS):
     """The estimate from each encoder's features (n, d) along `model`, or from the only one's.
 
+    `estimate` takes the features and the Problem, and returns a Dataset.
     By image the attribute may vary within a person, and each image is a person of its own.
     """
     require_one_of("by", by, UNITS)
@@ -65,7 +59,7 @@ def for_each_model(
     return estimates[0] if names is None else xr.concat(estimates, names, combine_attrs="override")
 
 
-def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]:
+def embeddings(faces):
     """The checked embedding (image, feature) of each encoder, and names where there are several."""
     check_faces(faces)
     embedding = faces["embedding"]
@@ -76,7 +70,7 @@ def embeddings(faces: xr.Dataset) -> tuple[list[np.ndarray], xr.Variable | None]
     return [rounded] if names is None else list(rounded), names
 
 
-def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) -> Problem:
+def problem(faces, attribute, *, by, folds, varying):
     """Gather labels and people of one attribute, and check that every fold can have every class."""
     require_one_of("by", by, UNITS)
     require_whole("folds", folds, FEWEST_FOLDS)
@@ -100,22 +94,13 @@ def problem(faces: xr.Dataset, attribute, *, by: str, folds: int, varying: str) 
 def _attribute_names(faces, attribute):
     """Names of the attributes that are crossed."""
     names = (attribute,) if isinstance(attribute, str) else attribute
+    coords = [name for name, coord in faces.coords.items() if coord.dims == (IMAGE,)]
+    known = set(coords).difference((IMAGE, IDENTITY, PERSON))
     require(
-        isinstance(names, tuple) and len(names) > 0 and all(isinstance(n, str) for n in names),
-        "attribute must be a name ('gender') or a tuple of names to cross (('gender', 'race')), "
+        isinstance(names, tuple) and len(names) > 0 and known.issuperset(names),
+        f"attribute must be one of {listed(sorted(known))}, or a tuple of them to cross, "
         f"got {attribute!r}",
     )
-    others = (IMAGE, IDENTITY, PERSON)
-    known = [
-        str(coord)
-        for coord in faces.coords
-        if faces[coord].dims == (IMAGE,) and coord not in others
-    ]
-    for name in names:
-        require(
-            name in known,
-            f"attribute {name!r} is none of these faces'; known: {', '.join(known) or 'none'}",
-        )
     return names
 
 
@@ -124,31 +109,22 @@ def _check_counts(asked, by, folds):
     require(
         len(asked.classes) >= 2,
         f"attribute {asked.name!r} has {len(asked.classes)} class(es), "
-        f"{listed(asked.classes) or 'none'}; at least two are needed to tell one from another",
+        f"{listed(asked.classes)}; at least two are needed to tell one from another",
     )
-    n_people = len(np.unique(asked.person))
-    require(
-        n_people >= FEWEST_PEOPLE,
-        f"images with a {asked.name} show {n_people} people; "
-        f"a standard error needs at least {FEWEST_PEOPLE}",
-    )
-    if by == "image":
-        counts, what = np.bincount(asked.z), "images"
-    else:
-        pairs = np.unique(np.stack([asked.z, asked.person]), axis=1)
-        counts, what = np.bincount(pairs[0]), "people"
-    rare = int(np.argmin(counts))
+    by_image = by == "image"
+    units = np.arange(len(asked.z)) if by_image else asked.person
+    counts = pd.Series(units).groupby(asked.z).nunique()
+    rare = counts.idxmin()
     require(
         counts[rare] >= folds,
-        f"class {str(asked.classes[rare])!r} of {asked.name!r} has {counts[rare]} {what} for "
+        f"class {str(asked.classes[rare])!r} of {asked.name!r} has {counts[rare]} "
+        f"{'images' if by_image else 'people'} for "
         f"{folds} folds; merge it with another class, mark it 'unknown', or take at most "
         f"{counts[rare]} folds (at least {FEWEST_FOLDS})",
     )
 
 
-def stratified(
-    z: np.ndarray, person: np.ndarray, folds: int, state: int
-) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+def stratified(z, person, folds, state):
     """Training and test rows of folds: classes in equal shares, a person's images in one fold."""
     if len(np.unique(person)) == len(z):  # a person with one image is an image
         return StratifiedKFold(folds, shuffle=True, random_state=state).split(z, z)

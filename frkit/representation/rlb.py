@@ -9,15 +9,13 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 from tqdm.dask import TqdmCallback
 
-from frkit.base import MODEL, require, require_whole
+from frkit.base import MODEL, require
 from frkit.representation.bounds import donsker_varadhan, entropy, self_normalised, standard_error
 from frkit.representation.detectable import detectable_information
 from frkit.representation.mine import Critic, Fold, read
-from frkit.representation.problem import Problem, embeddings, problem, stratified
+from frkit.representation.problem import embeddings, problem, stratified
 
 ATTRIBUTE, SEED = "attribute", "seed"
-MOST_SEEDS = 10_000
-DETECTED, UNDETECTED = "detected", "not detectable"
 
 
 def representation_bias(
@@ -112,19 +110,19 @@ def representation_bias(
     >>> float(found.rlb.round(1)), str(found.verdict.values)
     (0.9, 'detected')
     """
-    seeds, critic = _checked_seeds(seeds), _checked_critic(critic)
+    seeds = list(range(seeds) if isinstance(seeds, int) else seeds)
+    require(0 < len(seeds) == len(set(seeds)), f"seeds must be distinct, one or more, got {seeds}")
+    critic = critic or Critic()
     attributes = attribute if isinstance(attribute, list) else [attribute]
-    require(len(attributes) > 0, "attribute is empty: name one, e.g. 'gender'")
     encoders, names = embeddings(faces)
     problems = [problem(faces, each, by=by, folds=folds, varying=varying) for each in attributes]
-    plans = [splits(asked, by, folds, seeds) for asked in problems]
-    readings = iter(_run(encoders, problems, plans, critic, progress))
+    plans = [_splits(asked, by, folds, seeds) for asked in problems]
+    readings = _run(encoders, problems, plans, critic, progress)
     labels = xr.Variable(ATTRIBUTE, [asked.name for asked in problems])
     tables = []
-    for x in encoders:
-        rows = [
-            _summary(x, asked, plan, next(readings), folds) for asked, plan in zip(problems, plans)
-        ]
+    for x, of_problems in zip(encoders, readings):
+        asked = zip(problems, plans, of_problems)
+        rows = [_summary(x, *each, folds) for each in asked]
         tables.append(xr.concat(rows, labels) if isinstance(attribute, list) else rows[0])
     table = tables[0] if names is None else xr.concat(tables, names)
     table = table.assign_coords({SEED: seeds})
@@ -177,12 +175,12 @@ def convergence(
     >>> found.held_out.sizes["step"]
     3
     """
-    critic = replace(_checked_critic(critic), patience=None)
+    critic = replace(critic or Critic(), patience=None)
     encoders, names = embeddings(faces)
     asked = problem(faces, attribute, by="identity", folds=folds, varying="error")
-    plan = splits(asked, "identity", folds, [0])
+    plan = _splits(asked, "identity", folds, [0])
     readings = _run(encoders, [asked], [plan], critic, progress)
-    curves = np.array([[reading.curve for reading in of_encoder] for of_encoder in readings])
+    curves = np.array([[reading.curve for reading in of_folds] for (of_folds,) in readings])
     dims = (MODEL, "fold", "step")
     table = xr.Dataset(
         {
@@ -195,29 +193,7 @@ def convergence(
     return table.isel({MODEL: 0}) if names is None else table.assign_coords({MODEL: names})
 
 
-def _checked_seeds(seeds):
-    """The seeds that are asked for, each by its number."""
-    if isinstance(seeds, int | np.integer):
-        seeds = range(require_whole("seeds", seeds, 1))
-    require(
-        isinstance(seeds, list | tuple | range) and 0 < len(seeds) <= MOST_SEEDS,
-        f"seeds must be a number from 1 to {MOST_SEEDS}, or so many distinct whole numbers, "
-        f"got {seeds!r}",
-    )
-    numbers = [require_whole("seeds", seed, 0) for seed in seeds]
-    require(len(set(numbers)) == len(numbers), f"seeds must be distinct whole numbers, got {seeds}")
-    return numbers
-
-
-def _checked_critic(critic):
-    require(
-        critic is None or isinstance(critic, Critic),
-        f"critic must be a Critic, as in frkit.representation.Critic(hidden=64), got {critic!r}",
-    )
-    return critic or Critic()
-
-
-def splits(asked: Problem, by: str, folds: int, seeds: Sequence[int]) -> list[Fold]:
+def _splits(asked, by, folds, seeds):
     """Folds of all seeds, seed after seed.
 
     Each part of the people is the test of one fold and the validation of the one before; the others
@@ -237,27 +213,24 @@ def splits(asked: Problem, by: str, folds: int, seeds: Sequence[int]) -> list[Fo
     return plan
 
 
-def _run(
-    encoders,
-    problems,
-    plans,
-    critic,
-    progress,
-):
-    """Readings of all folds, one list for every encoder and attribute, in that order.
+def _run(encoders, problems, plans, critic, progress):
+    """Readings of all encoders, attributes and folds, in nested lists.
 
     Each network has its own seed and one BLAS thread, so that the numbers do not depend on the
     threads.
     """
     train, tasks = dask.delayed(read, pure=False), []
     for x in encoders:
+        of_encoder = []
         for asked, plan in zip(problems, plans):
             rows = x if len(asked.rows) == len(x) else x[asked.rows]  # copied only where needed
             shared = dask.delayed(rows, pure=False, traverse=False)
-            tasks.append([train(shared, asked.z, asked.shares, fold, critic) for fold in plan])
+            networks = [train(shared, asked.z, asked.shares, fold, critic) for fold in plan]
+            of_encoder.append(networks)
+        tasks.append(of_encoder)
     bar = TqdmCallback(desc="networks", disable=not progress, leave=False)
     with threadpool_limits(1, user_api="blas"), bar:
-        return list(dask.compute(*tasks))
+        return dask.compute(*tasks)
 
 
 def _summary(x, asked, plan, readings, folds):
@@ -266,19 +239,17 @@ def _summary(x, asked, plan, readings, folds):
     n_seeds, h = len(plan) // folds, entropy(shares)
     # T of every image, from the network that has not seen its person
     t = np.empty((n_seeds, n, len(shares)))
-    dv, dv_terms = np.zeros(n_seeds), np.zeros(n)
+    dv_terms = np.empty((n_seeds, n))
     for k, (fold, reading) in enumerate(zip(plan, readings)):
         t[k // folds, fold.test] = reading.t
-        value, terms = donsker_varadhan(reading.t, z[fold.test], shares)
-        dv[k // folds] += value * len(fold.test) / n
-        dv_terms[fold.test] += terms / n_seeds
+        _, dv_terms[k // folds, fold.test] = donsker_varadhan(reading.t, z[fold.test], shares)
     sn = np.array([self_normalised(of_seed, z, shares).mean() for of_seed in t])
     values = {
         **_bound("", self_normalised(t.mean(axis=0), z, shares), asked),
-        **_bound("_dv", dv_terms, asked),
+        **_bound("_dv", dv_terms.mean(axis=0), asked),
         "entropy": h,
         "rlb_by_seed": (SEED, sn / h),
-        "rlb_dv_by_seed": (SEED, dv / h),
+        "rlb_dv_by_seed": (SEED, dv_terms.mean(axis=1) / h),
         "rlb_seed_sd": (sn / h).std(ddof=1) if n_seeds > 1 else np.nan,
         "rlb_in_sample": np.mean([reading.in_sample for reading in readings]) / h,
         "steps": np.mean([reading.steps for reading in readings]),
@@ -286,14 +257,13 @@ def _summary(x, asked, plan, readings, folds):
         "n_identities": len(np.unique(asked.person)),
         "n_classes": len(shares),
     }
-    rlb, rlb_se = values["rlb"], values["rlb_se"]
+    rlb = values["rlb"]
+    detected = rlb > 2 * values["rlb_se"]
+    values["verdict"] = "detected" if detected else "not detectable"
     information = detectable_information(x[asked.rows], asked.person, len(shares), 1 - 2 / folds)
     limit = min(1.0, information / h)
     # what these data show goes before the law
-    if rlb > 2 * rlb_se:
-        values |= {"verdict": DETECTED, "smallest_detectable": min(limit, rlb)}
-    else:
-        values |= {"verdict": UNDETECTED, "smallest_detectable": max(limit, rlb)}
+    values["smallest_detectable"] = min(limit, rlb) if detected else max(limit, rlb)
     return xr.Dataset(values)
 
 
