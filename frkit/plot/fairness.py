@@ -128,7 +128,8 @@ def fairness(
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
         ax.set_yscale("log")
-        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if top < 100 * bottom else (3,)))
+        many = top < 100 * bottom and ax.bbox.height > 2 * ax.figure.dpi  # two inches
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 3, 5) if many else (3,)))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
     captions = [caption(curve.attrs) for curve in curves.values()]
