@@ -27,12 +27,18 @@ def examples():
 
 
 EXAMPLES = examples()
+# studies that repeat an evaluation, and networks that are trained
+LONG = ("explore", "plot.coverage", "plot.representation", "plot.studies")
+LONG += ("representation", "studies")
+
+
+def case(example):
+    name = example.name.removeprefix("frkit.")
+    return pytest.param(example, id=name, marks=[pytest.mark.slow] * name.startswith(LONG))
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")  # small examples warn that they are small
-@pytest.mark.parametrize(
-    "example", EXAMPLES, ids=lambda example: example.name.removeprefix("frkit.")
-)
+@pytest.mark.parametrize("example", map(case, EXAMPLES))
 def test_example_runs(example, monkeypatch):
     monkeypatch.chdir(ROOT)  # some read a file of data/
     example.globs = vars(import_module(example.name.split(":")[0])).copy()

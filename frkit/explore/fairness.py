@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import ipywidgets as widgets
 import xarray as xr
-from matplotlib.axes import Axes
 
 from frkit import indices, nsigma, plot
 from frkit.base import (
@@ -18,7 +18,6 @@ from frkit.base import (
     REPLICATE,
     require,
     require_returned,
-    require_whole,
 )
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.panel import (
@@ -93,8 +92,6 @@ def fairness(
     ['attribute', 'metric', 'FAR range']
     """
     require_returned("evaluation", evaluation, *TREE)
-    if scores is not None:
-        require_returned("scores", scores, *TENSOR)
     trees = [evaluation] if isinstance(evaluation, xr.DataTree) else list(evaluation.values())
     attributes, evaluations = {}, {}
     for tree in trees:
@@ -102,50 +99,48 @@ def fairness(
         made = provenance(tree)
         words = made["by"] if isinstance(made["by"], str) else " & ".join(made["by"])
         attributes[words] = made["by"]
-        scheme, same = made["scheme"], made["impostors"] == "same-group"
-        key = (words, scheme, same) if scores is not None else (words, None, None)
+        same = made["impostors"] == "same-group"
+        key = (words,) if scores is None else (words, made["scheme"], same)
         evaluations.setdefault(key, tree)
-    levels = trees[0]["empirical"].coords[FAR_LEVEL].values
-    n = trees[0]["replicates"].sizes[REPLICATE]
+    rates, n = trees[0]["empirical"], trees[0]["replicates"].sizes[REPLICATE]
+    far = rates[FAR_LEVEL].values
     controls = {"attribute": menu("attribute", options=list(attributes))}
-    controls |= fairness_controls(trees[0]["empirical"].to_dataset(), n)
+    controls |= fairness_controls(rates, n)
     if scores is not None:
-        controls["scheme"] = menu("scheme", options=OF_IMAGES, value=scheme)
+        require_returned("scores", scores, *TENSOR)
+        controls["scheme"] = menu("scheme", options=OF_IMAGES, value=made["scheme"])
         controls["same"] = tick("same-group pairs only", value=same)
 
     @remembered
-    def band_and_floor(key, metric, level, replicates) -> tuple[xr.Dataset, xr.Dataset]:
+    def band_and_floor(key, metric, level, replicates):
         tree = first_replicates(evaluations[key], replicates)
         # without what people contribute, the floor is made of the replicates that were chosen
         replicates_only = tree.drop_nodes("people", errors="ignore")
         return band(tree, metric, level=level), fair_floor(replicates_only, metric, level=level)
 
-    def draw(
-        ax: Axes, attribute, metric, far, level, replicates, models=(), scheme=None, same=None
-    ) -> None:
-        key = attribute, scheme, same
+    def draw(ax, metric, far, level, replicates, models=(), **key):
+        key = tuple(key.values())
         if key not in evaluations:
             return say(ax, "not evaluated yet: press the button")
         chosen = within(far) | ({MODEL: list(models)} if models else {})
-        bands, floors = band_and_floor(key, metric, level, replicates)
-        bands, floors = bands.sel(chosen), floors.sel(chosen)
+        bands, floors = (
+            each.sel(chosen) for each in band_and_floor(key, metric, level, replicates)
+        )
         zones = decision_zones(bands) if bands.sizes.get(MODEL) == 2 else None
         plot.fairness(bands, ax, floors=floors, zones=zones)
 
-    def compute(attribute, scheme, same, progress, **_chosen) -> None:
-        key = attribute, scheme, same
-        if key not in evaluations:
-            evaluations[key] = evaluate(
-                scores,
-                far=levels,
-                by=attributes[attribute],
-                resampling=Resampling(scheme, n=n, seed=made["seed"]),
-                impostors="same-group" if same else "all",
-                varying=varying,
-                progress=progress,
-            )
+    def compute(attribute, scheme, same, progress, **_chosen):
+        evaluations[attribute, scheme, same] = evaluate(
+            scores,
+            far=far,
+            by=attributes[attribute],
+            resampling=Resampling(scheme, n=n, seed=made["seed"]),
+            impostors="same-group" if same else "all",
+            varying=varying,
+            progress=progress,
+        )
 
-    panel = Panel(controls, draw, start=start)
+    panel = Panel(controls, draw, **start)
     return panel.box() if scores is None else panel.box("Evaluate these settings", compute)
 
 
@@ -157,7 +152,7 @@ def require_groups_and_replicates(tree: xr.DataTree) -> None:
     require("replicates" in tree.children, lacks.format("replicates", "resampling"))
 
 
-def fairness_controls(rates: xr.Dataset, n: int) -> dict[str, widgets.Widget]:
+def fairness_controls(rates: xr.DataTree, n: int) -> dict[str, widgets.Widget]:
     """The controls that select a band from these rates and n replicates."""
     metrics = [name for name in names() if name.startswith(("far_", "frr_"))]
     metrics = [name for name in metrics if measure(name).fair is not None]
@@ -177,7 +172,7 @@ def fairness_controls(rates: xr.Dataset, n: int) -> dict[str, widgets.Widget]:
 def first_replicates(evaluation: xr.DataTree, n: int) -> xr.DataTree:
     """The evaluation as it would be with n replicates: the first n of any number are the same."""
     result = evaluation.copy()
-    result["replicates"] = evaluation["replicates"].isel({REPLICATE: slice(0, n)})
+    result["replicates"] = evaluation["replicates"].isel({REPLICATE: slice(n)})
     result.attrs["provenance"] = json.dumps(provenance(evaluation) | {"n": n})
     return result
 
@@ -215,7 +210,7 @@ def fairness_indices(
     Raises
     ------
     InputError
-        As `fairness_indices`; where there is no score map.
+        As `fairness_indices`.
 
     References
     ----------
@@ -229,16 +224,11 @@ def fairness_indices(
     >>> [child.description for child in box.children[:3]]
     ['group that loses people', 'share of it that stays', 'bins']
     """
-    require_whole("deals", deals, 0)
-    require(
-        isinstance(score_maps, dict) and len(score_maps) > 0,
-        "score_maps must name at least one score map: {'words': a name or a function}",
-    )
     first_map = next(iter(score_maps.values()))
-    first = indices.fairness_indices(scores, by=by, score_map=first_map, bins=10)
+    groups = indices.fairness_indices(scores, by=by, score_map=first_map, bins=10)[GROUP]
     later = {"continuous_update": False}
     controls = {
-        "group": menu("group that loses people", options=first[GROUP].values.tolist()),
+        "group": menu("group that loses people", options=groups.values.tolist()),
         "share": slider("share of it that stays", options=SHARES, **later),
         "bins": slider("bins", options=(10, 20, 50, 100, 200), value=100, **later),
         "score_map": menu("score map", options=list(score_maps)),
@@ -246,27 +236,21 @@ def fairness_indices(
     }
 
     @remembered
-    def indices_of(group, share, bins, score_map, balance=False) -> xr.Dataset:
-        keep = {group: share} if share < 1 else {}
-        return indices.fairness_indices(
-            indices.thinned(scores, by=by, keep=keep),
-            by=by,
-            score_map=score_maps[score_map],
-            bins=bins,
-            deals=deals,
-            balance=balance,
-        )
+    def indices_of(group, share, score_map, **options):
+        kept = indices.thinned(scores, by=by, keep={group: share} if share < 1 else {})
+        how = {"score_map": score_maps[score_map], "deals": deals}
+        return indices.fairness_indices(kept, by=by, **how, **options)
 
-    def histograms(ax: Axes, group, share, bins, score_map) -> None:
-        found = indices_of(group, share, bins, score_map)
-        weights = ", ".join(f"{float(weight):.3f}" for weight in found.weights)
-        plot.score_histograms(found, ax)
+    def histograms(ax, group, share, bins, score_map):
+        result = indices_of(group, share, score_map, bins=bins)
+        weights = ", ".join(f"{float(weight):.3f}" for weight in result.weights)
+        plot.score_histograms(result, ax)
         ax.set_title(f"weights of the groups: {weights}", loc="left")
 
-    def values(ax: Axes, group, share, bins, score_map, balance) -> None:
-        plot.fairness_indices(indices_of(group, share, bins, score_map, balance), ax)
+    def values(ax, **chosen):
+        plot.fairness_indices(indices_of(**chosen), ax)
 
-    return Panel(controls, histograms, values, room=(1.1, 0.95), start=start).box()
+    return Panel(controls, histograms, values, room=(1.1, 0.95), **start).box()
 
 
 def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
@@ -303,7 +287,7 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
     ['number K of subsets', 'reference group']
     """
     require_returned("result", result, *SUBSETS, "eer", "tpr", GROUP, "batch")
-    rates = result[["eer", "tpr"]].assign_attrs(result.attrs)
+    rates = result[["eer", "tpr"]]
     most = result.sizes[SUBSET]
     counts = sorted({count for count in COUNTS if count < most} | {most})
     controls = {"count": slider("number K of subsets", options=counts, value=most)}
@@ -319,37 +303,31 @@ def n_sigma(result: xr.Dataset, **start) -> widgets.VBox:
         "beside": menu("on the right", options=RIGHT),
     }
 
-    @remembered
-    def chosen_subsets(count, reference, *place) -> xr.Dataset:
-        return first_subsets(rates, count, reference, **dict(zip(dims, place)))
+    chosen_subsets = remembered(partial(first_subsets, rates))
+    by_number = remembered(lambda **chosen: nsigma.by_subsets(chosen_subsets(**chosen)))
 
-    @remembered
-    def by_number(*chosen) -> xr.Dataset:
-        return nsigma.by_subsets(chosen_subsets(*chosen))
+    # what `chosen` has beside these names selects subsets
+    def bars(ax, step, signed, beside, **chosen):
+        plot.n_sigma(with_steps(chosen_subsets(**chosen), step), ax, signed=signed)
 
-    def bars(ax: Axes, count, reference, step, signed, **chosen) -> None:
-        found = chosen_subsets(count, reference, *[chosen[dim] for dim in dims])
-        plot.n_sigma(with_steps(found, step), ax, signed=signed)
-
-    def right(ax: Axes, count, reference, beside, **chosen) -> None:
-        place = [chosen[dim] for dim in dims]
+    def right(ax, step, signed, beside, **chosen):
         if beside == "p":
-            plot.dependence(by_number(count, reference, *place), "p_value", ax)
+            plot.dependence(by_number(**chosen), "p_value", ax)
         else:
-            plot.eer_distributions(chosen_subsets(count, reference, *place), ax)
+            plot.eer_distributions(chosen_subsets(**chosen), ax)
 
-    return Panel(controls, bars, right, start=start).box()
+    return Panel(controls, bars, right, **start).box()
 
 
-def with_steps(found: xr.Dataset, step: float) -> xr.Dataset:
+def with_steps(result: xr.Dataset, step: float) -> xr.Dataset:
     """The same with risk levels at multiples of `step`."""
     levels = ("minimal", "limited", "high", "unacceptable")
-    return nsigma.with_risk(found, {name: step * k for k, name in enumerate(levels)})
+    return nsigma.with_risk(result, {name: step * k for k, name in enumerate(levels)})
 
 
 def first_subsets(rates: xr.Dataset, count: int, reference: str, **place) -> xr.Dataset:
     """N of the first `count` subsets; `place` selects size and model."""
-    chosen = rates.sel(place).isel({SUBSET: slice(0, count)})
-    found = nsigma.summarise(chosen, reference=None if reference == BEST else reference)
+    chosen = rates.sel(place).isel({SUBSET: slice(count)})
+    result = nsigma.summarise(chosen, reference=None if reference == BEST else reference)
     size = {SUBSET_SIZE: place[SUBSET_SIZE]} if SUBSET_SIZE in place else {}
-    return found.assign_attrs(size)
+    return result.assign_attrs(size)

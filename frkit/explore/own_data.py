@@ -14,20 +14,12 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PERSON, PROBE, InputError, require
-from frkit.data.files import file_kind, named
+from frkit.data.files import named
 from frkit.data.opening import demo_faces
 from frkit.explore.panel import labelled, start_at
 from frkit.explore.work import Work, message
 from frkit.reporting import page
-from frkit.reporting.opening import (
-    ENDINGS,
-    guess,
-    kind_of,
-    model_names,
-    open_data,
-    preview,
-    together,
-)
+from frkit.reporting.opening import ENDINGS, guess, kind_of, model_names, open_data, preview
 from frkit.reporting.report import report
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
@@ -37,6 +29,7 @@ ROLES = {
     "probe_identity": "probe identity",
     "reference_identity": "reference identity",
 }
+NO_ATTRIBUTES = (IDENTITY, IMAGE, MODEL, PERSON)
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
     "Name a file of embeddings, a score matrix or a table of scored pairs, or upload it. "
@@ -50,6 +43,10 @@ EMPTY = (
     "differ, and who drives the errors.</p><p>Read your files or the sample data, then press "
     "<b>Evaluate</b>.</p>"
 )
+NARROW = {"flex": "1 1 22em", "max_width": "40em", "min_width": "0"}
+WIDE = {"flex": "2 1 30em", "min_width": "0", "overflow": "auto"}
+# one column beneath the other where the page is narrow
+WRAPPED = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"}
 
 
 def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
@@ -71,7 +68,7 @@ def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
     Raises
     ------
     InputError
-        For a path that is none, or a start that no control offers.
+        For a start that no control offers.
 
     Examples
     --------
@@ -79,8 +76,6 @@ def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
     >>> type(fk.explore.own_data()).__name__
     'HBox'
     """
-    is_path = path is None or isinstance(path, (str, Path))
-    require(is_path, f"path must be that of a file, got {type(path).__name__}")
     app = OwnData(path)
     names = ("by", "models", "far", "quick", "folder")
     start_at({name: getattr(app, name) for name in names}, start)
@@ -91,7 +86,6 @@ class OwnData:
     """The controls, the data that were read, and the last report."""
 
     def __init__(self, path: str | Path | None = None):
-        self.data, self.report, self.roles = None, None, None
         self.paths: list[Path] = []
         self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
         self.upload = widgets.FileUpload(accept=ACCEPTED, multiple=True, description="Upload")
@@ -110,101 +104,97 @@ class OwnData:
         self.folder = control(widgets.Text, "folder", value="frkit-report")
         self.save_button = widgets.Button(description="Write report", disabled=True)
         self.link, self.result = widgets.HTML(), widgets.HTML(EMPTY)
-        inputs = [self.path, self.upload, self.read_button, self.sample_button]
-        inputs += [*self.mapping.children, self.by, self.models, self.far, self.quick]
+        sources = [self.upload, self.read_button, self.sample_button]
+        settings = [self.by, self.models, self.far, self.quick]
+        inputs = [self.path, *sources, *self.mapping.children, *settings]
         self.work = Work("Evaluate", self.evaluate, inputs)
-        self.box = self.layout()
-        self.read_button.on_click(lambda _button: self.read())
-        self.sample_button.on_click(lambda _button: self.read_sample())
-        self.save_button.on_click(lambda _button: self.save())
-        self.upload.observe(lambda change: self.receive(change.new), names="value")
-        for column in self.mapping.children:
-            column.observe(lambda _change: self.map_columns(), names="value")
-        self.read()
-
-    def layout(self) -> widgets.HBox:
-        """Controls and report side by side; one beneath the other where the page is narrow."""
-        left = [
+        controls = [
             *heading("1. Data", DATA),
             self.path,
-            widgets.HBox([self.upload, self.read_button, self.sample_button]),
+            widgets.HBox(sources),
             self.status,
             self.preview,
             self.mapping,
             *heading("2. Question", QUESTION),
-            *(self.by, self.models, self.far, self.quick),
+            *settings,
             *heading("3. Evaluate", EVALUATE),
-            *(self.work.buttons, self.work.words),
+            self.work.buttons,
+            self.work.words,
             *heading("4. Export", EXPORT),
-            *(self.link, self.folder, self.save_button),
+            self.link,
+            self.folder,
+            self.save_button,
         ]
-        narrow = {"flex": "1 1 22em", "max_width": "40em", "min_width": "0"}
-        wide = {"flex": "2 1 30em", "min_width": "0", "overflow": "auto"}
-        columns = [widgets.VBox(left, layout=narrow), widgets.VBox([self.result], layout=wide)]
-        wrapped = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"}
-        return widgets.HBox(columns, layout=wrapped)
+        columns = [widgets.VBox(controls, layout=NARROW), widgets.VBox([self.result], layout=WIDE)]
+        self.box = widgets.HBox(columns, layout=WRAPPED)
+        self.read_button.on_click(self.read)
+        self.sample_button.on_click(self.read_sample)
+        self.save_button.on_click(self.save)
+        self.upload.observe(self.receive, names="value")
+        for column in self.mapping.children:
+            column.observe(self.map_columns, names="value")
+        self.read()
 
-    def receive(self, uploads: tuple) -> None:
+    def receive(self, change: dict) -> None:
         """Store uploaded files, and read them."""
-        if not uploads:
+        if not change["new"]:
             return
         folder = tempfile.mkdtemp()
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         paths = []
-        for file in uploads:
+        for file in change["new"]:
             # without folders: a name such as ../../x must not leave the folder
-            name = Path(str(file["name"]).replace("\\", "/")).name
-            path = Path(folder, name)
-            path.write_bytes(file["content"])
-            paths.append(str(path))
+            name = Path(file["name"].replace("\\", "/")).name
+            paths.append(Path(folder, name))
+            paths[-1].write_bytes(file["content"])
         self.upload.value = ()
-        self.path.value = "; ".join(paths)
+        self.path.value = "; ".join(map(str, paths))
         self.read()
 
-    def read_sample(self) -> None:
+    def read_sample(self, _button=None) -> None:
         """Read the faces that come with frkit."""
         self.path.value = ""
         self.read()
 
-    def read(self) -> None:
+    def read(self, _button=None) -> None:
         """Look at the files that are named, guess what their columns are, and load them."""
         names = [name.strip() for name in self.path.value.split(";")]
         self.paths = [Path(name).expanduser() for name in names if name]
-        self.roles, self.preview.value = None, ""
+        self.opening, self.preview.value = {}, ""
         self.work.button.disabled = True
         with self.refusing():
             if self.paths:
-                self.say(f"reading {', '.join(path.name for path in self.paths)} ...")
+                self.say(f"reading {self.path.value} ...")
                 self.look(self.paths[0])
             self.load()
 
     def look(self, path: Path) -> None:
-        """Show the first rows of a table, and offer its columns as they were guessed."""
+        """Show the first rows of a table of pairs, and offer its columns as they were guessed."""
         with named(path):
-            is_table = file_kind(path) in ("text", "parquet")
             form, guessed = guess(path)
-            table = preview(path, 5) if is_table else None
-        if table is not None:
-            shown = table.to_html(index=False, border=0, max_cols=8)
-            self.preview.value = f'<div style="overflow-x:auto">{shown}</div>first rows'
-        if form == "columns":
-            header, roles = table.columns.astype(str).tolist(), guessed["columns"]
-            self.scores.options, self.scores.value = header, [*np.atleast_1d(roles["score"])]
-            for role, column in self.columns.items():
-                column.options = [NONE, *header]
-                column.value = roles.get(role, NONE)
-            self.roles = roles  # from now on another choice reads again
+            if form != "columns":
+                return
+            table = preview(path, 5)
+        shown = table.to_html(index=False, border=0, max_cols=8)
+        self.preview.value = f'<div style="overflow-x:auto">{shown}</div>first rows'
+        header, roles = table.columns.astype(str).tolist(), guessed["columns"]
+        self.scores.options, self.scores.value = header, [*np.atleast_1d(roles["score"])]
+        for role, column in self.columns.items():
+            column.options = [NONE, *header]
+            column.value = roles.get(role, NONE)
+        self.opening = {"format": form, **guessed}  # from now on another choice reads again
 
-    def map_columns(self) -> None:
+    def map_columns(self, _change: dict) -> None:
         """Load again with other columns."""
-        if self.roles is None:
+        if not self.opening:
             return
-        self.work.button.disabled = True
         scores = list(self.scores.value)
         chosen = {role: column.value for role, column in self.columns.items()}
-        others = {role: name for role, name in self.roles.items() if role not in chosen}
-        self.roles = others | {role: name for role, name in chosen.items() if name != NONE}
-        self.roles["score"] = scores if len(scores) > 1 else "".join(scores)
+        chosen["score"] = scores[0] if len(scores) == 1 else scores
+        roles = self.opening["columns"] | chosen
+        roles = {role: name for role, name in roles.items() if name != NONE}
+        self.opening = {"format": "columns", "columns": roles}
+        self.work.button.disabled = True
         with self.refusing():
             require(scores, "choose at least one column of scores")
             self.load()
@@ -213,40 +203,34 @@ class OwnData:
         """Load the data, and offer what can be asked of them."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            self.data = self.opened()
-        attributes = attributes_of(self.data)
+            data = self.data = self.opened()
+        attributes = attributes_of(data)
+        models = data[MODEL].values.tolist() if MODEL in data.dims else []
         self.by.options = [NONE, *attributes]
-        self.by.value = attributes[0] if attributes else NONE
-        models = self.data[MODEL].values.astype(str).tolist() if MODEL in self.data.dims else []
+        self.by.value = self.by.options[min(1, len(attributes))]
         self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
-        self.mapping.layout.display = "none" if self.roles is None else ""
-        sizes = self.data.sizes
-        counts = [f"{sizes[dim]:,} {dim}s" for dim in (IMAGE, PAIR, PROBE) if dim in sizes]
-        said = f"{kind_of(self.data)}: {', '.join(counts)}; "
-        said += f"attributes: {', '.join(attributes) or 'none'}"
-        self.say(". ".join([said, *(str(caution.message) for caution in caught)]))
+        self.mapping.layout.display = "" if self.opening else "none"
+        counts = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in (IMAGE, PAIR, PROBE)]
+        names = ", ".join(attributes) or "none"
+        contents = f"{kind_of(data)}: {', '.join(counts)}; attributes: {names}"
+        self.say(". ".join([contents, *(str(caution.message) for caution in caught)]))
         self.work.button.disabled = False
 
     def opened(self) -> xr.Dataset | xr.DataArray:
         """The faces or scores in the files; the sample where none is named."""
         if not self.paths:
             return demo_faces()
-        parts = [open_data(path, **self.opening()) for path in self.paths]
-        return parts[0] if len(parts) == 1 else together(dict(zip(model_names(self.paths), parts)))
-
-    def opening(self) -> dict:
-        """What `open_data` is told about the columns."""
-        return {} if self.roles is None else {"format": "columns", "columns": self.roles}
+        paths = self.paths if len(self.paths) > 1 else self.paths[0]
+        return open_data(paths, **self.opening)
 
     def evaluate(self, progress: Callable) -> None:
         """Make the report and show it."""
         try:
             far = [float(level) for level in self.far.value.split(",")]
         except ValueError:
-            raise InputError(
-                f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}"
-            ) from None
+            words = f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}"
+            raise InputError(words) from None
         data, models = self.data, list(self.models.value)
         every_model = len(models) in (0, len(self.models.options))
         if not every_model:
@@ -254,17 +238,17 @@ class OwnData:
         by = None if self.by.value == NONE else self.by.value
         self.report = report(data, by=by, far=far, quick=self.quick.value, progress=progress)
         if self.paths and every_model:  # its notebook opens the files again
-            names = dict(zip(model_names(self.paths), map(str, self.paths)))
-            source = names if len(names) > 1 else str(self.paths[0])
-            self.report.made |= {"data": source}
-            self.report.made |= {"opening": self.opening()} if self.roles else {}
+            paths = dict(zip(model_names(self.paths), map(str, self.paths)))
+            self.report.made["data"] = paths if len(paths) > 1 else str(self.paths[0])
+            if self.opening:
+                self.report.made["opening"] = self.opening
         self.result.value = page.fragment(self.report)
-        whole = base64.b64encode(page.page(self.report).encode("utf-8")).decode("ascii")
+        whole = base64.b64encode(page.page(self.report).encode()).decode()
         address = f"data:text/html;base64,{whole}"
         self.link.value = f'<a download="report.html" href="{address}">download the page</a>'
         self.save_button.disabled = False
 
-    def save(self) -> None:
+    def save(self, _button=None) -> None:
         """Write the report's folder."""
         with self.refusing():
             folder = self.report.save(self.folder.value.strip() or "frkit-report")
@@ -284,16 +268,16 @@ class OwnData:
 
 
 def attributes_of(data: xr.Dataset | xr.DataArray) -> list[str]:
-    """Attributes whose groups can be compared."""
+    """Attributes whose groups can be compared: of images, or of both sides of a pair."""
     side = "" if IMAGE in data.dims else f"{PROBE}_"
-    attributes = []
-    for coord, values in data.coords.items():
-        name = str(coord).removeprefix(side)
-        if not str(coord).startswith(side) or name in (IDENTITY, IMAGE, MODEL, PERSON):
-            continue
-        if values.ndim == 1 and len(np.unique(values.astype(str))) <= MOST_LABELS:
-            attributes.append(name)
-    return attributes
+    columns = {str(name): values for name, values in data.coords.items()}
+    return [
+        name.removeprefix(side)
+        for name, values in columns.items()
+        if name.startswith(side)
+        and name.removeprefix(side) not in NO_ATTRIBUTES
+        and np.unique(values).size <= MOST_LABELS
+    ]
 
 
 def heading(title: str, words: str) -> tuple[widgets.HTML, widgets.HTML]:
@@ -303,7 +287,7 @@ def heading(title: str, words: str) -> tuple[widgets.HTML, widgets.HTML]:
 
 def control(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
     """A control that fits into the narrow column."""
-    made = labelled(kind, label, **settings)
-    made.layout = widgets.Layout(width="auto", max_width="38em")
-    made.style.description_width = "10em"
-    return made
+    widget = labelled(kind, label, **settings)
+    widget.layout = {"width": "auto", "max_width": "38em"}
+    widget.style.description_width = "10em"
+    return widget

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 from traitlets import TraitError
 
-from frkit.base import DataWarning, InputError, require
+from frkit.base import DataWarning, InputError, require, warn
 from frkit.explore.work import Work
 from frkit.intervals.reading import each_time
 from frkit.plot.style import THEME
@@ -41,19 +41,13 @@ class Panel:
         arguments name (all controls where it takes `**`), and again when one of them was moved.
     room : (float, float)
         Inches left of the axes and below them, for labels and a legend.
-    start : dict, optional
-        Values with which some of the controls begin, by name.
+    **start
+        Values with which some of the controls begin.
     """
 
-    def __init__(
-        self,
-        controls: dict[str, widgets.Widget],
-        *draws: Callable,
-        room: tuple[float, float] = (0.85, 0.65),
-        start: Mapping | None = None,
-    ):
+    def __init__(self, controls, *draws, room=(0.85, 0.65), **start):
         self.controls = controls
-        start_at(controls, start or {})
+        start_at(controls, start)
         width = 6.6 if len(draws) == 1 else 4.8
         self.pictures = [Picture(draw, controls, width, *room) for draw in draws]
         self.cautions = widgets.HTML()
@@ -83,12 +77,7 @@ class Panel:
         items = "".join(f"<li>{words}</li>" for words in dict.fromkeys(sentences))
         self.cautions.value = f"<ul>{items}</ul>" if items else ""
 
-    def box(
-        self,
-        label: str = "",
-        compute: Callable | None = None,
-        **asked: widgets.Widget,
-    ) -> widgets.VBox:
+    def box(self, label: str = "", compute: Callable | None = None, **asked) -> widgets.VBox:
         """All in one column, with a button where there is something to compute.
 
         The button calls `compute` with the values of all controls, of those that are `asked` for
@@ -101,9 +90,8 @@ class Panel:
         if compute is None:
             return widgets.VBox([*controls.values(), row, self.cautions])
 
-        def run(progress: Callable) -> None:
-            chosen = {name: control.value for name, control in controls.items()}
-            compute(**chosen, progress=progress)
+        def run(progress):
+            compute(**values_of(controls), progress=progress)
             self.redraw()
 
         work = self.work = Work(label, run, controls.values())
@@ -125,15 +113,11 @@ class Picture:
             name: control for name, control in controls.items() if every or name in names
         }
         height = HEIGHT + foot
-        place = (
-            side / width,
-            foot / height,
-            1 - (side + RIGHT) / width,
-            1 - (foot + TOP) / height,
-        )
+        left, right = side / width, 1 - RIGHT / width
+        bottom, top = foot / height, 1 - TOP / height
         with mpl.rc_context(LOOK):
             self.canvas = FigureCanvasAgg(Figure(figsize=(width, height)))
-            self.ax = self.canvas.figure.add_axes(place)
+            self.ax = self.canvas.figure.add_axes((left, bottom, right - left, top - bottom))
         pixels = self.canvas.figure.bbox.width
         self.image = widgets.Image(
             layout={"flex": "1 1 26em", "min_width": "0", "max_width": f"{pixels:.0f}px"}
@@ -142,19 +126,16 @@ class Picture:
 
     def redraw(self) -> None:
         """Draw with the values of the controls, and keep what is warned of."""
-        values = {name: control.value for name, control in self.controls.items()}
-        with warnings.catch_warnings(record=True) as caught, each_time():
-            warnings.simplefilter("always")
-            self.show(partial(self.draw, **values))
-        warned = [caution.message for caution in caught if caution.category is DataWarning]
-        self.cautions = [escape(str(message)) for message in warned]
+        draw = partial(self.draw, **values_of(self.controls))
+        _, cautions = with_cautions(self.show, draw)
+        self.cautions = [escape(caution) for caution in cautions]
 
     def fail(self, message: str) -> None:
         """Show that there is no figure, and why."""
         self.show(partial(say, words="no figure for this position: see below"))
         self.cautions = [f'<b role="alert">{escape(message)}</b>']
 
-    def show(self, draw: Callable[[Axes], object]) -> None:
+    def show(self, draw: Callable) -> None:
         """Draw on cleared Axes and put the picture into the page."""
         out = io.BytesIO()
         with mpl.rc_context(LOOK):
@@ -170,12 +151,8 @@ def thin_ticks(ax: Axes) -> None:
     """Drop small ticks of log axes: they take a third of a picture's time, and lack room."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = axis.get_view_interval()
-        if not isinstance(axis.get_minor_locator(), LogLocator):
-            continue
-        if high > 100 * low:
-            axis.set_minor_locator(NullLocator())
-        elif high > 6 * low:
-            axis.set_minor_locator(LogLocator(subs=(2, 5)))
+        if isinstance(axis.get_minor_locator(), LogLocator) and high > 6 * low:
+            axis.set_minor_locator(NullLocator() if high > 100 * low else LogLocator(subs=(2, 5)))
 
 
 def say(ax: Axes, words: str) -> None:
@@ -185,20 +162,23 @@ def say(ax: Axes, words: str) -> None:
 
 def remembered(compute: Callable) -> Callable:
     """The function with its results kept; what it warned of is said again with each of them."""
-
-    @cache
-    def compute_once(*args, **options) -> tuple:
-        with warnings.catch_warnings(record=True) as caught, each_time():
-            warnings.simplefilter("always")
-            return compute(*args, **options), [caution.message for caution in caught]
+    compute_once = cache(partial(with_cautions, compute))
 
     def result_and_warnings(*args, **options):
-        result, messages = compute_once(*args, **options)
-        for message in messages:
-            warnings.warn(message, stacklevel=2)
+        result, cautions = compute_once(*args, **options)
+        for caution in cautions:
+            warn(caution)
         return result
 
     return result_and_warnings
+
+
+def with_cautions(compute: Callable, *args, **options) -> tuple:
+    """The result of a function, and what it warned of."""
+    with warnings.catch_warnings(record=True) as caught, each_time():
+        warnings.simplefilter("always")
+        result = compute(*args, **options)
+    return result, [str(each.message) for each in caught if each.category is DataWarning]
 
 
 # --- controls --------------------------------------------------------------------------------
@@ -225,14 +205,18 @@ def several(label: str, options: list, value: list) -> widgets.SelectMultiple:
 
 def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
     """FAR levels as options of a control: what is shown, and the level."""
-    return [(f"{level:.1e}", float(level)) for level in levels]
+    return [(f"{level:.1e}", level) for level in levels.tolist()]
 
 
 def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
     """A control for a range of FAR levels."""
-    ends = 0, len(levels) - 1
-    options = far_names(levels)
+    ends, options = (0, len(levels) - 1), far_names(levels)
     return labelled(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
+
+
+def values_of(controls: Mapping[str, widgets.Widget]) -> dict:
+    """What is chosen, by the names of the controls."""
+    return {name: control.value for name, control in controls.items()}
 
 
 def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]) -> None:
@@ -244,14 +228,13 @@ def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]
         options = [option[1] if isinstance(option, tuple) else option for option in options]
         try:
             if isinstance(control, widgets.SelectionRangeSlider):
-                wanted = tuple(nearest(options, end) for end in wanted)
+                wanted = [nearest(options, end) for end in wanted]
             elif isinstance(control, widgets.SelectionSlider):
                 wanted = nearest(options, wanted)
             control.value = wanted
         except (TraitError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{name!r} cannot start with {wanted!r}: choose from {options}"
-            ) from error
+            words = f"{name!r} cannot start with {wanted!r}: choose from {options}"
+            raise InputError(words) from error
 
 
 def nearest(options: list[float], wanted: float) -> float:

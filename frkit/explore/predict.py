@@ -4,10 +4,9 @@ from collections.abc import Callable
 from html import escape
 
 import ipywidgets as widgets
-import numpy as np
 from matplotlib.axes import Axes
 
-from frkit.base import require, require_inside
+from frkit.base import require
 from frkit.explore.panel import Panel, labelled, number
 
 GUESS = {"color": "#333333", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
@@ -46,7 +45,7 @@ def predict(
     Raises
     ------
     InputError
-        For low that is not below high, and for a question or a function that is none.
+        For low that is not below high.
 
     Examples
     --------
@@ -55,10 +54,6 @@ def predict(
     >>> [child.description for child in box.children[1:3]]
     ['your guess', 'Show what was found']
     """
-    require(isinstance(question, str), f"question must be words, got {question!r}")
-    require(callable(draw), f"draw must be a function of matplotlib Axes, got {draw!r}")
-    for name, value in (("low", low), ("high", high), ("answer", answer)):
-        require_inside(name, value, -np.inf, np.inf)
     require(low < high, f"low must be below high, got {low} and {high}")
     limits = {"min": low, "max": high, "step": (high - low) / 100, "readout_format": ".3g"}
     controls = {
@@ -66,7 +61,7 @@ def predict(
         "shown": labelled(widgets.ToggleButton, "Show what was found", value=False),
     }
 
-    def show(ax: Axes, guess: float, shown: bool) -> None:
+    def show(ax, guess, shown):
         if not shown:
             ax.set(ylim=(low, high), xticks=[])
             ax.set_title("move the slider, then press the button", loc="left")
@@ -81,6 +76,6 @@ def predict(
             entries = dict(zip(labels, handles))  # a label that stands there twice is shown once
             ax.legend(entries.values(), entries.keys(), framealpha=0.75)
 
-    box = Panel(controls, show, start=start).box()
+    box = Panel(controls, show, **start).box()
     box.children = (widgets.HTML(f"<b>{escape(question)}</b>"), *box.children)
     return box

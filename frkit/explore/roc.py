@@ -1,11 +1,7 @@
 """The explorer of ROC curves and their bands."""
 
-from collections.abc import Callable, Iterable
-from functools import partial
-
 import ipywidgets as widgets
 import xarray as xr
-from matplotlib.axes import Axes
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, MODEL, require, require_returned
@@ -19,7 +15,7 @@ TREE = ("frkit.evaluate(scores, far=...)", "empirical", "provenance")
 
 def within(far: tuple[float, float]) -> dict[str, slice]:
     """Select a range of FAR levels, both ends included."""
-    return {FAR_LEVEL: slice(far[0] * (1 - 1e-9), far[1] * (1 + 1e-9))}
+    return {FAR_LEVEL: slice(*far)}
 
 
 def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VBox:
@@ -61,9 +57,8 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     curves = {}  # words -> evaluation and model
     for name, tree in evaluations.items():
         coords = tree["empirical"].coords
-        require(
-            FAR_LEVEL in coords, "this evaluation has no FAR levels: call evaluate(..., far=...)"
-        )
+        words = "this evaluation has no FAR levels: call evaluate(..., far=...)"
+        require(FAR_LEVEL in coords, words)
         for model in coords[MODEL].values.tolist() if MODEL in coords else [""]:
             words = ", ".join(filter(None, (name, model)))
             curves[words or "empirical curve"] = name, model
@@ -72,40 +67,26 @@ def roc(evaluation: xr.DataTree | dict[str, xr.DataTree], **start) -> widgets.VB
     if all("replicates" in tree.children for tree in trees):
         methods += OF_REPLICATES
     require(methods, "this evaluation has no replicates: call evaluate(..., resampling=...)")
-    levels = next(iter(trees))["empirical"].coords[FAR_LEVEL].values
     controls = {
         "method": menu("interval", options=methods),
         "level": number("nominal level", **LEVEL),
-        "far": far_range(levels),
+        "far": far_range(coords[FAR_LEVEL].values),
         "curves": several("curves", list(curves.items()), list(curves.values())),
     }
 
     @remembered
-    def band_of(name, method, level) -> xr.Dataset:
+    def band_of(name, method, level):
         return band(evaluations[name], "frr", method=method, level=level)
 
-    def draw(ax: Axes, method, level, far, curves) -> None:
-        bands = chosen_bands(partial(band_of, method=method, level=level), curves, far)
+    def draw(ax, method, level, far, curves):
+        bands = {name: band_of(name, method, level).sel(within(far)) for name, _ in curves}
+        for name, curve in bands.items():
+            if MODEL in curve.dims:
+                models = [model for place, model in curves if place == name]
+                bands[name] = curve.sel({MODEL: models})
         if bands:
             plot.roc(bands, ax)
         else:
             say(ax, "choose at least one curve")
 
-    return Panel(controls, draw, start=start).box()
-
-
-def chosen_bands(
-    band_of: Callable[[str], xr.Dataset], curves: Iterable, far: tuple[float, float]
-) -> dict[str, xr.Dataset]:
-    """The bands of some curves within a range of FAR, by evaluation.
-
-    Each curve is given by the name of its evaluation and by its model.
-    """
-    models: dict[str, list] = {}
-    for name, model in curves:
-        models.setdefault(name, []).append(model)
-    bands = {name: band_of(name).sel(within(far)) for name in models}
-    return {
-        name: found.sel({MODEL: models[name]}) if MODEL in found.dims else found
-        for name, found in bands.items()
-    }
+    return Panel(controls, draw, **start).box()

@@ -1,15 +1,13 @@
 """Explorers of experiments: consistency, bootstrap bias, coverage, and representation bias."""
 
 import json
-from collections.abc import Callable
 from functools import cache
 
 import ipywidgets as widgets
 import xarray as xr
-from matplotlib.axes import Axes
 
 from frkit import plot, studies
-from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require, require_returned, require_whole
+from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require_returned, require_whole
 from frkit.explore.panel import (
     MARK,
     Panel,
@@ -76,18 +74,15 @@ def consistency(result: xr.Dataset, **start) -> widgets.VBox:
     if MODEL in result.dims:
         controls["model"] = menu("model", options=result[MODEL].values.tolist())
 
-    def of_model(model: str | None) -> xr.Dataset:
-        return result if model is None else result.sel({MODEL: model})
+    def curves(ax, size, far, **model):
+        plot.growth(result.sel(model), size, ax, far=far)
 
-    def curves(ax: Axes, size, far, model=None) -> None:
-        plot.growth(of_model(model), size, ax, far=far)
-
-    def distances(ax: Axes, size, far, model=None) -> None:
-        chosen = of_model(model)
+    def distances(ax, size, far, **model):
+        chosen = result.sel(model)
         plot.consistency(studies.sup_distance(chosen, far), ax)
         ax.axvline(int(chosen.n_images.sel(size=size)), **MARK)
 
-    return Panel(controls, curves, distances, start=start).box()
+    return Panel(controls, curves, distances, **start).box()
 
 
 def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -> widgets.VBox:
@@ -125,9 +120,6 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
     ['images per identity', 'FAR level', 'bootstrap curves']
     """
     require_returned("study", study, *FANS)
-    is_mixture = mixture is None or isinstance(mixture, Mixture)
-    require(is_mixture, "mixture must be what vmf.mixture(n_identities, dim) returned")
-    latest = {"study": study}
     levels = study[FAR_LEVEL].values
     sizes = study.per_identity.values.tolist()
     controls = {
@@ -136,29 +128,29 @@ def bootstrap_bias(study: xr.Dataset, mixture: Mixture | None = None, **start) -
         "moved": menu("bootstrap curves", options=CURVES),
     }
 
-    def curves(ax: Axes, per_identity, far, moved) -> None:
-        fan = latest["study"].sel(per_identity=per_identity)
-        truth = xr.Dataset({"frr": latest["study"].truth})
+    def curves(ax, per_identity, far, moved):
+        fan = study.sel(per_identity=per_identity)
+        truth = xr.Dataset({"frr": study.truth})
         plot.fan(recentered(fan) if moved else fan, ax, truth=truth)
         ax.axvline(far, **MARK)
 
-    def intervals(ax: Axes, per_identity, far) -> None:
-        plot.bootstrap_bias(latest["study"], far, ax)
+    def intervals(ax, per_identity, far):
+        plot.bootstrap_bias(study, far, ax)
         ax.axvline(sizes.index(per_identity), **MARK)
 
-    def compute(progress: Callable, **_chosen) -> None:
-        before = latest["study"].attrs
-        latest["study"] = studies.bootstrap_bias(
+    def compute(progress, **_chosen):
+        nonlocal study
+        study = studies.bootstrap_bias(
             mixture,
             per_identity=tuple(sizes),
             far=levels,
             n=study.sizes[REPLICATE],
-            level=before["level"],
-            seed=before["seed"] + 1,
+            level=study.attrs["level"],
+            seed=study.attrs["seed"] + 1,
             progress=progress,
         )
 
-    panel = Panel(controls, curves, intervals, room=(0.85, 1.35), start=start)
+    panel = Panel(controls, curves, intervals, room=(0.85, 1.35), **start)
     if mixture is None:
         return panel.box()
     return panel.box("Draw new data and bootstrap them", compute)
@@ -205,7 +197,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
     ['FAR level', 'nominal coverage', 'scheme', 'on the right']
     """
     require_returned("study", study, *STUDY, "scheme", "study")
-    latest, settings = {"study": study}, json.loads(study.attrs["study"])
+    settings = json.loads(study.attrs["study"])
     fars = far_names(study[FAR_LEVEL].values)
     levels = [(f"{level:.2f}", level) for level in study.level.values.tolist()]
     controls = {
@@ -215,20 +207,21 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
         "beside": menu("on the right", options=RIGHT),
     }
 
-    def of_levels(ax: Axes, far, level, scheme) -> None:
-        plot.coverage(latest["study"].sel({"scheme": scheme}), far, ax)
+    def of_levels(ax, far, level, scheme):
+        plot.coverage(study.sel({"scheme": scheme}), far, ax)
         ax.axvline(level, **MARK)
 
-    def along_or_laws(ax: Axes, far, level, scheme, beside) -> None:
-        chosen = latest["study"].sel({"scheme": scheme})
+    def along_or_laws(ax, far, level, scheme, beside):
+        chosen = study.sel({"scheme": scheme})
         if beside == "laws":
             plot.error_laws(chosen, far, ax)
         else:
             plot.coverage_along(chosen.sel(level=level), ax=ax)
             ax.axvline(far, **MARK)
 
-    def compute(n_identities, per_identity, dim, n_datasets, kappa, progress, **_chosen) -> None:
-        latest["study"] = studies.coverage(
+    def compute(n_identities, per_identity, dim, n_datasets, kappa, progress, **_chosen):
+        nonlocal study
+        study = studies.coverage(
             mixture(n_identities, dim, kappa=kappa, seed=settings["seed"]),
             n_datasets=n_datasets,
             per_identity=per_identity,
@@ -241,7 +234,7 @@ def coverage(study: xr.Dataset, **start) -> widgets.VBox:
             progress=progress,
         )
 
-    panel = Panel(controls, of_levels, along_or_laws, start=start)
+    panel = Panel(controls, of_levels, along_or_laws, **start)
     return panel.box("Run a study of this size", compute, **size_controls(settings))
 
 
@@ -307,21 +300,20 @@ def representation_bias(per_identity: int = 10, **start) -> widgets.VBox:
     }
     true_bias = cache(studies.true_bias)
 
-    def estimates(ax: Axes, distance, share) -> None:
+    def estimates(ax, distance, share):
         plot.trials(true_bias(share), trials.get(share, []), ax)
         ax.axvline(distance, **MARK)
 
-    def measures(ax: Axes, share) -> None:
+    def measures(ax, share):
         if share in trials:
             plot.comparators(trials[share][-1], ax)
         else:
             say(ax, "not estimated yet: press the button")
 
-    def compute(share, progress, **chosen) -> None:
-        before = trials.get(share, [])
-        shares = (share, 1 - share)
-        latest = studies.trial(shares=shares, per_identity=per_identity, seed=len(before), **chosen)
-        trials[share] = [*before, latest]
+    def compute(share, progress, **chosen):
+        before = trials.setdefault(share, [])
+        how = {"shares": (share, 1 - share), "per_identity": per_identity, "seed": len(before)}
+        before.append(studies.trial(**how, **chosen))
 
-    panel = Panel(controls, estimates, measures, start=start)
+    panel = Panel(controls, estimates, measures, **start)
     return panel.box("Draw people and estimate", compute, **asked)

@@ -34,17 +34,18 @@ class Work:
     def __init__(self, label: str, compute: Callable, controls: Iterable[widgets.Widget] = ()):
         self.compute = compute
         self.button = widgets.Button(description=label, layout={"width": "max-content"})
-        self.stop_button = widgets.Button(description="Stop", disabled=True)
-        self.stop_button.layout.width = "6em"
+        self.stop_button = widgets.Button(
+            description="Stop", disabled=True, layout={"width": "6em"}
+        )
         self.bar = widgets.FloatProgress(max=1, layout={"visibility": "hidden"})
         self.buttons = widgets.HBox([self.button, self.stop_button, self.bar])
         self.words = widgets.HTML()
         self.controls = [self.button, *controls]
         self.stopping = Event()
-        self.button.on_click(lambda _button: self.start())
-        self.stop_button.on_click(lambda _button: self.stop())
+        self.button.on_click(self.start)
+        self.stop_button.on_click(self.stop)
 
-    def start(self) -> None:
+    def start(self, _button=None) -> None:
         """Begin, in a thread where a page waits for its answers."""
         self.stopping.clear()
         self.begun = time.monotonic()
@@ -56,7 +57,7 @@ class Work:
         if getattr(get_ipython(), "kernel", None) is None:
             self.thread.join()
 
-    def stop(self) -> None:
+    def stop(self, _button=None) -> None:
         """Ask the computation to end when it next tells how much is done."""
         self.stopping.set()
         self.stop_button.disabled = True
