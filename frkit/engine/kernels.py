@@ -76,24 +76,16 @@ def count(row, col, score, level, scale, kind, cell_of, low, bins_per_score, cou
 
 
 @compiled(**COMPILE)
-def places(row, col, score, kind, cell_of, upper, guess, low, bins_per_score, start, place):
+def places(row, col, score, kind, cell_of, upper, start, place):
     """The place of each pair where pairs are sorted by slot: by chunk, and by cell within a chunk.
 
     A chunk is the first whose upper end is not below the score. kind: of each entry; cell_of: of
-    two kinds. guess: (bin,) a chunk near the one of the scores in an even bin; low,
-    bins_per_score: of these bins. start: (slot + 1) where the pairs of each slot begin, and place,
-    (pair,): out.
+    two kinds. start: (slot + 1) where the pairs of each slot begin, and place, (pair,): out.
     """
     n_cells = (len(start) - 1) // len(upper)
-    last = len(guess) - 1
     for u in range(len(score)):
-        value = score[u]
-        k = guess[min(max(int((value - low) * bins_per_score), 0), last)]
-        while k > 0 and value <= upper[k - 1]:
-            k -= 1
-        while value > upper[k]:
-            k += 1
-        slot = k * n_cells + cell_of[kind[row[u]], kind[col[u]]]
+        chunk = np.searchsorted(upper, score[u])
+        slot = chunk * n_cells + cell_of[kind[row[u]], kind[col[u]]]
         place[u] = slot
         start[slot + 1] += 1
     following = np.empty(len(start), np.int64)  # the next free place of each slot
@@ -107,60 +99,82 @@ def places(row, col, score, kind, cell_of, upper, guess, low, bins_per_score, st
 
 
 @compiled(**COMPILE)
-def add_counts(start, row, col, weight, run, sums):
-    """Add the product of both weights of each pair to its slot: sums (slot, column).
+def add_counts(start, row, col, counts, run, sums):
+    """Add the product of both counts of each pair to sums (chunk, cell, column).
 
-    start: (slot + 1) where each slot's pairs begin. weight: (entry, column) small whole numbers.
+    start: (chunk, cell + 1) where the pairs of each cell begin. counts: (entry, column) bytes.
     `run` pairs are added up in 16 bits, which they cannot overflow, so that all is exact.
     """
-    part = np.empty(weight.shape[1], np.uint16)
-    for s in range(len(start) - 1):
-        total = sums[s]
-        for begin in range(start[s], start[s + 1], run):
-            part[:] = 0
-            for u in range(begin, min(begin + run, start[s + 1])):
-                v, w = weight[np.uintp(row[u])], weight[np.uintp(col[u])]
+    part = np.empty(counts.shape[1], np.uint16)
+    for k in range(sums.shape[0]):
+        for cell in range(sums.shape[1]):
+            total = sums[k, cell]
+            for begin in range(start[k, cell], start[k, cell + 1], run):
+                part[:] = 0
+                for u in range(begin, min(begin + run, start[k, cell + 1])):
+                    v, w = counts[np.uintp(row[u])], counts[np.uintp(col[u])]
+                    for b in range(len(part)):
+                        part[b] = np.uint16(part[b] + np.uint16(np.uint16(v[b]) * np.uint16(w[b])))
                 for b in range(len(part)):
-                    part[b] = np.uint16(part[b] + np.uint16(np.uint16(v[b]) * np.uint16(w[b])))
-            for b in range(len(part)):
-                total[b] += part[b]
+                    total[b] += part[b]
 
 
 @compiled(**COMPILE)
-def add_weights(start, row, col, factor, weight_of_row, weight_of_col, sums):
-    """As `add_counts`, with a factor for each pair, and a table of weights for either side."""
-    for s in range(len(start) - 1):
-        total = sums[s]
-        for u in range(start[s], start[s + 1]):
-            v, w = weight_of_row[np.uintp(row[u])], weight_of_col[np.uintp(col[u])]
-            for b in range(len(total)):
-                total[b] += factor[u] * np.float64(np.int32(v[b]) * np.int32(w[b]))
+def add_weights(start, row, col, factor, row_counts, col_counts, sums):
+    """As `add_counts`, with a factor for each pair, and counts for either side."""
+    for k in range(sums.shape[0]):
+        for cell in range(sums.shape[1]):
+            total = sums[k, cell]
+            for u in range(start[k, cell], start[k, cell + 1]):
+                v, w = row_counts[np.uintp(row[u])], col_counts[np.uintp(col[u])]
+                for b in range(len(total)):
+                    total[b] += factor[u] * np.float64(np.int32(v[b]) * np.int32(w[b]))
 
 
 @compiled(**COMPILE)
-def add_people(row, col, weight, compared, copies, member, group, key, together, accepted, sums):
-    """Add pairs to the weight of each entry, and to sums over pairs of two members.
+def add_people(
+    start, lower, upper, value, copies, row, col, score, weight, member, compared, of_pair,
+    key, together, accepted, sums,
+):  # fmt: skip
+    """Add pairs with lower < score <= upper to the sums of entries and of pairs of two members.
 
-    row, col: entries. weight: of each pair; compared: of all pairs of its two members.
-    copies: how many pairs each one stands for. member: of each entry; group: of each member.
+    start: (chunk, cell + 1) where the pairs of each cell begin. value: (chunk, cell) by which their
+    weight is multiplied. copies: (chunk,) how many pairs each one stands for. member: of each
+    entry; the group of member m is m modulo the number of groups. compared: (side, member) sums of
+    a tensor's probes and references; of_pair: (pair,) of a list, the weight of all pairs of its two
+    members.
     key, together: a hash table (its length a power of two, so that some places stay free) of what
     two members have together. accepted: (entry, group of the partner). sums: (2, group, group) of
-    the squares of what two members have together, and of its products with `compared`.
+    the squares of what two members have together, and of its products with the weight of all their
+    pairs.
     """
+    n_groups, n_members = accepted.shape[1], compared.shape[1]
     last = np.uint64(len(key) - 1)
-    for u in range(len(weight)):
-        one, other = member[row[u]], member[col[u]]
-        accepted[row[u], group[other]] += weight[u]
-        accepted[col[u], group[one]] += weight[u]
-        low, high = min(one, other), max(one, other)
-        both = np.uint64(low * len(group) + high + 1)
-        place = (both * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & last
-        while key[place] != both and key[place] != 0:
-            place = (place + np.uint64(1)) & last
-        square = weight[u] * (2 * together[place] + weight[u])
-        # the pairs for which one stands do not have the square of their weights
-        square -= weight[u] ** 2 * (1 - 1 / copies[u])
-        sums[0, group[low], group[high]] += square
-        sums[1, group[low], group[high]] += weight[u] * compared[u]
-        key[place] = both
-        together[place] += weight[u]
+    for k in range(value.shape[0]):
+        for cell in range(value.shape[1]):
+            if value[k, cell] == 0:
+                continue
+            for u in range(start[k, cell], start[k, cell + 1]):
+                if not lower < score[u] <= upper:
+                    continue
+                one, other = member[row[u]], member[col[u]]
+                low, high = min(one, other), max(one, other)
+                both = np.uint64(low * n_members + high + 1)
+                place = (both * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & last
+                while key[place] != both and key[place] != 0:
+                    place = (place + np.uint64(1)) & last
+                added = weight[u] * value[k, cell]
+                square = added * (2 * together[place] + added)
+                # the pairs for which one stands do not have the square of their weights
+                square -= added**2 * (1 - 1 / copies[k])
+                if len(of_pair):
+                    whole = of_pair[u]
+                else:
+                    whole = compared[0, one] * compared[1, other]
+                    whole += compared[0, other] * compared[1, one]
+                accepted[row[u], other % n_groups] += added
+                accepted[col[u], one % n_groups] += added
+                sums[0, low % n_groups, high % n_groups] += square
+                sums[1, low % n_groups, high % n_groups] += added * whole
+                key[place] = both
+                together[place] += added

@@ -1,16 +1,17 @@
 """What each entry adds to the data's error rates: the sums that intervals are made of.
 
 An entry is an image under a group label. A point is a threshold, or, for the AUC, every pair. A
-member is a person in a group: a person whose images have several labels is several members.
+member is a person in a group: a person whose images have several labels is several members. The
+group of member m is m modulo the number of groups, the last of which means "in no group".
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
 
 from frkit.engine import kernels
-from frkit.engine.pairs import PIECE
+from frkit.engine.pairs import Pairs
 from frkit.engine.rates import curves, false_acceptance, false_rejection, ratio, thresholds_at
 from frkit.engine.tally import Tally
 
@@ -46,26 +47,25 @@ def people_sums(tally: Tally, thresholds: np.ndarray, rates: np.ndarray, auc: bo
     auc : whether points of 1 - AUC of each group and of all follow.
     """
     protocol, genuine = tally.protocol, tally.genuine
-    members = members_of(tally)
-    # in float32, because this is the largest table
-    accepted, square, cross = accepted_sums(tally, members, thresholds, np.float32)
-    rejected = rejected_sums(tally, thresholds)
-    if auc:
-        points = [_auc_point(tally, members, curve) for curve in range(tally.n_groups + 1)]
-        of_auc = [np.stack(column) for column in zip(*points)]
-        accepted = np.concatenate([accepted, of_auc[0]])
-        square = np.concatenate([square, of_auc[1]])
-        cross = np.concatenate([cross, of_auc[2]])
-        rejected = np.concatenate([rejected, of_auc[3]])
-        rates = np.append(rates, of_auc[4])
-        thresholds = np.append(thresholds, np.full(len(points), np.nan))
-    compare = _compared_in_list if protocol.listed is not None else _compared_in_tensor
+    member = protocol.person * (tally.n_groups + 1) + protocol.group
+    compare = _compared_in_tensor if protocol.listed is None else _compared_in_list
+    values, *compared = compare(tally, member)
+    every_pair = np.ones(tally.impostor_sums.shape[:2])
+    accepted = [_accepted_sums(tally, member, *compared, thresholds, every_pair)]
+    rejected = [errors_of_entries(genuine, thresholds, np.less_equal)]
+    for curve in range(tally.n_groups + 1) if auc else ():
+        share_below, lost, rate = _auc_point(tally, curve)
+        everything = np.array([-np.inf])
+        accepted.append(_accepted_sums(tally, member, *compared, everything, share_below))
+        rejected.append(of_entries(genuine, lost)[None])
+        rates, thresholds = np.append(rates, rate), np.append(thresholds, np.nan)
+    accepted, square, cross = (np.concatenate(points) for points in zip(*accepted))
     two_images = (~genuine.copy).astype(float)
-    values = {
+    values |= {
         "accepted": accepted,
-        "rejected": rejected.astype(np.float32),
-        "genuine": _of_entries(tally, genuine.factor * two_images),
-        "genuine_pairs": _of_entries(tally, two_images),
+        "rejected": np.concatenate(rejected).astype(np.float32),
+        "genuine": of_entries(genuine, genuine.weight * two_images),
+        "genuine_pairs": of_entries(genuine, two_images),
         "person": protocol.person,
         "image": protocol.image,
         "group": protocol.group,
@@ -74,134 +74,69 @@ def people_sums(tally: Tally, thresholds: np.ndarray, rates: np.ndarray, auc: bo
         "cells": (protocol.cells_of_groups >= 0).astype(int),
         "rate": rates,
         "threshold": thresholds,
-        **compare(tally, members),
         **_curve(tally),
     }
     return xr.Dataset({name: (dims, values[name]) for name, dims in DIMS.items()})
 
 
-def errors_of_entries(tally: Tally, thresholds: np.ndarray) -> tuple:
-    """Accepted and rejected weight of each entry, (threshold, entry), and its genuine weight."""
-    accepted = accepted_sums(tally, members_of(tally), thresholds)[0].sum(2)
-    genuine = _of_entries(tally, np.where(tally.genuine.copy, 0, tally.genuine.factor))
-    return accepted, rejected_sums(tally, thresholds), genuine
+def errors_of_entries(pairs: Pairs, thresholds: np.ndarray, errs: Callable) -> np.ndarray:
+    """Weight of the pairs of each entry that err, (threshold, entry).
 
-
-def _of_entries(tally: Tally, weight: np.ndarray) -> np.ndarray:
-    """Sums of a weight of the genuine pairs over those of each entry."""
-    n_entries, genuine = len(tally.protocol.person), tally.genuine
-    first = np.bincount(genuine.row, weight, n_entries)
-    return first + np.bincount(genuine.col, weight, n_entries)
-
-
-# --- impostors -----------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class Members:
-    """The members, and the weight of all pairs of two of them.
-
-    Attributes
-    ----------
-    of_entry : (entry,) its member.
-    group : (member,).
-    probe, reference : (member,) sums over the entries of a tensor's rows and columns: two members
-        k, l have the weight probe_k reference_l + probe_l reference_k. (A symmetric tensor has half
-        of each sum as reference.)
-    of_pair : (pair,) that weight for the two members of each impostor pair of a list.
-    couples : of a list, the members of every couple that was compared, and its weight.
+    errs : of scores and a threshold.
     """
-
-    of_entry: np.ndarray
-    group: np.ndarray
-    probe: np.ndarray | None = None
-    reference: np.ndarray | None = None
-    of_pair: np.ndarray | None = None
-    couples: tuple | None = None
-
-
-def members_of(tally: Tally) -> Members:
-    """The members of a protocol."""
-    protocol, impostors = tally.protocol, tally.impostors
-    n_groups = len(protocol.groups) + 1
-    codes, of_entry = np.unique(protocol.person * n_groups + protocol.group, return_inverse=True)
-    n_members, group = len(codes), codes % n_groups
-    if protocol.listed is None:
-        rows, cols = protocol.rows, protocol.cols
-        probe = np.bincount(of_entry[rows], protocol.scale[rows], n_members)
-        reference = np.bincount(of_entry[cols], protocol.scale[cols], n_members)
-        if protocol.symmetric:
-            reference = reference / 2
-        return Members(of_entry, group, probe, reference)
-    one, other = of_entry[impostors.row], of_entry[impostors.col]
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    couple, place = np.unique(low * n_members + high, return_inverse=True)
-    weight = np.bincount(place, impostors.data_weights(slice(None)))
-    couples = couple // n_members, couple % n_members, weight
-    return Members(of_entry, group, of_pair=weight[place], couples=couples)
+    weight = pairs.weight if pairs.copy is None else np.where(pairs.copy, 0.0, pairs.weight)
+    errors = []
+    for threshold in thresholds:
+        wrong = np.flatnonzero(errs(pairs.score, threshold))
+        errors.append(of_entries(pairs, weight, wrong))
+    return np.array(errors)
 
 
-def accepted_sums(tally: Tally, members: Members, thresholds: np.ndarray, dtype=float) -> tuple:
+def of_entries(pairs: Pairs, weight: np.ndarray, some=slice(None)) -> np.ndarray:
+    """Sums of a weight of some pairs over those of each entry."""
+    n_entries, weight = len(pairs.row_counts), weight[some]
+    first = np.bincount(pairs.row[some], weight, n_entries)
+    return first + np.bincount(pairs.col[some], weight, n_entries)
+
+
+def _accepted_sums(
+    tally: Tally, member, compared, of_pair, thresholds: np.ndarray, value: np.ndarray
+) -> tuple:
     """Accepted weight of each entry by group of the partner, and sums over pairs of people.
 
     Returns (point, entry, group), and squares and products with the compared weight, both
     (point, group, group). The pairs between two neighbouring thresholds are added under the lower
     one, from the highest threshold down.
+
+    member, compared, of_pair, value : as in `kernels.add_people`.
     """
-    n_points, n_groups = len(thresholds), len(tally.protocol.groups) + 1
-    accepted = np.zeros((n_points, len(tally.protocol.person), n_groups), dtype)
-    of_groups = np.zeros((2, n_points, n_groups, n_groups))
+    impostors, n_groups = tally.impostors, tally.n_groups + 1
     chunk = np.searchsorted(tally.upper, thresholds)
-    start = tally.impostors.start[:: tally.impostors.n_cells]
     known = ~np.isnan(thresholds)
-    lowest = chunk[known].min(initial=len(tally.upper))
-    sums = RunningSums(tally, members, int(start[-1] - start[lowest]))
+    n_pairs = len(impostors.score)
+    if known.any():
+        n_pairs -= impostors.start[chunk[known].min(), 0]
+    n_members = len(np.unique(member))
+    most = min(n_pairs, n_members * (n_members + 1) // 2)
+    size = 2 ** int(1.4 * most + 2).bit_length()  # of a hash table with free places
+    key, together = np.zeros(size, np.uint64), np.zeros(size)
+    running, sums = np.zeros((len(member), n_groups)), np.zeros((2, n_groups, n_groups))
+    # in float32, because this is the largest table
+    accepted = np.zeros((len(thresholds), *running.shape), np.float32)
+    of_groups = np.zeros((2, len(thresholds), n_groups, n_groups))
     upper, last = np.inf, len(tally.upper)
     for point in np.argsort(-thresholds):
         if known[point]:
-            lower = thresholds[point]
-            for begin in range(start[chunk[point]], start[last], PIECE):
-                pairs = np.arange(begin, min(begin + PIECE, start[last]))
-                score = tally.impostors.score[pairs[0] : pairs[-1] + 1]
-                sums.add(pairs[(score > lower) & (score <= upper)])
-            upper, last = lower, min(chunk[point] + 1, len(tally.upper))
-        accepted[point] = sums.accepted
-        of_groups[:, point] = sums.sums
+            chunks = slice(chunk[point], last)
+            kernels.add_people(
+                impostors.start[chunks], thresholds[point], upper, value[chunks],
+                impostors.stands_for[chunks], impostors.row, impostors.col, impostors.score,
+                impostors.weight, member, compared, of_pair, key, together, running, sums,
+            )  # fmt: skip
+            upper, last = thresholds[point], min(chunk[point] + 1, len(tally.upper))
+        accepted[point] = running
+        of_groups[:, point] = sums
     return accepted, *_both_orders(of_groups)
-
-
-class RunningSums:
-    """Running sums over impostor pairs: by entry and partner's group, and by pair of people.
-
-    n_pairs : how many will be added at most.
-    """
-
-    def __init__(self, tally: Tally, members: Members, n_pairs: int) -> None:
-        self.tally, self.members = tally, members
-        n_groups, n_members = len(tally.protocol.groups) + 1, len(members.group)
-        self.accepted = np.zeros((len(tally.protocol.person), n_groups))
-        self.sums = np.zeros((2, n_groups, n_groups))
-        most = min(n_pairs, n_members * (n_members + 1) // 2)
-        size = 2 ** int(1.4 * most + 2).bit_length()  # of a hash table with free places
-        self.key, self.together = np.zeros(size, np.uint64), np.zeros(size)
-
-    def add(self, pairs: np.ndarray, value: np.ndarray | float = 1.0) -> None:
-        """Add some pairs, each with its weight, times a value."""
-        impostors, members = self.tally.impostors, self.members
-        row, col = impostors.row[pairs], impostors.col[pairs]
-        chunk = np.searchsorted(impostors.start, pairs, "right") - 1
-        copies = impostors.stands_for[chunk // impostors.n_cells]
-        weight = impostors.data_weights(pairs) * copies * value
-        if members.of_pair is not None:
-            compared = members.of_pair[pairs]
-        else:
-            one, other = members.of_entry[row], members.of_entry[col]
-            probe, reference = members.probe, members.reference
-            compared = probe[one] * reference[other] + probe[other] * reference[one]
-        kernels.add_people(
-            row, col, weight, compared, copies, members.of_entry, members.group,
-            self.key, self.together, self.accepted, self.sums,
-        )  # fmt: skip
 
 
 def _both_orders(sums: np.ndarray) -> np.ndarray:
@@ -209,64 +144,73 @@ def _both_orders(sums: np.ndarray) -> np.ndarray:
     return sums + np.swapaxes(sums, -1, -2) - sums * np.eye(sums.shape[-1])
 
 
-def _compared_in_list(tally: Tally, members: Members) -> dict[str, np.ndarray]:
-    """Weight of all impostor pairs: by entry and partner's group; squares; numbers of pairs."""
+def _compared_in_list(tally: Tally, member: np.ndarray) -> tuple:
+    """Weight of all impostor pairs: by entry and partner's group; squares; numbers of pairs.
+
+    Also `compared` and `of_pair` of `kernels.add_people`.
+    """
     protocol, impostors = tally.protocol, tally.impostors
-    n_entries, n_groups = len(protocol.person), len(protocol.groups) + 1
-    weight, compared = impostors.data_weights(slice(None)), 0
+    n_groups, weight = tally.n_groups + 1, impostors.weight
+    compared = np.zeros(len(member) * n_groups)
     for entry, partner in ((impostors.row, impostors.col), (impostors.col, impostors.row)):
         place = entry.astype(int) * n_groups + protocol.group[partner]
-        compared = compared + np.bincount(place, weight, n_entries * n_groups)
-    one, other, weight = members.couples
-    couple = members.group[one] * n_groups + members.group[other]
-    square = np.bincount(couple, weight**2, n_groups**2).reshape(n_groups, -1)
-    people = np.bincount(couple, minlength=n_groups**2).reshape(n_groups, -1).astype(float)
-    numbers = impostors.numbers().sum(0)
-    pairs = np.where(protocol.cells_of_groups >= 0, numbers[protocol.cells_of_groups], 0)
-    if n_groups > 1 and protocol.cells_of_groups[-1, -1] >= 0:
+        compared += np.bincount(place, weight, len(compared))
+    low, high = np.sort([member[impostors.row], member[impostors.col]], axis=0)
+    n_members = int(member.max()) + 1
+    couples, couple = np.unique(low * n_members + high, return_inverse=True)
+    together = np.bincount(couple, weight)
+    low, high = np.divmod(couples, n_members)
+    of_groups = low % n_groups * n_groups + high % n_groups
+    square = np.bincount(of_groups, together**2, n_groups**2).reshape(n_groups, -1)
+    people = np.bincount(of_groups, minlength=n_groups**2).reshape(n_groups, -1).astype(float)
+    numbers, cells = impostors.numbers().sum(0), protocol.cells_of_groups
+    pairs = np.where(cells >= 0, numbers[cells], 0)
+    if n_groups > 1 and cells[-1, -1] >= 0:
         pairs[-1, :-1] = pairs[:-1, -1] = 0  # all pairs with somebody in no group share one cell
-    return {
-        "compared": compared.reshape(n_entries, n_groups),
+    values = {
+        "compared": compared.reshape(-1, n_groups),
         "compared_square": _both_orders(square),
         "people_pairs": _both_orders(people),
         "impostor_pairs": pairs,
     }
+    return values, np.zeros((2, n_members)), together[couple]
 
 
-def _compared_in_tensor(tally: Tally, members: Members) -> dict[str, np.ndarray]:
+def _compared_in_tensor(tally: Tally, member: np.ndarray) -> tuple:
     """The same of a tensor, without a look at any pair."""
     protocol = tally.protocol
-    rows, cols = protocol.rows, protocol.cols
     n_kinds, n_people = len(protocol.cells_of_kinds), int(protocol.person.max()) + 1
-    group_of_kind = np.zeros(n_kinds, int)
-    group_of_kind[protocol.kind] = protocol.group
-    compared = np.zeros((len(protocol.person), len(protocol.groups) + 1))
-    for entries, partners in [(rows, cols)] if protocol.symmetric else [(rows, cols), (cols, rows)]:
-        by_person = np.zeros((n_people, n_kinds))
-        place = protocol.person[partners], protocol.kind[partners]
-        np.add.at(by_person, place, protocol.scale[partners])
-        weight = by_person.sum(0) - by_person[protocol.person[entries]]
-        weight *= protocol.cells_of_kinds[protocol.kind[entries]] >= 0
-        weight *= protocol.scale[entries, None]
-        np.add.at(compared[entries].T, group_of_kind, weight.T)
+    group_of_kind = np.zeros((n_kinds, tally.n_groups + 1))
+    group_of_kind[protocol.kind, protocol.group] = 1
+
+    def by_person(side: slice, weight: np.ndarray) -> np.ndarray:
+        place = protocol.person[side].astype(int) * n_kinds + protocol.kind[side]
+        return np.bincount(place, weight[side], n_people * n_kinds).reshape(n_people, -1)
+
+    sides = protocol.rows, protocol.cols
+    probe, reference = (by_person(side, protocol.scale) for side in sides)
+    allowed = protocol.cells_of_kinds >= 0
+    compared = np.zeros((len(member), tally.n_groups + 1))
+    for entries, partners in zip(sides, (reference, probe)):
+        weight = partners.sum(0) - partners[protocol.person[entries]]
+        weight *= allowed[protocol.kind[entries]] * protocol.scale[entries, None]
+        compared[entries] = weight @ group_of_kind
 
     # the weight of the pairs of two people is p_k r_l + p_l r_k, of sums over probes and references
-    probe, reference = (np.zeros((n_people, len(protocol.groups) + 1)) for _ in range(2))
-    n_probe, n_reference = np.zeros_like(probe), np.zeros_like(probe)
-    np.add.at(probe, (protocol.person[rows], protocol.group[rows]), protocol.scale[rows])
-    np.add.at(reference, (protocol.person[cols], protocol.group[cols]), protocol.scale[cols])
-    np.add.at(n_probe, (protocol.person[rows], protocol.group[rows]), 1)
-    np.add.at(n_reference, (protocol.person[cols], protocol.group[cols]), 1)
+    once = np.ones(len(member))
+    tables = [probe, reference, by_person(sides[0], once), by_person(sides[1], once)]
+    probe, reference, n_probe, n_reference = (table @ group_of_kind for table in tables)
     if protocol.symmetric:
         reference, n_reference = reference / 2, n_reference / 2
     there = (n_probe + n_reference > 0).astype(float)
     squares = _couples(probe**2, reference**2)
-    return {
+    values = {
         "compared": compared,
         "compared_square": squares + _couples(probe * reference, probe * reference),
         "people_pairs": _couples(there, there / 2),
         "impostor_pairs": _couples(n_probe, n_reference),
     }
+    return values, np.stack([probe.ravel(), reference.ravel()]), np.empty(0)
 
 
 def _couples(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -280,54 +224,25 @@ def _couples(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return both
 
 
-# --- genuine pairs -------------------------------------------------------------------------------
+def _auc_point(tally: Tally, curve: int) -> tuple:
+    """What pairs add to 1 - AUC of one curve, and 1 - AUC.
 
-
-def rejected_sums(tally: Tally, thresholds: np.ndarray) -> np.ndarray:
-    """Weight of the rejected genuine pairs of each entry, (point, entry)."""
-    genuine, n_points, n_entries = tally.genuine, len(thresholds), len(tally.protocol.person)
-    weight = np.where(genuine.copy, 0.0, genuine.factor)
-    rising = np.argsort(thresholds)
-    # each pair under the lowest threshold that rejects it, then a running sum
-    first = np.searchsorted(thresholds[rising], genuine.score)
-    sums = np.zeros((n_points + 1) * n_entries)
-    for side in (genuine.row, genuine.col):
-        sums += np.bincount(first * n_entries + side, weight, len(sums))
-    rejected = np.empty((n_points, n_entries))
-    rejected[rising] = np.cumsum(sums.reshape(n_points + 1, -1)[:-1], axis=0)
-    rejected[np.isnan(thresholds)] = 0
-    return rejected
-
-
-# --- AUC and the curve ---------------------------------------------------------------------------
-
-
-def _auc_point(tally: Tally, members: Members, curve: int) -> tuple:
-    """What entries add to 1 - AUC of one curve: accepted, square, cross, rejected, and 1 - AUC.
-
-    An impostor pair counts the share of genuine weight below it, a genuine pair the share of
-    impostor weight above it, half within one chunk.
+    An impostor pair counts the share of genuine weight below it, (chunk, cell), a genuine pair the
+    share of impostor weight above it, (pair,), half within one chunk.
     """
-    impostors, genuine, n_groups = tally.impostors, tally.genuine, tally.n_groups
+    genuine, n_groups = tally.genuine, tally.n_groups
     lower = curves(tally.rejected[:, :, :1], n_groups, 1)[:, curve, 0]
     below = ratio((lower[:-1] + lower[1:]) / 2, lower[-1])  # (chunk,)
     higher = curves(tally.accepted[:, :, :1], n_groups, 1)[:, curve, 0]
     above = ratio((higher[:-1] + higher[1:]) / 2, higher[0])
-    sums = RunningSums(tally, members, len(impostors.row))
-    for begin in range(0, len(impostors.row), PIECE):
-        pairs = np.arange(begin, min(begin + PIECE, len(impostors.row)))
-        slot = np.searchsorted(impostors.start, pairs, "right") - 1
-        if curve < n_groups:
-            in_group = slot % impostors.n_cells == curve
-            pairs, slot = pairs[in_group], slot[in_group]
-        sums.add(pairs, below[slot // impostors.n_cells])
-    slot = genuine.slots()
-    counts = ~genuine.copy & ((slot % genuine.n_cells == curve) | (curve == n_groups))
-    weight = np.where(counts, genuine.factor, 0)
-    lost = np.where(counts, above[slot // genuine.n_cells] * genuine.factor, 0)
-    total = float(ratio(lost.sum(), weight.sum()))
-    square, cross = _both_orders(sums.sums)
-    return sums.accepted.astype(np.float32), square, cross, _of_entries(tally, lost), total
+    share_below = np.zeros(tally.impostor_sums.shape[:2])
+    cells = slice(curve, curve + 1) if curve < n_groups else slice(None)
+    share_below[:, cells] = below[:, None]
+    chunk, cell = genuine.chunks_and_cells()
+    counts = ~genuine.copy & ((cell == curve) | (curve == n_groups))
+    weight = np.where(counts, genuine.weight, 0)
+    lost = np.where(counts, above[chunk] * genuine.weight, 0)
+    return share_below, lost, float(ratio(lost.sum(), weight.sum()))
 
 
 def _curve(tally: Tally) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from frkit.engine.pairs import Pairs
-from frkit.engine.tally import Tally, needs_of, tally_pairs  # noqa: F401
+from frkit.engine.tally import Tally
 
 TOGETHER = 2_000_000  # weights of pairs that are held at once
 TOLERANCE = 1e-12  # a FAR within this of a level (relatively) keeps to it
@@ -21,7 +21,7 @@ def thresholds_at(
 
     It is the smallest observed impostor score at which the FAR keeps to the level.
     """
-    cells = slice(curve, curve + 1) if curve < tally.n_groups else slice(0, len(tally.totals))
+    cells = slice(curve, curve + 1) if curve < tally.n_groups else slice(None)
     accepted = tally.accepted[:, cells, :n_columns].sum(1)  # (chunk + 1, column)
     allowed = far * tally.totals[cells, :n_columns].sum(0)[:, None] * (1 + TOLERANCE)
     # the highest chunk whose pairs lift the accepted weight above the level
@@ -30,11 +30,12 @@ def thresholds_at(
     chunk = np.maximum(len(accepted) - 1 - np.array(higher), 0)
     chunk[accepted[0] == 0] = -1  # a replicate without impostors has no threshold
     thresholds = np.full(chunk.shape, np.nan)
+    impostors = tally.impostors
     for k, column, level in by_chunk(chunk, tally):
-        own = slice(*tally.impostors.cells_in_chunk(k)[[cells.start, cells.stop]])
-        score = tally.impostors.score[tally.impostors.of_chunk(k)][own]
+        pairs = slice(impostors.start[k, cells][0], impostors.start[k, 1:][cells][-1])
+        score = impostors.score[pairs]
         falling = np.argsort(-score, kind="stable")
-        weight = tally.impostors.weights(k, column)[own][falling]
+        weight = impostors.weights(pairs, column)[falling]
         left = allowed[column, level] - tally.accepted[k + 1, cells].sum(0)[column]
         place = (np.cumsum(weight, axis=0) <= left).sum(0)
         # none lifts it where the sums of chunks were rounded otherwise: then the last that counts
@@ -49,11 +50,12 @@ def by_chunk(chunk: np.ndarray, tally: Tally) -> Iterator[tuple]:
 
     Some places at a time, so that weights (pair, place) need little memory.
     """
+    n_pairs = sum(
+        pairs.start[:, -1] - pairs.start[:, 0] for pairs in (tally.impostors, tally.genuine)
+    )
     for k in np.unique(chunk[chunk >= 0]).tolist():
         places = np.nonzero(chunk == k)
-        pairs = (tally.impostors.of_chunk(k), tally.genuine.of_chunk(k))
-        n_pairs = sum(part.stop - part.start for part in pairs)
-        step = max(1, TOGETHER // max(n_pairs, 1))
+        step = max(1, TOGETHER // max(n_pairs[k], 1))
         for begin in range(0, len(places[0]), step):
             yield k, *(index[begin : begin + step] for index in places)
 
@@ -91,41 +93,36 @@ def _errors(
     outside : (chunk, cell, column) weight of the pairs outside each chunk that err where the
     threshold lies in it. errs : of scores and thresholds.
     """
-    errors = np.full((*thresholds.shape, pairs.n_cells), np.nan)
+    n_cells = outside.shape[1]
+    errors = np.full((*thresholds.shape, n_cells), np.nan)
     chunk = np.where(np.isnan(thresholds), -1, np.searchsorted(tally.upper, thresholds))
     for k, column, level in by_chunk(chunk, tally):
-        weight = pairs.weights(k, column)
-        score = pairs.score[pairs.of_chunk(k), None]
-        weight *= errs(score, thresholds[column, level])
-        inside = sums_of_cells(weight, pairs.cells_in_chunk(k))
+        start = pairs.start[k]
+        in_chunk = slice(start[0], start[-1])
+        weight = pairs.weights(in_chunk, column)
+        weight *= errs(pairs.score[in_chunk, None], thresholds[column, level])
+        inside = np.zeros((n_cells, len(column)))
+        some = np.diff(start) > 0
+        if some.any():
+            inside[some] = np.add.reduceat(weight, start[:-1][some] - start[0], axis=0)
         errors[column, level] = (outside[k][:, column] + inside).T
     return errors
-
-
-def sums_of_cells(weight: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Sums of weights (pair, column) from each start to the next, (cell, column)."""
-    sums = np.zeros((len(start) - 1, weight.shape[1]))
-    some = np.diff(start) > 0
-    if some.any():
-        sums[some] = np.add.reduceat(weight, start[:-1][some], axis=0)
-    return sums
 
 
 def error_counts(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of accepted impostor pairs, (level, cell), and of rejected genuine ones."""
     impostors, genuine = tally.impostors, tally.genuine
-    accepts = []
-    numbers = impostors.numbers()
+    numbers, (_, group) = impostors.numbers(), genuine.chunks_and_cells()
+    accepts, rejects = [], []
     for threshold in thresholds:
         k = int(np.searchsorted(tally.upper, threshold))
-        accepted = impostors.score[impostors.of_chunk(k), None] > threshold
-        inside = sums_of_cells(accepted.astype(float), impostors.cells_in_chunk(k))[:, 0]
+        start = impostors.start[k]
+        cell = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        accepted = impostors.score[start[0] : start[-1]] > threshold
+        inside = np.bincount(cell[accepted], minlength=len(start) - 1)
         accepts.append(numbers[k + 1 :].sum(0) + inside * impostors.stands_for[k])
-    group = genuine.slots() % genuine.n_cells
-    rejects = []
-    for threshold in thresholds:
         rejected = (genuine.score <= threshold) & ~genuine.copy
-        rejects.append(np.bincount(group[rejected], minlength=genuine.n_cells))
+        rejects.append(np.bincount(group[rejected], minlength=tally.n_groups + 1))
     return np.round(accepts).astype(int), np.array(rejects)
 
 
@@ -159,52 +156,51 @@ def equal_error_rates(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
     chunk = np.where((impostor_totals > 0) & (genuine_totals > 0), crossed.argmax(0), -1)
     eer, threshold = np.full((2, *chunk.shape), np.nan)
     for k, curve, column in by_chunk(chunk, tally):
-        accepted = _curve_weights(tally.impostors, k, curve, column, n_groups)
-        rejected = _curve_weights(tally.genuine, k, curve, column, n_groups)
         eer[curve, column], threshold[curve, column] = _crossings(
-            tally.impostors.score[tally.impostors.of_chunk(k)],
-            tally.genuine.score[tally.genuine.of_chunk(k)],
-            accepted / impostor_totals[curve, column],
-            rejected / genuine_totals[curve, column],
+            _in_curves(tally.impostors, k, curve, column, n_groups),
+            _in_curves(tally.genuine, k, curve, column, n_groups),
+            impostor_totals[curve, column],
+            genuine_totals[curve, column],
             far[k, curve, column],
             frr[k, curve, column],
         )
     return eer.T, threshold.T
 
 
-def _curve_weights(pairs: Pairs, k: int, curve, column, n_groups: int) -> np.ndarray:
-    """Weight of the pairs of a chunk in some curves and columns, (pair, place)."""
-    cell = np.repeat(np.arange(pairs.n_cells), np.diff(pairs.cells_in_chunk(k)))
-    weight = pairs.weights(k, column)
+def _in_curves(pairs: Pairs, k: int, curve, column, n_groups: int) -> tuple:
+    """Scores of the pairs of a chunk; their weight in some curves and columns, (pair, place)."""
+    start = pairs.start[k]
+    in_chunk = slice(start[0], start[-1])
+    cell = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    weight = pairs.weights(in_chunk, column)
     weight *= (curve == n_groups) | (cell[:, None] == curve)
-    return weight
+    return pairs.score[in_chunk], weight
 
 
-def _crossings(impostor_score, genuine_score, accepted, rejected, far_below, frr_below) -> tuple:
+def _crossings(impostors, genuine, impostor_total, genuine_total, far_below, frr_below) -> tuple:
     """EERs and thresholds inside a chunk.
 
-    accepted, rejected : (pair, place) share of each pair in FAR and in FRR.
-    far_below, frr_below : (place,) rates at the lower end of the chunk.
+    impostors, genuine : scores and weights from `_in_curves`. far_below, frr_below : (place,) rates
+    at the lower end of the chunk.
     """
-    scores = np.append(impostor_score, genuine_score)
+    scores = np.append(impostors[0], genuine[0])
     order = np.argsort(scores, kind="stable")
     scores = scores[order]
     last = np.append(scores[1:] > scores[:-1], True)  # of equal scores
+    accepted, rejected = impostors[1] / impostor_total, genuine[1] / genuine_total
     lost = np.concatenate([accepted, np.zeros_like(rejected)])[order]
     gained = np.concatenate([np.zeros_like(accepted), rejected])[order]
-    far = far_below - np.cumsum(lost, axis=0)[last]  # at each distinct score
-    frr = frr_below + np.cumsum(gained, axis=0)[last]
-    crossed = frr - far >= -TOLERANCE
+    # just below the chunk, and at each distinct score
+    far = np.concatenate([far_below[None], far_below - np.cumsum(lost, axis=0)[last]])
+    frr = np.concatenate([frr_below[None], frr_below + np.cumsum(gained, axis=0)[last]])
+    gap = frr - far
+    crossed = gap[1:] >= -TOLERANCE
     crossed[-1] = True  # but for rounding it is
-    first = crossed.argmax(0)
-    at_first = first, np.arange(far.shape[1])
-    far_before = np.concatenate([far_below[None], far])[at_first]
-    frr_before = np.concatenate([frr_below[None], frr])[at_first]
-    gap_before = far_before - frr_before
-    gap_after = frr[at_first] - far[at_first]
-    share = np.nan_to_num(ratio(gap_before, gap_before + gap_after))
-    eer = far_before + share * (far[at_first] - far_before)
-    return np.where(np.abs(eer) < TOLERANCE, 0.0, eer), scores[last][first]
+    before, place = crossed.argmax(0), np.arange(len(far_below))
+    after = before + 1
+    share = np.nan_to_num(ratio(-gap[before, place], gap[after, place] - gap[before, place]))
+    eer = far[before, place] + share * (far[after, place] - far[before, place])
+    return np.where(np.abs(eer) < TOLERANCE, 0.0, eer), scores[last][before]
 
 
 def auc(tally: Tally) -> tuple[np.ndarray, float]:

@@ -87,11 +87,10 @@ def sweep(
     row, col = protocol.genuine_row, protocol.genuine_col - protocol.offset
     genuine_pairs = pd.DataFrame({"i": row // side, "j": col // side}).groupby(["i", "j"]).indices
     genuine_scores = np.full(len(protocol.genuine_row), np.nan, scores.dtype)
-    some_left_out = np.any(protocol.cells_of_kinds < 0)
     labels = BlockLabels(
         person=protocol.person,
         kind=protocol.kind,
-        cells=protocol.cells_of_kinds if some_left_out else None,
+        cells=protocol.cells_of_kinds,
         offset=protocol.offset,
         symmetric=protocol.symmetric,
     )
@@ -104,18 +103,20 @@ def sweep(
             done = len(extremes)
             size = max(FIRST_BATCH // side**2, min(done // 4, len(blocks) // BATCHES), 1)
             batch = blocks[done : done + size]
-            floor = dask.delayed(selection.floor(scores.dtype), traverse=False)
+            levels = place_levels()
+            floor = selection.cuts.astype(scores.dtype)[levels], levels
+            floor = dask.delayed(floor, traverse=False)
             tasks = []
             for i, j in batch:
                 pairs = genuine_pairs.get((i, j), NONE)
                 places = row[pairs] - i * side, col[pairs] - j * side
                 tasks.append(_SCAN(delayed[i, j], (i * side, j * side), labels, floor, *places))
             scanned = dask.compute(*tasks)
-            selection.add([part.pairs for part in scanned])
-            for block, part in zip(batch, scanned):
-                genuine_scores[genuine_pairs.get(block, NONE)] = part.genuine_scores
-                failed.append(part.failed)
-                extremes.append(part.extremes)
+            for block, (_, failed_pairs, genuine, lowest_highest) in zip(batch, scanned):
+                genuine_scores[genuine_pairs.get(block, NONE)] = genuine
+                failed.append(failed_pairs)
+                extremes.append(lowest_highest)
+            selection.add([pairs for pairs, *_ in scanned])
             bar.update(len(batch))
             if callable(progress):
                 progress(len(extremes) / len(blocks))
@@ -147,26 +148,20 @@ def threads():
 
 
 class BlockLabels(NamedTuple):
-    """What a block must know of the protocol; cells only where some pairs are left out."""
+    """What a block must know of the protocol."""
 
     person: np.ndarray
     kind: np.ndarray
-    cells: np.ndarray | None
+    cells: np.ndarray
     offset: int
     symmetric: bool
 
 
-class ScannedBlock(NamedTuple):
-    """What is read from a block: kept pairs (row, column, score, level), failed ones, and so on."""
-
-    pairs: list[np.ndarray]
-    failed: tuple[np.ndarray, np.ndarray]
-    genuine_scores: np.ndarray
-    extremes: tuple[float, float]
-
-
-def _scan(block: np.ndarray, origin, labels: BlockLabels, floor, genuine_row, genuine_col):
+def _scan(block: np.ndarray, origin, labels: BlockLabels, floor, genuine_row, genuine_col) -> tuple:
     """Choose among the impostor pairs of a block; read the genuine scores that lie in it.
+
+    Returns columns (row, column, score, level) of the pairs, rows and columns of failed impostor
+    pairs, the genuine scores, and the lowest and the highest score.
 
     origin : row and column of the tensor where the block begins. genuine_row, genuine_col : places
     in the block.
@@ -181,12 +176,10 @@ def _scan(block: np.ndarray, origin, labels: BlockLabels, floor, genuine_row, ge
         block, origin, labels.offset, (row_person, col_person), *floor, labels.symmetric,
         row, col, score, level,
     )  # fmt: skip
-    kept = slice(0, n)
-    if labels.cells is not None:
-        kept = np.flatnonzero(labels.cells[labels.kind[row[:n]], labels.kind[col[:n]]] >= 0)
-    pairs = [column[kept].copy() for column in (row, col, score, level)]
+    kept = labels.cells[labels.kind[row[:n]], labels.kind[col[:n]]] >= 0
+    pairs = [column[:n][kept] for column in (row, col, score, level)]
+    failed_row, failed_col = np.empty((2, 0), np.int32)
     extremes = float(block.min()), float(block.max())
-    failed = np.empty(0, np.int32), np.empty(0, np.int32)
     if not np.all(np.isfinite(extremes)):
         n_infinite = int(np.isinf(block).sum())
         require(
@@ -195,23 +188,18 @@ def _scan(block: np.ndarray, origin, labels: BlockLabels, floor, genuine_row, ge
             "or NaN",
         )
         row, col = np.nonzero(np.isnan(block))
-        failed = _impostors_of(row + first_row, col + first_col, labels)
+        row, col = (row + first_row).astype(np.int32), (col + first_col).astype(np.int32)
+        impostor = labels.person[row] != labels.person[col]
+        impostor &= labels.cells[labels.kind[row], labels.kind[col]] >= 0
+        if labels.symmetric:
+            impostor &= col > row
+        failed_row, failed_col = row[impostor], col[impostor]
         lowest = np.fmin.reduce(block, axis=None, initial=np.inf)
         extremes = float(lowest), float(np.fmax.reduce(block, axis=None, initial=-np.inf))
-    return ScannedBlock(pairs, failed, block[genuine_row, genuine_col], extremes)
+    return pairs, (failed_row, failed_col), block[genuine_row, genuine_col], extremes
 
 
 _SCAN = dask.delayed(_scan, pure=False)
-
-
-def _impostors_of(row: np.ndarray, col: np.ndarray, labels: BlockLabels) -> tuple:
-    """Those of some pairs of entries that are impostor pairs."""
-    impostor = labels.person[row] != labels.person[col]
-    if labels.symmetric:
-        impostor &= col > row
-    if labels.cells is not None:
-        impostor &= labels.cells[labels.kind[row], labels.kind[col]] >= 0
-    return row[impostor].astype(np.int32), col[impostor].astype(np.int32)
 
 
 # --- which pairs are kept ------------------------------------------------------------------------
@@ -241,11 +229,6 @@ class Selection:
         self.mass = np.zeros((len(least_weights), BINS))
         self.low = self.bins_per_score = np.nan
 
-    def floor(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """The score that a pair at each place must exceed, and the level of each place."""
-        levels = place_levels()
-        return self.cuts.astype(dtype)[levels], levels
-
     def add(self, blocks: list[list[np.ndarray]]) -> None:
         """Add the pairs of some blocks and let the cuts rise."""
         row, col, score, level = batch = [np.concatenate(column) for column in zip(*blocks)]
@@ -268,30 +251,21 @@ class Selection:
 
     def _enough(self) -> np.ndarray:
         """For each level the lowest edge of a bin that hardly more pairs exceed than are needed."""
-        above = (
-            self.counts[::-1, ::-1].cumsum(0).cumsum(1)[::-1, ::-1]
-        )  # of a level and higher ones
+        # pairs of this level and higher ones, in this bin and higher ones
+        above = self.counts[::-1, ::-1].cumsum(0).cumsum(1)[::-1, ::-1]
         n_above = above[0]
-        precise = int(np.searchsorted(-n_above, -MARGIN * PRECISE))
-        first_bins = [precise]
-        for threshold in self.thresholds:
-            place = (threshold - self.low) * self.bins_per_score - 1
-            first_bins.append(int(np.clip(place, 0, BINS - 1)))
-        mass_above = self.mass[:, ::-1].cumsum(1)[:, ::-1]
-        for level in self.least_weights.T:
-            reached = [
-                np.searchsorted(-heavier, -MARGIN * least) - 1
-                for heavier, least in zip(mass_above, level)
-            ]
-            first_bins.append(max(int(max(reached)), 0))
-        exact = min(b for b in first_bins if b == precise or n_above[b] <= MOST_EXACT)
-        edges = [exact]
+        precise = (n_above > MARGIN * PRECISE).sum()
+        at_thresholds = (self.thresholds - self.low) * self.bins_per_score - 1
+        mass_above = self.mass[:, None, ::-1].cumsum(2)[:, :, ::-1]  # (curve, 1, bin)
+        at_levels = (mass_above > MARGIN * self.least_weights[:, :, None]).sum(2).max(0) - 1
+        first_bins = np.clip(np.append(at_thresholds, at_levels), 0, BINS - 1).astype(int)
+        exact = min(first_bins[n_above[first_bins] <= MOST_EXACT], default=precise)
+        exact = min(exact, precise)
         n_exact = n_above[exact] if exact < BINS else 0
-        for k in range(1, N_LEVELS):
-            enough = max(PRECISE / 2, n_exact / 2**k)
-            lowest = int(np.searchsorted(-above[k], -MARGIN * enough))
-            edges.append(min(lowest, edges[-1]))
-        edges = np.array(edges)
+        enough = np.maximum(PRECISE / 2, n_exact / 2.0 ** np.arange(N_LEVELS))
+        edges = (above > MARGIN * enough[:, None]).sum(1)
+        edges[0] = exact
+        edges = np.minimum.accumulate(edges)
         return np.where(edges > 0, self.low + edges / self.bins_per_score, -np.inf)
 
     def _drop(self) -> None:

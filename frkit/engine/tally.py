@@ -67,20 +67,20 @@ def tally_scores(
     far, threshold : (level,) where rates will be exact. far_of : whose FAR, as in `evaluate`.
     edges : of a histogram's bins.
     """
-    if protocol.listed is None:
+    if protocol.listed is not None:
+        swept, self_score = _listed(scores.values, protocol), None
+    else:
         totals = protocol.impostor_totals[:, 0]
         weight = totals.sum(keepdims=True)
         if far_of == WORST_GROUP:
             weight = totals[: len(protocol.groups)]
         swept = sweep(scores, protocol, weight[:, None] * far, threshold, progress)
-        totals = _without_failed(protocol, swept.failed)
-    else:
-        swept = _listed(scores.values, protocol)
-    self_score = scores.attrs.get("self_score") if protocol.listed is None else None
+        self_score = scores.attrs.get("self_score")
     impostors, genuine, upper = file_pairs(swept, protocol, edges, self_score)
     impostor_sums = impostors.sums()
-    if protocol.listed is not None:
-        totals = impostor_sums.sum(0)
+    totals = impostor_sums.sum(0)
+    if protocol.listed is None:
+        totals = _without_failed(protocol, *swept.failed)
     require(
         totals[:, 0].any(),
         "all impostor comparisons failed (NaN or marked as missing): there is nothing to evaluate",
@@ -95,7 +95,8 @@ def _listed(scores: np.ndarray, protocol: Protocol) -> Swept:
     """The pairs of a list in the form that a sweep gives; failed comparisons are left out."""
     listed = protocol.listed
     score = scores[listed.impostor]
-    present = ~np.isnan(score) & (protocol.cells(listed.row, listed.col) >= 0)
+    cell = protocol.cells_of_kinds[protocol.kind[listed.row], protocol.kind[listed.col]]
+    present = ~np.isnan(score) & (cell >= 0)
     columns = [listed.row, listed.col, score]
     if listed.factor is not None:
         columns.append(listed.factor)
@@ -108,35 +109,18 @@ def _listed(scores: np.ndarray, protocol: Protocol) -> Swept:
     )
 
 
-def _without_failed(protocol: Protocol, failed: list[np.ndarray]) -> np.ndarray:
-    """Weight of the impostor pairs of a tensor that did not fail, (cell, column)."""
-    row, col = failed
-    cell = protocol.cells(row, col)
+def _without_failed(protocol: Protocol, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+    """Weight of the impostor pairs of a tensor that did not fail, (cell, column).
+
+    row, col : entries of those that failed.
+    """
+    cell = protocol.cells_of_kinds[protocol.kind[row], protocol.kind[col]]
     order = np.argsort(cell, kind="stable")
     row, col = row[order], col[order]
-    start = np.searchsorted(cell[order], np.arange(protocol.n_cells + 1))
-    factor = protocol.scale[row] * protocol.scale[col]
-    lost = np.zeros((protocol.n_cells, protocol.n_columns))
-    kernels.add_weights(start, row, col, factor, protocol.counts, protocol.counts, lost)
-    totals = protocol.impostor_totals - lost
+    start = np.searchsorted(cell[order], [np.arange(protocol.n_cells + 1)])
+    weight = protocol.scale[row] * protocol.scale[col]
+    lost = np.zeros((1, protocol.n_cells, protocol.n_columns))
+    kernels.add_weights(start, row, col, weight, protocol.counts, protocol.counts, lost)
+    totals = protocol.impostor_totals - lost[0]
     # where all comparisons failed, rounding is left
     return np.where(totals > 1e-12 * protocol.impostor_totals, totals, 0)
-
-
-def needs_of(protocol: Protocol, far: np.ndarray, fixed: np.ndarray, far_of: str) -> tuple:
-    """Alias for callers of `tally_pairs`."""
-    return far, fixed, far_of
-
-
-def tally_pairs(scores, protocol: Protocol, needs: tuple, edges: np.ndarray, progress: bool):
-    """Alias of `tally_scores`."""
-    far, threshold, far_of = needs
-    return tally_scores(
-        scores,
-        protocol,
-        far=far,
-        threshold=threshold,
-        far_of=far_of,
-        edges=edges,
-        progress=progress,
-    )

@@ -21,7 +21,7 @@ from frkit.base import (
     require_returned,
     require_whole,
 )
-from frkit.engine.people import errors_of_entries
+from frkit.engine.people import errors_of_entries, of_entries
 from frkit.engine.protocol import make_protocol
 from frkit.engine.rates import ratio
 from frkit.engine.tally import Tally, tally_scores
@@ -114,7 +114,10 @@ def _shares(tally: Tally, far: np.ndarray, fixed: np.ndarray, grouped: bool) -> 
     rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
     result = rates.drop_vars([GROUP, "reference_group"], errors="ignore")
     names, first = np.unique(protocol.images.identity, return_index=True)
-    accepted, rejected, genuine = errors_of_entries(tally, rates.threshold.values)
+    thresholds, pairs = rates.threshold.values, tally.genuine
+    genuine = of_entries(pairs, pairs.weight * ~pairs.copy)
+    accepted = errors_of_entries(tally.impostors, thresholds, np.greater)
+    rejected = errors_of_entries(pairs, thresholds, np.less_equal)
     accepted, rejected, genuine = (
         np.stack([np.bincount(protocol.identity, row, len(names)) for row in np.atleast_2d(errors)])
         for errors in (accepted, rejected, genuine)

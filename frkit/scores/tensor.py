@@ -201,7 +201,8 @@ def _lazy_scores(rows: np.ndarray | da.Array, function: Callable, side: int) -> 
         (*front, "row", "feature"),
         rows,
         (*front, "col", "feature"),
-        concatenate=False,  # a block is a view of the rows; equal rows make one symmetric product
+        concatenate=False,  # a block is a view of the rows
+        align_arrays=False,
         dtype=np.float32,
         meta=np.empty((0,) * rows.ndim, np.float32),
     )
@@ -210,6 +211,9 @@ def _lazy_scores(rows: np.ndarray | da.Array, function: Callable, side: int) -> 
 def _block(probe: list, reference: list, function: Callable, tile: int) -> np.ndarray:
     """A block of scores, tile by tile: no score depends on the chunks."""
     [probe], [reference] = probe, reference
+    if probe is reference:
+        # unaligned rows, such as a worker is sent, would be copied twice: no symmetric product
+        probe = reference = np.require(probe, requirements="A")
     scores = np.empty((*probe.shape[:-1], reference.shape[-2]), np.float32)
     for model in np.ndindex(scores.shape[:-2]):
         for i in range(0, probe.shape[-2], tile):
