@@ -38,7 +38,7 @@ def case(example):
 
 
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")  # small examples warn that they are small
-@pytest.mark.parametrize("example", map(case, EXAMPLES))
+@pytest.mark.parametrize("example", [case(example) for example in EXAMPLES])
 def test_example_runs(example, monkeypatch):
     monkeypatch.chdir(ROOT)  # some read a file of data/
     example.globs = vars(import_module(example.name.split(":")[0])).copy()
