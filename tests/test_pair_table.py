@@ -49,7 +49,7 @@ TWO = dict(score=[1, 2], genuine=[1, 0])
 BAD = {
     "words": (dict(score=["x"], genuine=[1]), "score must be numbers"),
     "shape": (dict(score=[[1.0, 2]], genuine=[1, 0]), r"shape \(1, 2\) without model names"),
-    "infinite": (TWO | dict(score=[0.5, np.inf]), r"score of pair 1 is infinite \(1 such\)"),
+    "infinite": (TWO | dict(score=[0.5, np.inf]), r"1 score.s. are infinite, first of pair \[1\]"),
     "all missing": (TWO | dict(score=[-1, -1], missing=-1), "every score is missing"),
     "models": (TWO | dict(score=[[1, 2]], model=["A", "B"]), "2 model names for 1 models"),
     "model twice": (dict(score={"A": [1]}, genuine=[1], model=["A"]), "leave model= out"),
@@ -62,7 +62,10 @@ BAD = {
     "length": (TWO | dict(genuine=[1]), "genuine has 1 labels, but there are 2 pairs"),
     "one side": (TWO | dict(probe=["a", "b"]), "give probe= and reference= together"),
     "nameless": (TWO | dict(probe=["a", None], reference=["b", "c"]), "probe is missing or .*: 1"),
-    "contradiction": (dict(score=[1, 2, 3], genuine=[1, 1, 0], **PEOPLE), "shows m and k"),
+    "contradiction": (
+        dict(score=[1, 2, 3], genuine=[1, 1, 0], **PEOPLE),
+        "contradicts the identities in 1 .*1, 'm', 'k'",
+    ),
     "two people": (
         dict(score=[1, 2, 3], **NAMES | {"reference": ["c", "c", "a"]}, **PEOPLE),
         "image 'a' shows 'k', 'm'",

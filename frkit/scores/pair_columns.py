@@ -1,4 +1,4 @@
-"""Columns of tables and files of scores under the names of `frkit.pairs`, whatever the format."""
+"""Columns of tables and files of scores as arguments of `frkit.pairs`, whatever the format."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.base import IDENTITY, PROBE, REFERENCE, InputError, listed, require
+from frkit.base import IDENTITY, PROBE, REFERENCE, InputError, listed, real_numbers, require
 from frkit.data.arrays import read_npy
-from frkit.data.files import named
-from frkit.data.tables import MISSING_CELLS, read_text, to_numbers
+from frkit.data.files import named, reading
+from frkit.data.tables import read_text, to_numbers
 
 SIDES = (PROBE, REFERENCE)
 IDENTITIES = (f"{PROBE}_{IDENTITY}", f"{REFERENCE}_{IDENTITY}")
@@ -19,53 +19,46 @@ IMPOSTOR_WORDS = ("0", "-1", "false", "nontarget", "impostor", "non-mated", "dif
 
 
 def mapped(table: pd.DataFrame, columns: Mapping) -> dict:
-    """Return the columns of a table under the names of `frkit.pairs`, with their lines.
+    """Return columns of a table as arguments of `frkit.pairs`, its attributes as a mapping.
 
     `score` may map to one column, a list of columns (models) or a mapping from model to column; an
     attribute to one column or to two, (probe's, reference's), of which one may be None; `trial` to
     a list of columns, or a mapping.
     """
-    out = {"lines": table.index.to_numpy()}
+    absent = [name for name in _sources(columns.values()) if name not in table]
+    words = f"there is no column {listed(absent)}; the columns are {listed(table.columns, 30)}"
+    require(not absent, words)
+    attributes = {}
+    out = {"attributes": attributes}
     for name, source in columns.items():
         if name == "score":
-            out[name] = scores_in(table, source)
+            scores = {model: to_numbers(table[column]) for model, column in _by_name(source)}
+            out[name] = scores[source] if isinstance(source, str) else scores
         elif name == "genuine":
-            out[name] = _verdicts(_column(table, source, name))
+            out[name] = _verdicts(table[source])
         elif name in NAMES:
-            out[name] = _complete(_column(table, source, name))
-        elif name == "trial":
-            sources = source if isinstance(source, Mapping) else dict(zip(source, source))
-            out[name] = {trial: _column(table, sources[trial], trial) for trial in sources}
+            refuse(table.index[table[source].isna()], f": {source} is missing")
+            out[name] = table[source].astype(str).str.strip().to_numpy(object)
         elif isinstance(source, str):
-            out[name] = _column(table, source, name).to_numpy()
+            attributes[name] = table[source].to_numpy()
+        elif name == "trial":
+            out[name] = {trial: table[column] for trial, column in _by_name(source)}
         else:
-            words = f"attribute {name!r} must name one column or two, got {listed(source)}"
-            require(len(source) == 2, words)
-            sides = [None if side is None else _column(table, side, name) for side in source]
-            out[name] = tuple(None if side is None else side.to_numpy() for side in sides)
+            attributes[name] = tuple(side and table[side].to_numpy() for side in source)
     return out
 
 
-def _column(table: pd.DataFrame, name: str, what: str) -> pd.Series:
-    names = listed(table.columns, 30)
-    require(name in table, f"there is no column {name!r} ({what}); the columns are {names}")
-    return table[name]
+def _sources(sources) -> list[str]:
+    """Return all columns that a mapping names."""
+    return [column for source in sources for _, column in _by_name(source) if column is not None]
 
 
-def scores_in(table: pd.DataFrame, source) -> np.ndarray | dict[str, np.ndarray]:
-    """Return one model's scores, or those of several by name."""
-    if isinstance(source, str):
-        return to_numbers(_column(table, source, "score"))
-    columns = source if isinstance(source, Mapping) else dict(zip(source, source))
-    return {model: to_numbers(_column(table, columns[model], "score")) for model in columns}
-
-
-def _complete(column: pd.Series) -> np.ndarray:
-    """Return names, none of which is missing."""
-    text = column.astype(str).str.strip()
-    missing = column.isna() | text.isin(MISSING_CELLS)
-    refuse(column.index[missing], f": {column.name} is missing")
-    return text.to_numpy(object)
+def _by_name(source) -> list[tuple[str, str]]:
+    """Return name and column; without names of their own columns go by those they have."""
+    if isinstance(source, Mapping):
+        return list(source.items())
+    columns = [source] if isinstance(source, str) else source
+    return [(column, column) for column in columns]
 
 
 def _verdicts(column: pd.Series) -> np.ndarray:
@@ -87,29 +80,36 @@ def refuse(lines, what: str) -> None:
         raise InputError(f"line {lines[0]}{what}")
 
 
-def read_scores(scores, n: int, where) -> np.ndarray | dict[str, np.ndarray]:
+def read_scores(scores, n: int, where, trials: pd.DataFrame | None = None):
     """Read the scores of n pairs in their order, from a file or an array; or of several models."""
     missing = f"{where} hold(s) no scores: give scores=, a file with one score per line"
     require(scores is not None, missing)
     if isinstance(scores, Mapping):
-        return {str(name): read_scores(model, n, where) for name, model in scores.items()}
+        return {str(name): read_scores(model, n, where, trials) for name, model in scores.items()}
     if isinstance(scores, (str, Path)):
-        values = score_lines(Path(scores))
+        values = score_lines(Path(scores), trials)
         fits = f"{scores}: holds {len(values)} scores, but {where} hold(s) {n} pairs"
-        require(len(values) == n, fits)
-        return values
-    values = np.asarray(scores, np.float64)
-    require(values.shape == (n,), f"scores has shape {values.shape}, but there are {n} pairs")
+    else:
+        values = real_numbers("scores", scores)
+        fits = f"scores has shape {values.shape}, but there are {n} pairs"
+    require(values.shape == (n,), fits)
     return values
 
 
-def score_lines(path: Path) -> np.ndarray:
-    """Read one score per line, or an .npy of one dimension."""
+def score_lines(path: Path, trials: pd.DataFrame | None = None) -> np.ndarray:
+    """Read one score per line, or an .npy; for trials also lines `enrol test score`."""
     with named(path):
-        if path.suffix != ".npy":
+        if path.suffix == ".npy":
+            values = real_numbers("scores", read_npy(path))
+            require(values.ndim == 1, f"scores must have one dimension, got shape {values.shape}")
+            return values.astype(np.float64)
+        if trials is None:
             return to_numbers(read_text(path, "score", "one score")["score"])
-        values = read_npy(path)
-        form = f"{values.dtype} of shape {values.shape}"
-        is_list = values.ndim == 1 and values.dtype.kind in "fiu"
-        require(is_list, f"scores must be numbers in one dimension, got {form}")
-        return values.astype(np.float64)
+        table = read_text(path, "enrol [test score]", "enrol test score, or one score")
+        if table.test.isna().all():
+            return to_numbers(table.enrol.rename("score"))
+        table["score"] = to_numbers(table.score, blank=False)
+        with reading("the list of scores"):
+            scored = trials.merge(table, "left", ["enrol", "test"], validate="many_to_one")
+        refuse(trials.index[scored.score.isna()], " of the trials has no score")
+        return scored.score.to_numpy()

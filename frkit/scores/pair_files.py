@@ -7,16 +7,15 @@ from inspect import signature
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import IDENTITY, IMAGE, PROBE, listed, require, warn
+from frkit.base import IDENTITY, IMAGE, PAIR, PROBE, UNKNOWN, listed, require, warn
 from frkit.data.files import named
 from frkit.data.joins import identities_from, joined
-from frkit.scores.pair_columns import IDENTITIES, SIDES, refuse
+from frkit.scores.pair_columns import IDENTITIES, SIDES
 from frkit.scores.pair_formats import PAIR_FORMATS
-from frkit.scores.pairs import pairs
+from frkit.scores.pairs import attribute_labels, pairs
 
 
 def open_pairs(
@@ -88,67 +87,52 @@ def open_pairs(
     formats = ", ".join(PAIR_FORMATS)
     require(format in PAIR_FORMATS, f"format must be one of {formats}; got {format!r}")
     reader = PAIR_FORMATS[format]
-    takes = signature(reader).parameters
     given = {"scores": scores, "columns": columns}
-    if "metadata" in takes:
+    if format == "ijbc":
         given["metadata"] = metadata
     given = {name: value for name, value in given.items() if value is not None}
-    extra = [name for name in given if name not in takes]
+    extra = [name for name in given if name not in signature(reader).parameters]
     require(not extra, f"format {format!r} has no option {listed(extra)}")
     with named(path):
-        table = reader(path, **given)
-        lines = table.pop("lines", None)
-        is_distance = table.pop("distance", False)
-        others = [name for name in table if name not in signature(pairs).parameters]
-        attributes = {name: table.pop(name) for name in others}
+        arguments = reader(path, **given)
+        attributes = arguments.pop("attributes", {})
+        is_distance = arguments.pop("distance", False)
         if identity is not None:
-            require(PROBE in table, "identity= reads the names of images, but this file has none")
+            words = "identity= reads the names of images, but this file has none"
+            require(PROBE in arguments, words)
             for side in SIDES:
-                table[f"{side}_{IDENTITY}"] = identities_from(table[side], identity)
-        if metadata is not None and "metadata" not in takes:
-            attributes |= joined(metadata, _names(table), attributes)
-        if lines is not None:
-            _check_verdicts(table, lines)
+                arguments[f"{side}_{IDENTITY}"] = identities_from(arguments[side], identity)
+        if metadata is not None and format != "ijbc":
+            attributes |= joined(metadata, _names(arguments), attributes)
+        if distance is None:
+            distance = is_distance
+        out = pairs(**arguments, distance=distance, missing=missing, failed=failed)
+        # apart from the others, because `pairs` has arguments `failed` and `missing` of its own
+        labels = attribute_labels(attributes, out.sizes[PAIR])
         for name in attributes:
-            attributes[name] = _without_unknown(attributes[name], name, list(unknown))
-        return pairs(
-            **table,
-            distance=is_distance if distance is None else distance,
-            missing=missing,
-            failed=failed,
-            **attributes,
-        )
+            _forget_unknown(labels, name, np.array(unknown, str))
+            twice = f"{name!r} cannot belong to the comparison and to its sides"
+            require(name not in out.coords, twice)
+        return out.assign_coords({name: (PAIR, values) for name, values in labels.items()})
 
 
-def _names(table: dict) -> dict:
+def _names(arguments: dict) -> dict:
     """Return what rows of metadata may go by: images and people of both sides."""
-    sides = {IMAGE: SIDES, IDENTITY: IDENTITIES}
-    keys = {
-        kind: tuple(table[name] for name in names)
-        for kind, names in sides.items()
-        if set(names) <= set(table)
-    }
+    keys = {}
+    for kind, sides in ((IMAGE, SIDES), (IDENTITY, IDENTITIES)):
+        if set(sides) <= set(arguments):
+            keys[kind] = tuple(arguments[side] for side in sides)
     words = "metadata= is joined by names of images or people, but this file has neither"
     require(len(keys) > 0, words)
     return keys
 
 
-def _check_verdicts(table: dict, lines: np.ndarray) -> None:
-    """Name the line of a label that contradicts the identities."""
-    if {"genuine", *IDENTITIES} <= set(table):
-        probe, reference = (table[name] for name in IDENTITIES)
-        wrong = lines[table["genuine"] != (probe == reference)]
-        more = f"here and in {len(wrong) - 1} more line(s); are these ids of people?"
-        refuse(wrong, f": the label contradicts the identities, {more}")
-
-
-def _without_unknown(labels, name: str, unknown: list[str]):
+def _forget_unknown(labels: dict[str, np.ndarray], name: str, unknown: np.ndarray) -> None:
     """Make labels that say no group missing, and count the pairs with such."""
-    sides = labels if isinstance(labels, tuple) else (labels,)
-    sides = [None if side is None else pd.Series(side, dtype=object) for side in sides]
-    unclear = [side.isin(unknown) for side in sides if side is not None]
-    if many := int(np.any(unclear, axis=0).sum()):
-        words = f"{many} pairs have no clear {name} ({listed(unknown)})"
+    sides = [f"{side}_{name}" for side in SIDES if f"{side}_{name}" in labels]
+    unclear = {side: np.isin(labels[side], unknown) for side in sides}
+    if n_pairs := np.any([*unclear.values()], axis=0).sum():
+        words = f"{n_pairs} pairs have no clear {name} ({listed(unknown)})"
         warn(f"{words}: they count in global rates and in no group")
-    sides = [None if side is None else side.mask(side.isin(unknown), None) for side in sides]
-    return tuple(sides) if isinstance(labels, tuple) else sides[0]
+    for side in sides:
+        labels[side] = np.where(unclear[side], UNKNOWN, labels[side])

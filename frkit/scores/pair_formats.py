@@ -1,4 +1,4 @@
-"""The field's formats of scored pairs as columns under the names of `frkit.pairs`."""
+"""The field's formats of scored pairs as arguments of `frkit.pairs`."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -22,9 +22,7 @@ from frkit.scores.pair_columns import (
     score_lines,
 )
 from frkit.scores.pair_json import read_json, two_vectors
-from frkit.scores.trials import read_kaldi, read_voxceleb
 
-RFW_BLOCK = 300  # pairs of one kind in a row
 RFW_TABLE = {
     "probe": "img_1",
     "reference": "img_2",
@@ -43,7 +41,9 @@ BFW_TABLE = {
 }
 BFW_ATTRIBUTES = {"subgroup": ("att1", "att2"), "gender": ("g1", "g2"), "ethnicity": ("e1", "e2")}
 BFW_OTHERS = ("fold", "a1", "a2", "")
+BOB_SIDES = {PROBE: "probe_", REFERENCE: "bio_ref_"}
 BOB_NAMES = ("template_id", "key", "reference_id")  # columns that name an image, the last one first
+SPEAKER = r"/.*|^([^-/]*)-[^/]*$"  # what follows a speaker: a folder's slash, or Kaldi's hyphen
 
 
 def read_mapped(path, columns=None) -> dict:
@@ -59,17 +59,12 @@ def read_mapped(path, columns=None) -> dict:
 def read_bfw(path, columns=None) -> dict:
     """Read BFW's data table; columns= names the encoders, by default all other numbers."""
     table = read_frame(Path(path))
-    attributes = {
-        name: both for name, both in BFW_ATTRIBUTES.items() if set(both) <= set(table.columns)
-    }
+    attributes = {name: both for name, both in BFW_ATTRIBUTES.items() if set(both) <= set(table)}
     if columns is None:
-        known = {*BFW_TABLE.values(), *BFW_OTHERS, *sum(BFW_ATTRIBUTES.values(), ())}
-        others = [name for name in table if name not in known]
-        first = table[others].iloc[0]
-        is_number = pd.to_numeric(first, errors="coerce").notna()
+        usual = {*BFW_TABLE.values(), *BFW_OTHERS, *sum(BFW_ATTRIBUTES.values(), ())}
+        others = [name for name in table if name not in usual]
+        is_number = pd.to_numeric(table[others].iloc[0], errors="coerce").notna()
         columns = [name for name in others if is_number[name]]
-        names = listed(table.columns, 30)
-        require(columns, f"no column of scores beside BFW's own; the columns are {names}")
         not_read([name for name in others if name not in columns], "no numbers")
     scores = [columns] if isinstance(columns, str) else columns
     return mapped(table, {**BFW_TABLE, **attributes, "score": scores})
@@ -79,16 +74,15 @@ def read_bob_csv(path) -> dict:
     """Read bob's CSV: genuine where the subject ids are equal; other columns are attributes."""
     table = read_frame(Path(path))
     columns = {"score": "score"}
-    prefixes = {PROBE: "probe_", REFERENCE: "bio_ref_"}
     attributes = set()
-    for side, prefix in prefixes.items():
+    for side, prefix in BOB_SIDES.items():
         fields = [name.removeprefix(prefix) for name in table if name.startswith(prefix)]
-        image = next((name for name in BOB_NAMES if name in fields), BOB_NAMES[0])
-        columns[side] = prefix + image
+        images = [name for name in BOB_NAMES if name in fields]
+        columns[side] = prefix + (*images, BOB_NAMES[0])[0]
         columns[f"{side}_{IDENTITY}"] = prefix + "subject_id"
         attributes |= set(fields) - {"subject_id", *BOB_NAMES}
     for name in sorted(attributes):
-        sides = [prefix + name for prefix in prefixes.values()]
+        sides = [prefix + name for prefix in BOB_SIDES.values()]
         columns[name] = [side if side in table else None for side in sides]
     return _with_models(mapped(table, columns))
 
@@ -105,8 +99,18 @@ def read_bob(fields: str, model: str, path) -> dict:
     return _with_models(mapped(read_text(Path(path), fields), columns | {"score": "score"}))
 
 
+def read_trials(fields: str, path, scores=None) -> dict:
+    """Read trials of speakers with a file of scores: in their order, or by names of both sides."""
+    table = read_text(Path(path), fields)
+    for side in ("test", "enrol"):
+        table[f"{side} speaker"] = table[side].str.replace(SPEAKER, r"\1", regex=True)
+    columns = dict(zip(NAMES, ("test", "enrol", "test speaker", "enrol speaker")))
+    out = mapped(table, columns | {"genuine": "label"})
+    return out | {"score": read_scores(scores, len(table), path, table[["enrol", "test"]])}
+
+
 def read_ijbc(path, scores=None, metadata=None) -> dict:
-    """Read IJB-C in InsightFace's form: `tid1 tid2 label`; metadata may be `img tid mid`.
+    """Read IJB-C in InsightFace's form: `tid1 tid2 label`; metadata is `img tid mid`.
 
     The files name no people: templates that genuine pairs link, directly or by way of others, are
     one person.
@@ -115,18 +119,15 @@ def read_ijbc(path, scores=None, metadata=None) -> dict:
     out = mapped(read_text(Path(path), "tid1 tid2 label"), columns)
     template, names = pd.factorize(np.concatenate([out[side] for side in SIDES]))
     if metadata is not None:
-        with named(metadata):
-            known = read_text(Path(metadata), "img tid mid").tid
-        lost = names[~np.isin(names.astype(str), known.to_numpy(str))][:1]
-        require(len(lost) == 0, f"template {listed(lost)} does not stand in {metadata}")
-    probe, reference = np.split(template, 2)
-    genuine = out["genuine"]
-    links = (probe[genuine], reference[genuine])
-    graph = coo_array((np.ones(genuine.sum()), links), shape=(len(names), len(names)))
+        lost = np.setdiff1d(names, read_text(Path(metadata), "img tid mid").tid)
+        require(len(lost) == 0, f"template {listed(lost[:1])} does not stand in {metadata}")
+    both = template.reshape(2, -1)
+    links = both[:, out["genuine"]]
+    graph = coo_array((np.ones(links.shape[1]), links), shape=(len(names), len(names)))
     _, component = connected_components(graph, directed=False)
     person = np.char.add("person ", component.astype(str))
-    out |= dict(zip(IDENTITIES, (person[probe], person[reference])))
-    return out | {"score": read_scores(scores, len(probe), path)}
+    out |= dict(zip(IDENTITIES, person[both]))
+    return out | {"score": read_scores(scores, both.shape[1], path)}
 
 
 def read_lfw(path, scores=None) -> dict:
@@ -136,33 +137,30 @@ def read_lfw(path, scores=None) -> dict:
     line, head = table.index[0], table.iloc[0].dropna()
     is_head = len(head) <= 2 and head.str.fullmatch("[0-9]+").all()
     require(is_head, f"line {line} must be the number of folds and of pairs a fold")
-    folds, block = (1, *head.astype(int))[-2:]
+    n_pairs = 2 * head.astype(int).prod()
     body = table.iloc[1:]
-    announced = f"line {line} announces {folds} fold(s) of 2 x {block} pairs"
-    require(len(body) == 2 * folds * block, f"{announced}, but there are {len(body)} lines")
-    out = _numbered_pairs(body, block)
+    announced = f"line {line} announces {n_pairs} pairs, half of them genuine"
+    require(len(body) == n_pairs, f"{announced}, but there are {len(body)} lines")
+    out = _numbered_pairs(body)
     for side, identity in zip(SIDES, IDENTITIES):
         out[side] = out[identity] + "/" + out[side]
     return out | {"score": read_scores(scores, len(body), path)}
 
 
-def _numbered_pairs(body: pd.DataFrame, block: int) -> dict:
-    """Return pairs `name n1 n2` (genuine) and `nameA n1 nameB n2`, in blocks of each by turns."""
-    form = "a line is: name n1 n2, or nameA n1 nameB n2"
-    refuse(body.index[body.other.isna()], f" has too few fields; {form}")
+def _numbered_pairs(body: pd.DataFrame) -> dict:
+    """Return pairs `name n1 n2`, which are genuine, and as many `nameA n1 nameB n2`."""
+    refuse(body.index[body.other.isna()], " has too few fields; a line is: name n1 n2, or four")
     genuine = body.n2.isna()
-    expected = np.arange(len(body)) // block % 2 == 0
-    order = f"{block} genuine pairs (3 fields) and {block} impostor pairs (4 fields) by turns"
-    refuse(body.index[genuine != expected], f" breaks the order of {order}")
-    same = body.index[(body.name == body.other) & ~genuine]
-    refuse(same, " names one person twice, but has the form of an impostor pair")
-    out = {"lines": body.index.to_numpy(), "genuine": genuine.to_numpy(bool)}
+    n_genuine = genuine.sum()
+    words = f"half of the lines must be genuine (3 fields), but {n_genuine} of {len(body)} are"
+    require(2 * n_genuine == len(body), words)
+    out = {"genuine": genuine.to_numpy(bool)}
     people = (body.name, body.name.where(genuine, body.other))
     numbers = (body.n1, body.other.where(genuine, body.n2))
     for side, identity, person, number in zip(SIDES, IDENTITIES, people, numbers):
-        wrong = number[~number.str.fullmatch(r"[0-9]{1,9}")]
-        refuse(wrong.index, f": {wrong.head(1).str.cat()!r} is no image number")
-        out[side] = (person + "_" + number.str.lstrip("0").str.zfill(4) + ".jpg").to_numpy(object)
+        wrong = number[~number.str.fullmatch("[0-9]+")]
+        refuse(wrong.index, f": {listed(wrong[:1])} is no image number")
+        out[side] = (person + "_" + number.str.zfill(4) + ".jpg").to_numpy(object)
         out[identity] = person.to_numpy(object)
     return out
 
@@ -170,26 +168,25 @@ def _numbered_pairs(body: pd.DataFrame, block: int) -> dict:
 def read_rfw(path, scores=None) -> dict:
     """Read RFW: a score table, one `<Race>_pairs.txt`, several, or a folder of them."""
     paths = [Path(path)] if isinstance(path, (str, Path)) else [Path(race) for race in path]
-    if len(paths) == 1 and paths[0].is_dir():
+    if paths[0].is_dir():
         paths = sorted(paths[0].rglob("*_pairs.txt"))
         require(len(paths) > 0, "there is no <Race>_pairs.txt in this folder")
-    if len(paths) == 1 and paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
+    if paths[0].name.lower().endswith((".csv", ".csv.gz", ".parquet")):
         require(scores is None, "the score table holds its scores: leave scores= out")
         return mapped(read_frame(paths[0]), RFW_TABLE) | {"distance": True}
     races = [_rfw_race(race) for race in paths]
     out = {name: np.concatenate([race[name] for race in races]) for name in races[0]}
-    if len(races) > 1:
-        del out["lines"]
     names = ", ".join(race.name for race in paths)
-    return out | {"score": read_scores(scores, len(out["genuine"]), names)}
+    out["score"] = read_scores(scores, len(out["genuine"]), names)
+    return out | {"attributes": {"ethnicity": out.pop("ethnicity")}}
 
 
 def _rfw_race(path: Path) -> dict:
     """Read one race's protocol; image names carry the race: 13 people stand under two races."""
-    race = path.name.removesuffix(".gz").removesuffix(".txt").removesuffix("_pairs")
+    race = path.name.removesuffix(".gz").removesuffix("_pairs.txt")
     with named(path):
         table = read_text(path, "name n1 other [n2]", "id n1 n2, or idA n1 idB n2")
-        out = _numbered_pairs(table, RFW_BLOCK)
+        out = _numbered_pairs(table)
     for side in SIDES:
         out[side] = f"{race}/" + out[side]
     return out | {"ethnicity": np.full(len(table), race)}
@@ -200,8 +197,7 @@ def read_vectors(path, scores=None) -> dict:
     both = (path, scores) if scores is not None else path
     two = isinstance(both, (tuple, list)) and len(both) == 2
     require(two, "two files are needed: open_pairs((genuine, impostor), format='vectors')")
-    genuine, impostor = (score_lines(Path(one)) for one in both)
-    return two_vectors(genuine, impostor)
+    return two_vectors(*(score_lines(Path(file)) for file in both))
 
 
 PAIR_FORMATS = {
@@ -211,8 +207,8 @@ PAIR_FORMATS = {
     "bob4": partial(read_bob, "claimed_id real_id probe score", "claimed_id"),
     "bob5": partial(read_bob, "claimed_id model_label real_id probe score", "model_label"),
     "bob-csv": read_bob_csv,
-    "voxceleb": read_voxceleb,
-    "kaldi": read_kaldi,
+    "voxceleb": partial(read_trials, "label enrol test"),
+    "kaldi": partial(read_trials, "enrol test label"),
     "ijbc": read_ijbc,
     "columns": read_mapped,
     "vectors": read_vectors,

@@ -25,21 +25,18 @@ def read_json(path, columns=None) -> dict:
     """
     with reading("the JSON"), open_text(Path(path)) as file:
         data = json.load(file, object_pairs_hook=_object)
-    is_filled = isinstance(data, (dict, list)) and len(data) > 0
-    require(is_filled, "holds no mapping and no list of scores")
+    require(isinstance(data, (dict, list)) and len(data) > 0, FORMS)
     values = list(data.values()) if isinstance(data, dict) else data
     kinds = {type(value) for value in values}
     require(kinds in ({dict}, {list}), FORMS)
     if isinstance(data, dict) and kinds == {dict}:
         require(columns is None, "a mapping of names has no columns: leave columns= out")
-        inner = [value for rows in values for value in rows.values()]
-        return _nested(data if all(isinstance(v, dict) for v in inner) else {"": data})
+        return _nested(data)
     if isinstance(data, dict) and {name.lower() for name in data} == {"genuine", "impostor"}:
-        lists = {name.lower(): to_numbers(_series(scores)) for name, scores in data.items()}
+        lists = {name.lower(): _numbers(scores) for name, scores in data.items()}
         return two_vectors(lists["genuine"], lists["impostor"])
-    is_table = kinds == {dict} or len({len(value) for value in values}) == 1
-    require(is_table, "its lists differ in length")
-    table = pd.DataFrame(data)
+    with reading("the JSON"):
+        table = pd.DataFrame(data)
     table.index += 1
     names = {name: name for name in table if name in (*NAMES, "score", "genuine")}
     return mapped(table, names if columns is None else columns)
@@ -52,29 +49,29 @@ def _object(pairs: list[tuple]) -> dict:
     return dict(pairs)
 
 
-def _series(scores: list) -> pd.Series:
-    return pd.Series(scores, range(1, len(scores) + 1), dtype=object, name="score")
+def _nested(data: dict) -> dict:
+    """Return the scores of {probe: {reference: score}}, or of several such by model."""
+    has_models = all(isinstance(value, dict) for rows in data.values() for value in rows.values())
+    models = {}
+    for model, rows in (data if has_models else {"": data}).items():
+        scores = {(probe, name): rows[probe][name] for probe in rows for name in rows[probe]}
+        models[model] = pd.Series(scores, dtype=object)
+    table = pd.DataFrame(models)
+    require(len(table) > 0, "holds no score")
+    is_same = all(len(scores) == len(table) for scores in models.values())
+    require(is_same, f"models {listed(models)} did not score the same pairs")
+    scores = {model: _numbers(table[model]) for model in models}
+    probe, reference = zip(*table.index)
+    return {
+        "score": scores if has_models else scores[""],
+        PROBE: np.array(probe, object),
+        REFERENCE: np.array(reference, object),
+    }
 
 
-def _nested(models: dict) -> dict:
-    """Return the scores of {model: {probe: {reference: score}}}, all of the same pairs."""
-    score_of = {
-        model: {
-            (probe, reference): row[reference] for probe, row in rows.items() for reference in row
-        }
-        for model, rows in models.items()
-    }
-    first, *others = score_of
-    pairs = list(score_of[first])
-    require(len(pairs) > 0, "holds no score")
-    odd = [model for model in others if score_of[model].keys() != score_of[first].keys()]
-    require(not odd, f"models {first!r} and {listed(odd[:1])} did not score the same pairs")
-    scores = {
-        model: to_numbers(_series([of_pair[pair] for pair in pairs]))
-        for model, of_pair in score_of.items()
-    }
-    probe, reference = (np.array(side, object) for side in zip(*pairs))
-    return {"score": scores.get("", scores), PROBE: probe, REFERENCE: reference}
+def _numbers(scores) -> np.ndarray:
+    """Return scores as numbers; messages count them from 1."""
+    return to_numbers(pd.Series(list(scores), range(1, len(scores) + 1), object, "score"))
 
 
 def two_vectors(genuine: np.ndarray, impostor: np.ndarray) -> dict:

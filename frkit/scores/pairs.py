@@ -115,7 +115,7 @@ def pairs(
     if images and people:
         _check_images(np.concatenate([*images.values()]), np.concatenate([*people.values()]))
     kinds = {GENUINE: _genuine(genuine, [*people.values()], n)}
-    labels = kinds | images | people | _attributes(attributes, n)
+    labels = kinds | images | people | attribute_labels(attributes, n)
     labels |= _attributes_of_trials({} if trial is None else trial, labels, n)
     coords = {name: (PAIR, values) for name, values in labels.items()}
     if models is not None:
@@ -213,7 +213,7 @@ def _genuine(genuine, people: list[np.ndarray], n: int) -> np.ndarray:
     return flags
 
 
-def _attributes(attributes: dict, n: int) -> dict[str, np.ndarray]:
+def attribute_labels(attributes: dict, n: int) -> dict[str, np.ndarray]:
     """Clean labels of both sides, or of one, for every attribute."""
     check_names(attributes)
     labels = {}
