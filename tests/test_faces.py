@@ -68,14 +68,14 @@ BAD_EMBEDDINGS = {
     "flat": (embedding().ravel(), {}, r"shape \(15,\) without model names"),
     "cube without names": (TWO, {}, r"shape \(2, 5, 3\) without model names"),
     "names without cube": (embedding(), {"model": ["A"]}, "with model names"),
-    "too few names": (TWO, {"model": ["A"]}, "1 model names for 2 models"),
+    "too few names": (TWO, {"model": ["A"]}, "model has 1 labels, but there are 2 models"),
     "equal names": (TWO, {"model": ["A", "A"]}, "model names must be distinct"),
     "of a model": (np.where(TWO == TWO[1, 4, 0], np.nan, TWO), {"model": ["A", "B"]},
                    "row 4, column 0, model 'B'"),
-    "text": (embedding().astype(str), {}, "real numbers, got dtype <U"),
-    "complex": (embedding() * 1j, {}, "real numbers, got dtype complex128"),
-    "ragged": ([[1, 2, 3], [1, 2]], {}, "row 0 has 3 values, row 1 has 2"),
-    "masked": (np.ma.masked_less(embedding(), 0), {}, "masked values"),
+    "text": (embedding().astype(str), {}, "must be numbers, real ones, got <U"),
+    "complex": (embedding() * 1j, {}, "real ones, got complex128"),
+    "ragged": ([[1, 2, 3], [1, 2]], {}, "in rows of one length"),
+    "masked": (np.ma.masked_less(embedding(), 0), {}, "row 0, column 1: nan"),
     "empty": (np.zeros((5, 0)), {}, "embedding is empty"),
     "lengths": (embedding(4), {}, "identity has 5 labels, but there are 4 images"),
 }  # fmt: skip
@@ -88,13 +88,40 @@ def test_a_bad_embedding_is_refused_with_its_place(case):
         faces(values, IDENTITY, **more)
 
 
+def test_a_data_frame_has_embedding_and_labels_in_columns():
+    values = embedding()
+    labels = {"person": IDENTITY, "sex": list("ffmmm"), "file": list("vwxyz"), "score": [5] * 5}
+    expected = faces(values, IDENTITY, image=list("vwxyz"), gender=list("ffmmm"))
+    names = dict(identity="person", image="file", gender="sex")
+    frame = pd.DataFrame(labels).assign(emb=list(values))
+    xr.testing.assert_identical(faces(frame, **names), expected)
+    xr.testing.assert_identical(faces(frame, columns="emb", **names), expected)
+    wide = pd.concat([pd.DataFrame(labels), pd.DataFrame(values).add_prefix("q_")], axis=1)
+    for columns in ("q", "q_", ["q_0", "q_1", "q_2"]):
+        xr.testing.assert_identical(faces(wide, columns=columns, **names), expected)
+    with_arrays = faces(wide, "person", image="file", columns="q", gender=np.array(list("ffmmm")))
+    xr.testing.assert_identical(with_arrays, expected)
+    numbers = faces(pd.DataFrame(values), pd.Series(IDENTITY), image=list("vwxyz"))
+    xr.testing.assert_identical(numbers, expected.drop_vars("gender"))
+
+
+def test_a_data_frame_names_what_it_lacks():
+    frame = pd.DataFrame({"person": IDENTITY, "emb": list(embedding())})
+    with pytest.raises(InputError, match="no column 'sex'; the columns are 'person', 'emb'"):
+        faces(frame, "person", gender="sex")
+    with pytest.raises(InputError, match="no numbered columns such as q0"):
+        faces(frame, "person", columns="q")
+    with pytest.raises(InputError, match="differ in length: 3 in the first, row '1' not"):
+        faces(frame.assign(emb=[[1, 2, 3], [1]] + [[1, 2, 3]] * 3), "person")
+
+
 BAD_LABELS = {
     "identity missing": (
         {"identity": ["anna", None, "bo", "unknown", " "]}, "in 3 image.s.: 1, 3, 4"
     ),
     "one identity": ({"identity": ["a"] * 5}, "at least two identities are needed, got 1: 'a'"),
     "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
-    "identity a matrix": ({"identity": np.array(IDENTITY)[:, None]}, r"\(5, 1\); flatten it"),
+    "identity a matrix": ({"identity": np.array(IDENTITY)[:, None]}, "make it a flat list"),
     "image twice": ({"image": list("vwxwv")}, "'w' stands in rows 1, 3"),
     "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .* in 1 .*: 2"),
     "attribute length": ({"gender": ["f"]}, "gender has 1 labels, but there are 5 images"),
@@ -105,7 +132,7 @@ BAD_LABELS = {
     "slash": ({"a/b": ["f"] * 5}, "'a/b' has a name"),
     "rule": ({"age": [2] * 5, "varying": "median"}, "varying must be one of .* got 'median'"),
     "rule for nothing": ({"varying": {"age": "split"}}, "varying names 'age', but .* are none"),
-    "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender, row 0: .* is not UTF-8"),
+    "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender: a label is no text"),
     "no label": ({"gender": pd.Series([{"f"}, ["f"], 1, 1, 1])}, "row 1: expected one label"),
 }  # fmt: skip
 
@@ -189,7 +216,7 @@ BAD_STACKS = {
     "images": (lambda a, b: {"A": a, "B": b.isel(image=[0, 1, 2, 3])}, "images, only one has 'z'"),
     "attributes": (lambda a, b: {"A": a, "B": b.drop_vars("age")}, "only one has 'age'"),
     "labels": (lambda a, b: {"A": a, "B": b.assign_coords(identity=("image", ["anna"] * 5))},
-               "differ in identity of 3 image.s., the first 'x'"),
+               "differ in identity of images 'x', 'y', 'z'"),
 }  # fmt: skip
 
 

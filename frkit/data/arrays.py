@@ -1,14 +1,13 @@
 """Files of arrays as columns by name: NumPy, MATLAB, HDF5, netCDF and Zarr."""
 
 import warnings
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 from scipy.io import loadmat
 
-from frkit.base import FEATURE, IMAGE, MODEL, listed, require
+from frkit.base import FEATURE, IMAGE, MODEL, require
 from frkit.data.checks import ROWS
 from frkit.data.files import PICKLED, named, need, not_read, reading
 
@@ -101,8 +100,6 @@ def read_netcdf(path: Path) -> dict[str, np.ndarray]:
 def read_zarr(path: Path) -> dict[str, np.ndarray]:
     """Read a stored faces Dataset as columns; the embedding of a folder stays on disk."""
     zarr = need("zarr", "reading Zarr", "frkit[zarr]")
-    is_store = path.is_dir() or zipfile.is_zipfile(path)
-    require(is_store, "cannot be read as Zarr: it is neither a directory nor a zip")
     open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore
     with reading("the Zarr store"), open_store(path, read_only=True) as store:
         for name, array in zarr.open_group(store, mode="r").arrays():
@@ -110,12 +107,13 @@ def read_zarr(path: Path) -> dict[str, np.ndarray]:
         stored = xr.open_dataset(
             store, engine="zarr", chunks=None, consolidated=False, decode_times=False
         )
-        if path.is_dir() and "embedding" in stored:
-            chunk = stored["embedding"].encoding.get("preferred_chunks", {}).get(IMAGE, 1)
-            rows = -(-ROWS // chunk) * chunk  # whole chunks, each of which is unpacked once
-            embedding = stored["embedding"].chunk({IMAGE: rows, FEATURE: -1})
-            stored = stored.drop_vars("embedding").load().assign(embedding=embedding)
-        return _columns(stored.load() if path.is_file() else stored)
+        if path.is_file():
+            return _columns(stored.load())
+        embedding = stored["embedding"]
+        chunk = embedding.encoding.get("preferred_chunks", {}).get(IMAGE, 1)
+        rows = -(-ROWS // chunk) * chunk  # whole chunks, each of which is unpacked once
+        labels = stored.drop_vars("embedding").load()
+        return _columns(labels.assign(embedding=embedding.chunk({IMAGE: rows, FEATURE: -1})))
 
 
 def _check_zarr_array(name: str, array) -> None:
@@ -133,16 +131,6 @@ def _check_zarr_array(name: str, array) -> None:
 
 def _columns(stored: xr.Dataset) -> dict[str, np.ndarray]:
     """Return the variables of a faces Dataset; `image_attributes` lists those marked "keep"."""
-    require(
-        "embedding" in stored,
-        f"no variable 'embedding'; the variables are {listed(stored.variables, 12)}",
-    )
-    dims = stored["embedding"].dims
-    require(
-        set(dims) in ({IMAGE, FEATURE}, {MODEL, IMAGE, FEATURE}),
-        "embedding must have dims (image, feature) or (model, image, feature), "
-        f"got {dims}; rename them",
-    )
     labels = [name for name in stored.variables if stored[name].dims in ((IMAGE,), (MODEL,))]
     columns = {str(name): stored[name].values for name in labels}
     keep = [name for name in columns if stored[name].attrs.get("varying") == "keep"]

@@ -6,7 +6,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, require
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, InputError, real_numbers, require
 
 ROWS = 4096  # of an embedding that are looked at at a time
 
@@ -14,10 +14,8 @@ ROWS = 4096  # of an embedding that are looked at at a time
 def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Array:
     """Return float32 values that can be compared; without a copy, what is lazy stays so."""
     is_lazy = isinstance(embedding, da.Array) and not copy
-    original = embedding if is_lazy else _as_array(embedding)
-    kind = f"dtype {original.dtype} ({type(embedding).__name__})"
-    words = f"embedding must hold real numbers, got {kind}; make it an array"
-    require(original.dtype.kind in "fiub", f"{words} with .astype('float32')")
+    original = embedding if is_lazy else real_numbers("embedding", embedding)
+    require(original.dtype.kind in "fiub", f"embedding must be numbers, got {original.dtype}")
     n_dims, how = (2, "without") if model is None else (3, "with")
     require(
         original.ndim == n_dims,
@@ -32,22 +30,6 @@ def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Ar
         values = as_float32(original.copy() if copy and original.dtype == np.float32 else original)
     check_rows(values, original, model)
     return values
-
-
-def _as_array(embedding) -> np.ndarray:
-    words = "embedding has masked values; drop these images or fill them"
-    require(not np.ma.is_masked(embedding), words)
-    try:
-        return np.asarray(embedding)
-    except TypeError as error:
-        kind = type(embedding).__name__
-        words = f"embedding must be an array of numbers, got {kind}: {error}"
-        raise InputError(words) from None
-    except ValueError:
-        lengths = np.array([np.size(row) for row in embedding])
-        odd = int(np.argmax(lengths != lengths[0]))
-        words = f"row 0 has {lengths[0]} values, row {odd} has {lengths[odd]}"
-        raise InputError(f"the rows of embedding differ in length: {words}") from None
 
 
 def as_float32(values: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -20,26 +21,31 @@ from frkit.data.labels import (
     model_names,
     resolve_varying,
 )
+from frkit.data.tables import embedding_columns, stacked_numbers
 
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
 
 
 def faces(
-    embedding: ArrayLike,
-    identity: ArrayLike,
+    embedding: ArrayLike | pd.DataFrame,
+    identity: ArrayLike | str,
     *,
-    image: ArrayLike | None = None,
+    image: ArrayLike | str | None = None,
     model: Sequence[str] | None = None,
     varying: str | Mapping[str, str] = "error",
-    **attributes: ArrayLike,
+    columns: str | Sequence[str] | None = None,
+    **attributes: ArrayLike | str,
 ) -> xr.Dataset:
     """Collect embeddings, identities and attributes of images in one checked Dataset.
+
+    Of a DataFrame, `identity`, `image` and attributes are names of its columns.
 
     Parameters
     ----------
     embedding : array-like of numbers, shape ([n_models,] n_images, n_features)
         One row per image; any scale (rows need not have unit norm). Kept as float32: float64 and
-        integer input is rounded to it. The caller's array is copied, never changed.
+        integer input is rounded to it. The caller's array is copied, never changed. Or a DataFrame
+        with the embedding and the labels.
     identity : array-like, shape (n_images,)
         Who each image shows; numbers become text. At least two identities, one of them with two
         images.
@@ -51,6 +57,9 @@ def faces(
         What to do where an attribute varies within an identity: "error", "keep", "split", "first"
         or "most frequent", for all attributes or for each (those not named: "error"); see
         `resolve_varying`.
+    columns : str or sequence of str, optional
+        Of a DataFrame, where the embedding is: a column of arrays, the prefix of numbered columns
+        (f0, f1, ...), or the names of all. Default: a usual name.
     **attributes : array-like, shape (n_images,)
         One label per image, e.g. gender=[...]. Missing ones (None, NaN, NaT, pd.NA, blank) become
         "unknown".
@@ -77,10 +86,32 @@ def faces(
     >>> ds = faces([[1, 0], [1, 1], [0, 1]], ["anna", "anna", "bo"], gender=gender)
     >>> dict(ds.sizes), ds.gender.values.tolist()
     ({'image': 3, 'feature': 2}, ['female', 'female', 'unknown'])
+
+    The same from a table:
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"f0": [1, 1, 0], "f1": [0, 1, 1]})
+    >>> frame = frame.assign(person=["anna", "anna", "bo"], sex=gender)
+    >>> ds.equals(faces(frame, identity="person", gender="sex"))
+    True
     """
+    if isinstance(embedding, pd.DataFrame) and isinstance(identity, str):
+        frame = embedding
+        embedding = stacked_numbers(frame, embedding_columns(frame, columns))
+        identity, image = _column(frame, identity), _column(frame, image)
+        attributes = {name: _column(frame, label) for name, label in attributes.items()}
     return collected(
         checked_embedding(embedding, model), identity, image, model, varying, attributes
     )
+
+
+def _column(frame: pd.DataFrame, labels):
+    """Return labels, or the column of this name."""
+    if not isinstance(labels, str):
+        return labels
+    words = f"there is no column {labels!r}; the columns are {listed(frame.columns, 12)}"
+    require(labels in frame, words)
+    return frame[labels]
 
 
 def collected(values, identity, image, model, varying, attributes: dict) -> xr.Dataset:
@@ -196,14 +227,12 @@ def _aligned(name: str, faces: xr.Dataset, first_name: str, first: xr.Dataset) -
     """Return the images of an encoder in the order of the first, with equal labels."""
     both = f"models {first_name!r} and {name!r}"
     images = first[IMAGE].values
-    differ = sorted(set(images.tolist()) ^ set(faces[IMAGE].values.tolist()))
-    require(not differ, f"{both} must hold the same images, only one has {listed(differ)}")
+    differ = np.setxor1d(images, faces[IMAGE].values)
+    require(len(differ) == 0, f"{both} must hold the same images, only one has {listed(differ)}")
     faces = faces.sel({IMAGE: images})
     differ = sorted(set(first.coords) ^ set(faces.coords))
     require(not differ, f"{both} must hold the same attributes, only one has {listed(differ)}")
     for label in first.coords:
         differ = images[first[label].values != faces[label].values]
-        words = f"{both} differ in {label} of {len(differ)} image(s), the first"
-        remedy = "all encoders must be given the same images"
-        require(len(differ) == 0, f"{words} {listed(differ[:1])}; {remedy}")
+        require(len(differ) == 0, f"{both} differ in {label} of images {listed(differ)}")
     return faces

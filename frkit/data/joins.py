@@ -29,27 +29,25 @@ def identities_from(names, pattern: str) -> np.ndarray:
     name, person, subject, speaker, id) is the person. Folders in front of the pattern are passed
     over. A name that does not fit is an error.
     """
-    words = "identity must be a pattern such as '{name}_{number}.jpg', got"
-    require(is_pattern(pattern), f"{words} {pattern!r}")
     # texts at even places, fields between them
-    beginning, *rest = re.split(r"\{(\w+)\}", pattern.replace("\\", "/"))
-    fields = rest[::2]
+    texts = re.split(r"\{(\w+)\}", pattern.replace("\\", "/"))
+    fields = texts[1::2]
     person = sorted(set(fields) & set(PERSON_FIELDS))
-    words = f"must hold one field that says who it is: one of {', '.join(PERSON_FIELDS)}"
+    words = f"must be a pattern with one field that says who it is: {', '.join(PERSON_FIELDS)}"
     require(len(person) == 1, f"identity={pattern!r} {words}")
-    expression = re.escape(beginning)
-    for place, (field, text) in enumerate(zip(fields, rest[1::2])):
+    expression = re.escape(texts[0])
+    for place, field in enumerate(fields):
         characters = "[0-9]+" if field in DIGIT_FIELDS else "[^/]+"
         is_first = field not in fields[:place]
         expression += f"(?P<{field}>{characters})" if is_first else f"(?P={field})"
-        expression += re.escape(text)
+        expression += re.escape(texts[2 * place + 2])
     rule = re.compile(f"(?:.*/)?{expression}")
     distinct, code = np.unique(np.asarray(names, str), return_inverse=True)
-    matches = [rule.fullmatch(name.replace("\\", "/")) for name in distinct.tolist()]
-    odd = [name for name, match in zip(distinct.tolist(), matches) if match is None]
+    matches = {name: rule.fullmatch(name.replace("\\", "/")) for name in distinct.tolist()}
+    odd = [name for name, match in matches.items() if match is None]
     words = f"does not fit {len(odd)} of {len(distinct)} image names: {listed(odd, 3)}"
     require(not odd, f"identity={pattern!r} {words}")
-    return np.array([match[person[0]] for match in matches], str)[code]
+    return np.array([match[person[0]] for match in matches.values()], str)[code]
 
 
 def joined(
@@ -102,31 +100,31 @@ def _best_column(columns: dict[str, np.ndarray], keys: dict) -> tuple[str, str]:
         names = np.unique(np.concatenate(sides))
         for column, labels in columns.items():
             shares[kind, column] = np.isin(names, labels).mean()
-    best = max(shares, key=shares.get, default=None)
+    best = max(shares, key=shares.get)
     examples = [f"{kind} names such as {listed(sides[0][:1])}" for kind, sides in keys.items()]
     shown = [f"{name!r} ({listed(labels, 2)})" for name, labels in columns.items()]
-    require(
-        best is not None and shares[best] > 0,
-        f"no column holds {' nor '.join(examples)}, so nothing can be joined; the columns are "
-        f"{'; '.join(shown)}",
-    )
+    words = f"no column holds {' nor '.join(examples)}, so nothing can be joined; the columns are"
+    require(shares[best] > 0, f"{words} {'; '.join(shown)}")
     return best
 
 
 def _attributes(rows: pd.DataFrame, key: str) -> list[str]:
     """Return the columns with one label for each name in the key; a warning lists the others."""
     names = [name for name in rows if name != key]
-    reserved = [name for name in names if name.lower() in RESERVED or "/" in name]
-    varies = [name for name in names if rows.groupby(key)[name].nunique().max() > 1]
-    unique = [name for name in names if len(rows) >= MANY and rows[name].is_unique]
     left_out = {
-        "frkit uses the name itself, or cannot store it; rename it": reserved,
-        f"rows of one {key!r} differ in it": varies,
-        "every row has its own: names, no groups": unique,
+        "frkit uses the name itself, or cannot store it; rename it": [
+            name for name in names if name.lower() in RESERVED or "/" in name
+        ],
+        f"rows of one {key!r} differ in it": [
+            name for name in names if rows.groupby(key)[name].nunique().max() > 1
+        ],
+        "every row has its own: names, no groups": [
+            name for name in names if len(rows) >= MANY and rows[name].is_unique
+        ],
     }
     for why, columns in left_out.items():
         not_read([repr(name) for name in columns], why)
-    attributes = [name for name in names if name not in reserved + varies + unique]
+    attributes = [name for name in names if name not in sum(left_out.values(), [])]
     require(len(attributes) > 0, f"has no column of labels beside {key!r}")
     lower = [name.lower() for name in attributes]
     again = [name for name in attributes if lower.count(name.lower()) > 1]

@@ -1,6 +1,5 @@
 """Labels of images as clean text, names of attributes, and attributes that vary in a person."""
 
-import sys
 from collections.abc import Mapping
 from unicodedata import normalize
 
@@ -28,8 +27,6 @@ VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
 CROSSED = " & "  # between the labels of crossed attributes
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
-FIRST_COMBINING = 0x300  # the first character that adds an accent to the letter before it
-FIRST_SURROGATE, LAST_SURROGATE = 0xD800, 0xDFFF  # halves of characters, which nothing can write
 RESERVED = frozenset(
     {IMAGE, FEATURE, MODEL, PROBE, REFERENCE, REPLICATE, IDENTITY, FAR_LEVEL, PERSON}
     | {"embedding", "score", "threshold", THRESHOLD_LEVEL, "varying"}
@@ -76,23 +73,23 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     kind = array.dtype.kind
     words = f"{name} holds {array.dtype} values, which are no labels; give text or numbers"
     require(kind not in "Vc", words)
-    if kind not in "UbiuM":
-        array = np.array([_word(value, name, row) for row, value in enumerate(array.tolist())], str)
-    text = _normalized(np.ascontiguousarray(array.astype(str, copy=False)), name)
-    missing = np.isin(text, MISSING_WORDS) | np.ma.getmask(values)
-    return np.where(missing, UNKNOWN, text) if missing.any() else text
+    try:
+        if kind in "UbiuM":
+            words = array.astype(str).astype(object)
+        else:
+            words = [_word(value, name, row) for row, value in enumerate(array.tolist())]
+        code, distinct = pd.factorize(np.array(words, object))
+        distinct = np.array([_normalized(word) for word in distinct], str)
+    except ValueError as error:
+        raise InputError(f"{name}: a label is no text, or holds NUL: {error}") from error
+    return np.where(np.ma.getmask(values), UNKNOWN, distinct[code]) if n else distinct
 
 
 def one_each(values, n: int, name: str, of: str) -> np.ndarray:
     """Return a flat array with one entry for each image or pair."""
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{name} must be a flat list with one label per {of}: {error}") from None
-    is_scalar = array.ndim == 0
-    remedy = f" of {type(values).__name__}; make it a list" if is_scalar else "; flatten it first"
+    array = np.asarray(values)
     words = f"{name} must have one dimension with one label per {of}, got shape {array.shape}"
-    require(array.ndim == 1, words + remedy)
+    require(array.ndim == 1, f"{words}; make it a flat list")
     words = f"lengths differ: {name} has {len(array)} labels, but there are {n} {of}s"
     require(len(array) == n, f"{words}; give one label per {of}")
     return array
@@ -101,13 +98,8 @@ def one_each(values, n: int, name: str, of: str) -> np.ndarray:
 def _word(value, name: str, row: int) -> str:
     """Return one label as text; blank where missing."""
     if isinstance(value, bytes):
-        try:
-            value = value.decode("utf-8")
-        except UnicodeDecodeError:
-            words = f"{name}, row {row}: {value!r} is not UTF-8 text; decode it before use"
-            raise InputError(words) from None
+        return value.decode("utf-8")
     if isinstance(value, str):
-        require("\0" not in value, f"{name}, row {row}: {value!r} has a NUL, which is no text")
         return value
     require(np.ndim(value) == 0, f"{name}, row {row}: expected one label, got {value!r}")
     if pd.isna(value):
@@ -116,20 +108,13 @@ def _word(value, name: str, row: int) -> str:
     return str(int(value)) if whole else str(value)
 
 
-def _normalized(text: np.ndarray, name: str) -> np.ndarray:
+def _normalized(word: str) -> str:
     """Return stripped text with one code for each letter; refuse what is no text."""
-    codes = text.view(np.uint32).reshape(len(text), text.itemsize // 4)
-    is_surrogate = (codes >= FIRST_SURROGATE) & (codes <= LAST_SURROGATE)
-    is_wrong = is_surrogate | (codes > sys.maxunicode)
-    is_wrong[:, :-1] |= (codes[:, :-1] == 0) & (codes[:, 1:] != 0)  # NUL, but for the end of a text
-    rows = np.flatnonzero(is_wrong.any(axis=1))
-    words = f"{name}, row {rows[:1]}: a label has a NUL or half a character, which is no text"
-    require(len(rows) == 0, words)
-    text = np.strings.strip(text)
-    if codes.max(initial=0) < FIRST_COMBINING:
-        return text
-    words, code = np.unique(text, return_inverse=True)
-    return np.array([normalize("NFC", word) for word in words.tolist()], str)[code]
+    word.encode()  # which half a character (a surrogate) has not
+    if "\0" in word:
+        raise ValueError(repr(word))
+    text = normalize("NFC", word.strip())
+    return UNKNOWN if text in MISSING_WORDS else text
 
 
 def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
@@ -147,8 +132,7 @@ def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
     again = names[pd.Series(names).duplicated()]
     rows = np.flatnonzero(np.isin(names, again[:1]))
     words = f"{name} names must be distinct: {listed(again[:1])} stands in rows {_rows(rows)}"
-    remedy = f"give each image its own, or leave {name}= out"
-    require(len(again) == 0, f"{words} ({len(again)} name(s) too many in all); {remedy}")
+    require(len(again) == 0, f"{words}; give each image its own, or leave {name}= out")
     return names
 
 
@@ -158,13 +142,8 @@ def _rows(rows: np.ndarray) -> str:
 
 def model_names(model, n_models: int) -> np.ndarray:
     """Return names of encoders: distinct, and as many as there are."""
-    words = f"model must be a list with one name per encoder, got {model!r}"
-    require(not isinstance(model, str), words)
-    names = np.array([str(name) for name in model], str)
-    words = f"lengths differ: {len(names)} model names for {n_models} models"
-    require(len(names) == n_models, words)
-    is_distinct = len(set(names.tolist())) == n_models and "" not in names
-    require(is_distinct, f"model names must be distinct, got {listed(names)}")
+    names = complete_labels(model, n_models, MODEL, MODEL)
+    require(len(set(names.tolist())) == n_models, f"model names must be distinct: {listed(names)}")
     return names
 
 

@@ -22,19 +22,13 @@ from frkit.data.dataset import collected
 from frkit.data.files import beside, file_kind, named, not_read, reading
 from frkit.data.joins import identities_from, is_pattern, joined
 from frkit.data.labels import clean_labels, resolve_varying
-from frkit.data.tables import open_text, read_table
+from frkit.data.tables import EMBEDDING_NAMES, open_text, read_table
 
-EMBEDDING_NAMES = (
-    "embeddings", "emb", "embs", "features", "feats", "feat", "vectors", "templates", "x"
-)  # fmt: skip
 IDENTITY_NAMES = (
-    "identities", "subject", "subjects", "subject_id", "person", "person_id", "label", "labels",
-    "name", "names", "id", "ids", "class", "target", "targets", "y",
-)  # fmt: skip
-IMAGE_NAMES = (
-    "images", "image_name", "image_names", "image_id", "filename", "filenames", "file", "path",
-    "paths",
-)  # fmt: skip
+    "identities subject subjects subject_id person person_id label labels name names id ids class "
+    "target targets y"
+).split()
+IMAGE_NAMES = "images image_name image_names image_id filename filenames file path paths".split()
 ARGUMENTS = ("embedding", IDENTITY, IMAGE, MODEL, "varying")  # of `faces`, so no attributes
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt")
 TABLES = ("text", "parquet")
@@ -104,45 +98,24 @@ def open_faces(
     ['anna', 'anna', 'bo']
     """
     path = require_path("path", path)
-    for name, value in (("identity", identity), ("image", image)):
-        is_name = value is None or isinstance(value, str)
-        require(is_name, f"{name} must be the name of a column, got {value!r}")
-    one_name = embedding is None or isinstance(embedding, str)
-    is_list = isinstance(embedding, (list, tuple)) and all(isinstance(n, str) for n in embedding)
-    words = f"embedding must be the name of a column, or a list of such, got {embedding!r}"
-    require(one_name or is_list, words)
     with named(path):
-        is_table = file_kind(path) in TABLES
-        require(one_name or is_table, "embedding must be one name: this is no table")
+        kind = file_kind(path)
         columns = read_columns(path, embedding)
-        if labels is None and file_kind(path) == "npy":
+        if labels is None and kind == "npy":
             labels = beside(path, LABEL_FILES, "labels", "'path to a table with a header'")
         if labels is not None:
-            with named(labels):
-                more = read_columns(require_path("labels", labels), embedding=False)
-            twice = sorted(set(columns) & set(more))
-            where = f"stand both in the file and in {labels}; leave them in one"
-            require(not twice, f"{listed(twice)} {where}")
-            columns |= more
-        if is_table and "embedding" in columns:  # numbered columns that are one by now
-            embedding = None
-        values = take_column(columns, "embedding", embedding, EMBEDDING_NAMES)
-        require(isinstance(values, np.ndarray | da.Array), "the embedding is no array of numbers")
+            _add_labels(columns, labels)
+        wanted = None if kind in TABLES else embedding
+        values = take_column(columns, "embedding", wanted, EMBEDDING_NAMES)
         model = columns.pop(MODEL, None) if values.ndim == 3 else None
         names = _image_and_identity(columns, image, identity)
-        n_images = len(names[IDENTITY]) if np.ndim(names[IDENTITY]) else 0
-        turned = values.ndim == 2 and values.shape[0] != n_images == values.shape[1]
-        require(
-            not turned,
-            f"embedding {values.shape} has a column, not a row, for each of the images; "
-            "transpose it",
-        )
+        n_images = np.size(names[IDENTITY])
         person = columns.pop(PERSON, None)
         image_attributes = np.atleast_1d(columns.pop("image_attributes", [])).astype(str)
         chosen = _chosen(columns, n_images, attributes)
         if metadata is not None:
-            known = {kind: column for kind, column in names.items() if column is not None}
-            keys = {kind: (clean_labels(column, n_images, kind),) for kind, column in known.items()}
+            given = {what: column for what, column in names.items() if column is not None}
+            keys = {what: (clean_labels(given[what], n_images, what),) for what in given}
             chosen |= {name: side for name, (side,) in joined(metadata, keys, chosen).items()}
         if varying is None or isinstance(varying, Mapping):
             kept = {name: "keep" for name in image_attributes.tolist() if name in chosen}
@@ -155,6 +128,16 @@ def open_faces(
         person = clean_labels(person, n_images, PERSON)
         resolve_varying(person, faces[IDENTITY].values, "error", PERSON)
         return faces.assign_coords({PERSON: (IMAGE, person)})
+
+
+def _add_labels(columns: dict[str, np.ndarray], labels: str | Path) -> None:
+    """Add the columns of a table of labels to those of the embeddings."""
+    with named(labels):
+        more = read_columns(require_path("labels", labels), embedding=False)
+    twice = sorted(set(columns) & set(more))
+    where = f"stand both in the file and in {labels}; leave them in one"
+    require(not twice, f"{listed(twice)} {where}")
+    columns |= more
 
 
 def demo_file(name: str) -> Path:
@@ -182,18 +165,13 @@ def demo_file(name: str) -> Path:
     >>> fk.demo_file("demo_truth.nc").name
     'demo_truth.nc'
     """
-    require(isinstance(name, str), f"name must be the name of a file, got {name!r}")
-    path = shipped(name)
-    remedy = "install frkit from its wheel or a clone"
-    require(path is not None, f"{name} did not come with this installation: {remedy}")
-    return path
-
-
-def shipped(name: str | Path) -> Path | None:
-    """Return a file of the installed package, or of the folder data/ of a checkout."""
     package = Path(__file__).resolve().parent.parent
-    folders = package / "demo", package.parent / "data"
-    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+    # an installed package has its own folder, a checkout data/
+    files = package / "demo" / name, package.parent / "data" / name
+    present = [path for path in files if path.is_file()]
+    remedy = "install frkit from its wheel or a clone"
+    require(len(present) > 0, f"{name} did not come with this installation: {remedy}")
+    return present[0]
 
 
 def demo_faces() -> xr.Dataset:
@@ -265,10 +243,8 @@ def take_column(
         bool(candidates) and candidates[0] in columns,
         f"no {wanted or what}; say {what}='name'; there is {listed(columns, 12)}",
     )
-    require(
-        len(candidates) == 1,
-        f"{listed(candidates)} could all be the {what}; say {what}='name'",
-    )
+    words = f"{listed(candidates)} could all be the {what}; say {what}='name'"
+    require(len(candidates) == 1, words)
     return columns.pop(candidates[0])
 
 
@@ -286,14 +262,11 @@ def _chosen(columns: dict, n_images: int, attributes) -> dict:
     """Return the columns that become attributes: those asked for, or all with one label each."""
     usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
     if attributes is not None:
-        is_list = isinstance(attributes, (list, tuple))
-        require(is_list, f"attributes must be a list of names, got {attributes!r}")
         absent = [name for name in attributes if name not in usable]
         require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
         return {name: usable[name] for name in attributes}
-    others = [name for name in columns if name not in usable]
-    others = [f"{name!r} {np.shape(columns[name])}" for name in others]
+    others = [f"{name!r} {np.shape(columns[name])}" for name in columns if name not in usable]
     not_read(others, "not one label per image; attributes=[...] says which columns to take")
     taken = [name for name in usable if name in ARGUMENTS]
     not_read([repr(name) for name in taken], "another column takes that part")
-    return {name: value for name, value in usable.items() if name not in taken}
+    return {name: usable[name] for name in usable if name not in taken}

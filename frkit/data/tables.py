@@ -15,20 +15,8 @@ from frkit.base import InputError, listed, require
 from frkit.data.files import file_kind, need, opener, reading
 
 MISSING_CELLS = ("", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>")
-EMBEDDING_PREFIXES = (
-    "f",
-    "feat",
-    "feature",
-    "features",
-    "emb",
-    "embedding",
-    "embeddings",
-    "dim",
-    "d",
-    "x",
-    "v",
-    "",
-)
+EMBEDDING_NAMES = "embedding embeddings emb embs features feats feat vectors templates x".split()
+EMBEDDING_PREFIXES = "f feat feature features emb embedding embeddings dim d x v".split()
 
 
 def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
@@ -50,34 +38,45 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
     if file_kind(path) == "text" and embedding is not False:
         header = read_header(path)
         check_header(header)
-        numbers = embedding_columns(header, embedding)
+        numbers = numbered_columns(header, embedding)
         table = read_text(path, numbers=[header.index(name) for name in numbers])
-        of_lists = []
     else:
         table = read_frame(path)
-        of_lists = [name for name in table if np.ndim(table[name].iloc[0]) == 1]
-        is_list = bool(of_lists) and (embedding is None or embedding in of_lists)
-        has_numbers = embedding is not False and not is_list
-        numbers = embedding_columns(list(table), embedding) if has_numbers else []
-    labels = [name for name in table if name not in ("", *numbers, *of_lists)]
-    columns = {name: table[name].to_numpy() for name in labels}
-    for name in of_lists:
-        columns[name] = _stacked(table[name])
+        numbers = [] if embedding is False else embedding_columns(table, embedding)
+    columns = {}
+    for name in table:
+        if name not in ("", *numbers):
+            is_list = np.ndim(table[name].iloc[0]) == 1
+            columns[name] = stacked_lists(table[name]) if is_list else table[name].to_numpy()
     if numbers:
-        parts = [to_numbers(table[name], blank=False) for name in numbers]
-        columns["embedding"] = np.column_stack(parts)
+        columns["embedding"] = stacked_numbers(table, numbers)
     return columns
 
 
-def _stacked(lists: pd.Series) -> np.ndarray:
+def embedding_columns(table: pd.DataFrame, embedding=None) -> list[str]:
+    """Return the column of lists of numbers, or the numbered columns, of an embedding."""
+    of_lists = [name for name in table if np.ndim(table[name].iloc[0]) == 1]
+    usual = [name for name in of_lists if name.lower() in EMBEDDING_NAMES]
+    if embedding is None and len(usual) == 1:
+        return usual
+    if embedding in of_lists:
+        return [embedding]
+    return numbered_columns(list(table), embedding)
+
+
+def stacked_numbers(table: pd.DataFrame, columns: list[str]) -> np.ndarray:
+    """Return an embedding from one column of lists, or from several columns of numbers."""
+    if np.ndim(table[columns[0]].iloc[0]) == 1:
+        return stacked_lists(table[columns[0]])
+    return np.column_stack([to_numbers(table[name], blank=False) for name in columns])
+
+
+def stacked_lists(lists: pd.Series) -> np.ndarray:
     """Return a column of lists as an array with a row for each."""
     lengths = lists.map(np.size)
     others = lengths.index[lengths != lengths.iloc[0]]
-    require(
-        len(others) == 0,
-        f"the rows of {lists.name!r} differ in length: row 1 has {lengths.iloc[0]} numbers, "
-        f"row {listed(others[:1])} not",
-    )
+    words = f"the rows of {lists.name!r} differ in length: {lengths.iloc[0]} in the first"
+    require(len(others) == 0, f"{words}, row {listed(others[:1])} not")
     return np.stack(lists.tolist())
 
 
@@ -232,7 +231,7 @@ def _read_csv(
     return table
 
 
-def embedding_columns(header: list[str], embedding=None) -> list[str]:
+def numbered_columns(header: list[str], embedding=None) -> list[str]:
     """Return the names of the embedding's columns, in the order of their numbers."""
     if embedding is not None and not isinstance(embedding, str):
         absent = [name for name in embedding if name not in header]
@@ -242,28 +241,29 @@ def embedding_columns(header: list[str], embedding=None) -> list[str]:
     for name in header:
         if match := re.fullmatch(r"(.*?)(\d+)", name):
             columns_of.setdefault(_bare(match[1]), {})[int(match[2])] = name
-    wanted = EMBEDDING_PREFIXES if embedding is None else (_bare(embedding),)
-    prefixes = [prefix for prefix in wanted if prefix in columns_of]
+    # without a prefix: columns called 0, 1, ...
+    wanted = [*EMBEDDING_PREFIXES, ""] if embedding is None else [_bare(embedding)]
+    sets = {prefix: columns_of[prefix] for prefix in wanted if prefix in columns_of}
     example = embedding or "f"
     require(
-        len(prefixes) > 0,
-        f"no numbered columns such as {example}0, {example}1, ... for the embedding; say "
-        f"embedding='prefix' or embedding=[names]; the columns are {listed(header, 12)}",
+        len(sets) > 0,
+        f"no numbered columns such as {example}0, {example}1, ... for the embedding; name their "
+        f"prefix, or all of them; the columns are {listed(header, 12)}",
     )
-    choices = [f"{prefix!r} ({len(columns_of[prefix])} columns)" for prefix in prefixes]
+    choices = [f"{prefix!r} ({len(columns)} columns)" for prefix, columns in sets.items()]
     require(
-        len(prefixes) == 1,
-        f"several sets of numbered columns: {', '.join(choices)}; say embedding='prefix'",
+        len(sets) == 1,
+        f"several sets of numbered columns: {', '.join(choices)}; name the prefix of one",
     )
-    numbered = columns_of[prefixes[0]]
-    numbers = sorted(numbered)
-    gaps = sorted(set(range(min(1, numbers[0]), numbers[-1])) - set(numbers))
+    numbered = sets.popitem()[1]
+    first, last = min(numbered), max(numbered)
+    gaps = [number for number in range(min(1, first), last) if number not in numbered]
     require(
         not gaps,
         "the embedding's columns must be numbered without gaps from 0 or 1, but "
-        f"{listed(gaps)} is absent; name the columns with embedding=[...]",
+        f"{listed(gaps)} is absent; or name them all",
     )
-    return [numbered[number] for number in numbers]
+    return [numbered[number] for number in sorted(numbered)]
 
 
 def _bare(prefix: str) -> str:
@@ -280,11 +280,8 @@ def to_numbers(column: pd.Series, blank: bool = True) -> np.ndarray:
     if bad.any():
         row = np.argmax(bad)
         cell = "" if pd.isna(column.iloc[row]) else str(column.iloc[row])
-        remedy = ": write it with a point" if re.fullmatch(r"[-+]?\d+,\d+", cell) else ""
-        raise InputError(
-            f"line {column.index[row]}, column {column.name!r}: {cell!r} is not a finite "
-            f"number{remedy}"
-        )
+        where = f"line {column.index[row]}, column {column.name!r}"
+        raise InputError(f"{where}: {cell!r} is not a finite number")
     return values
 
 
