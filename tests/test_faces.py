@@ -62,7 +62,7 @@ ZERO_ROW = np.where(np.arange(5)[:, None] == 2, 0, embedding())
 BAD_EMBEDDINGS = {
     "nan": (spoiled(3, 1, np.nan), {}, "row 3, column 1: nan"),
     "infinite": (spoiled(0, 2, -np.inf), {}, "row 0, column 2: -inf"),
-    "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: 1e.39, too large for float32"),
+    "overflow": (spoiled(1, 0, 1e39), {}, "row 1, column 0: 1e.39 is not finite in float32"),
     "zero vector": (ZERO_ROW, {}, "row 2 is a zero vector"),
     "huge norm": (spoiled(1, 0, 1e25), {}, "row 1 has norm 1e.25"),
     "flat": (embedding().ravel(), {}, r"shape \(15,\) without model names"),

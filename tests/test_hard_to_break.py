@@ -275,21 +275,3 @@ def test_a_symmetric_square_counts_each_pair_once(tmp_path):
 
 
 # --- what belongs together ---
-
-
-@pytest.mark.parametrize("function", [fk.band, fk.fair_floor, fk.uncertainty])
-def test_groups_that_are_missing_are_asked_for(function):
-    """Where the groups were missing, the message asked for replicates."""
-    with pytest.raises(fk.InputError, match="holds no 'frr_group': evaluate with by="):
-        function(fk.evaluate(SCORES, **LEVELS), "frr_max_min")
-
-
-def test_a_map_that_decreases_is_refused():
-    with pytest.raises(fk.InputError, match="decreases"):
-        fk.fairness_indices(SCORES, by="gender", score_map=lambda s: (1 - s) / 2)
-    table = fk.pairs([0.1, 0.4, 0.9], [True, False, True])
-    with pytest.raises(fk.InputError, match="decreases"):
-        fk.indices.unit_scores(table, lambda s: 1 - s)
-    assert fk.indices.unit_scores(table, lambda s: s**2).values.tolist() == pytest.approx(
-        [0.01, 0.16, 0.81]
-    )

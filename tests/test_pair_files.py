@@ -83,10 +83,7 @@ def test_rfw_protocols_of_two_races(tmp_path):
     pairs = fk.open_pairs(tmp_path, format="rfw", scores=np.arange(1200))
     assert pairs.genuine.values.reshape(2, 2, 300).any(2).tolist() == [[True, False], [True, False]]
     assert pairs.probe_ethnicity.values[[0, -1]].tolist() == ["African", "Asian"]
-    assert (
-        sides(pairs)[0][300] == "African/m.0_0002.jpg"
-        and sides(pairs)[1][300] == "African/m.1_0001.jpg"
-    )
+    assert [side[300] for side in sides(pairs)] == ["African/m.0_0002.jpg", "African/m.1_0001.jpg"]
     assert sides(pairs, "_identity")[1][900] == "m.1"
     lone = fk.open_pairs(tmp_path / "Asian_pairs.txt", format="rfw", scores=np.arange(600))
     assert set(lone.reference_ethnicity.values) == {"Asian"}
@@ -115,9 +112,8 @@ def test_bfw(tmp_path, name):
     assert pairs.model.values.tolist() == ["vgg16", "resnet50", "sphereface"]
     np.testing.assert_array_equal(pairs.score, [[0.8, 0.1], [0.9, np.nan], [0.7, 0.2]])
     assert sides(pairs) == [["x/0/a.jpg", "x/0/a.jpg"], ["x/0/b.jpg", "y/1/c.jpg"]]
-    assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]] and sides(pairs, "_ethnicity")[
-        1
-    ] == ["A", "W"]
+    assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]]
+    assert sides(pairs, "_ethnicity")[1] == ["A", "W"]
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
     assert fk.open_pairs(path, format="bfw", columns=["vgg16"]).model.values.tolist() == ["vgg16"]
 
@@ -127,23 +123,18 @@ def test_bfw(tmp_path, name):
 )
 def test_bob_columns(tmp_path, format, text, model):
     pairs = fk.open_pairs(put(tmp_path, "scores-dev.gz", text), format=format)
-    assert pairs.genuine.values.tolist() == [True, False] and pairs.score.values.tolist() == [
-        0.9,
-        -0.3,
-    ]
+    assert pairs.genuine.values.tolist() == [True, False]
+    assert pairs.score.values.tolist() == [0.9, -0.3]
     assert sides(pairs) == [["img1", "img2"], [model, model]]
     assert sides(pairs, "_identity") == [["k", "m"], ["k", "k"]]
 
 
 def test_bob_csv(tmp_path):
     pairs = fk.open_pairs(put(tmp_path, "scores.csv", BOB_CSV), format="bob-csv")
-    assert (
-        pairs.probe_age.values.tolist() == ["30", "unknown"] and "reference_age" not in pairs.coords
-    )
-    assert pairs.genuine.values.tolist() == [True, False] and sides(pairs, "_race")[0] == [
-        "Asian",
-        "White",
-    ]
+    assert pairs.probe_age.values.tolist() == ["30", "unknown"]
+    assert "reference_age" not in pairs.coords
+    assert pairs.genuine.values.tolist() == [True, False]
+    assert sides(pairs, "_race")[0] == ["Asian", "White"]
     assert sides(pairs) == [["p1", "p2"], ["model r1", "model r1"]]
 
 
@@ -163,14 +154,11 @@ def test_trials(tmp_path, format, in_order):
     pairs = fk.open_pairs(
         put(tmp_path, "trials", text), format=format, scores=scores, metadata=meta
     )
-    assert pairs.score.values.tolist() == [0.7, 0.2] and pairs.genuine.values.tolist() == [
-        True,
-        False,
-    ]
+    assert pairs.score.values.tolist() == [0.7, 0.2]
+    assert pairs.genuine.values.tolist() == [True, False]
     assert sides(pairs, "_identity") == [["id1", "id2"], ["id1", "id1"]]
-    assert sides(pairs, "_gender") == [["m", "f"], ["m", "m"]] and sides(pairs, "_nationality")[
-        0
-    ] == ["UK", "USA"]
+    assert sides(pairs, "_gender") == [["m", "f"], ["m", "m"]]
+    assert sides(pairs, "_nationality")[0] == ["UK", "USA"]
     both = {"A": scores, "B": scores}
     assert fk.open_pairs(tmp_path / "trials", format=format, scores=both).score.shape == (2, 2)
 
@@ -196,9 +184,8 @@ def test_columns(tmp_path):
     columns |= dict(reference_identity="m", race="race", both=("k", "m"))
     pairs = fk.open_pairs(path, format="columns", columns=columns)
     assert pairs.score.sel(model="C").values.tolist() == [0.9, 0.1]
-    assert sides(pairs, "_race") == [["Asian", "Asian"], ["Asian", "White"]] and sides(
-        pairs, "_both"
-    )[1] == ["1", "2"]
+    assert sides(pairs, "_race") == [["Asian", "Asian"], ["Asian", "White"]]
+    assert sides(pairs, "_both")[1] == ["1", "2"]
     some = fk.open_pairs(
         path, format="columns", columns=dict(score=["sim"], genuine="same"), missing=9
     )
@@ -220,11 +207,8 @@ def test_columns_may_have_the_names_of_arguments(tmp_path):
 def test_vectors(tmp_path):
     genuine, impostor = put(tmp_path, "g.txt", "0.9\n0.8\n"), put(tmp_path, "i.txt.gz", "0.1\n")
     pairs = fk.open_pairs((genuine, impostor), format="vectors")
-    assert pairs.score.values.tolist() == [0.9, 0.8, 0.1] and pairs.genuine.values.tolist() == [
-        True,
-        True,
-        False,
-    ]
+    assert pairs.score.values.tolist() == [0.9, 0.8, 0.1]
+    assert pairs.genuine.values.tolist() == [True, True, False]
     assert set(pairs.coords) == {"genuine"}
 
 
@@ -234,7 +218,7 @@ def test_several_files_are_models_of_the_same_pairs(tmp_path):
     pairs = fk.open_data(paths)
     assert pairs.model.values.tolist() == ["A", "B"]
     assert pairs.score.values.tolist() == [[0.9, 0.1], [0.8, 0.1]]
-    with pytest.raises(fk.InputError, match="models 'A' and 'C' must hold the same"):
+    with pytest.raises(fk.InputError, match="models must hold the same comparisons"):
         fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))])
 
 
@@ -247,40 +231,28 @@ BAD = {
     "lfw, fields": ("lfw", LFW.replace("1\t3", "1"), {}, "line 3 has too few fields"),
     "lfw, number": ("lfw", LFW.replace("1\t3", "x\t3"), {}, "line 3: 'x' is no image number"),
     "lfw, order": ("lfw", LFW.replace("1\tbo\t2", "1\t2"), {}, "half .* genuine .* but 3 of 4"),
-    "lfw, same": ("lfw", LFW.replace("1\tbo", "1\tann"), {"scores": FOUR}, "genuine contradicts the identities"),
-    "lfw, long": ("lfw", LFW + "a b c d e\n", {}, "line 6 has 5 cells; a line is"),
-    "lfw, empty": ("lfw", "", {}, "the file is empty"),
+    "lfw, same": ("lfw", LFW.replace("1\tbo", "1\tann"), {"scores": FOUR}, "contradicts the ident"),
     "lfw, no scores": ("lfw", LFW, {"scores": None}, "give scores="),
     "lfw, few scores": ("lfw", LFW, {"scores": "1\n2\n"}, "holds 2 scores, but .* 4 pairs"),
     "lfw, score": ("lfw", LFW, {"scores": "1\n\nx\n2\n"}, "line 3, column 'score': 'x'"),
-    "lfw, endless": ("lfw", LFW, {"scores": "1\ninf\n2\n"}, "line 2, column 'score': 'inf'"),
-    "lfw, two scores": ("lfw", LFW, {"scores": "1\n1 2\n"}, "line 2 has 2 cells; a line is"),
-    "rfw, fields": ("rfw", rfw_text().replace("m.7\t1\t2", "m.7\t1"), {}, "line 8 has 2 cells"),
     "bob4, fields": ("bob4", BOB4 + "k m img3\n", {}, "line 3 has 3 cells; a line is: claimed_id"),
     "bob4, blank": ("bob4", BOB4 + "\n\nk m i high\n", {}, "line 5, column 'score': 'high'"),
-    "bob5, fields": ("bob5", BOB5 + "k m img3 0.4\n", {}, "line 3 has 4 cells; a line is"),
     "vox, label": ("voxceleb", VOX + "2 a/1 b/1\n", {}, "line 3, label: '2' does not say"),
-    "vox, people": ("voxceleb", VOX + "1 i/1 j/2\n", {}, "genuine contradicts the ident.*2, 'j', 'i'"),
-    "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "line 2 of the trials has no score"),
-    "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, "cannot be read: Merge keys are not unique"),
-    "kaldi, width": ("kaldi", KALDI, {"scores": "a b 1\na 2\n"}, "line 2, column 'score': '' is not"),
+    "vox, people": ("voxceleb", VOX + "1 i/1 j/2\n", {}, "contradicts the ident.*2, 'j', 'i'"),
+    "kaldi, none": ("kaldi", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "line 2 of the trials has"),
+    "kaldi, twice": ("kaldi", KALDI, {"scores": "a b 1\na b 2\n"}, "Merge keys are not unique"),
+    "kaldi, width": ("kaldi", KALDI, {"scores": "a b 1\na 2\n"}, "line 2, column 'score': ''"),
     "kaldi, word": ("kaldi", KALDI, {"scores": "a b 1\na c x\n"}, "line 2, column 'score': 'x'"),
-    "ijbc, both": ("ijbc", IJBC + "1 3 0\n", {}, "genuine contradicts the identities"),
     "rfw table, columns": ("rfw-csv", "img_1,dist\na,1\n", {}, "no column 'img_2'"),
-    "rfw table, cells": ("rfw-csv", RFW_TABLE + "a,b\n", {}, "line 6 has 2 cells"),
     "rfw table, name": ("rfw-csv", RFW_TABLE.replace("b_1.jpg,a,b", ",a,b"), {}, "line 3: img_2"),
     "rfw table, scores": ("rfw-csv", RFW_TABLE, {"scores": FOUR}, "leave scores= out"),
     "bfw, no scores": ("bfw", "p1,p2,label,id1,id2\na,b,1,k,k\n", {}, "give at least one model's"),
-    "bfw, score": ("bfw", BFW.replace("0.2\n", "x\n"), {}, "line 3, column 'sphereface': 'x'"),
     "bob-csv, subject": ("bob-csv", "probe_key,score\na,1\n", {}, "'probe_subject_id'"),
     "bob-csv, id": ("bob-csv", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3: probe_subject_id is"),
     "columns, none": ("columns", "s,g\n1,1\n", {}, "needs columns="),
     "columns, absent": ("columns", "a,g\n1,1\n", MAPPED, "no column 's'; the columns are"),
     "columns, label": ("columns", "s,g\n1,1\n\n2,?\n", MAPPED, "line 4, g: '.' does not say"),
     "columns, blank": ("columns", "s,g\n1,1\n2,\n", MAPPED, "line 3, g: 'nan' does not say"),
-    "columns, NA": ("columns", "s,g\n1,1\n2,NA\n", MAPPED, "line 3, g: 'nan' does not say"),
-    "columns, twice": ("columns", "s,s\n1,1\n", MAPPED, "'s' stand twice"),
-    "columns, no row": ("columns", "s,g\n", MAPPED, "there is a header but no row"),
     "vectors, one": ("vectors", "0.1\n", {}, "two files are needed"),
 }  # fmt: skip
 NAMES = {"rfw": "Asian_pairs.txt"} | dict.fromkeys(
@@ -319,25 +291,6 @@ def test_unknown_formats_and_options(tmp_path):
         fk.open_pairs("x", format="bob4", scores="y", columns="z")
     with pytest.raises(fk.InputError, match="no <Race>_pairs.txt in this folder"):
         fk.open_pairs(tmp_path, format="rfw")
-
-
-def test_pickles_bad_archives_and_other_encodings(tmp_path):
-    np.save(tmp_path / "s.npy", np.array([{}]), allow_pickle=True)
-    lfw = put(tmp_path, "pairs.txt", LFW)
-    with pytest.raises(fk.InputError, match="unpickling"):
-        fk.open_pairs(lfw, format="lfw", scores=tmp_path / "s.npy")
-    (tmp_path / "bad.gz").write_bytes(b"no archive")
-    with pytest.raises(fk.InputError, match="bad.gz: the table cannot be read: Not a gzipped file"):
-        fk.open_pairs(tmp_path / "bad.gz", format="bob4")
-    (tmp_path / "latin").write_bytes("k k é 0.5\n".encode("latin-1"))
-    with pytest.raises(fk.InputError, match="not UTF-8"):
-        fk.open_pairs(tmp_path / "latin", format="bob4")
-    (tmp_path / "t.pkl").write_bytes(b"")
-    with pytest.raises(fk.InputError, match="unpickling"):
-        fk.open_pairs(tmp_path / "t.pkl", format="columns", columns={"score": "s"})
-    (tmp_path / "bad.parquet").write_bytes(b"no table")
-    with pytest.raises(fk.InputError, match="the Parquet table cannot be read"):
-        fk.open_pairs(tmp_path / "bad.parquet", format="columns", columns={"score": "s"})
 
 
 def test_metadata_is_checked(tmp_path):

@@ -51,7 +51,10 @@ BAD = {
     "shape": (dict(score=[[1.0, 2]], genuine=[1, 0]), r"shape \(1, 2\) without model names"),
     "infinite": (TWO | dict(score=[0.5, np.inf]), r"1 score.s. are infinite, first of pair \[1\]"),
     "all missing": (TWO | dict(score=[-1, -1], missing=-1), "every score is missing"),
-    "models": (TWO | dict(score=[[1, 2]], model=["A", "B"]), "model has 2 labels, but there are 1 models"),
+    "models": (
+        TWO | dict(score=[[1, 2]], model=["A", "B"]),
+        "model has 2 labels, but there are 1 models",
+    ),
     "model twice": (dict(score={"A": [1]}, genuine=[1], model=["A"]), "leave model= out"),
     "no model": (dict(score={}, genuine=[1]), "empty mapping"),
     "uneven": (dict(score={"A": [1], "B": [1, 2]}, genuine=[1]), r"have \[1, 2\] scores"),

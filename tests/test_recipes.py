@@ -3,14 +3,12 @@
 import ast
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import local
 import pytest
-import run_notebooks
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,46 +57,6 @@ def test_binder_recipe_agrees_with_the_rest():
         assert os.access(ROOT / program, os.X_OK), f"{program} is not executable"
 
 
-def run_python(arguments, **more):
-    environment = (
-        os.environ
-        | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "error"}
-        | more
-    )
-    answer = subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert answer.returncode == 0, answer.stderr
-    return answer.stdout
-
-
-def test_readme_example_prints_what_stands_there():
-    example = run_notebooks.readme_example()
-    assert len(example.splitlines()) <= 12
-    [output] = re.findall(
-        r"^```text\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
-    )
-    printed, kind = run_python(["-c", example + "\nprint(type(ax))"]).rsplit("\n", 2)[:2]
-    assert [line.rstrip() for line in printed.splitlines()] == [
-        line.rstrip() for line in output.splitlines()
-    ]
-    assert "Axes" in kind
-
-
-def test_readme_commands_are_understood():
-    from frkit.__main__ import parser
-
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^frkit ((?:demo|report).*)$", text, re.MULTILINE)
-    assert [parser().parse_args(line.split()).command for line in lines] == ["demo", "report"]
-    for verb in re.findall(r"^python3 binder/local.py +(\w+) +#", text, re.MULTILINE):
-        assert f"local.py {verb}" in local.__doc__
-
-
-def test_changelog_knows_this_version():
-    assert f"## {version()}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
 def test_the_lock_has_every_requirement_in_a_version_that_will_do():
     requirements = pytest.importorskip("packaging.requirements")
     assert requirement_lines(ROOT / "binder/requirements.txt")[1:] == ["-c lock.txt"]
@@ -115,36 +73,6 @@ def test_conda_installs_what_pip_does():
         "pip": ["-r requirements.txt"]
     }
     assert "python=3.11" in recipe["dependencies"]
-
-
-@pytest.mark.slow
-def test_the_reference_has_every_public_name(tmp_path):
-    """Made as `local.py docs` makes it, into a folder that is thrown away."""
-    pytest.importorskip("pdoc")
-    answer = run_python(
-        ["-W", "ignore", "-m", "pdoc", "--docformat", "numpy", "frkit", "-o", str(tmp_path)]
-    )
-    page = (tmp_path / "frkit.html").read_text(encoding="utf-8")
-    import frkit as fk
-
-    rooms = [name for name in fk.__all__ if (ROOT / "frkit" / name).is_dir()]
-    shown = set(re.findall(r'<section id="(\w+)"', page))
-    assert set(fk.__all__) - set(rooms) <= shown, answer
-    assert all((tmp_path / f"frkit/{room}.html").exists() for room in rooms)
-    for heading in ("Parameters", "Returns", "Raises", "Examples"):  # numpydoc's, read as such
-        assert len(re.findall(rf"<h\d[^>]*>{heading}</h\d>", page)) > 20, heading
-
-
-def test_readme_lists_every_notebook():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"\]\((notebooks/\w+\.ipynb)\)", text))
-    assert listed == {f"notebooks/{path.name}" for path in run_notebooks.paths()}
-
-
-def test_readme_links_lead_somewhere():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    targets = [target for target in re.findall(r"\]\(([^)#]+)", text) if "://" not in target]
-    assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
 def test_set_up_needs_the_standard_library_only():

@@ -67,7 +67,7 @@ def read_mat(path: Path) -> dict[str, np.ndarray]:
     return {name: column for name, column in columns.items() if column is not None}
 
 
-def _plain(variable) -> np.ndarray | None:
+def _plain(variable):
     """Return a column of real numbers or text; None for what is neither."""
     if isinstance(variable, np.ndarray) and variable.dtype == object:
         variable = variable.ravel().tolist()
@@ -116,7 +116,7 @@ def read_zarr(path: Path) -> dict[str, np.ndarray]:
         return _columns(labels.assign(embedding=embedding.chunk({IMAGE: rows, FEATURE: -1})))
 
 
-def _check_zarr_array(name: str, array) -> None:
+def _check_zarr_array(name, array):
     """Refuse what only pickle can decode, and chunks that are lost, which Zarr would fill."""
     fields = ("filters", "compressor", "codecs")
     codecs = [getattr(array.metadata, field, None) for field in fields]
@@ -129,7 +129,7 @@ def _check_zarr_array(name: str, array) -> None:
     )
 
 
-def _columns(stored: xr.Dataset) -> dict[str, np.ndarray]:
+def _columns(stored):
     """Return the variables of a faces Dataset; `image_attributes` lists those marked "keep"."""
     labels = [name for name in stored.variables if stored[name].dims in ((IMAGE,), (MODEL,))]
     columns = {str(name): stored[name].values for name in labels}

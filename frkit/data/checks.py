@@ -17,11 +17,11 @@ def checked_embedding(embedding, model, copy: bool = True) -> np.ndarray | da.Ar
     original = embedding if is_lazy else real_numbers("embedding", embedding)
     require(original.dtype.kind in "fiub", f"embedding must be numbers, got {original.dtype}")
     n_dims, how = (2, "without") if model is None else (3, "with")
-    require(
-        original.ndim == n_dims,
-        "embedding must have shape (images, features), or (models, images, features) together "
-        f"with model= names, got shape {original.shape} {how} model names",
+    shapes = (
+        "embedding must have shape (images, features), or (models, images, features) and model="
     )
+    words = f"{shapes}, got shape {original.shape} {how} model names"
+    require(original.ndim == n_dims, words)
     words = f"embedding is empty: shape {original.shape}; give images and features"
     require(original.size > 0, words)
     if is_lazy:
@@ -54,24 +54,22 @@ def check_finite(values: np.ndarray | da.Array, original: np.ndarray | da.Array,
         _refuse_row(np.flatnonzero(~is_finite), rows, place, original, model)
 
 
-def _refuse_row(bad: np.ndarray, rows: np.ndarray, place: tuple, original, model) -> None:
+def _refuse_row(bad, rows, place, original, model):
     """Say what is wrong with the first of these rows, if there is any."""
     if len(bad) == 0:
         return
     *encoder, start = place
-    index = start + bad[0]
+    row = start + bad[0]
     name = "".join(f", model {str(list(model)[k])!r}" for k in encoder)
     columns = np.flatnonzero(~np.isfinite(rows[bad[0]]))
     if len(columns):
-        value = loaded(original[(*encoder, index, columns[0])])
-        reason = ", too large for float32" if np.isfinite(value) else ""
-        where = f"first at row {index}, column {columns[0]}{name}"
-        words = f"embedding has bad values, {where}: {value!s}{reason}"
-        raise InputError(f"{words}; remove or recompute these images")
+        value = loaded(original[(*encoder, row, columns[0])])
+        where = f"embedding at row {row}, column {columns[0]}{name}: {value!s}"
+        raise InputError(f"{where} is not finite in float32; remove or recompute these images")
     norm = np.linalg.norm(rows[bad[0]].astype(np.float64))
     what = f"has norm {norm:.3g}, whose square float32 cannot hold" if norm else "is a zero vector"
     raise InputError(
-        f"embedding at row {index}{name} {what}; an image without a direction cannot be "
+        f"embedding at row {row}{name} {what}; an image without a direction cannot be "
         "compared: remove or recompute it, or rescale the embedding"
     )
 

@@ -105,7 +105,7 @@ def faces(
     )
 
 
-def _column(frame: pd.DataFrame, labels):
+def _column(frame, labels):
     """Return labels, or the column of this name."""
     if not isinstance(labels, str):
         return labels
@@ -144,7 +144,7 @@ def collected(values, identity, image, model, varying, attributes: dict) -> xr.D
     return xr.Dataset({"embedding": (dims, values)}, coords=coords)
 
 
-def _varying_rules(varying, attributes: dict) -> dict[str, str]:
+def _varying_rules(varying, attributes):
     """Return the rule of each attribute."""
     if isinstance(varying, str):
         require_one_of("varying", varying, VARYING_RULES)
@@ -157,7 +157,7 @@ def _varying_rules(varying, attributes: dict) -> dict[str, str]:
     return dict.fromkeys(attributes, "error") | dict(varying)
 
 
-def _check_people(identity: np.ndarray, when: str) -> None:
+def _check_people(identity, when):
     """Refuse identities of which no pair, or no genuine pair, can be made."""
     people, counts = np.unique(identity, return_counts=True)
     words = f"at least two identities are needed{when}, got {len(people)}: {listed(people)}"
@@ -223,7 +223,7 @@ def stack_models(models: dict[str, xr.Dataset]) -> xr.Dataset:
     return xr.Dataset({"embedding": ((MODEL, IMAGE, FEATURE), stacked)}, coords=coords)
 
 
-def _aligned(name: str, faces: xr.Dataset, first_name: str, first: xr.Dataset) -> xr.Dataset:
+def _aligned(name, faces, first_name, first):
     """Return the images of an encoder in the order of the first, with equal labels."""
     both = f"models {first_name!r} and {name!r}"
     images = first[IMAGE].values

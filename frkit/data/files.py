@@ -67,7 +67,6 @@ def reading(what: str) -> Iterator[None]:
 def file_kind(path: Path) -> str:
     """Tell the format from the name; text of any other name is a table."""
     require(path.exists(), "there is no such file")
-    require(path.is_file() or path.is_dir(), "is neither a file nor a folder; give a file")
     name = path.name.lower()
     require(not name.endswith(PICKLES), f"a {path.suffix} file {PICKLED}")
     endings = [ending for ending in KINDS if name.endswith(ending)]
@@ -78,10 +77,8 @@ def file_kind(path: Path) -> str:
     with reading("the file"), opener(path)(path, "rb") as file:
         beginning = file.read(4096)
     is_text = beginning.strip() and b"\0" not in beginning
-    require(
-        is_text,
-        f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name",
-    )
+    words = f"unknown format; frkit reads {', '.join(KINDS)}, and text of any other name"
+    require(is_text, words)
     return "text"
 
 
@@ -93,14 +90,11 @@ def opener(path: Path) -> Callable:
 def beside(path: Path, endings: tuple[str, ...], what: str, remedy: str) -> Path:
     """Return the only file beside an .npy that has its stem and one of these endings."""
     candidates = [path.with_name(path.stem + ending) for ending in endings]
-    candidates = [candidate for candidate in candidates if candidate.exists()]
-    number = "several" if candidates else "no"
-    require(
-        len(candidates) == 1,
-        f"an .npy needs {what}: {number} {path.stem}{', '.join(endings)} beside it; "
-        f"say labels={remedy}",
-    )
-    return candidates[0]
+    present = [candidate for candidate in candidates if candidate.exists()]
+    number = "several" if present else "no"
+    words = f"an .npy needs {what}: {number} {path.stem}{', '.join(endings)} beside it"
+    require(len(present) == 1, f"{words}; say labels={remedy}")
+    return present[0]
 
 
 def need(module: str, purpose: str, package: str) -> ModuleType:

@@ -93,7 +93,7 @@ def joined(
     return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels}
 
 
-def _best_column(columns: dict[str, np.ndarray], keys: dict) -> tuple[str, str]:
+def _best_column(columns, keys):
     """Return what the rows go by, and the column that contains most of those names."""
     shares = {}
     for kind, sides in keys.items():
@@ -108,7 +108,7 @@ def _best_column(columns: dict[str, np.ndarray], keys: dict) -> tuple[str, str]:
     return best
 
 
-def _attributes(rows: pd.DataFrame, key: str) -> list[str]:
+def _attributes(rows, key):
     """Return the columns with one label for each name in the key; a warning lists the others."""
     names = [name for name in rows if name != key]
     left_out = {

@@ -95,7 +95,7 @@ def one_each(values, n: int, name: str, of: str) -> np.ndarray:
     return array
 
 
-def _word(value, name: str, row: int) -> str:
+def _word(value, name, row):
     """Return one label as text; blank where missing."""
     if isinstance(value, bytes):
         return value.decode("utf-8")
@@ -108,7 +108,7 @@ def _word(value, name: str, row: int) -> str:
     return str(int(value)) if whole else str(value)
 
 
-def _normalized(word: str) -> str:
+def _normalized(word):
     """Return stripped text with one code for each letter; refuse what is no text."""
     word.encode()  # which half a character (a surrogate) has not
     if "\0" in word:
@@ -136,7 +136,7 @@ def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
     return names
 
 
-def _rows(rows: np.ndarray) -> str:
+def _rows(rows):
     return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
 
 
@@ -164,10 +164,10 @@ def attributes_of(by) -> list[str]:
     """Return the names of the attributes, one or several."""
     names = [by] if isinstance(by, str) else by
     is_list = isinstance(names, (list, tuple)) and len(names) > 0
-    require(
-        is_list and all(isinstance(name, str) for name in names),
-        f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}",
+    words = (
+        f"by must be the name of an attribute, or a list of such names to cross them; got {by!r}"
     )
+    require(is_list and all(isinstance(name, str) for name in names), words)
     return list(names)
 
 
@@ -175,15 +175,14 @@ def crossed(labels: list[np.ndarray]) -> np.ndarray:
     """Return one label from several, e.g. "female & Asian"; unknown where any is."""
     if len(labels) == 1:
         return labels[0]
-    flat = labels[0]
-    for attribute in labels:
-        wrong = attribute[np.strings.find(attribute, CROSSED) >= 0]
-        words = f"labels that are crossed must not hold {CROSSED!r}, which stands between them"
-        require(len(wrong) == 0, f"{words}: {listed(wrong)}")
-    for attribute in labels[1:]:
+    texts = np.array(labels)
+    wrong = texts[np.strings.find(texts, CROSSED) >= 0]
+    words = f"labels that are crossed must not hold {CROSSED!r}, which stands between them"
+    require(len(wrong) == 0, f"{words}: {listed(wrong)}")
+    flat = texts[0]
+    for attribute in texts[1:]:
         flat = np.char.add(np.char.add(flat, CROSSED), attribute)
-    unknown = np.any([attribute == UNKNOWN for attribute in labels], axis=0)
-    return np.where(unknown, UNKNOWN, flat)
+    return np.where((texts == UNKNOWN).any(axis=0), UNKNOWN, flat)
 
 
 def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tuple:
@@ -238,9 +237,8 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
         return labels, identity, person
     images = pd.DataFrame({"identity": identity, "label": labels}, dtype=object)
     pairs = images.drop_duplicates()  # the index holds the row of the first image
-    pairs = pairs[
-        pairs.identity.duplicated(keep=False)
-    ]  # of identities within which the label varies
+    # of identities within which the label varies
+    pairs = pairs[pairs.identity.duplicated(keep=False)]
     if pairs.empty:
         return labels, identity, person
     if rule == "error":
@@ -257,15 +255,14 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     if rule == "split":
         return labels, _split(images, pairs), identity if person is None else person
     images["unknown"] = labels == UNKNOWN
-    images["count"] = 0
-    if rule == "most frequent":
-        images["count"] = images.groupby(["identity", "label"]).label.transform("size")
+    sizes = images.groupby(["identity", "label"]).label.transform("size")
+    images["count"] = sizes if rule == "most frequent" else 0
     ranked = images.sort_values(["unknown", "count"], ascending=[True, False], kind="stable")
     label_of = ranked.drop_duplicates("identity").set_index("identity").label
     return images.identity.map(label_of).to_numpy(str), identity, person
 
 
-def _split(images: pd.DataFrame, pairs: pd.DataFrame) -> np.ndarray:
+def _split(images, pairs):
     """Return identities named after their labels, where these vary."""
     split = images.identity + "|" + images.label
     names = images.identity.mask(images.identity.isin(pairs.identity), split)

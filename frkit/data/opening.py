@@ -130,7 +130,7 @@ def open_faces(
         return faces.assign_coords({PERSON: (IMAGE, person)})
 
 
-def _add_labels(columns: dict[str, np.ndarray], labels: str | Path) -> None:
+def _add_labels(columns, labels):
     """Add the columns of a table of labels to those of the embeddings."""
     with named(labels):
         more = read_columns(require_path("labels", labels), embedding=False)
@@ -218,7 +218,7 @@ def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
     return readers[kind](path)
 
 
-def _on_disk(path: Path) -> np.ndarray | da.Array:
+def _on_disk(path):
     """Return the array of an .npy; an embedding stays on disk until it is compared."""
     stored = OnDisk(path)
     if stored.ndim < 2:
@@ -248,7 +248,7 @@ def take_column(
     return columns.pop(candidates[0])
 
 
-def _image_and_identity(columns: dict, image: str | None, identity: str | None) -> dict:
+def _image_and_identity(columns, image, identity):
     """Take the names of images and of people; a pattern reads these from those."""
     if is_pattern(identity):
         images = take_column(columns, IMAGE, image, IMAGE_NAMES)
@@ -258,7 +258,7 @@ def _image_and_identity(columns: dict, image: str | None, identity: str | None) 
     return {IMAGE: images, IDENTITY: people}
 
 
-def _chosen(columns: dict, n_images: int, attributes) -> dict:
+def _chosen(columns, n_images, attributes):
     """Return the columns that become attributes: those asked for, or all with one label each."""
     usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
     if attributes is not None:

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -167,7 +167,7 @@ def read_text(
     return table[~np.array(is_blank)]
 
 
-def _delimiter(path: Path) -> str | None:
+def _delimiter(path):
     """Tell what stands between the cells from the first line; None: blanks."""
     with open_text(path) as file:
         first_line = file.readline()
@@ -185,7 +185,7 @@ def open_text(path: Path) -> TextIO:
     return opener(path)(path, "rt", encoding="utf-8-sig", newline="")
 
 
-def _rows(path: Path, mark: str | None) -> Iterator[tuple[int, list[str]]]:
+def _rows(path, mark):
     """Yield the cells of each line that is not blank, with its number."""
     with open_text(path) as file:
         if mark is None:
@@ -202,9 +202,7 @@ def _rows(path: Path, mark: str | None) -> Iterator[tuple[int, list[str]]]:
                 yield line, cells
 
 
-def _read_csv(
-    path: Path, mark: str | None, names: list[str], lines: list[int], header, numbers
-) -> pd.DataFrame:
+def _read_csv(path, mark, names, lines, header, numbers):
     """Read the rows in these lines as text, and as numbers where all cells are such."""
     places = range(len(names))
     options = {
@@ -217,11 +215,11 @@ def _read_csv(
         "na_values": {place: list(MISSING_CELLS) for place in numbers},
     }
     types = {place: np.float64 if place in numbers else str for place in places}
-    try:
-        with open_text(path) as file:
+    with open_text(path) as file:
+        try:
             table = pd.read_csv(file, dtype=types, **options)
-    except ValueError:  # a cell is no number: `to_numbers` will say which
-        with open_text(path) as file:
+        except ValueError:  # a cell is no number: `to_numbers` will see which
+            file.seek(0)
             table = pd.read_csv(file, dtype=str, **options)
     for place in places:
         if table[place].dtype != np.float64:
@@ -266,7 +264,7 @@ def numbered_columns(header: list[str], embedding=None) -> list[str]:
     return [numbered[number] for number in sorted(numbered)]
 
 
-def _bare(prefix: str) -> str:
+def _bare(prefix):
     return prefix.lower().rstrip("_-. ")
 
 
@@ -285,7 +283,7 @@ def to_numbers(column: pd.Series, blank: bool = True) -> np.ndarray:
     return values
 
 
-def _number(cell) -> float:
+def _number(cell):
     """Return NaN where blank; what is no number counts as infinite, because both are refused."""
     if cell is None or cell is pd.NA or cell != cell:
         return np.nan

@@ -29,22 +29,12 @@ from frkit.data.opening import IDENTITY_NAMES, open_faces
 from frkit.data.tables import read_frame, read_text
 from frkit.scores.matrix_files import open_scores
 from frkit.scores.pair_files import open_pairs
+from frkit.scores.pair_formats import BFW_TABLE, RFW_TABLE
 
-DISTANCES = ("dist", "distance", "l2", "l2_distance", "euclidean")
-SCORES = ("score", "scores", "similarity", "sim", "cosine", "cos", *DISTANCES)
-VERDICTS = (
-    "genuine",
-    "label",
-    "labels",
-    "mated",
-    "match",
-    "same",
-    "is_same",
-    "issame",
-    "target",
-    "y",
-)
-IMAGES = ("", "img", "image", "images", "file", "filename", "path", "name", "template", "p")
+DISTANCES = "dist distance l2 l2_distance euclidean".split()
+SCORES = ["score", "scores", "similarity", "sim", "cosine", "cos", *DISTANCES]
+VERDICTS = "genuine label labels mated match same is_same issame target y".split()
+IMAGES = ["", *"img image images file filename path name template p".split()]
 SIDES = (
     ("probe", "reference"),
     ("probe", "gallery"),
@@ -54,14 +44,16 @@ SIDES = (
     ("1", "2"),
 )
 KNOWN = {  # columns that a table of this format has
-    "rfw": {"img_1", "img_2", "id_1", "id_2", "label", "ethnicity", "dist"},
-    "bfw": {"p1", "p2", "id1", "id2", "att1", "att2", "label"},
+    "rfw": {*RFW_TABLE.values()},
+    "bfw": {*BFW_TABLE.values(), "att1", "att2"},
     "bob-csv": {"probe_subject_id", "bio_ref_subject_id", "score"},
 }
-OF_FACES = ("labels", "embedding", "identity", "image", "attributes", "varying", "metadata")
-OF_MATRIX = ("missing", "distance", "labels", "identity", "metadata", "failed")
-OF_PAIRS = ("scores", "metadata", "columns", "distance", "missing", "identity", "failed")
+OF_FACES = "labels embedding identity image attributes varying metadata".split()
+OF_MATRIX = "missing distance labels identity metadata failed".split()
+OF_PAIRS = "scores metadata columns distance missing identity failed".split()
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".json", ".gz")
+FORMATS = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
+FRACTION = re.compile(r"-?\d*\.\d+(e-?\d+)?")
 PREVIEW = 200  # rows that tell what a column holds
 
 
@@ -149,49 +141,39 @@ def guess(
     id_files = [path.with_name(f"{path.stem}_{PROBE}{end}") for end in (".txt", ".csv", ".npy")]
     if kind == "npy" and any(file.exists() for file in id_files):
         return "matrix", {}
-    formats = "--format lfw, rfw, voxceleb, kaldi, ijbc, bob4 or bob5"
-    words = f"a .txt says not what it holds: name it, {formats}, and the file of its --scores"
+    words = f"a .txt says not what it holds: name it, {FORMATS}, and the file of its --scores"
     require(kind != "lines", words)
     if kind not in ("text", "parquet"):
         return "faces", {}
-    return _guess_of_table(preview(path), score, pattern, formats)
-
-
-def _guess_of_table(
-    table: pd.DataFrame, score: Iterable[str] | None, pattern: bool, formats: str
-) -> tuple[str, dict]:
-    """Return the format of a table by its header."""
-    header = [str(name) for name in table.columns]
-    lower = {name.lower() for name in header}
+    table = preview(path)
+    header = list(table.columns)
     for name, columns in KNOWN.items():
         if columns <= set(header):
             return name, {}
-    has_verdicts = bool(lower & set(VERDICTS)) and bool(side_columns(header))
+    lower = {name.lower() for name in header}
+    has_verdicts = lower & set(VERDICTS) and side_columns(header)
     if score or lower & set(SCORES) or has_verdicts:
         roles = column_roles(table, score, pattern)
         is_distance = any(name.lower() in DISTANCES for name in np.atleast_1d(roles["score"]))
-        return "columns", {"columns": roles} | ({"distance": True} if is_distance else {})
+        return "columns", {"columns": roles, "distance": is_distance}
     if header[0] == "" and not lower & {*IDENTITY_NAMES, IDENTITY}:
         return "matrix", {}
-    is_number = re.compile(r"-?\d*\.\d+(e-?\d+)?")
-    has_header = not any(is_number.fullmatch(name) for name in header)
     require(
-        has_header and len(_numeric(table)) > 0,
+        not any(map(FRACTION.fullmatch, header)) and len(_numbers(table).columns) > 0,
         f"the first line ({listed(header, 4)}) names neither scores nor an embedding: where it is "
-        f"no header, name the file's format, {formats}; else its column, --score",
+        f"no header, name the file's format, {FORMATS}; else its column, --score",
     )
     return "faces", {}
 
 
-def _numeric(table: pd.DataFrame) -> list[str]:
+def _numbers(table):
     """Return the columns most of whose cells are numbers."""
-    is_number = {name: pd.to_numeric(table[name], errors="coerce").notna() for name in table}
-    return [name for name in table if is_number[name].mean() > 0.5]
+    numbers = table.apply(pd.to_numeric, errors="coerce")
+    return numbers.loc[:, numbers.notna().mean() > 0.5]
 
 
-def side_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:
+def side_columns(header: list[str]) -> dict[str, tuple[str, str]]:
     """Return columns that differ in the mark of a side only: {"race": ("race1", "race2")}."""
-    header = [str(name) for name in header]
     pairs = {}
     for first, second in SIDES:
         mark = re.compile(rf"(?<![a-z]){first}(?![a-z])" if first.isalpha() else first)
@@ -199,8 +181,8 @@ def side_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:
             for match in mark.finditer(name.lower()):
                 before, after = name[: match.start()], name[match.end() :]
                 other = before + second + after
-                stem = (before + after).strip("_-. ").lower()
-                if other in header and other != name:
+                if other in header:
+                    stem = (before + after).strip("_-. ").lower()
                     pairs.setdefault(stem, (name, other))
     return pairs
 
@@ -219,23 +201,19 @@ def column_roles(
     pattern : bool
         Whether names of images say who is in them.
     """
-    header = [str(name) for name in table.columns]
+    header = list(table.columns)
     shown = f"the columns are {listed(header, 30)}"
     scores = list(score or [name for name in header if name.lower() in SCORES])
-    absent = [name for name in scores if name not in header]
-    require(not absent, f"there is no column {listed(absent)} of scores; {shown}")
-    sides = side_columns(header)
-    sides = {stem: pair for stem, pair in sides.items() if not set(pair) & set(scores)}
-    roles = _roles_of_sides(sides)
-    used = {column for pair in sides.values() for column in pair} | set(scores)
+    pairs = side_columns([name for name in header if name not in scores])
+    roles = _roles_of_sides(pairs)
+    used = {*scores, *sum(pairs.values(), ())}
     verdicts = [name for name in header if name.lower() in VERDICTS and name not in used]
     if verdicts:
         roles["genuine"] = verdicts[0]
     others = [name for name in header if name and name not in used | set(verdicts)]
-    numeric = _numeric(table[others])
+    numbers = _numbers(table[others])
     if not scores:
-        numbers = table[numeric].apply(pd.to_numeric, errors="coerce")
-        scores = [name for name in numeric if (numbers[name] % 1 > 0).any()]
+        scores = [name for name in numbers if (numbers[name] % 1 > 0).any()]
     words = "no column looks like scores: name them (--score), or the --format of a file without"
     require(scores, f"{words} a header; {shown}")
     has_verdicts = "genuine" in roles or f"{PROBE}_{IDENTITY}" in roles
@@ -245,22 +223,21 @@ def column_roles(
         "0), identities of both sides such as id1 and id2, or names of images that say who it is, "
         f"with --identity '{{name}}_{{number}}.jpg'; {shown}",
     )
-    roles |= {name: name for name in others if name not in numeric}
+    roles |= {name: name for name in others if name not in numbers}
     return {"score": scores[0] if len(scores) == 1 else scores} | roles
 
 
-def _roles_of_sides(sides: dict[str, tuple[str, str]]) -> dict:
+def _roles_of_sides(sides):
     """Return which pairs of columns are identities, images and attributes."""
     roles: dict = {}
     for stem, (first, second) in sides.items():
-        is_image = stem in IMAGES
-        is_identity = stem in (*IDENTITY_NAMES, IDENTITY) and not is_image
-        if is_identity and f"{PROBE}_{IDENTITY}" not in roles:
+        if stem in IMAGES:
+            roles.setdefault(PROBE, first)
+            roles.setdefault(REFERENCE, second)
+        elif stem in (*IDENTITY_NAMES, IDENTITY) and f"{PROBE}_{IDENTITY}" not in roles:
             roles |= {f"{PROBE}_{IDENTITY}": first, f"{REFERENCE}_{IDENTITY}": second}
-        elif not is_image:
+        else:
             roles[stem] = (first, second)
-        elif PROBE not in roles:
-            roles |= {PROBE: first, REFERENCE: second}
     return roles
 
 
@@ -268,26 +245,22 @@ def together(models: Mapping[str, object]) -> xr.Dataset | xr.DataArray:
     """Return the faces or scores of several models of the same images as one."""
     models = dict(models)
     require(len(models) > 0, "there is no model: give at least one")
-    first_name, first = next(iter(models.items()))
     kinds = {kind_of(model) for model in models.values()}
-    if len(models) == 1 and MODEL in first.dims:
-        return first  # whose models have names
+    several = [name for name, model in models.items() if MODEL in model.dims]
+    if len(models) == 1 and several:
+        return models[several[0]]  # whose models have names
     words = f"models must all be of one kind, but there are {' and '.join(sorted(kinds))}"
     require(len(kinds) == 1, words)
     if kinds == {"faces"}:
         return stack_models(models)
-    for name, model in models.items():
-        both = f"models {first_name!r} and {name!r}"
-        has_models = MODEL in model.dims or MODEL in first.dims
-        require(not has_models, f"{both}: one holds several models already")
-        sizes = f"but have {dict(first.sizes)} and {dict(model.sizes)}"
-        require(first.sizes == model.sizes, f"{both} must hold the same comparisons, {sizes}")
-        names = set(first.coords)
-        is_same = names == set(model.coords) and all(first[c].equals(model[c]) for c in names)
-        words = "must hold the same images, identities and attributes, in the same order"
-        require(is_same, f"{both} {words}")
+    require(not several, f"{listed(several)} hold(s) several models already")
     names = xr.Variable(MODEL, list(models))
-    stacked = xr.concat(list(models.values()), names, combine_attrs="override")
+    exact = {"join": "exact", "coords": "minimal", "compat": "equals"}
+    try:
+        stacked = xr.concat([*models.values()], names, combine_attrs="override", **exact)
+    except ValueError as error:
+        words = "models must hold the same comparisons of the same images, identities and"
+        raise InputError(f"{words} attributes, in the same order: {error}") from error
     return stacked.assign_coords({MODEL: names})
 
 
@@ -325,22 +298,17 @@ def converted(data, path: Path) -> None:
             _frame(data).to_csv(path, index=False)
 
 
-def _arrays(faces: xr.Dataset) -> dict[str, np.ndarray]:
+def _arrays(faces):
     """Return embedding and labels; attributes of images are listed."""
-    arrays = {str(name): faces[name].values for name in (*faces.coords, *faces.data_vars)}
-    keep = [str(name) for name in faces.coords if faces[name].attrs.get("varying") == "keep"]
+    arrays = {name: faces[name].values for name in faces.variables}
+    keep = [name for name in faces.coords if faces[name].attrs.get("varying") == "keep"]
     return arrays | ({"image_attributes": np.array(keep)} if keep else {})
 
 
-def _frame(pairs: xr.Dataset) -> pd.DataFrame:
+def _frame(pairs):
     """Return labels and scores, those of distances with their own sign and name."""
-    frame = pd.DataFrame(
-        {
-            str(name): labels.values
-            for name, labels in pairs.coords.items()
-            if labels.dims == (PAIR,)
-        }
-    )
+    labels = {name: pairs[name].values for name in pairs.coords if pairs[name].dims == (PAIR,)}
+    frame = pd.DataFrame(labels)
     is_distance = pairs["score"].attrs.get("distance")
     scores = -pairs["score"] if is_distance else pairs["score"]
     if MODEL in pairs.dims:

@@ -92,7 +92,7 @@ def open_scores(
         return score_matrix(values, *people, missing=missing, **options)
 
 
-def _from_text(path: Path) -> tuple:
+def _from_text(path):
     """Return scores, ids of probes and ids of references."""
     corner, *references = read_header(path)
     words = f"the first cell must be blank (ids as header and first column), got {corner!r}"
@@ -106,7 +106,7 @@ def _from_text(path: Path) -> tuple:
     return np.column_stack(columns), probes.to_numpy(str), references
 
 
-def _from_npy(path: Path, labels) -> tuple:
+def _from_npy(path, labels):
     """Return scores, which stay on disk, ids of probes and ids of references."""
     values = OnDisk(path)
     if labels is None:
@@ -121,7 +121,7 @@ def _from_npy(path: Path, labels) -> tuple:
     return values, *(_ids(Path(side)) for side in labels)
 
 
-def _ids(path: Path) -> np.ndarray:
+def _ids(path):
     with named(path):
         if file_kind(path) == "npy":
             return read_npy(path)

@@ -48,12 +48,12 @@ def mapped(table: pd.DataFrame, columns: Mapping) -> dict:
     return out
 
 
-def _sources(sources) -> list[str]:
+def _sources(sources):
     """Return all columns that a mapping names."""
     return [column for source in sources for _, column in _by_name(source) if column is not None]
 
 
-def _by_name(source) -> list[tuple[str, str]]:
+def _by_name(source):
     """Return name and column; without names of their own columns go by those they have."""
     if isinstance(source, Mapping):
         return list(source.items())
@@ -61,7 +61,7 @@ def _by_name(source) -> list[tuple[str, str]]:
     return [(column, column) for column in columns]
 
 
-def _verdicts(column: pd.Series) -> np.ndarray:
+def _verdicts(column):
     """Return which pairs are genuine; a blank cell says neither, and is refused."""
     text = column.astype(str).str.strip().str.lower().str.removesuffix(".0")
     genuine, impostor = text.isin(GENUINE_WORDS), text.isin(IMPOSTOR_WORDS)

@@ -116,7 +116,7 @@ def open_pairs(
         return out.assign_coords({name: (PAIR, values) for name, values in labels.items()})
 
 
-def _names(arguments: dict) -> dict:
+def _names(arguments):
     """Return what rows of metadata may go by: images and people of both sides."""
     keys = {}
     for kind, sides in ((IMAGE, SIDES), (IDENTITY, IDENTITIES)):
@@ -127,7 +127,7 @@ def _names(arguments: dict) -> dict:
     return keys
 
 
-def _forget_unknown(labels: dict[str, np.ndarray], name: str, unknown: np.ndarray) -> None:
+def _forget_unknown(labels, name, unknown):
     """Make labels that say no group missing, and count the pairs with such."""
     sides = [f"{side}_{name}" for side in SIDES if f"{side}_{name}" in labels]
     unclear = {side: np.isin(labels[side], unknown) for side in sides}

@@ -87,7 +87,7 @@ def read_bob_csv(path) -> dict:
     return _with_models(mapped(table, columns))
 
 
-def _with_models(columns: dict) -> dict:
+def _with_models(columns):
     """Rename bob's references, which are models and no images, whatever their names."""
     names = [f"model {name}" for name in columns[REFERENCE]]
     return columns | {REFERENCE: np.array(names, object)}
@@ -147,7 +147,7 @@ def read_lfw(path, scores=None) -> dict:
     return out | {"score": read_scores(scores, len(body), path)}
 
 
-def _numbered_pairs(body: pd.DataFrame) -> dict:
+def _numbered_pairs(body):
     """Return pairs `name n1 n2`, which are genuine, and as many `nameA n1 nameB n2`."""
     refuse(body.index[body.other.isna()], " has too few fields; a line is: name n1 n2, or four")
     genuine = body.n2.isna()
@@ -181,7 +181,7 @@ def read_rfw(path, scores=None) -> dict:
     return out | {"attributes": {"ethnicity": out.pop("ethnicity")}}
 
 
-def _rfw_race(path: Path) -> dict:
+def _rfw_race(path):
     """Read one race's protocol; image names carry the race: 13 people stand under two races."""
     race = path.name.removesuffix(".gz").removesuffix("_pairs.txt")
     with named(path):

@@ -42,14 +42,14 @@ def read_json(path, columns=None) -> dict:
     return mapped(table, names if columns is None else columns)
 
 
-def _object(pairs: list[tuple]) -> dict:
+def _object(pairs):
     """Return an object of JSON; a name that stands twice would hide the first."""
     again = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
     require(not again, f"{listed(again)} stands twice in one object")
     return dict(pairs)
 
 
-def _nested(data: dict) -> dict:
+def _nested(data):
     """Return the scores of {probe: {reference: score}}, or of several such by model."""
     has_models = all(isinstance(value, dict) for rows in data.values() for value in rows.values())
     models = {}
@@ -69,7 +69,7 @@ def _nested(data: dict) -> dict:
     }
 
 
-def _numbers(scores) -> np.ndarray:
+def _numbers(scores):
     """Return scores as numbers; messages count them from 1."""
     return to_numbers(pd.Series(list(scores), range(1, len(scores) + 1), object, "score"))
 
