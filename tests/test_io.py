@@ -300,7 +300,7 @@ BAD_TABLES = {
     "column unnamed": ("identity,,f0\na,1,2\n", "column '2' has no name"),
     "quote open": ('identity,f0,f1\n"a,1,2\n', "the table cannot be read: unexpected end"),
     "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2: a cell has no end"),
-    "NUL": (HEAD + "a\0,1,2\n", "line 3 has a NUL"),
+    "NUL": (HEAD + "a\0,1,2\n", "a label is no text, or holds NUL"),
     "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0' is not a finite number"),
     "decimal comma": ("identity;f0;f1\na;1,5;2\n", "'1,5' is not a finite number"),
     "identity missing": (HEAD + "NA,1,2\n", "identity is missing or .unknown. in 1 image.s.: 1"),

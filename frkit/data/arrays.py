@@ -84,7 +84,8 @@ def read_hdf5(path: Path) -> dict[str, np.ndarray]:
 
     columns = {}
     with reading("the HDF5 file"), h5py.File(path, "r") as file:
-        for name, item in file.items():
+        for name in file:
+            item = file[name]  # file.items() passes over what is damaged
             if isinstance(item, h5py.Dataset):
                 is_text = h5py.check_string_dtype(item.dtype) is not None
                 columns[str(name)] = item.asstr()[()] if is_text else item[()]

@@ -82,7 +82,9 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
         distinct = np.array([_normalized(word) for word in distinct], str)
     except ValueError as error:
         raise InputError(f"{name}: a label is no text, or holds NUL: {error}") from error
-    return np.where(np.ma.getmask(values), UNKNOWN, distinct[code]) if n else distinct
+    labels = distinct[code]
+    is_masked = np.ma.is_masked(values)
+    return np.where(np.ma.getmask(values), UNKNOWN, labels) if is_masked else labels
 
 
 def one_each(values, n: int, name: str, of: str) -> np.ndarray:

@@ -196,8 +196,6 @@ def _rows(path, mark):
             cells = [cell.strip() for cell in row]
             if mark is not None and rows.line_num != line:
                 raise InputError(f"line {line}: a cell has no end: was an open quote left?")
-            if "\0" in "".join(cells):
-                raise InputError(f"line {line} has a NUL, which is no text")
             if any(cells) or len(cells) > 1:
                 yield line, cells
 
