@@ -75,14 +75,6 @@ def test_an_asymmetric_similarity_is_noticed():
         fk.evaluate(SCORES + xr.DataArray(np.linspace(0, 1, 40), dims="probe"), **LEVELS)
 
 
-def test_an_image_that_stands_twice_is_refused():
-    twice = dict(probe=[0, 0, *range(1, 40)], reference=[0, 0, *range(1, 40)])
-    with pytest.raises(fk.InputError, match="probe names must be distinct"):
-        fk.evaluate(SCORES.isel(twice), **LEVELS)
-    with pytest.raises(fk.InputError, match="image names must be distinct"):
-        fk.score_tensor(FACES.isel(image=twice["probe"]))
-
-
 PARTS = {
     "levels turned": dict(far_level=[1, 0]),
     "a group": dict(group=1),

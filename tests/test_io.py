@@ -19,7 +19,6 @@ from frkit.base import DataWarning, InputError
 from frkit.data.dataset import faces, stack_models
 from frkit.data.opening import open_faces
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 IDENTITY = ["anna", "anna", "bo", "bo", "çy"]
 GENDER = ["f", "f", "m", "m", "unknown"]
 AGE = ["20", "30", "20", "20", "30"]
@@ -450,13 +449,3 @@ def test_files_open_under_a_limit_of_memory_and_in_a_forked_process(tmp_path):
     for path, write in zip(paths[1:], (write_zarr, write_mat, write_mat73, write_table)):
         write(one_encoder(), path)
     subprocess.run([sys.executable, "-c", LIMITED, *map(str, paths)], check=True)
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the folder of real data is not here")
-@pytest.mark.parametrize("encoder", ["facenet", "insightface"])
-def test_real_templates(encoder):
-    """That a file as others store it opens; the format itself is held by the tests above."""
-    ds = open_faces(SHARED / f"lfw158_{encoder}.npz")
-    assert ds.sizes == {"image": 1580, "feature": 512}
-    assert len(set(ds.identity.values)) == 158
-    assert set(ds.gender.values) == {"male", "female"}

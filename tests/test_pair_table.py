@@ -55,9 +55,7 @@ BAD = {
         TWO | dict(score=[[1, 2]], model=["A", "B"]),
         "model has 2 labels, but there are 1 models",
     ),
-    "model twice": (dict(score={"A": [1]}, genuine=[1], model=["A"]), "leave model= out"),
     "no model": (dict(score={}, genuine=[1]), "empty mapping"),
-    "uneven": (dict(score={"A": [1], "B": [1, 2]}, genuine=[1]), r"have \[1, 2\] scores"),
     "no verdict": (dict(score=[1, 2]), "say which pairs are genuine"),
     "verdict": (TWO | dict(genuine=[1, 3]), r"pair 1 has .*3"),
     "verdict in words": (TWO | dict(genuine=["yes", "no"]), "must be True or False.*yes"),
@@ -74,7 +72,6 @@ BAD = {
         "image 'a' shows 'k', 'm'",
     ),
     "label length": (TWO | dict(race=["A"]), "race has 1 labels, but there are 2 pairs"),
-    "label shape": (TWO | dict(race=[["A", "B"]]), r"race must have one dimension.*\(1, 2\)"),
     "reserved": (TWO | dict(identity=["A", "B"]), "'identity' has a name that frkit uses"),
     "prefix": (TWO | dict(probe_race=["A", "B"]), "give both sides as a tuple"),
 }
