@@ -5,7 +5,7 @@ import xarray as xr
 from sklearn.metrics.pairwise import euclidean_distances
 
 from frkit.base import require, require_whole
-from frkit.representation.problem import for_each_model
+from frkit.representation.problem import FEWEST_FOLDS, for_each_model
 
 BLOCK = 1_000_000  # distances in memory at once: 8 MB
 
@@ -67,11 +67,7 @@ def distance_correlation(
     True
     """
     permutations = require_whole("permutations", permutations, 0)
-
-    def estimate(x, problem):
-        return _estimate(x, problem, permutations, seed)
-
-    return for_each_model(faces, attribute, by, estimate)
+    return for_each_model(faces, attribute, by, FEWEST_FOLDS, _estimate, permutations, seed)
 
 
 def _estimate(x, problem, permutations, seed):

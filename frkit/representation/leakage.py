@@ -132,7 +132,7 @@ def _spoiled(truth, correct, rng):
     if truth.ndim == 2:
         return truth.astype(bool) ^ wrong
     labels, codes = np.unique(truth, return_inverse=True)
-    other = codes + rng.integers(1, max(len(labels), 2), len(codes))
+    other = codes + rng.integers(1, len(labels), len(codes))
     return labels[np.where(wrong, other % len(labels), codes)]
 
 

@@ -81,11 +81,7 @@ def probe(
     else:
         predictor = LogisticRegression(C=1 / penalty, max_iter=5000)
     classifier = make_pipeline(StandardScaler(), predictor)
-
-    def estimate(x, problem):
-        return _read(x, problem, classifier, folds, seed)
-
-    return for_each_model(faces, attribute, by, estimate, folds)
+    return for_each_model(faces, attribute, by, folds, _read, classifier, folds, seed)
 
 
 def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:

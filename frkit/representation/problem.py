@@ -23,7 +23,6 @@ from frkit.base import (
 from frkit.data.checks import as_float32, check_faces, check_finite
 from frkit.data.labels import CROSSED, clean_labels, complete_labels, crossed, resolve_varying
 
-UNITS = ("identity", "image")
 FEWEST_FOLDS = 3  # training, validation and test
 
 
@@ -43,19 +42,18 @@ class Problem:
         return np.bincount(self.z) / len(self.z)
 
 
-def for_each_model(faces, attribute, by, estimate, folds=FEWEST_FOLDS):
+def for_each_model(faces, attribute, by, folds, estimate, *options):
     """The estimate from each encoder's features (n, d) along `model`, or from the only one's.
 
-    `estimate` takes the features and the Problem, and returns a Dataset.
+    `estimate` takes the features, the Problem and the options, and returns a Dataset.
     By image the attribute may vary within a person, and each image is a person of its own.
     """
-    require_one_of("by", by, UNITS)
     encoders, names = embeddings(faces)
     varying = "keep" if by == "image" else "error"
     asked = problem(faces, attribute, by=by, folds=folds, varying=varying)
     if by == "image":
         asked = replace(asked, person=np.arange(len(asked.z)))
-    estimates = [estimate(x[asked.rows].astype(np.float64), asked) for x in encoders]
+    estimates = [estimate(x[asked.rows].astype(np.float64), asked, *options) for x in encoders]
     return estimates[0] if names is None else xr.concat(estimates, names, combine_attrs="override")
 
 
@@ -72,7 +70,7 @@ def embeddings(faces):
 
 def problem(faces, attribute, *, by, folds, varying):
     """Gather labels and people of one attribute, and check that every fold can have every class."""
-    require_one_of("by", by, UNITS)
+    require_one_of("by", by, ("identity", "image"))
     require_whole("folds", folds, FEWEST_FOLDS)
     names = _attribute_names(faces, attribute)
     name = CROSSED.join(names)

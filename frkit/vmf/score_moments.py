@@ -61,34 +61,32 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
 
 
 def _of_groups(population, per_identity, edges):
-    parts = list(zip(population.identities, population.genuine, population.impostors))
-    groups = [_of_group(*part, per_identity, edges) for part in parts[1:]]
+    """Histograms and moments of the scores, and numbers of images and pairs, of each group."""
+    inner, centres = edges[1:-1], (edges[1:] + edges[:-1]) / 2
+    parts = zip(population.identities, population.genuine, population.impostors)
+    groups = []
+    for people, genuine, impostor in list(parts)[1:]:
+        above, error = impostor.survival(inner)
+        if not error.max() <= LARGEST_MASS_ERROR:
+            raise SeriesError(
+                f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations "
+                "or fewer bins"
+            )
+        # the masses of bins, which rounding makes no less than 0
+        genuine_masses = np.diff(genuine.frr(inner), prepend=0.0, append=1.0).clip(0)
+        impostor_masses = np.diff(1 - above.clip(0, 1), prepend=0.0, append=1.0).clip(0)
+        n = float(len(people.concentrations))
+        values = {
+            "genuine_histogram": (SCORE_BIN, genuine_masses),
+            "impostor_histogram": (SCORE_BIN, impostor_masses),
+            "images": n * per_identity,
+            "genuine_pairs": n * (per_identity * (per_identity - 1) / 2),
+            "impostor_pairs": n * (n - 1) / 2 * per_identity**2,
+            **_moments(people.directions, people.concentrations),
+        }
+        named = {f"{name}_group": value for name, value in values.items()}
+        groups.append(xr.Dataset(named, {SCORE_BIN: centres}))
     return xr.concat(groups, xr.Variable(GROUP, population.groups)).transpose(SCORE_BIN, GROUP)
-
-
-def _of_group(people, genuine, impostor, per_identity, edges):
-    """Histograms and moments of the scores, and numbers of images and pairs, of one group."""
-    above, error = impostor.survival(edges[1:-1])
-    if not error.max() <= LARGEST_MASS_ERROR:
-        raise SeriesError(
-            f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations or "
-            "fewer bins"
-        )
-    # the masses of bins, which rounding makes no less than 0
-    genuine_masses = np.diff(genuine.frr(edges[1:-1]), prepend=0.0, append=1.0).clip(0)
-    impostor_masses = np.diff(1 - above.clip(0, 1), prepend=0.0, append=1.0).clip(0)
-    n = float(len(people.concentrations))
-    values = {
-        "genuine_histogram": (SCORE_BIN, genuine_masses),
-        "impostor_histogram": (SCORE_BIN, impostor_masses),
-        "images": n * per_identity,
-        "genuine_pairs": n * (per_identity * (per_identity - 1) / 2),
-        "impostor_pairs": n * (n - 1) / 2 * per_identity**2,
-        **_moments(people.directions, people.concentrations),
-    }
-    centres = (edges[1:] + edges[:-1]) / 2
-    dataset = xr.Dataset(values, {SCORE_BIN: centres})
-    return dataset.rename({name: f"{name}_group" for name in values})
 
 
 def _moments(directions, kappa):
