@@ -204,7 +204,7 @@ def test_other_images_under_the_same_names_are_refused():
 
 @pytest.mark.parametrize("change", [{"n": 60}, {"seed": 1}, {"scheme": "identity"}])
 def test_other_images_or_draws_are_refused(change):
-    with pytest.raises(fk.InputError, match=f"{next(iter(change))} differs"):
+    with pytest.raises(fk.InputError, match=f"{next(iter(change))}'.*differ"):
         fk.compare(tree(), tree(**change), "frr")
 
 

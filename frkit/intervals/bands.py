@@ -26,7 +26,6 @@ from frkit.intervals.effective import (
     effective_rates,
     linearised,
     linearised_interval,
-    signed_influence,
 )
 from frkit.intervals.equality import disparity_interval, rates_of_line
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
@@ -137,7 +136,7 @@ def band(
         "a simultaneous band has a method of its own: leave method out",
     )
     require_inside("level", level, 0, 1)
-    target = NEW_PEOPLE if target is None else target
+    target = target or NEW_PEOPLE
     require_one_of("target", target, TARGETS)
     data = data_of(evaluation)
     method, rule = choose(method, evaluation, chosen)
@@ -166,7 +165,7 @@ def band(
     return result
 
 
-def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tuple[str, str]:
+def choose(method, evaluation, chosen):
     """The method to use, and why."""
     data = data_of(evaluation)
     if method is not None:
@@ -180,9 +179,7 @@ def choose(method: str | None, evaluation: xr.DataTree, chosen: Measure) -> tupl
     return "recentered" if chosen.fair is None else "pivotal", rule
 
 
-def effective_interval(
-    evaluation: xr.DataTree, chosen: Measure, level: float, target: str
-) -> xr.Dataset:
+def effective_interval(evaluation, chosen, level, target):
     """Interval from effective numbers: of a rate, a disparity, or another function of rates."""
     if chosen.name in RATES:
         return effective_rates(evaluation, chosen.name, target, level)
@@ -191,7 +188,7 @@ def effective_interval(
     return linearised_interval(evaluation, chosen, level, target)
 
 
-def _includes(fair: float, result: xr.Dataset) -> xr.DataArray:
+def _includes(fair, result):
     """Whether the end towards the fair value reaches it; missing where an end cannot be had."""
     estimate, lower, upper = result.estimate, result.lower, result.upper
     # a mean of equal rates is not always equal to them in the last bit
@@ -202,9 +199,7 @@ def _includes(fair: float, result: xr.Dataset) -> xr.DataArray:
 # --- simultaneous bands --------------------------------------------------------------------------
 
 
-def sup_t(
-    evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset, level: float, target: str
-) -> xr.Dataset:
+def sup_t(evaluation, chosen, result, level, target):
     """Simultaneous band: at all resolved levels at once, from the largest height along the curve.
 
     Of a rate on the logit scale, of anything else on the measure's: estimate ± c sd, c being the
@@ -218,12 +213,12 @@ def sup_t(
         middle = (estimate * n + 0.5) / (n + 1)
         sd, forth, back = 1 / np.sqrt(n * middle * (1 - middle)), logit, expit
         added = contributions(evaluation, chosen.name, target)
-        of_units = signed_influence(evaluation, chosen.name, added)
+        of_units = added.influence.transpose(UNIT, *estimate.dims)
     else:
         forth, back = SCALES[chosen.scale]
         linear = linearised(evaluation, chosen, target)
         middle, sd, of_units = linear.estimate, linear.se, linear.of_units
-    resolved = data["resolved"] if "resolved" in data else estimate.notnull()
+    resolved = data.get("resolved", estimate.notnull())
     critical = xr.apply_ufunc(
         _largest_height,
         of_units.fillna(0),
@@ -237,19 +232,19 @@ def sup_t(
     return result.assign(lower=lower, upper=upper, critical=critical)
 
 
-def _largest_height(of_units: np.ndarray, resolved: np.ndarray, level: float) -> float:
+def _largest_height(of_units, resolved, level):
     """The height that the largest |z| at the resolved levels exceeds with probability 1 - level.
 
-    of_units: (level, unit).
+    of_units: (level, unit). resolved: (level,).
     """
     if not resolved.any():
-        return float(ndtri((1 + level) / 2))
+        return ndtri((1 + level) / 2)
     heights = of_units[resolved] / np.linalg.norm(of_units[resolved], axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(heights @ heights.T)
     root = vectors * np.sqrt(np.maximum(values, 0))
     rng = np.random.Generator(np.random.SFC64(0))
     drawn = rng.standard_normal((DRAWS, len(root))) @ root.T
-    return float(np.quantile(np.abs(drawn).max(1), level))
+    return np.quantile(np.abs(drawn).max(1), level)
 
 
 # --- replicates as they are ----------------------------------------------------------------------

@@ -38,7 +38,7 @@ from frkit.intervals.reading import (
     with_resolved,
 )
 from frkit.intervals.replicates import Values, interval, values_of
-from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.measures.registry import measure as find_measure
 
 CONTRAST = "contrast"
@@ -123,7 +123,7 @@ def compare(
     """
     data_of(evaluation_a)
     require_inside("level", level, 0, 1)
-    target = NEW_PEOPLE if target is None else target
+    target = target or NEW_PEOPLE
     require_one_of("target", target, TARGETS)
     if measure is None:
         evaluations, chosen = [evaluation_a], find_measure(evaluation_b)
@@ -156,15 +156,13 @@ def compare(
 # --- models --------------------------------------------------------------------------------------
 
 
-def _two_models(evaluations: list[xr.DataTree], models) -> list[xr.DataTree]:
+def _two_models(evaluations, models):
     """The evaluations of two models, which must be of the same images and draws."""
-    two = models is None or isinstance(models, (tuple, list)) and len(models) == 2
-    require(two, f"models must name two models, got {models!r}")
     if len(evaluations) == 1:
         require(
-            models is not None,
+            models is not None and len(models) == 2,
             "compare takes two evaluations and a measure, or one evaluation, a measure and "
-            "models=(A, B)",
+            f"models=(A, B); got models={models!r}",
         )
         (evaluation,) = evaluations
         names = np.atleast_1d(data_of(evaluation).get(MODEL, [])).astype(str).tolist()
@@ -173,19 +171,14 @@ def _two_models(evaluations: list[xr.DataTree], models) -> list[xr.DataTree]:
             require(name in names, message)
         return [evaluation.sel({MODEL: name}, drop=True) for name in models]
     first, second = map(provenance, evaluations)
-    differ = [key for key in ALIKE if first.get(key) != second.get(key)]
-    require(
-        not differ,
-        "a paired comparison needs the same images and the same draws, but "
-        f"{', '.join(differ)} differs: evaluate both models on the same images with the same "
-        "Resampling(scheme, n, seed)",
-    )
     labels, others = first.get("labels", {}), second.get("labels", {})
-    differ = [name for name in labels if others.get(name, labels[name]) != labels[name]]
+    differ = [key for key in ALIKE if first.get(key) != second.get(key)]
+    differ += [name for name in labels if others.get(name, labels[name]) != labels[name]]
     require(
         not differ,
-        f"a paired comparison needs the same images, but {listed(differ)} of the two evaluations' "
-        "images or pairs differ: evaluate both models on the same images, in the same order",
+        f"a paired comparison needs the same images and the same draws, but {listed(differ)} of "
+        "the two evaluations differ: evaluate both models on the same images, in the same order, "
+        "with the same Resampling(scheme, n, seed)",
     )
     require(
         first.get("images") == second.get("images"),
@@ -196,25 +189,28 @@ def _two_models(evaluations: list[xr.DataTree], models) -> list[xr.DataTree]:
     return evaluations
 
 
-def compare_models(
-    a: xr.DataTree, b: xr.DataTree, chosen: Measure, method: str, level: float, target: str
-) -> xr.Dataset:
+def compare_models(a, b, chosen, method, level, target):
     """Difference, or ratio on the log scale, of two models on the same people."""
     if method != EFFECTIVE:
-        sides = zip(values_of(a, chosen), values_of(b, chosen), strict=True)
+        sides = zip(values_of(a, chosen), values_of(b, chosen))
         return _from_replicates([aligned(*side) for side in sides], method, level, chosen.scale)
     paired = _paired_rates if chosen.name in RATES else _paired_measures
     result, smallest_p = paired(a, b, chosen, target)
     reach = stdtrit(result.df, (1 + level) / 2) * result.se
-    result = result.assign(lower=result.estimate - reach, upper=result.estimate + reach)
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(result.estimate) / result.se
-    p = 2 * xr.apply_ufunc(stats.t.sf, t, result.df)
-    p = np.maximum(p.where(np.isfinite(result.estimate)), smallest_p)
-    return _as_contrast(result.assign(p=p), chosen.scale)
+    p = (2 * xr.apply_ufunc(stats.t.sf, t, result.df)).where(np.isfinite(result.estimate))
+    return _as_contrast(
+        result.assign(
+            lower=result.estimate - reach,
+            upper=result.estimate + reach,
+            p=np.maximum(p, smallest_p),
+        ),
+        chosen.scale,
+    )
 
 
-def _paired_rates(a: xr.DataTree, b: xr.DataTree, chosen: Measure, target: str) -> tuple:
+def _paired_rates(a, b, chosen, target):
     """Difference of a rate with its standard error, df and n_effective; and the smallest p."""
     first, second = aligned(*(tree["empirical"][chosen.name] for tree in (a, b)))
     sides = [contributions(tree, chosen.name, target) for tree in (a, b)]
@@ -245,16 +241,15 @@ def difference_variance(a: Added, b: Added) -> xr.DataArray:
     differs = np.abs(a.errors - b.errors)
     as_seen = (variance > 0) & (a.rate > 0) & (b.rate > 0) & (differs > 0).any(UNIT)
     comparisons = np.maximum(a.comparisons, 1.0)
-    spread = 0.0
-    for side in (a, b):
-        rate = np.minimum(np.maximum(side.rate, 0.5 / comparisons), 1 - 0.5 / comparisons)
-        spread = spread + rate * (1 - rate)
-    n = np.minimum(spread / variance.where(variance > 0, 0.0), comparisons)
-    seen = a.repeats * count_alike((differs**2).sum(UNIT), differs.sum(UNIT))
+    half = 0.5 / comparisons
+    rates = [side.rate.clip(half, 1 - half) for side in (a, b)]
+    spread = sum(rate * (1 - rate) for rate in rates)
+    n = np.minimum(spread / variance, comparisons)
+    seen = a.repeats * count_alike(differs)
     return xr.where(as_seen, variance, spread / drawn_to_units(n, a.units, seen))
 
 
-def _paired_measures(a: xr.DataTree, b: xr.DataTree, chosen: Measure, target: str) -> tuple:
+def _paired_measures(a, b, chosen, target):
     """The same for a function of rates, on its scale, by the delta method."""
     first, second = (linearised(tree, chosen, target) for tree in (a, b))
     forth, _ = SCALES[chosen.scale]
@@ -264,18 +259,17 @@ def _paired_measures(a: xr.DataTree, b: xr.DataTree, chosen: Measure, target: st
     return xr.Dataset({"estimate": difference, "se": se, "df": first.df}), 0.0
 
 
-def aligned(first, second) -> tuple:
+def aligned(first, second):
     """Both, if they lie at exactly the same levels and groups."""
-    one_sided = {*first.dims} ^ {*second.dims} - {MODEL}
-    message = "the two models lie at other levels or groups: "
-    require(not one_sided, f"{message}one alone has {listed(sorted(one_sided))}")
+    message = "the two lie at other levels or groups"
+    require({*first.dims} == {*second.dims}, message)
     try:
         return xr.align(first, second, join="exact")
     except ValueError as error:
-        raise InputError(message + str(error)) from error
+        raise InputError(f"{message}: {error}") from error
 
 
-def _from_replicates(sides: list, method: str, level: float, scale: str) -> xr.Dataset:
+def _from_replicates(sides, method, level, scale):
     """The interval of A - B, or A / B on the log scale, and the p-value of no difference.
 
     sides: of estimate, centre and replicates, each of A and of B. p counts how often the
@@ -291,7 +285,7 @@ def _from_replicates(sides: list, method: str, level: float, scale: str) -> xr.D
     return _as_contrast(result.assign(p=p.where(np.isfinite(values.estimate))), scale)
 
 
-def _as_contrast(result: xr.Dataset, scale: str) -> xr.Dataset:
+def _as_contrast(result, scale):
     """A difference; on the log scale the ratio that it is the logarithm of."""
     if scale != LOG_SCALE:
         return result.assign_attrs(contrast="difference", null=0)
@@ -302,20 +296,18 @@ def _as_contrast(result: xr.Dataset, scale: str) -> xr.Dataset:
 # --- groups --------------------------------------------------------------------------------------
 
 
-def compare_groups(
-    evaluation: xr.DataTree, chosen: Measure, groups, method: str, level: float, target: str
-) -> xr.Dataset:
+def compare_groups(evaluation, chosen, groups, method, level, target):
     """The difference of two groups, or of all pairs of groups with Holm's correction."""
     estimate = chosen(evaluation["empirical"].to_dataset())
     message = f"{chosen.name!r} does not run over groups; take 'far_group' or 'frr_group'"
     require(GROUP in estimate.dims, message)
     names = estimate[GROUP].values.tolist()
-    every = isinstance(groups, str) and groups == "all"
-    two = isinstance(groups, (tuple, list)) and len(groups) == len({*map(str, groups)}) == 2
-    require(every or two, f"groups must name two groups, or 'all'; got {groups!r}")
-    pairs = list(combinations(names, 2)) if every else [tuple(groups)]
-    unknown = {name for pair in pairs for name in pair} - {*names}
-    require(not unknown, f"no group is called {listed(unknown)}; there are {listed(names)}")
+    pairs = list(combinations(names, 2)) if groups == "all" else [tuple(groups)]
+    require(
+        all(len({*pair} & {*names}) == len(pair) == 2 for pair in pairs),
+        f"groups must be 'all', or two of {listed(names)}; got {groups!r}",
+    )
+    sides = [xr.DataArray(list(names), dims=CONTRAST) for names in zip(*pairs)]
     if method == EFFECTIVE:
         require(
             chosen.name in RATES,
@@ -323,35 +315,34 @@ def compare_groups(
             "frr_group, eer_group), or name a method that reads replicates",
         )
         rates = effective_rates(evaluation, chosen.name, target, level, fixed_threshold=True)
-        contrasts = [newcombe(rates, pair) for pair in pairs]
+        result = newcombe(*(rates.sel({GROUP: side}).drop_vars(GROUP) for side in sides))
     else:
-        values, contrasts = values_of(evaluation, chosen), []
-        for pair in pairs:
-            sides = [[part.sel({GROUP: name}, drop=True) for name in pair] for part in values]
-            contrasts.append(_from_replicates(sides, method, level, chosen.scale))
+        values = [
+            [part.sel({GROUP: side}).drop_vars(GROUP) for side in sides]
+            for part in values_of(evaluation, chosen)
+        ]
+        result = _from_replicates(values, method, level, chosen.scale)
     if len(pairs) == 1:
-        return contrasts[0].assign_attrs(a=pairs[0][0], b=pairs[0][1])
-    result = xr.concat(contrasts, CONTRAST, combine_attrs="override")
+        a, b = pairs[0]
+        return result.isel({CONTRAST: 0}).assign_attrs(a=a, b=b)
     core = [[CONTRAST]]
     p_holm = xr.apply_ufunc(holm, result.p, input_core_dims=core, output_core_dims=core)
-    first, second = zip(*pairs, strict=True)
-    sides = {"a": (CONTRAST, list(first)), "b": (CONTRAST, list(second))}
-    return result.assign_coords(sides).assign(p_holm=p_holm)
+    result = result.assign(p_holm=p_holm).assign_coords(dict(zip("ab", sides)))
+    return result.transpose(CONTRAST, ...)
 
 
-def newcombe(rates: xr.Dataset, pair: tuple[str, str]) -> xr.Dataset:
+def newcombe(a, b):
     """Newcombe's hybrid interval of the difference of two groups' rates, with the chi-square p."""
-    a, b = (rates.sel({GROUP: name}, drop=True) for name in pair)
     difference = a.estimate - b.estimate
     lower = difference - np.hypot(a.estimate - a.lower, b.upper - b.estimate)
     upper = difference + np.hypot(a.upper - a.estimate, b.estimate - b.lower)
-    p = at_each_place(equality_p, rates.sel({GROUP: list(pair)}))
+    p = at_each_place(equality_p, xr.concat([a, b], GROUP))
     ends = {"estimate": difference, "lower": lower, "upper": upper, "p": p}
     n = a.n_effective + b.n_effective
     return xr.Dataset({**ends, "n_effective": n}).assign_attrs(contrast="difference", null=0)
 
 
-def holm(p: np.ndarray) -> np.ndarray:
+def holm(p):
     """Holm's adjusted p-values along the last axis: valid for all comparisons together."""
     order = np.argsort(p)
     times_left = np.take_along_axis(p, order, -1) * np.arange(p.shape[-1], 0, -1)

@@ -13,7 +13,6 @@ arrays over `group` and `reference_group`; None stands for all pairs.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
@@ -32,7 +31,8 @@ class Added:
 
     Attributes
     ----------
-    rate : the rate. influence : what each unit adds to it, over `unit` too, with sum 0.
+    rate : the rate. weight : of all its comparisons.
+    influence : what each unit adds to it, over `unit` too, with sum 0.
     noise : variance of single pairs of units, which the squared influences count twice.
     least : the smallest variance that is possible.
     seen : as if so many units had erred alike. units : how many there are.
@@ -42,6 +42,7 @@ class Added:
     """
 
     rate: xr.DataArray
+    weight: xr.DataArray
     influence: xr.DataArray
     noise: xr.DataArray
     least: xr.DataArray
@@ -59,16 +60,17 @@ class Added:
 
     def of_more_people(self, factor: float) -> "Added":
         """What is added where there are so many times as many people, alike to these."""
-        shrinking = {name: getattr(self, name) / factor for name in ("noise", "least")}
         growing = ("seen", "units", "comparisons", "people", "repeats")
-        grown = {name: getattr(self, name) * factor for name in growing}
-        influence = self.influence / np.sqrt(factor)
-        return replace(self, influence=influence, **shrinking, **grown)
+        return replace(
+            self,
+            influence=self.influence / np.sqrt(factor),
+            noise=self.noise / factor,
+            least=self.least / factor,
+            **{name: getattr(self, name) * factor for name in growing},
+        )
 
 
-def contributions(
-    evaluation: xr.DataTree, name: str, target: str, *, fixed_threshold: bool = False
-) -> Added:
+def contributions(evaluation, name, target, *, fixed_threshold=False) -> Added:
     """What units add to a rate (or to the threshold), over its own dims.
 
     fixed_threshold: whether the threshold is taken as it was found, without its own error.
@@ -79,10 +81,8 @@ def contributions(
     kind, *whose = name.split("_")
     g = number[GROUP] if whose else None
     h = number[REFERENCE_GROUP] if whose == ["cross"] else g
-    points = {
-        "eer": first + (n_groups if g is None else g),
-        "auc": first + n_groups + 1 + (n_groups if g is None else g),
-    }
+    curve = n_groups if g is None else g
+    points = {"eer": first + curve, "auc": first + n_groups + 1 + curve}
     level = number.get(FAR_LEVEL, number.get(THRESHOLD_LEVEL))
     point = points.get(kind, level)
     message = "this part of an evaluation does not say of which level it is: select it without drop"
@@ -101,39 +101,32 @@ def contributions(
         return with_error_of_threshold(added, kind, sums, g, h)
 
 
-def _numbers_of_labels(evaluation: xr.DataTree, estimate: xr.DataArray) -> dict:
+def _numbers_of_labels(evaluation, rate):
     """The numbers that levels and groups of a rate have among those that were evaluated.
 
     A part of an evaluation may have fewer of them, in another order, or a single one.
     """
-    facts, numbers = provenance(evaluation), {}
-    for dim in (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP):
-        if dim in estimate.coords:
-            labels = estimate[dim].variable
-            places = pd.Index(facts.get(dim, [])).get_indexer(np.ravel(labels))
-            require(
-                bool((places >= 0).all()),
-                f"this evaluation was made at other labels of {dim}: pass what evaluate(...) "
-                "returned, or a part of it",
-            )
-            numbers[dim] = xr.DataArray(places.reshape(labels.shape), dims=labels.dims)
-    return numbers
+    labels = provenance(evaluation)
+    return {
+        dim: xr.apply_ufunc(labels[dim].index, rate[dim].variable, vectorize=True)
+        for dim in (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
+        if dim in rate.coords
+    }
 
 
-def _sums_of_entries(evaluation: xr.DataTree, target: str) -> xr.Dataset:
+def _sums_of_entries(evaluation, target):
     """The node `people`, with the unit of each entry, and the person of each unit."""
     require(
         "people" in evaluation.children,
         "this evaluation does not say what people add to its rates: make it with fk.evaluate, "
         "without scheme 'pair' for known people, or name a method that reads replicates",
     )
-    node = evaluation["people"].to_dataset()
+    node, these_people = evaluation["people"].to_dataset(), target == THESE_PEOPLE
     require(
-        target == NEW_PEOPLE or bool(node.attrs["complete"]),
+        not these_people or node.attrs["complete"],
         "target='these people' needs every image compared with every other, without failures, but "
         "these scores are no whole square: take target='new people'",
     )
-    these_people = target == THESE_PEOPLE
     number = node.image if these_people else node.person
     _, first, unit = np.unique(number, return_index=True, return_inverse=True)
     person = node.person.values[first]
@@ -144,7 +137,7 @@ def _sums_of_entries(evaluation: xr.DataTree, target: str) -> xr.Dataset:
 # --- rates at a fixed threshold ------------------------------------------------------------------
 
 
-def far(sums: xr.Dataset, g, h) -> Added:
+def far(sums, g, h):
     """FAR between two groups, or of all, at a fixed threshold: φ_k = Σ_l m_kl (a_kl - FAR).
 
     Each pair stands with both of its people. Its noise is in Σ φ_k² twice, and comes off once.
@@ -153,58 +146,27 @@ def far(sums: xr.Dataset, g, h) -> Added:
     compared = _impostors(sums, "compared", g, h)
     total = compared.sum(ENTRY) / 2  # each pair stands with both of its entries
     rate = accepted.sum(ENTRY) / 2 / total
-    noise = far_covariance(sums, g, h, (rate, total), (rate, total))
+    noise = far_covariance(sums, g, h, rate, total, rate, total)
     influence = _influence(sums, (accepted - rate * compared) / total, compared)
     errors = by_unit(sums, accepted)
     people = (by_unit(sums, compared) != 0).sum(UNIT)
     if sums.attrs["these_people"]:
-        seen = count_alike((errors**2).sum(UNIT), errors.sum(UNIT))
+        seen = count_alike(errors)
         units = np.maximum((influence != 0).sum(UNIT), people)
     else:
-        seen = count_alike(_of_pairs(sums, "accepted_square", g, h), rate * total)
+        squares = _of_pairs(sums, "accepted_square", g, h)
+        seen = ((rate * total) ** 2 / squares).where(squares > 0, 0.0)
         units = _of_pairs(sums, "people_pairs", g, h)
     comparisons = _of_pairs(sums, "impostor_pairs", g, h)
-    return Added(rate, influence, noise, noise, seen, units, comparisons, people, errors)
+    return Added(rate, total, influence, noise, noise, seen, units, comparisons, people, errors)
 
 
-def frr(sums: xr.Dataset, g) -> Added:
-    """FRR of a group, or of all, at a fixed threshold: ψ_k = m_k (r_k - FRR)."""
-    here = 1 if g is None else sums.group_of_entry == g
-    rejected, genuine = sums.rejected.astype(float) * here, sums.genuine * here
-    total = genuine.sum(ENTRY)
-    rate = rejected.sum(ENTRY) / total
-    influence = _influence(sums, (rejected - rate * genuine) / total, genuine)
-    nothing = xr.zeros_like(rate)
-    errors, weight = by_unit(sums, rejected), by_unit(sums, genuine)
-    seen = count_alike((errors**2).sum(UNIT), errors.sum(UNIT))
-    people = (weight != 0).sum(UNIT)
-    comparisons = (sums.genuine_pairs * here).sum(ENTRY) / 2
-    added = Added(rate, influence, nothing, nothing, seen, people, comparisons, people, errors)
-    return _over_new_images(added, sums, weight / total) if sums.attrs["these_people"] else added
-
-
-def _over_new_images(added: Added, sums: xr.Dataset, weight: xr.DataArray) -> Added:
-    """FRR over new images of the same people: a mean over pairs of images of each person.
-
-    The influence of an image on a mean over pairs is twice its own mean's (a U-statistic).
-    Two images make a single pair, which shows no variance: such people are supposed to vary
-    as independent pairs with the common rate do.
-    """
-    n = _images_of_person(sums)
-    mean_without_itself = (n - 1) / np.maximum(n - 2, 1)
-    influence = 2 * added.influence * mean_without_itself.where(n > 2, 0.0)
-    alone = ((2 * weight.where(n == 2, 0.0)) ** 2).sum(UNIT) / 2
-    units = np.maximum((influence != 0).sum(UNIT), added.people)
-    noise = -added.rate * (1 - added.rate) * alone
-    return replace(added, influence=influence, noise=noise, units=units)
-
-
-def far_covariance(sums: xr.Dataset, g, h, cell: tuple, whole: tuple) -> xr.DataArray:
+def far_covariance(sums, g, h, rate, total, whole_rate, whole_total):
     """Covariance of two FARs from single pairs of people: Σ m (a - F) m' (a - F').
 
-    cell: FAR and weight of all pairs of groups g and h. whole: those of all pairs, or the same.
+    rate, total: FAR and weight of the pairs of groups g and h. whole_rate, whole_total: those of
+    all pairs, or the same.
     """
-    (rate, total), (whole_rate, whole_total) = cell, whole
     if sums.attrs["these_people"]:  # single image pairs, as if they were independent
         n_pairs = np.maximum(_of_pairs(sums, "impostor_pairs", g, h), 1.0)
         return rate * (1 - rate) / n_pairs * total / whole_total
@@ -215,32 +177,69 @@ def far_covariance(sums: xr.Dataset, g, h, cell: tuple, whole: tuple) -> xr.Data
     return products / (total * whole_total)
 
 
+def frr(sums, g):
+    """FRR of a group, or of all, at a fixed threshold: ψ_k = m_k (r_k - FRR)."""
+    here = 1 if g is None else sums.group_of_entry == g
+    rejected, genuine = sums.rejected.astype(float) * here, sums.genuine * here
+    total = genuine.sum(ENTRY)
+    rate = rejected.sum(ENTRY) / total
+    influence = _influence(sums, (rejected - rate * genuine) / total, genuine)
+    noise = xr.zeros_like(rate)
+    errors, weight = by_unit(sums, rejected), by_unit(sums, genuine)
+    seen, people = count_alike(errors), (weight != 0).sum(UNIT)
+    pairs = (sums.genuine_pairs * here).sum(ENTRY) / 2
+    added = Added(rate, total, influence, noise, noise, seen, people, pairs, people, errors)
+    return _over_new_images(added, sums, weight / total) if sums.attrs["these_people"] else added
+
+
+def _over_new_images(added, sums, weight):
+    """FRR over new images of the same people: a mean over pairs of images of each person.
+
+    The influence of an image on a mean over pairs is twice its own mean's (a U-statistic).
+    Two images make a single pair, which shows no variance: such people are supposed to vary
+    as independent pairs with the common rate do. weight: of each image, (unit,).
+    """
+    n = _images_of_person(sums)
+    mean_without_itself = (n - 1) / np.maximum(n - 2, 1)
+    influence = 2 * added.influence * mean_without_itself.where(n > 2, 0.0)
+    alone = ((2 * weight.where(n == 2, 0.0)) ** 2).sum(UNIT) / 2
+    units = np.maximum((influence != 0).sum(UNIT), added.people)
+    noise = -added.rate * (1 - added.rate) * alone
+    return replace(added, influence=influence, noise=noise, units=units)
+
+
 # --- rates whose threshold errs, too -------------------------------------------------------------
 
 
-def with_error_of_threshold(added: Added, kind: str, sums: xr.Dataset, g, h) -> Added:
+def with_error_of_threshold(added, kind, sums, g, h):
     """FAR or FRR at a FAR level α: ψ_k - c φ_k / α, with c = d rate / d log FAR."""
     leader = _leader(sums)
     if kind == "far" and g is None and leader is None:
         return added  # the rate that the threshold keeps
     reference = far(sums, leader, leader)
-    (low, high), (lowest, highest) = _window(sums, reference, leader, _curve(sums, kind, g, h))
-    slope = (high - low) / np.maximum(highest - lowest, 1e-9)
-    share = (slope / reference.rate).where(reference.rate > 0, 0.0)
+    share = _change_per_far(sums, reference, leader, _curve(sums, kind, g, h))
     if kind == "far" and leader is not None and g is not None:
         share = share.where((g != leader) | (h != leader), 0.0)
     influence = added.influence - share * reference.influence
     noise, least = added.noise + share**2 * reference.noise, added.least
     if kind == "far" and leader is None:
-        cell = added.rate, _impostors(sums, "compared", g, h).sum(ENTRY) / 2
-        whole = reference.rate, _impostors(sums, "compared", None, None).sum(ENTRY) / 2
-        noise = noise - 2 * share * far_covariance(sums, g, h, cell, whole)
+        of_all = reference.rate, reference.weight
+        both = far_covariance(sums, g, h, added.rate, added.weight, *of_all)
+        noise = noise - 2 * share * both
     if kind == "frr":
         least = np.maximum(least, (influence**2).sum(UNIT) / 2)
     return replace(added, influence=influence, noise=noise, least=least)
 
 
-def _leader(sums: xr.Dataset) -> xr.DataArray | None:
+def threshold(sums):
+    """The threshold of a FAR level, which rises where a person adds to the FAR."""
+    leader = _leader(sums)
+    added = far(sums, leader, leader)
+    falls = _change_per_far(sums, added, leader, sums.curve_threshold)
+    return replace(added, rate=sums.threshold, influence=-falls * added.influence)
+
+
+def _leader(sums):
     """Whose FAR the threshold keeps to the level: None for all, or the group with the highest."""
     if sums.attrs["far_of"] == "all":
         return None
@@ -248,17 +247,14 @@ def _leader(sums: xr.Dataset) -> xr.DataArray | None:
     return far(sums, groups, groups).rate.fillna(-1.0).argmax("leader")
 
 
-def threshold(sums: xr.Dataset) -> Added:
-    """The threshold of a FAR level, which rises where a person adds to the FAR."""
-    leader = _leader(sums)
-    added = far(sums, leader, leader)
-    (low, high), (lowest, highest) = _window(sums, added, leader, sums.curve_threshold)
-    falls = (low - high) / np.maximum(highest - lowest, 1e-9)
-    influence = falls * added.influence / np.maximum(added.rate, TINY)
-    return replace(added, rate=sums.threshold, influence=influence)
+def _change_per_far(sums, reference, g, values):
+    """How much a curve changes with the FAR of group g: c / α, with c = d value / d log FAR."""
+    (low, high), (lowest, highest) = _window(sums, reference, g, values)
+    slope = (high - low) / np.maximum(highest - lowest, 1e-9)
+    return (slope / reference.rate).where(reference.rate > 0, 0.0)
 
 
-def eer(sums: xr.Dataset, g) -> Added:
+def eer(sums, g):
     """EER of a group, or of all: the rates at the crossing, weighted by each other's slope."""
     accepts, rejects = far(sums, g, g), frr(sums, g)
     (low, high), (lowest, highest) = _window(sums, accepts, g, _curve(sums, "frr", g, g))
@@ -274,21 +270,21 @@ def eer(sums: xr.Dataset, g) -> Added:
     )
 
 
-def auc(sums: xr.Dataset, g) -> Added:
+def auc(sums, g):
     """1 - AUC of a group, or of all: the probability that an impostor pair scores higher."""
     accepts, rejects = far(sums, g, g), frr(sums, g)
     influence, noise = accepts.influence + rejects.influence, accepts.noise + rejects.noise
     return replace(rejects, influence=influence, noise=noise, least=accepts.least)
 
 
-def _curve(sums: xr.Dataset, kind: str, g, h) -> xr.DataArray:
+def _curve(sums, kind, g, h):
     """FAR or FRR along the data's own curve, over `place`."""
     if kind == "frr":
         return sums.curve_frr.isel(group_or_all=-1 if g is None else g)
     return sums.curve_far_all if g is None else sums.curve_far.isel(partner=g, partner_b=h)
 
 
-def _window(sums: xr.Dataset, reference: Added, g, values: xr.DataArray) -> tuple:
+def _window(sums, reference, g, values):
     """Values of a curve, and log FAR, at both ends of a window around the FAR of group g.
 
     It reaches two standard deviations of log FAR to either side. Curves of lists have steps: they
@@ -296,10 +292,9 @@ def _window(sums: xr.Dataset, reference: Added, g, values: xr.DataArray) -> tupl
     """
     rate = np.maximum(reference.rate, TINY)
     width = np.clip(2 * np.sqrt(reference.variance) / rate, *WIDTHS)
-    log_far = np.log(np.maximum(_curve(sums, "far", g, g), TINY))
     at_ends, ends = xr.apply_ufunc(
         _interpolated,
-        log_far,
+        np.log(np.maximum(_curve(sums, "far", g, g), TINY)),
         values,
         np.log(rate),
         width,
@@ -310,7 +305,7 @@ def _window(sums: xr.Dataset, reference: Added, g, values: xr.DataArray) -> tupl
     return tuple(at_ends.transpose(END, ...)), tuple(ends.transpose(END, ...))
 
 
-def _interpolated(log_far, values, middle: float, width: float) -> tuple[np.ndarray, np.ndarray]:
+def _interpolated(log_far, values, middle, width):
     """A curve at middle ± width, and these two places where the curve reaches so far."""
     order = np.argsort(log_far, kind="stable")
     log_far, values = log_far[order], values[order]
@@ -321,30 +316,29 @@ def _interpolated(log_far, values, middle: float, width: float) -> tuple[np.ndar
 # --- sums ----------------------------------------------------------------------------------------
 
 
-def _impostors(sums: xr.Dataset, name: str, g, h) -> xr.DataArray:
+def _impostors(sums, name, g, h):
     """Weight of the impostor pairs of each entry, of all or between groups g and h."""
     table, group = sums[name].astype(float), sums.group_of_entry
     if g is None:
-        counts = (sums.cells > 0).isel(partner=group).rename(partner_b="partner")
-        return (table * counts).sum("partner")
+        return table.sum("partner")
     with_h = table.isel(partner=h) * (group == g)
     return with_h if h is g else with_h + table.isel(partner=g) * ((group == h) & (g != h))
 
 
-def _of_pairs(sums: xr.Dataset, name: str, g, h) -> xr.DataArray:
+def _of_pairs(sums, name, g, h):
     """A sum over pairs of two people, of all or of groups g and h."""
     if g is None:
-        once = sums.cells.copy(data=np.triu(sums.cells > 0))
+        once = sums.cells.copy(data=np.triu(sums.cells >= 1))
         return (sums[name] * once).sum(PARTNERS)
     return sums[name].isel(partner=g, partner_b=h)
 
 
-def by_unit(sums: xr.Dataset, table: xr.DataArray) -> xr.DataArray:
+def by_unit(sums, table):
     """Sums over the entries of each unit."""
     return _added_up(table, sums.unit_of_entry, UNIT)
 
 
-def _added_up(table: xr.DataArray, number: xr.DataArray, dim: str) -> xr.DataArray:
+def _added_up(table, number, dim):
     """Sums of all that have the same number, over a dim of these numbers."""
     return xr.apply_ufunc(
         np.bincount,
@@ -357,7 +351,7 @@ def _added_up(table: xr.DataArray, number: xr.DataArray, dim: str) -> xr.DataArr
     )
 
 
-def _influence(sums: xr.Dataset, excess: xr.DataArray, weight: xr.DataArray) -> xr.DataArray:
+def _influence(sums, excess, weight):
     """Influence of each unit, from what its entries are above the mean; weight: of all its pairs.
 
     The factor makes the sum of squares of a mean over K people unbiased.
@@ -369,7 +363,7 @@ def _influence(sums: xr.Dataset, excess: xr.DataArray, weight: xr.DataArray) -> 
     return values * np.sqrt(n / np.maximum(n - 1, 1))
 
 
-def _beyond_person(sums: xr.Dataset, values: xr.DataArray, there: xr.DataArray) -> xr.DataArray:
+def _beyond_person(sums, values, there):
     """What each image adds beyond the mean of its person, as large as over new images.
 
     The image of a person with a single one cannot be compared with others of the person: it
@@ -382,12 +376,13 @@ def _beyond_person(sums: xr.Dataset, values: xr.DataArray, there: xr.DataArray) 
     return beyond.where((n > 1) | ~there | ~(n > 1).any(), typical)
 
 
-def _images_of_person(sums: xr.Dataset) -> xr.DataArray:
+def _images_of_person(sums):
     """How many images each image's person has, (unit,)."""
     person = sums.person_of_unit
     return person.copy(data=np.bincount(person)[person].astype(float))
 
 
-def count_alike(squares: xr.DataArray, total: xr.DataArray) -> xr.DataArray:
-    """How many equal parts have this total and this sum of squares."""
-    return (total**2 / squares).where(squares > 0, 0.0)
+def count_alike(errors):
+    """As if so many units had erred alike: (Σ e)² / Σ e², e being the errors of each."""
+    squares = (errors**2).sum(UNIT)
+    return (errors.sum(UNIT) ** 2 / squares).where(squares > 0, 0.0)

@@ -38,14 +38,22 @@ def deal_people(
     who = people(scores, by, varying)
     owner, code = grouped_people(who)
     dealt = np.stack([deal(code, rng) for rng in generators(deals, seed)])
-    draws = PeopleDealt(owner, dealt, seed)
-    evaluation = evaluate_parts(who.relabel(scores), resampling=draws, **options)
-    node = evaluation["replicates"].to_dataset()
-    names = [name for name in node if name.split("_")[0] in ("genuine", "impostor", "images")]
-    columns = pd.MultiIndex.from_product([range(deals), who.groups], names=["deal", GROUP])
+    tallies = evaluate_deals(who.relabel(scores), owner, dealt, who.groups, **options)
+    of_scores = ("genuine", "impostor", "images")
+    names = {name: f"{name}_group" for name in tallies if name.startswith(of_scores)}
+    return tallies[[*names]].rename(names)
+
+
+def evaluate_deals(scores, owner, dealt, groups, **options):
+    """Rates and tallies of dealt groups, over (replicate, group).
+
+    owner: the person of each image. dealt: the group of each person in each deal, (deal, person).
+    """
+    draws = PeopleDealt(owner, dealt)
+    node = evaluate_parts(scores, resampling=draws, **options)["replicates"].to_dataset()
+    columns = pd.MultiIndex.from_product([range(len(dealt)), groups], names=["deal", GROUP])
     index = xr.Coordinates.from_pandas_multiindex(columns, REPLICATE)
-    tallies = node[names].assign_coords(index).unstack(REPLICATE)
-    return tallies.rename({"deal": REPLICATE} | {name: f"{name}_group" for name in names})
+    return node.assign_coords(index).unstack(REPLICATE).rename(deal=REPLICATE)
 
 
 def deal_pairs(
@@ -69,7 +77,7 @@ def deal_pairs(
     code_of_unit = np.zeros(unit.max() + 1, int)
     code_of_unit[unit] = code
     scores = scores.drop_vars([name for name in scores.coords if PAIR in scores[name].dims])
-    each = []
+    all_tallies = []
     for rng in generators(deals, seed):
         dealt = xr.DataArray(deal(code_of_unit, rng, kind)[unit], dims=PAIR)
         tallies = {}
@@ -83,15 +91,14 @@ def deal_pairs(
                 output_core_dims=list(TALLIES.values()),
                 vectorize=True,
             )
-            names = (f"{name}_{tally}_group" for tally in TALLIES)
-            tallies.update(zip(names, values, strict=True))
-        each.append(xr.Dataset(tallies))
+            tallies |= {f"{name}_{tally}_group": each for tally, each in zip(TALLIES, values)}
+        all_tallies.append(xr.Dataset(tallies))
     middles = (np.arange(bins) + 0.5) / bins
-    result = xr.concat(each, REPLICATE).assign_coords({GROUP: groups, SCORE_BIN: middles})
+    result = xr.concat(all_tallies, REPLICATE).assign_coords({GROUP: groups, SCORE_BIN: middles})
     return result.assign(images_group=images)
 
 
-def _tallies(score: np.ndarray, code: np.ndarray, n_groups: int, bins: int) -> tuple:
+def _tallies(score, code, n_groups, bins):
     """Pairs, mean, standard deviation and histogram of the scores of each group."""
     pairs = np.bincount(code, minlength=n_groups)
     cell = np.minimum((score * bins).astype(int), bins - 1) * n_groups + code
@@ -135,20 +142,20 @@ class PeopleDealt:
 
     owner: np.ndarray
     dealt: np.ndarray
-    seed: int
+    seed: ClassVar[int] = 0
     scheme: ClassVar[str] = "deal"
     strata: ClassVar[None] = None
 
     @property
-    def n(self) -> int:
+    def n(self):
         """Replicates."""
         return len(self.dealt) * (int(self.dealt.max()) + 1)
 
-    def target(self, _n_identities: int) -> str:
+    def target(self, _n_identities):
         """What these replicates are about, in words."""
         return "groups dealt at random"
 
-    def weights(self, identity, image=None, strata=None, person=None) -> xr.Dataset:
+    def weights(self, identity, image=None, strata=None, person=None):
         """Counts of every replicate, as `Resampling.weights` gives them, for the same images."""
         names, first = np.unique(identity, return_index=True)
         group = self.dealt[:, None, self.owner[first]]  # (deal, group, identity)

@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 
 from frkit.intervals.contributions import UNIT, Added, contributions
 from frkit.intervals.reading import provenance
-from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, rates_read
+from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, rates_read
 
 UNSEEN = 2  # units with errors that are supposed beside those that were seen
 RATES = (
@@ -45,7 +45,7 @@ def drawn_to_units(n, units, seen):
     return xr.where(units < n, n * (units / n) ** (UNSEEN / (seen + UNSEEN)), n)
 
 
-def jeffreys(rate, n, level: float) -> tuple:
+def jeffreys(rate, n, level):
     """Ends of Jeffreys' interval of a rate with n comparisons (Brown, Cai & DasGupta 2001)."""
     tail = (1 - level) / 2
     errors, others = rate * n + 0.5, (1 - rate) * n + 0.5
@@ -54,14 +54,7 @@ def jeffreys(rate, n, level: float) -> tuple:
     return xr.where(rate == 0, 0 * errors, lower), xr.where(rate == 1, 0 * errors + 1, upper)
 
 
-def effective_rates(
-    evaluation: xr.DataTree,
-    name: str,
-    target: str,
-    level: float = 0.95,
-    *,
-    fixed_threshold: bool = False,
-) -> xr.Dataset:
+def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
     """Jeffreys' interval of a rate with `n_effective`, its effective number of comparisons.
 
     fixed_threshold: whether the threshold is taken as it was found, as where groups are compared.
@@ -71,16 +64,13 @@ def effective_rates(
     with np.errstate(divide="ignore", invalid="ignore"):
         n = effective_number(added, level).transpose(*rate.dims).where(rate.notnull())
     lower, upper = jeffreys(rate, n, level)
-    ends = {"estimate": rate, "n_effective": n, "lower": lower, "upper": upper}
-    return xr.Dataset(ends)
+    return xr.Dataset({"estimate": rate, "n_effective": n, "lower": lower, "upper": upper})
 
 
 # --- functions of rates --------------------------------------------------------------------------
 
 
-def linearised_interval(
-    evaluation: xr.DataTree, chosen: Measure, level: float, target: str
-) -> xr.Dataset:
+def linearised_interval(evaluation, chosen, level, target):
     """Estimate ± t standard errors on the measure's scale."""
     result = linearised(evaluation, chosen, target)
     forth, back = SCALES[chosen.scale]
@@ -90,7 +80,7 @@ def linearised_interval(
     return result[["estimate"]].assign(ends)
 
 
-def linearised(evaluation: xr.DataTree, chosen: Measure, target: str) -> xr.Dataset:
+def linearised(evaluation, chosen, target):
     """Estimate of a function of rates; what units add to it and `se`, on its scale; and `df`.
 
     All rates are moved a little the way that each unit moves them: what the measure does then is
@@ -102,31 +92,25 @@ def linearised(evaluation: xr.DataTree, chosen: Measure, target: str) -> xr.Data
     for name in rates_read(chosen, data, MOVED):
         added = contributions(evaluation, name, target)
         people.append(added.people.values.flat[0])
-        moved[name] = data[name] + STEP * signed_influence(evaluation, name, added)
+        falls = name.startswith("auc")  # what people add is to 1 - AUC
+        if name == "threshold":
+            falls = provenance(evaluation)["distance"]
+        moved[name] = data[name] + (-STEP if falls else STEP) * added.influence
     estimate = chosen(data)
     with np.errstate(invalid="ignore", divide="ignore"):
         middle = forth(estimate)
         of_units = (forth(chosen(data.assign(moved))) - middle) / STEP
     of_units = of_units.where(np.isfinite(of_units))
-    result = {"estimate": estimate, "of_units": of_units, "df": max(people[0] - 1, 1)}
-    return xr.Dataset({**result, "se": standard_error(of_units, middle)})
+    df, se = max(people[0] - 1, 1), standard_error(of_units, middle)
+    return xr.Dataset({"estimate": estimate, "of_units": of_units, "df": df, "se": se})
 
 
-def standard_error(of_units: xr.DataArray, middle: xr.DataArray) -> xr.DataArray:
+def standard_error(of_units, middle):
     """Root of the sum of squares of what units add; NaN where the estimate has no finite value."""
     return np.sqrt((of_units**2).sum(UNIT)).where(np.isfinite(middle))
 
 
-def signed_influence(evaluation: xr.DataTree, name: str, added: Added) -> xr.DataArray:
-    """What units add to a variable, (unit, ...); where 1 - AUC rises, the AUC falls."""
-    falls = name.startswith("auc")
-    if name == "threshold":
-        falls = provenance(evaluation)["distance"]
-    dims = evaluation["empirical"][name].dims
-    return (-1 if falls else 1) * added.influence.transpose(UNIT, *dims)
-
-
-def logarithm(values: xr.DataArray) -> xr.DataArray:
+def logarithm(values):
     """The logarithm, with log 0 = -inf said without NumPy's warning."""
     with np.errstate(divide="ignore"):
         return np.log(values)

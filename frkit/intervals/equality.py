@@ -11,7 +11,7 @@ from scipy import stats
 
 from frkit.base import GROUP, REPLICATE
 from frkit.intervals.effective import effective_rates
-from frkit.measures.registry import LOG_SCALE, Measure, rates_read
+from frkit.measures.registry import LOG_SCALE, rates_read
 
 RATES_OF_GROUPS = ("far_group", "frr_group", "eer_group")
 STEPS = 961  # of the line, on either side of equality
@@ -34,7 +34,7 @@ def chi_square(rate: np.ndarray, n: np.ndarray, truth: np.ndarray) -> np.ndarray
     return (n * (rate - truth) ** 2 / spread).sum(-1)
 
 
-def equality_p(rate: np.ndarray, n: np.ndarray) -> float:
+def equality_p(rate, n):
     """p-value of equal rates, (group,), from X² with groups - 1 degrees (Rao & Scott 1984).
 
     With few errors in all the same statistic is drawn from binomials with the common rate.
@@ -44,32 +44,42 @@ def equality_p(rate: np.ndarray, n: np.ndarray) -> float:
         drawn = draw_equal(rate, n, DRAWS)
         reached = chi_square(drawn, n, pooled(drawn, n)) >= statistic * (1 - 1e-9)
         return (1 + np.count_nonzero(reached)) / (DRAWS + 1)
-    return float(stats.chi2.sf(statistic, len(rate) - 1))
+    return stats.chi2.sf(statistic, len(rate) - 1)
 
 
-def draw_equal(rate: np.ndarray, n: np.ndarray, draws: int) -> np.ndarray:
+def draw_equal(rate, n, draws):
     """Rates of groups with the common rate and these effective numbers, (draw, group)."""
     if np.isnan(rate).any():
         return np.full((draws, len(rate)), np.nan)
     rng = np.random.Generator(np.random.SFC64(0))
     trials = np.maximum(np.round(n), 1).astype(int)
-    common = float(np.clip(pooled(rate, n)[0], 0, 1))
+    common = np.clip(pooled(rate, n), 0, 1)
     return rng.binomial(trials, common, (draws, len(trials))) / trials
 
 
-def rates_of_line(chosen: Measure, data: xr.Dataset) -> tuple[str, ...]:
+# --- the groups of an evaluation -----------------------------------------------------------------
+
+
+def rates_of_line(chosen, data):
     """The rates of groups that a disparity reads, where it reads no others; else none."""
     names = rates_read(chosen, data) if chosen.fair is not None else ()
     return names if {*names} <= {*RATES_OF_GROUPS} else ()
 
 
-def group_rates(evaluation: xr.DataTree, name: str, target: str) -> xr.Dataset:
-    """Rates of groups with effective numbers at the threshold that was found, and p of equality."""
-    rates = effective_rates(evaluation, name, target, fixed_threshold=True)
-    return rates.assign(p=at_each_place(equality_p, rates))
+def group_rates(evaluation, chosen, target):
+    """Rates of groups with effective numbers at the threshold that was found; and `_joint`."""
+    names = rates_of_line(chosen, evaluation["empirical"].to_dataset())
+    rates = {
+        name: effective_rates(evaluation, name, target, fixed_threshold=True) for name in names
+    }
+    p = xr.concat([at_each_place(equality_p, rate) for rate in rates.values()], "line")
+    joint = {"p": np.minimum(len(rates) * p.min("line"), 1)}  # Bonferroni
+    if len(rates) == 1:
+        joint["n_effective"] = rates[names[0]].n_effective.sum(GROUP, skipna=False)
+    return rates, joint
 
 
-def at_each_place(function, rates: xr.Dataset, dims: tuple = (), **options) -> xr.DataArray:
+def at_each_place(function, rates, dims=(), **options):
     """Apply a function of (rate, n), each over groups, at every level and model."""
     return xr.apply_ufunc(
         function,
@@ -82,21 +92,20 @@ def at_each_place(function, rates: xr.Dataset, dims: tuple = (), **options) -> x
     )
 
 
-def _joint(rates: dict[str, xr.Dataset]) -> dict[str, xr.DataArray]:
-    """Bonferroni's p-value of one or two rates; of one also the effective number of all groups."""
-    smallest = xr.concat([rate.p for rate in rates.values()], "line").min("line")
-    joint = {"p": np.minimum(len(rates) * smallest, 1)}
-    if len(rates) == 1:
-        joint["n_effective"] = next(iter(rates.values())).n_effective.sum(GROUP, skipna=False)
-    return joint
+def equal_draws(evaluation, chosen, target, draws=1_000):
+    """The measure of draws from equal groups, over `replicate`; p of equality and `n_effective`."""
+    rates, joint = group_rates(evaluation, chosen, target)
+    drawn = {
+        name: at_each_place(draw_equal, rate, (REPLICATE, GROUP), draws=draws)
+        for name, rate in rates.items()
+    }
+    return chosen(evaluation["empirical"].to_dataset().assign(drawn)), joint
 
 
 # --- intervals of disparities --------------------------------------------------------------------
 
 
-def disparity_interval(
-    evaluation: xr.DataTree, chosen: Measure, level: float, target: str
-) -> xr.Dataset:
+def disparity_interval(evaluation, chosen, level, target):
     """Interval of a disparity measure, and the p-value of equal groups.
 
     The ends are its smallest and largest value over the rates that the test accepts. A measure of
@@ -104,37 +113,36 @@ def disparity_interval(
     the smaller p.
     """
     data = evaluation["empirical"].to_dataset()
-    names = rates_of_line(chosen, data)
-    rates = {name: group_rates(evaluation, name, target) for name in names}
+    rates, joint = group_rates(evaluation, chosen, target)
     options = {
-        "level": 1 - (1 - level) / len(names),
-        "steps": STEPS if len(names) == 1 else FEW_STEPS,
+        "level": 1 - (1 - level) / len(rates),
+        "steps": STEPS if len(rates) == 1 else FEW_STEPS,
     }
-    steps = {name: f"{REPLICATE}_{name}" for name in names}
+    steps = {name: f"{REPLICATE}_{name}" for name in rates}
     truths = {
         name: at_each_place(compatible_rates, rate, (steps[name], GROUP), **options)
         for name, rate in rates.items()
     }
-    values, estimate = chosen(data.drop_vars(names).assign(truths)), chosen(data)
+    values, estimate = chosen(data.assign(truths)), chosen(data)
     lower, upper = values.min(steps.values()), values.max(steps.values())
-    if len(names) == 1:  # the estimate stands on the line, but for halves of errors
+    if len(rates) == 1:  # the estimate stands on the line, but for halves of errors
         lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
     without_errors = False
-    for name in names:
-        none = data[name] == 0
-        without_errors = without_errors | (none.any(GROUP) & (data[name] > 0).any(GROUP))
+    for name in rates:
+        low, high = data[name].min(GROUP), data[name].max(GROUP)
+        without_errors = without_errors | (low == 0) & (high > 0)
     if chosen.scale == LOG_SCALE:  # the rate of a group without an error may be as low as one likes
         upper = upper.where(~without_errors, np.inf)
     ends = xr.Dataset({"estimate": estimate, "lower": lower, "upper": upper})
-    return ends.where(estimate.notnull() | without_errors).assign(_joint(rates))
+    return ends.where(estimate.notnull() | without_errors).assign(joint)
 
 
-def compatible_rates(rate: np.ndarray, n: np.ndarray, level: float, steps: int) -> np.ndarray:
+def compatible_rates(rate, n, level, steps):
     """Rates on the line through equal rates and those that were seen that the test accepts.
 
     r(λ) ∝ exp(λ d), with d = log r - mean of logs and as many errors in all at each λ; a rate
-    without an error counts half of one. Returns (steps + 2, group): first the rates that were
-    seen, which also stand for those that are rejected.
+    without an error counts half of one. Returns (steps + 2, group); the rates that were seen, which
+    are the last ones, also stand for those that are rejected.
     """
     if np.isnan(rate).any() or np.isnan(n).any():
         return np.full((steps + 2, len(rate)), np.nan)
@@ -150,21 +158,4 @@ def compatible_rates(rate: np.ndarray, n: np.ndarray, level: float, steps: int) 
     truth = np.minimum(truth, 1 - 1e-9)
     accepted = chi_square(rate, n, truth) <= stats.chi2.ppf(level, len(rate) - 1)
     truth[~accepted] = np.exp(seen)
-    return np.concatenate([np.exp(seen)[None], truth])
-
-
-# --- what equal groups would show ----------------------------------------------------------------
-
-
-def equal_draws(
-    evaluation: xr.DataTree, chosen: Measure, target: str, draws: int = 1_000
-) -> tuple[xr.DataArray, dict[str, xr.DataArray]]:
-    """The measure of draws from equal groups, over `replicate`; p of equality and `n_effective`."""
-    data = evaluation["empirical"].to_dataset()
-    names = rates_of_line(chosen, data)
-    rates = {name: group_rates(evaluation, name, target) for name in names}
-    drawn = {
-        name: at_each_place(draw_equal, rate, (REPLICATE, GROUP), draws=draws)
-        for name, rate in rates.items()
-    }
-    return chosen(data.drop_vars(names).assign(drawn)), _joint(rates)
+    return np.vstack([truth, np.exp(seen)])

@@ -9,14 +9,14 @@ whole score distributions and for N-Sigma.
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, InputError, require, require_inside, require_one_of
+from frkit.base import GROUP, REPLICATE, require, require_inside, require_one_of
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.contributions import TARGETS
 from frkit.intervals.deals import DEALT
 from frkit.intervals.equality import equal_draws, rates_of_line
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
 from frkit.intervals.replicates import quantiles
-from frkit.measures.registry import GROUP_RATES, Measure
+from frkit.measures.registry import GROUP_RATES
 from frkit.measures.registry import measure as find_measure
 
 SHIFTED = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")  # to be fair
@@ -96,7 +96,7 @@ def fair_floor(
         f"{chosen.name!r} has no fair value, so it has no floor; register a disparity measure with "
         "fair=",
     )
-    target = NEW_PEOPLE if target is None else target
+    target = target or NEW_PEOPLE
     require_one_of("target", target, TARGETS)
     data = data_of(evaluation)
     estimate = chosen(data)  # says what it lacks
@@ -121,29 +121,17 @@ def fair_floor(
     return result
 
 
-def _of_fair_replicates(evaluation: xr.DataTree, chosen: Measure) -> xr.DataArray:
+def _of_fair_replicates(evaluation, chosen):
     """The measure of replicates of a model whose groups are all alike."""
     require(
         "replicates" in evaluation.children,
         f"the floor of {chosen.name!r} needs replicates: evaluate(..., resampling=Resampling(...))",
     )
     nodes = ("empirical", "vstatistic", "replicates")
-    fair = made_fair(*(evaluation[node].to_dataset() for node in nodes))
-    require(
-        {*fair} & {*MADE_FAIR},
-        "a floor needs groups: evaluate with by='the name of an attribute'",
-    )
-    try:
-        return chosen(fair)
-    except (KeyError, AttributeError) as error:
-        message = (
-            f"{chosen.name!r} reads {error.args[0]}, which cannot be made fair; a floor is known "
-            f"for {', '.join(MADE_FAIR)}"
-        )
-        raise InputError(message) from error
+    return chosen(made_fair(*(evaluation[node].to_dataset() for node in nodes)))
 
 
-def made_fair(data: xr.Dataset, centre: xr.Dataset, replicates: xr.Dataset) -> xr.Dataset:
+def made_fair(data, centre, replicates):
     """Replicates in which groups no longer differ; what cannot be made fair is left out."""
     fair = {name: value for name, value in replicates.items() if GROUP not in value.dims}
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -162,12 +150,12 @@ def made_fair(data: xr.Dataset, centre: xr.Dataset, replicates: xr.Dataset) -> x
     return xr.Dataset(fair, coords=replicates.coords)
 
 
-def _common(rates: xr.DataArray) -> xr.DataArray:
+def _common(rates):
     """One rate for all groups."""
     return rates.mean([dim for dim in rates.dims if str(dim).endswith(GROUP)])
 
 
-def against(estimate: xr.DataArray, draws: xr.DataArray, fair: float, level: float) -> xr.Dataset:
+def against(estimate, draws, fair, level):
     """Quantiles of the floor, away from the fair value, and how much of it reaches the estimate."""
     away = -1.0 if float((draws - fair).where(np.isfinite(draws)).sum()) < 0 else 1.0
     distance = away * (draws - fair)

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -21,18 +20,17 @@ from frkit.base import (
     require_whole,
 )
 from frkit.engine.protocol import make_protocol
-from frkit.evaluation.evaluate import evaluate, evaluate_parts
+from frkit.evaluation.evaluate import evaluate
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.deals import PeopleDealt, deal, generators, grouped_people
+from frkit.intervals.deals import deal, evaluate_deals, generators, grouped_people
 from frkit.intervals.equality import RATES_OF_GROUPS
 from frkit.intervals.floors import against
-from frkit.intervals.reading import with_resolved
+from frkit.intervals.reading import labelled, with_resolved
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import rates_read
 from frkit.scores.groups import checked_scores, models_of
 
 COLUMNS = 1_000  # groups of deals that one sweep adds up
-SAME = {"rtol": 1e-9, "atol": 1e-15, "equal_nan": True}  # rates that were found in two ways
 
 
 def permutation_test(
@@ -134,50 +132,30 @@ def permutation_test(
     for name in names:
         as_it_is = rates[name].isel({REPLICATE: 0}).transpose(*data[name].dims)
         require(
-            np.allclose(as_it_is, data[name], **SAME),
+            np.allclose(as_it_is, data[name], rtol=1e-9, atol=1e-15, equal_nan=True),
             f"labels of {by!r} differ between the images or pairs of a person, so that people "
             "cannot be dealt to groups; say varying='first' or 'most frequent'",
         )
-    of_groups = [name for name in data if GROUP in data[name].dims]
-    permuted = data.drop_vars(of_groups).assign(rates.isel({REPLICATE: slice(1, None)}))
-    result = against(chosen(data), chosen(permuted), chosen.fair, level)
-    return with_resolved(result, chosen, evaluation).assign_attrs(
-        measure=chosen.name,
-        label=chosen.label or chosen.name,
-        method="permutation of labels",
-        n=n,
-        fair=chosen.fair,
-        level=level,
-        by=by if isinstance(by, str) else " & ".join(by),
-    )
+    permuted = chosen(data.assign(rates.isel({REPLICATE: slice(1, None)})))
+    result = against(chosen(data), permuted, chosen.fair, level)
+    result = with_resolved(result, chosen, evaluation)
+    by = by if isinstance(by, str) else " & ".join(by)
+    return labelled(result, evaluation, chosen, "permutation of labels", n=n, level=level, by=by)
 
 
-def _rates_of_deals(
-    scores: xr.DataArray, data: xr.Dataset, weighting, owner: np.ndarray, dealt: np.ndarray
-) -> xr.Dataset:
+def _rates_of_deals(scores, data, weighting, owner, dealt):
     """Rates of the dealt groups, over (replicate, group), at the thresholds of the data.
 
     owner: the person of each image. dealt: the group of each person in each deal, (deal, person).
     """
     level = FAR_LEVEL if FAR_LEVEL in data.dims else THRESHOLD_LEVEL
+    options = {"threshold": data.threshold.drop_vars(level), "weighting": weighting}
     step, parts = max(1, COLUMNS // data.sizes[GROUP]), []
-    for begin in range(0, len(dealt), step):
-        some = dealt[begin : begin + step]
-        draws = PeopleDealt(owner, some, 0)
-        with warnings.catch_warnings():  # the data's own evaluation has said it
-            warnings.simplefilter("ignore", DataWarning)
-            evaluation = evaluate_parts(
-                scores,
-                threshold=data.threshold.drop_vars(level),
-                weighting=weighting,
-                resampling=draws,
-                people=False,
-            )
-        deals = pd.MultiIndex.from_product([range(len(some)), data[GROUP].values])
-        columns = xr.Coordinates.from_pandas_multiindex(deals.set_names(["deal", GROUP]), REPLICATE)
-        rates = evaluation["replicates"].to_dataset()[["far", "frr", "eer"]]
-        parts.append(rates.assign_coords(columns).unstack(REPLICATE))
-    rates = xr.concat(parts, "deal").rename(
-        {"deal": REPLICATE, "far": "far_group", "frr": "frr_group", "eer": "eer_group"}
-    )
-    return rates.rename({THRESHOLD_LEVEL: level}).assign_coords({level: data[level]})
+    with warnings.catch_warnings():  # the data's own evaluation has said it
+        warnings.simplefilter("ignore", DataWarning)
+        for begin in range(0, len(dealt), step):
+            some, groups = dealt[begin : begin + step], data[GROUP].values
+            rates = evaluate_deals(scores, owner, some, groups, people=False, **options)
+            parts.append(rates[["far", "frr", "eer"]])
+    names = {"far": "far_group", "frr": "frr_group", "eer": "eer_group", THRESHOLD_LEVEL: level}
+    return xr.concat(parts, REPLICATE).rename(names).assign_coords({level: data[level]})

@@ -11,7 +11,7 @@ import xarray as xr
 from frkit.base import FAR_LEVEL, GROUP, MODEL, THRESHOLD_LEVEL, listed, require, warn
 from frkit.evaluation.nodes import small_groups
 from frkit.evaluation.tables import RESOLVED
-from frkit.measures.registry import Measure, rates_read
+from frkit.measures.registry import rates_read
 from frkit.resampling import SCHEMES
 
 NEW_PEOPLE, THESE_PEOPLE = "new people", "these people"
@@ -20,6 +20,12 @@ ERRORS_OF = {
     "far_group": "false_accepts_group",
     "frr_group": "false_rejects_group",
     "far_cross": "false_accepts_cross",
+}
+KINDS = {
+    FAR_LEVEL: "at FAR",
+    THRESHOLD_LEVEL: "at threshold",
+    GROUP: "of group",
+    MODEL: "of model",
 }
 _GIVEN: dict[int, set] = {}  # cautions of each evaluation that is there
 _ANEW = ContextVar("anew", default=False)
@@ -64,13 +70,7 @@ def provenance(evaluation: xr.DataTree) -> dict:
 # --- labels of a result --------------------------------------------------------------------------
 
 
-def labelled(
-    result: xr.Dataset | xr.DataArray,
-    evaluation: xr.DataTree,
-    chosen: Measure,
-    method: str,
-    **attrs,
-) -> xr.Dataset | xr.DataArray:
+def labelled(result, evaluation, chosen, method, **attrs):
     """The result with attrs that name the measure, the method and whom the interval is about.
 
     attrs: more of them, such as the level. A `target` says that no replicates were read: then the
@@ -85,15 +85,19 @@ def labelled(
             attrs["target"] = f"these {people} people, new images"
         elif not people:
             attrs["target"] = "new pairs that share nobody (too narrow where they do)"
-    about = {name: facts[name] for name in names if facts.get(name) is not None}
-    about |= {"measure": chosen.name, "label": chosen.label or chosen.name}
-    about |= {"method": method, "scale": chosen.scale}
-    if chosen.fair is not None:
-        about["fair"] = chosen.fair
-    return result.assign_attrs(about | attrs)
+    about = {name: facts.get(name) for name in names} | {
+        "measure": chosen.name,
+        "label": chosen.label or chosen.name,
+        "method": method,
+        "scale": chosen.scale,
+        "fair": chosen.fair,
+    }
+    return result.assign_attrs(
+        {name: value for name, value in (about | attrs).items() if value is not None}
+    )
 
 
-def with_resolved(result: xr.Dataset, chosen: Measure, *evaluations: xr.DataTree) -> xr.Dataset:
+def with_resolved(result, chosen, *evaluations):
     """Add `resolved`, of the groups that the measure reads, where it has the dims of the result."""
     for evaluation in evaluations:
         data = evaluation["empirical"].to_dataset()
@@ -122,7 +126,7 @@ def each_time() -> Iterator[None]:
         _ANEW.reset(before)
 
 
-def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> None:
+def warn_of(evaluation, chosen, result):
     """Say what makes this interval mean less than its level says, once for an evaluation."""
     if id(evaluation) not in _GIVEN:
         _GIVEN[id(evaluation)] = set()
@@ -134,7 +138,7 @@ def warn_of(evaluation: xr.DataTree, chosen: Measure, result: xr.Dataset) -> Non
             warn(message)
 
 
-def _cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> Iterator[str]:
+def _cautions(data, chosen, result):
     """Schemes, levels, groups and models of which the interval says too little."""
     scheme = SCHEMES.get(result.attrs.get("scheme"))  # of replicates that were read, if any
     draws_people = scheme is not None and scheme.target.startswith("new identities")
@@ -159,7 +163,7 @@ def _cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> Iterator
         )
     if bool(result.estimate.isnull().any()):
         yield from small_groups(data)
-    most = int(result.n_nonfinite.max()) if "n_nonfinite" in result else 0
+    most = int(result.get("n_nonfinite", xr.DataArray(0)).max())
     if most > 0:
         yield (
             f"up to {most} replicates of {chosen.name} are not finite: infinite ones count as the "
@@ -167,16 +171,17 @@ def _cautions(data: xr.Dataset, chosen: Measure, result: xr.Dataset) -> Iterator
         )
 
 
-def _where(condition: xr.DataArray) -> str:
+def _where(condition):
     """The levels, groups and models at which a condition holds, in words; empty where nowhere."""
+    if not condition.any():
+        return ""
     words = []
-    for dim in (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, MODEL) if bool(condition.any()) else ():
+    for dim, kind in KINDS.items():
         if dim in condition.dims:
             labels = condition[dim].values[condition.any({*condition.dims} - {dim}).values]
-            if dim in (GROUP, MODEL):
-                words.append(f"of {dim} {listed(labels)}")
-            else:
-                ends = dict.fromkeys(f"{end:.3g}" for end in (labels.min(), labels.max()))
-                kind = "FAR" if dim == FAR_LEVEL else "threshold"
-                words.append(f"at {kind} {' to '.join(ends)}")
+            text = listed(labels)
+            if dim in (FAR_LEVEL, THRESHOLD_LEVEL):
+                ends = labels.min(), labels.max()
+                text = " to ".join(dict.fromkeys(f"{end:.3g}" for end in ends))
+            words.append(f"{kind} {text}")
     return " ".join(words)

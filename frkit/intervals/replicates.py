@@ -12,11 +12,9 @@ from scipy.special import ndtri
 
 from frkit.base import REPLICATE, require
 from frkit.intervals.effective import logarithm
-from frkit.intervals.reading import NO_EVALUATION, data_of, provenance
+from frkit.intervals.reading import data_of, provenance
 from frkit.measures.registry import LOG_SCALE, Measure
 from frkit.resampling import SCHEMES
-
-Ends = tuple[xr.DataArray, xr.DataArray]
 
 
 class Values(NamedTuple):
@@ -35,17 +33,17 @@ def interval(values: Values, method: str, level: float, scale: str) -> xr.Datase
     return xr.Dataset({**ends, "n_nonfinite": (~np.isfinite(values.replicates)).sum(REPLICATE)})
 
 
-def recentered(values: Values, level: float, _scale: str) -> Ends:
+def recentered(values, level, _scale):
     """Algorithm 2: θ plus the quantiles of θ* - θ~."""
     return quantiles(values.estimate + (values.replicates - values.centre), tails(level))
 
 
-def naive(values: Values, level: float, _scale: str) -> Ends:
+def naive(values, level, _scale):
     """The quantiles of θ*."""
     return quantiles(values.replicates, tails(level))
 
 
-def gaussian(values: Values, level: float, _scale: str) -> Ends:
+def gaussian(values, level, _scale):
     """Normal quantiles at the mean and standard deviation of θ + (θ* - θ~), appendix B.1."""
     moved = values.estimate + (values.replicates - values.centre)
     mean, sd = moved.mean(REPLICATE), moved.std(REPLICATE, ddof=1)
@@ -53,7 +51,7 @@ def gaussian(values: Values, level: float, _scale: str) -> Ends:
     return mean + low * sd, mean + high * sd
 
 
-def pivotal(values: Values, level: float, scale: str) -> Ends:
+def pivotal(values, level, scale):
     """θ minus the opposite quantiles of θ* - θ~, on the measure's scale."""
     if scale == LOG_SCALE:
         lower, upper = pivotal(Values(*map(logarithm, values)), level, "")
@@ -65,12 +63,12 @@ def pivotal(values: Values, level: float, scale: str) -> Ends:
 FROM_REPLICATES = {method.__name__: method for method in (recentered, naive, gaussian, pivotal)}
 
 
-def tails(level: float) -> np.ndarray:
+def tails(level):
     """Probabilities of the two ends of an interval."""
     return np.array([(1 - level) / 2, (1 + level) / 2])
 
 
-def quantiles(values: xr.DataArray, probabilities) -> Ends:
+def quantiles(values, probabilities):
     """Two quantiles over replicates, NumPy's default (type 7).
 
     NaN are left out, infinite values keep their rank: where one of two neighbours is infinite,
@@ -98,7 +96,6 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
         "replicates" in evaluation.children,
         "this evaluation has no replicates: call evaluate(..., resampling=Resampling(...))",
     )
-    require("vstatistic" in evaluation.children, NO_EVALUATION)
     facts = provenance(evaluation)
     require(
         facts.get("varies", True),
@@ -119,7 +116,7 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
     return Values(estimate, centre, replicates)
 
 
-def _eased(centre: xr.DataArray, replicates: xr.DataArray, pair_noise: float) -> xr.DataArray:
+def _eased(centre, replicates, pair_noise):
     """The centre of a measure of histograms, whose replicates are biased more than the data are.
 
     The noise of single pairs lies a bin's share apart from the truth, which a divergence never

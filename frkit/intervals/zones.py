@@ -46,15 +46,14 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
     'BC'
     """
     if not isinstance(bands, dict):
-        message = "one band has one model: give two bands by name, {'A': ..., 'B': ...}"
-        require(MODEL in getattr(bands, "dims", ()), message)
-        bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in bands[MODEL].values}
-    require(len(bands) == 2, f"zones compare two models, got {len(bands)}: {', '.join(bands)}")
+        names = bands[MODEL].values if MODEL in bands.dims else ()
+        bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in names}
+    message = "zones compare two models: give two bands by name, {'A': ..., 'B': ...}"
+    require(len(bands) == 2, message)
     (name_a, a), (name_b, b) = bands.items()
     fair, kind = a.attrs.get("fair"), a.attrs.get("measure")
     same = fair is not None and (fair, kind) == (b.attrs.get("fair"), b.attrs.get("measure"))
     require(same, "zones need two bands of the same disparity measure, which has a fair value")
-    require(a.estimate.dims == b.estimate.dims, "the two bands run over other dimensions")
     a, b = aligned(a, b)
     above = float((a.estimate + b.estimate - 2 * fair).sum()) >= 0
     away, worse = (1, "upper") if above else (-1, "lower")
