@@ -334,12 +334,14 @@ def compare_groups(evaluation, chosen, groups, method, level, target):
 def newcombe(a, b):
     """Newcombe's hybrid interval of the difference of two groups' rates, with the chi-square p."""
     difference = a.estimate - b.estimate
-    lower = difference - np.hypot(a.estimate - a.lower, b.upper - b.estimate)
-    upper = difference + np.hypot(a.upper - a.estimate, b.estimate - b.lower)
-    p = at_each_place(equality_p, xr.concat([a, b], GROUP))
-    ends = {"estimate": difference, "lower": lower, "upper": upper, "p": p}
-    n = a.n_effective + b.n_effective
-    return xr.Dataset({**ends, "n_effective": n}).assign_attrs(contrast="difference", null=0)
+    result = {
+        "estimate": difference,
+        "lower": difference - np.hypot(a.estimate - a.lower, b.upper - b.estimate),
+        "upper": difference + np.hypot(a.upper - a.estimate, b.estimate - b.lower),
+        "p": at_each_place(equality_p, xr.concat([a, b], GROUP)),
+        "n_effective": a.n_effective + b.n_effective,
+    }
+    return xr.Dataset(result, attrs={"contrast": "difference", "null": 0})
 
 
 def holm(p):

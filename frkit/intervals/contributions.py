@@ -19,7 +19,7 @@ from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, requi
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, provenance
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
-ENTRY, UNIT, PLACE, END = "entry", "unit", "place", "end"
+ENTRY, UNIT, PLACE = "entry", "unit", "place"
 PARTNERS = ["partner", "partner_b"]  # groups of the two people of a pair
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
@@ -84,10 +84,7 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> Added:
     curve = n_groups if g is None else g
     points = {"eer": first + curve, "auc": first + n_groups + 1 + curve}
     level = number.get(FAR_LEVEL, number.get(THRESHOLD_LEVEL))
-    point = points.get(kind, level)
-    message = "this part of an evaluation does not say of which level it is: select it without drop"
-    require(point is not None, message)
-    sums = sums.isel(point=point)
+    sums = sums.isel(point=points.get(kind, level))
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind == "threshold":
             return threshold(sums)
@@ -249,7 +246,7 @@ def _leader(sums):
 
 def _change_per_far(sums, reference, g, values):
     """How much a curve changes with the FAR of group g: c / α, with c = d value / d log FAR."""
-    (low, high), (lowest, highest) = _window(sums, reference, g, values)
+    low, high, lowest, highest = _window(sums, reference, g, values)
     slope = (high - low) / np.maximum(highest - lowest, 1e-9)
     return (slope / reference.rate).where(reference.rate > 0, 0.0)
 
@@ -257,7 +254,7 @@ def _change_per_far(sums, reference, g, values):
 def eer(sums, g):
     """EER of a group, or of all: the rates at the crossing, weighted by each other's slope."""
     accepts, rejects = far(sums, g, g), frr(sums, g)
-    (low, high), (lowest, highest) = _window(sums, accepts, g, _curve(sums, "frr", g, g))
+    low, high, lowest, highest = _window(sums, accepts, g, _curve(sums, "frr", g, g))
     falls, rises = np.exp(highest) - np.exp(lowest), low - high
     both = falls + rises
     share = (falls / both).where(both > 0, 0.5)  # of FRR's deviation
@@ -292,17 +289,16 @@ def _window(sums, reference, g, values):
     """
     rate = np.maximum(reference.rate, TINY)
     width = np.clip(2 * np.sqrt(reference.variance) / rate, *WIDTHS)
-    at_ends, ends = xr.apply_ufunc(
+    return xr.apply_ufunc(
         _interpolated,
         np.log(np.maximum(_curve(sums, "far", g, g), TINY)),
         values,
         np.log(rate),
         width,
         input_core_dims=[[PLACE], [PLACE], [], []],
-        output_core_dims=[[END], [END]],
+        output_core_dims=[[], [], [], []],
         vectorize=True,
     )
-    return tuple(at_ends.transpose(END, ...)), tuple(ends.transpose(END, ...))
 
 
 def _interpolated(log_far, values, middle, width):
@@ -310,7 +306,7 @@ def _interpolated(log_far, values, middle, width):
     order = np.argsort(log_far, kind="stable")
     log_far, values = log_far[order], values[order]
     ends = middle + np.array([-width, width])
-    return np.interp(ends, log_far, values), np.clip(ends, log_far[0], log_far[-1])
+    return *np.interp(ends, log_far, values), *np.clip(ends, log_far[0], log_far[-1])
 
 
 # --- sums ----------------------------------------------------------------------------------------

@@ -162,6 +162,11 @@ def against(estimate, draws, fair, level):
     median, limit = (fair + away * end for end in quantiles(distance, (0.5, level)))
     reached = (distance >= away * (estimate - fair) - TIE).sum(REPLICATE)
     n = distance.notnull().sum(REPLICATE)
-    p = ((1 + reached) / (1 + n)).where(estimate.notnull() & (n > 0))
-    ends = {"estimate": estimate, "median": median, "limit": limit, "p": p}
-    return xr.Dataset({**ends, "n_nonfinite": (~np.isfinite(draws)).sum(REPLICATE)})
+    result = {
+        "estimate": estimate,
+        "median": median,
+        "limit": limit,
+        "p": ((1 + reached) / (1 + n)).where(estimate.notnull() & (n > 0)),
+        "n_nonfinite": (~np.isfinite(draws)).sum(REPLICATE),
+    }
+    return xr.Dataset(result)

@@ -29,8 +29,14 @@ def interval(values: Values, method: str, level: float, scale: str) -> xr.Datase
     """Estimate, ends and centre of one method, and how many replicates are not finite."""
     with np.errstate(invalid="ignore"):
         lower, upper = FROM_REPLICATES[method](values, level, scale)
-    ends = {"estimate": values.estimate, "lower": lower, "upper": upper, "centre": values.centre}
-    return xr.Dataset({**ends, "n_nonfinite": (~np.isfinite(values.replicates)).sum(REPLICATE)})
+    result = {
+        "estimate": values.estimate,
+        "lower": lower,
+        "upper": upper,
+        "centre": values.centre,
+        "n_nonfinite": (~np.isfinite(values.replicates)).sum(REPLICATE),
+    }
+    return xr.Dataset(result)
 
 
 def recentered(values, level, _scale):
@@ -99,11 +105,11 @@ def values_of(evaluation: xr.DataTree, chosen: Measure) -> Values:
     facts = provenance(evaluation)
     require(
         facts.get("varies", True),
-        f"scheme {facts.get('scheme')!r} cannot vary these data: there is nothing to draw from but "
-        "one image of each person on each side, one person in each stratum, or two people, so that "
-        f"of {facts.get('n')} replicates all that hold impostors are the data and every interval "
-        "from them would have width zero; draw more people with Resampling('identity', n=...), "
-        "without strata, or name no method, which needs no replicates",
+        "this scheme cannot vary these data: there is nothing to draw from but one image of each "
+        "person on each side, one person in each stratum, or two people, so that every interval "
+        "from these replicates would have width zero; draw more people with "
+        "Resampling('identity', n=...), without strata, or name no method, which needs no "
+        "replicates",
     )
     centre, replicates = (
         chosen(evaluation[node].to_dataset()) for node in ("vstatistic", "replicates")
