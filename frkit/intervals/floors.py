@@ -9,7 +9,7 @@ whole score distributions and for N-Sigma.
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, REPLICATE, require, require_inside, require_one_of
+from frkit.base import GROUP, REFERENCE_GROUP, REPLICATE, require, require_inside, require_one_of
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.contributions import TARGETS
 from frkit.intervals.deals import DEALT
@@ -152,7 +152,7 @@ def made_fair(data, centre, replicates):
 
 def _common(rates):
     """One rate for all groups."""
-    return rates.mean([dim for dim in rates.dims if str(dim).endswith(GROUP)])
+    return rates.mean({GROUP, REFERENCE_GROUP} & {*rates.dims})
 
 
 def against(estimate, draws, fair, level):

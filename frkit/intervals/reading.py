@@ -8,8 +8,17 @@ from contextvars import ContextVar
 
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, MODEL, THRESHOLD_LEVEL, listed, require, warn
-from frkit.evaluation.nodes import small_groups
+from frkit.base import (
+    FAR_LEVEL,
+    GROUP,
+    MODEL,
+    REFERENCE_GROUP,
+    THRESHOLD_LEVEL,
+    listed,
+    require,
+    warn,
+)
+from frkit.evaluation.cautions import small_groups
 from frkit.evaluation.tables import RESOLVED
 from frkit.measures.registry import rates_read
 from frkit.resampling import SCHEMES
@@ -107,8 +116,8 @@ def with_resolved(result, chosen, *evaluations):
         for name in rates_read(chosen, data):
             if ERRORS_OF.get(name) in data:
                 enough = data[ERRORS_OF[name]] >= RESOLVED
-                groups = [dim for dim in enough.dims if str(dim).endswith(GROUP)]
-                resolved = resolved & enough.all({*groups} - {*result.estimate.dims})
+                groups = {GROUP, REFERENCE_GROUP} & {*enough.dims} - {*result.estimate.dims}
+                resolved = resolved & enough.all(groups)
         result = result.assign(resolved=resolved)
     return result
 
