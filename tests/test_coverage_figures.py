@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib import pyplot as plt
+from matplotlib.collections import PathCollection
 from test_explore import find, follows, picture
 
 import frkit as fk
@@ -64,9 +65,10 @@ def test_coverage_stands_over_its_nominal_level():
 def test_coverage_along_far_marks_levels_that_are_not_resolved():
     ax = fk.plot.coverage_along(made().sel(level=0.95).isel(scheme=0))
     np.testing.assert_allclose(line(ax, "recentered").get_xydata(), [[far, 0.95] for far in FAR])
-    circles = [one for one in ax.lines if one.get_marker() == "o"]
-    hollow = [one for one in circles if one.get_markerfacecolor() == "white"]
-    assert [one.get_xdata().tolist() for one in hollow] == [[0.1], [0.1]]
+    recentered, naive = (found for found in ax.collections if isinstance(found, PathCollection))
+    for points in (recentered, naive):
+        hollow = (points.get_facecolors() == 1).all(axis=1)
+        assert points.get_offsets()[hollow, 0].tolist() == [0.1]
 
 
 def test_one_line_along_another_dimension():
@@ -87,7 +89,6 @@ def test_figures_say_what_they_need():
         "has no coverage": lambda: fk.plot.coverage(xr.Dataset(), far=0.1),
         "all but one": lambda: fk.plot.coverage_along(made()),
         "along, a dimension of the study": lambda: fk.plot.coverage_along(made(), "dim"),
-        "has no law": lambda: fk.plot.error_laws(xr.Dataset(), far=0.1),
     }
     for words, draw in wrong.items():
         with pytest.raises(fk.InputError, match=words):

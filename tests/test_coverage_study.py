@@ -1,11 +1,6 @@
 """Coverage studies: counted as by hand, the same bits after a kill, stores, and known laws."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +24,6 @@ HOW = dict(
     replicates=20,
     progress=False,
 )
-RUN = """
-import sys
-import frkit as fk
-mix = fk.vmf.mixture(24, 12, kappa=(10, 40), seed=0)
-fk.studies.coverage(mix, n_datasets=400, per_identity=5, far=[0.02, 0.1, 0.3],
-                    schemes=("image", "identity"), replicates=20, progress=False, store=sys.argv[1])
-"""
 LAW = fk.vmf.IdentityLaw(12, kappa=(10, 40))
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
@@ -138,12 +126,6 @@ def test_indices_are_compared_with_exact_distributions():
     assert float(study.estimate[0]) < 1
 
 
-def test_new_identities_are_drawn_for_every_data_set(mixture):
-    assert design(mixture).mixture(0) is design(mixture).mixture(1) is mixture
-    one, other = (design(LAW, 24).mixture(number) for number in (0, 1))
-    assert not np.allclose(one.concentrations, other.concentrations)
-
-
 # --- laws ----------------------------------------------------------------------------------------
 def simulated(centre=0.0, n_datasets=500, n=200, sd=0.1, truth=0.5):
     """Estimates that are normal around the truth, and replicates normal around their centre."""
@@ -205,30 +187,23 @@ def test_equal_laws_lie_within_chance_and_shifted_ones_as_far_apart_as_the_shift
 
 
 # --- the store -----------------------------------------------------------------------------------
-@pytest.mark.slow
-def test_a_killed_study_goes_on_to_the_same_bits(mixture, tmp_path):
-    command = [sys.executable, "-W", "ignore", "-c", RUN, str(tmp_path)]
-    child = subprocess.Popen(command, env=os.environ)
-    until = time.monotonic() + 60
-    while len(list(tmp_path.glob("*.npz"))) < 3:
-        assert child.poll() is None and time.monotonic() < until, "ended before it could be killed"
-        time.sleep(0.005)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+def test_a_stopped_study_goes_on_to_the_same_bits(mixture, tmp_path, monkeypatch):
+    def stop(done):
+        if done > 0.01:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        how = HOW | {"progress": stop}
+        fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **how)
+    assert not any(thread.name.startswith("data sets") for thread in threading.enumerate())
     finished = len(list(tmp_path.glob("*.npz")))
-    assert 3 <= finished < 390
-    n = min(finished, 20) + 5
+    assert 0 < finished < 100
+    n = finished + 2
     resumed = fk.studies.coverage(mixture, n_datasets=n, store=tmp_path, **HOW)
     xr.testing.assert_identical(resumed, fk.studies.coverage(mixture, n_datasets=n, **HOW))
-
-
-def test_a_finished_study_is_read_from_its_files(mixture, tmp_path, monkeypatch):
-    first = fk.studies.coverage(mixture, n_datasets=3, store=tmp_path, **HOW)
-    monkeypatch.setattr(Study, "data_set", None)
-    again = fk.studies.coverage(mixture, n_datasets=3, store=tmp_path, **HOW)
-    xr.testing.assert_identical(first, again)
-    smaller = fk.studies.coverage(mixture, n_datasets=2, store=tmp_path, methods="pivotal", **HOW)
-    assert smaller.coverage.dims == ("scheme", "method", "level", "far_level")
+    monkeypatch.setattr(Study, "data_set", None)  # a finished study is read from its files
+    again = fk.studies.coverage(mixture, n_datasets=n, store=tmp_path, **HOW)
+    xr.testing.assert_identical(resumed, again)
 
 
 def test_files_of_another_study_or_damaged_ones_are_refused(mixture, tmp_path):
@@ -247,33 +222,18 @@ def test_files_of_another_study_or_damaged_ones_are_refused(mixture, tmp_path):
         fk.studies.coverage(mixture, n_datasets=2, store=Path(__file__), **HOW)
 
 
-def test_a_study_can_be_stopped_and_keeps_what_is_finished(mixture, tmp_path):
-    def stop(done):
-        if done > 0.01:
-            raise KeyboardInterrupt
-
-    how = HOW | {"progress": stop}
-    with pytest.raises(KeyboardInterrupt):
-        fk.studies.coverage(mixture, n_datasets=200, store=tmp_path, **how)
-    assert not any(thread.name.startswith("data sets") for thread in threading.enumerate())
-    assert 0 < len(list(tmp_path.glob("*.npz"))) < 100
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"n_identities": 30}, "of 24 identities 30 cannot be drawn"),
         ({"measure": "frr_max_min"}, "no exact value in this population without by="),
         ({"n_datasets": 1}, "at least 2, got 1"),
-        ({"per_identity": 1}, "per_identity must be whole numbers of at least 2"),
-        ({"per_identity": [5, 5]}, "one for each of 24"),
+        ({"per_identity": 1}, "per_identity must be at least 2"),
         ({"replicates": 1}, "replicates. must be a whole number of at least 2"),
         ({"schemes": ("pair",)}, "schemes must be one of"),
         ({"methods": ("exact",)}, "methods must be one of"),
         ({"levels": (0.5, 1.0)}, r"levels must lie in \(0, 1\)"),
-        ({"levels": []}, "levels is empty"),
-        ({"far": "low"}, "far must be numbers"),
-        ({"population": "mixture"}, "Mixture or a vmf IdentityLaw"),
+        ({"far": [0.1, 2]}, r"far .*in \(0, 1\)"),
         ({"population": LAW}, "needs n_identities="),
     ],
 )

@@ -5,7 +5,6 @@ import pytest
 import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
-from matplotlib.colors import same_color
 from trees import EMPIRICAL, FAR, tree, two_models
 
 import frkit as fk
@@ -126,12 +125,6 @@ def test_models_stand_side_by_side_on_the_same_scales():
     plt.close(axes[0].figure)
 
 
-def test_names_from_data_are_drawn_as_they_are(ax):
-    fk.plot.roc({"_a $x$": fk.band(tree(), "frr")}, ax=ax)
-    ax.figure.canvas.draw()
-    assert legend(ax) == ["\u200b_a \\$x\\$"]
-
-
 def test_other_results_are_refused(ax):
     with pytest.raises(fk.InputError, match="far_level or threshold_level"):
         fk.plot.roc(xr.Dataset({"estimate": 0.1}), ax=ax)
@@ -141,8 +134,6 @@ def test_other_results_are_refused(ax):
         fk.plot.roc(fk.compare(two_models(), "frr", models=("A", "B")), ax=ax)
     with pytest.raises(fk.InputError, match="scale must be one of"):
         fk.plot.roc(fk.band(tree(), "frr"), ax=ax, scale="linear")
-    with pytest.raises(fk.InputError, match="ax must be matplotlib Axes"):
-        fk.plot.roc(fk.band(tree(), "frr"), ax=3)
 
 
 # --- fan and difference --------------------------------------------------------------------------
@@ -195,10 +186,6 @@ def test_growth_draws_the_seeds_of_one_size(ax):
     curves = [line.get_ydata() for line in ax.lines if "400 images" in line.get_label()]
     np.testing.assert_allclose(curves, [EMPIRICAL + 0.02, EMPIRICAL + 0.01])
     np.testing.assert_array_equal(labelled(ax, "exact truth").get_ydata(), EMPIRICAL)
-    with pytest.raises(fk.InputError, match=r"no size 5 in this study; it has \[4, 16\]"):
-        fk.plot.growth(growing(), 5, ax=ax)
-    with pytest.raises(fk.InputError, match="a lowest and a highest level"):
-        fk.plot.growth(growing(), 4, ax=ax, far=(0.1, 0.01))
 
 
 def biased() -> xr.Dataset:
@@ -235,14 +222,3 @@ def test_a_headline_gathers_the_legends_and_says_shared_labels_once():
     assert all(ax.get_legend() is None for ax in axes)
     assert axes[0].get_ylabel() and not axes[1].get_ylabel()
     plt.close(figure)
-    with pytest.raises(fk.InputError, match="must be a matplotlib Figure"):
-        fk.plot.headline(axes, "finding")
-
-
-def test_the_theme_has_the_colours_of_the_curves():
-    with plt.rc_context():
-        fk.plot.set_theme()
-        ax = fk.plot.roc(fk.band(two_models(), "frr"))
-        first = plt.rcParams["axes.prop_cycle"].by_key()["color"][0]
-        assert same_color(first, labelled(ax, "A").get_color())
-        plt.close(ax.figure)

@@ -59,8 +59,6 @@ def test_other_results_are_refused():
         fk.plot.representation_bias(xr.Dataset({"x": 1}))
     with pytest.raises(fk.InputError, match="over one dimension"):
         fk.plot.representation_bias(estimates().expand_dims(attribute=2))
-    with pytest.raises(fk.InputError, match="studies.true_bias"):
-        fk.plot.trials(xr.Dataset(), [])
 
 
 def test_the_explorer_follows_its_controls_and_its_button(monkeypatch):

@@ -3,12 +3,7 @@
 from frkit.plot.coverage import coverage, coverage_along, error_laws
 from frkit.plot.fairness import cross_matrix, fairness, group_roc
 from frkit.plot.indices import fairness_indices, score_histograms
-from frkit.plot.nsigma import (
-    dependence,
-    eer_distributions,
-    n_matrix,
-    n_sigma,
-)
+from frkit.plot.nsigma import dependence, eer_distributions, n_matrix, n_sigma
 from frkit.plot.people import contributions
 from frkit.plot.representation import (
     comparators,
@@ -17,12 +12,7 @@ from frkit.plot.representation import (
     trials,
 )
 from frkit.plot.roc import difference, fan, roc, roc_by_model
-from frkit.plot.studies import (
-    bootstrap_bias,
-    consistency,
-    growth,
-    sample_size,
-)
+from frkit.plot.studies import bootstrap_bias, consistency, growth, sample_size
 from frkit.plot.style import headline, set_theme
 
 __all__ = [

@@ -41,20 +41,6 @@ SELECTED_WORDS = {
 }
 MADE_BY = "studies.coverage(mixture)"
 STUDY = (MADE_BY, "coverage", "method", "level", FAR_LEVEL)
-LAWS = (
-    MADE_BY,
-    "law",
-    "probability",
-    "errors",
-    FAR_LEVEL,
-    "kolmogorov",
-    "wasserstein",
-)
-PRINTED = (
-    "xr.DataArray(coverages, {'method': ..., 'level': ...})",
-    "method",
-    "level",
-)
 ERROR_WORDS = {
     "bootstrap": r"bootstrap: $\theta^* - \tilde\theta$",
     "actual": r"actual: $\hat\theta - \theta$",
@@ -106,32 +92,21 @@ def coverage(
     'nominal coverage'
     """
     require_returned("study", study, *STUDY)
-    if printed is not None:
-        require_returned("printed", printed, *PRINTED)
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=TRUTH, linewidth=1, label="target")
     for method, colour in _colours(study["method"]).items():
         one = study.sel({"method": method})
-        _draw_line(
-            ax,
-            study.level,
-            one,
-            colour,
-            plain(method),
-            marker="o",
-            markersize=3,
-        )
+        _draw_line(ax, study.level, one, colour, plain(method), marker="o", markersize=3)
         if printed is not None and method in printed["method"]:
-            values = printed.sel({"method": method})
+            style = {"color": colour, "markerfacecolor": "none"}
             label = plain(f"{method}, printed")
             ax.plot(
                 printed.level,
-                values,
+                printed.sel({"method": method}),
                 "D",
                 label=label,
-                color=colour,
-                markerfacecolor="none",
+                **style,
             )
     ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
     captions = [words, study.attrs.get("words", "")]
@@ -200,25 +175,17 @@ def coverage_along(study: xr.Dataset, along: str = FAR_LEVEL, ax: Axes | None = 
     else:
         x = np.arange(x.size)  # anything else stands at equal steps
         ax.set_xticks(x, study[along].values.astype(str))
-    if others:
-        lines = _colours(study[others[0]])
-    else:
-        lines, study = {None: COLOURS[0]}, study.expand_dims("line")
-    for (name, colour), place in zip(lines.items(), range(len(lines)), strict=True):
-        one = study.isel({others[0] if others else "line": place})
-        _draw_line(ax, x, one, colour, None if name is None else plain(name))
-        resolved = one.resolved.values >= 0.5 if "resolved" in one else True
-        resolved = np.broadcast_to(resolved, x.shape)
-        points = {"color": colour, "markersize": 4, "zorder": 3}
-        ax.plot(x[resolved], one.coverage[resolved], "o", **points)
-        if not resolved.all():
-            ax.plot(
-                x[~resolved],
-                one.coverage[~resolved],
-                "o",
-                markerfacecolor="white",
-                **points,
-            )
+    if not others:
+        others, study = (
+            ["line"],
+            study.expand_dims(line=["_"]),
+        )  # no entry in the legend
+    for place, (name, colour) in enumerate(_colours(study[others[0]]).items()):
+        one = study.isel({others[0]: place})
+        _draw_line(ax, x, one, colour, "_" if name == "_" else plain(name))
+        resolved = np.broadcast_to(one.get("resolved", 1.0), x.shape) >= 0.5
+        inside = np.where(resolved, colour, "white")
+        ax.scatter(x, one.coverage, 16, facecolors=inside, edgecolors=colour, zorder=3)
     selected = [name for name in SELECTED_WORDS if name in study.coords and study[name].ndim == 0]
     words = ", ".join(SELECTED_WORDS[name].format(study[name].item()) for name in selected)
     captions = [words, study.attrs.get("words", "")]
@@ -245,7 +212,7 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     Raises
     ------
     InputError
-        Several schemes at once, or no laws in the study.
+        Several schemes at once.
 
     References
     ----------
@@ -260,17 +227,11 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.error_laws(study, far=0.1).lines)
     3
     """
-    require_returned("study", study, *LAWS)
     study, words = _at_level(study, far)
     ax = new_axes(ax)
     for (errors, label), colour in zip(ERROR_WORDS.items(), (COLOURS[0], TRUTH), strict=True):
-        ax.step(
-            study.law.sel(errors=errors),
-            study.probability,
-            color=colour,
-            linewidth=1.6,
-            label=label,
-        )
+        law = study.law.sel(errors=errors)
+        ax.step(law, study.probability, color=colour, linewidth=1.6, label=label)
     ax.axvline(0, color=UNRESOLVED, linewidth=0.8)
     ax.set_ylim(0, 1)
     ax.xaxis.set_major_locator(MaxNLocator(5))
@@ -284,24 +245,18 @@ def error_laws(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axes:
     return finish(ax, "error of the FRR", ylabel, captions, loc="lower right")
 
 
-def _at_level(study: xr.Dataset, far: float) -> tuple[xr.Dataset, str]:
+def _at_level(study, far):
     """Return the study of one scheme at the nearest FAR level, and both in words."""
     if study.sizes.get("scheme") == 1:
         study = study.squeeze("scheme")
-    one_scheme = "scheme" not in study.dims
-    require(
-        one_scheme,
-        "this shows one scheme: select it with study.sel(scheme=...)",
-    )
+    message = "this shows one scheme: select it with study.sel(scheme=...)"
+    require("scheme" not in study.dims, message)
     study = at_far(study, far)
     scheme = study.scheme.item() if "scheme" in study else "image"
-    return (
-        study,
-        f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {scheme} scheme",
-    )
+    return (study, f"FRR at FAR {float(study[FAR_LEVEL]):.2g}, {scheme} scheme")
 
 
-def _colours(lines: xr.DataArray) -> dict[str, str]:
+def _colours(lines):
     """Return a colour for each line; a method has the same in every figure."""
     names = lines.values.astype(str)
     colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
@@ -310,19 +265,11 @@ def _colours(lines: xr.DataArray) -> dict[str, str]:
     return colours
 
 
-def _draw_line(
-    ax: Axes,
-    x: np.ndarray,
-    study: xr.Dataset,
-    colour: str,
-    label: str | None,
-    **style,
-) -> None:
+def _draw_line(ax, x, study, colour, label, **style):
     """Draw one line, with two Monte Carlo standard errors to either side where there are some."""
     values = study.coverage.values
     ax.plot(x, values, color=colour, linewidth=1.3, label=label, **style)
     if "coverage_se" in study:
         noise = 2 * study.coverage_se.values
-        lower = np.clip(values - noise, 0, 1)
-        upper = np.clip(values + noise, 0, 1)
+        lower, upper = np.clip([values - noise, values + noise], 0, 1)
         ax.fill_between(x, lower, upper, color=colour, alpha=0.1, linewidth=0)

@@ -6,17 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    REFERENCE_GROUP,
-    require,
-    require_returned,
-)
+from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, require, require_returned
 from frkit.plot.style import (
     BANDS,
     ENDS,
-    LEVELS,
     UNRESOLVED,
     caption,
     curve_colours,
@@ -33,19 +26,6 @@ from frkit.plot.style import (
     require_dims,
 )
 
-FLOORS = (
-    "frkit.fair_floor(evaluation, measure)",
-    "estimate",
-    "limit",
-    *LEVELS,
-)
-ZONES = ("frkit.decision_zones(bands)", "zone", *LEVELS)
-GROUPS = ("frkit.band(evaluation, 'far_group')", *ENDS, GROUP, *LEVELS)
-CROSSED = (
-    "evaluation['empirical'].far_cross.sel(far_level=...)",
-    GROUP,
-    REFERENCE_GROUP,
-)
 FAR_ABOVE = 10.0  # times what bands reach: a floor beyond that leaves the axes
 
 
@@ -99,12 +79,8 @@ def fairness(
     'largest / smallest group FRR'
     """
     require_returned("bands", bands, *BANDS)
-    curves, limits = named_curves("bands", bands), {}
-    if floors is not None:
-        require_returned("floors", floors, *FLOORS)
-        limits = named_curves("floors", floors, ("estimate", "limit"))
-    if zones is not None:
-        require_returned("zones", zones, *ZONES)
+    curves = named_curves("bands", bands)
+    limits = {} if floors is None else named_curves("floors", floors, "limit")
     ax = new_axes(ax)
     first = next(iter(curves.values()))
     levels = first[level_dimension(first.estimate)]
@@ -139,30 +115,22 @@ def fairness(
     return finish_levels(ax, levels, first.attrs.get("label", ""), captions)
 
 
-def _extent(curves: list[xr.Dataset], floors: list[xr.Dataset], log: bool) -> tuple[float, float]:
+def _extent(curves, floors, log):
     """Return the ends of the vertical axis: a little beyond all that can be drawn."""
-    values = np.concatenate([np.ravel(curve[name]) for curve in curves for name in ENDS])
+    values = np.concatenate([curve[name] for curve in curves for name in ENDS])
     highest = np.max(values, initial=0.0, where=np.isfinite(values))
-    limits = np.concatenate([[], *(np.ravel(floor.limit) for floor in floors)])
-    shown = np.concatenate([values, limits[limits < FAR_ABOVE * highest]])
-    shown = shown[np.isfinite(shown)]
-    if log:
-        shown = shown[shown > 0]
+    limits = [floor.limit.where(floor.limit < FAR_ABOVE * highest) for floor in floors]
+    shown = np.concatenate([values, *limits])
+    shown = shown[np.isfinite(shown) & ((shown > 0) | (not log))]
     if shown.size == 0:
-        return (0.5, 2.0) if log else (0.0, 1.0)
-    low, high = float(shown.min()), float(shown.max())
+        return 0.5, 2.0
+    low, high = shown.min(), shown.max()
     if log:
         return max(low, high / 1e4) / 1.3, high * 1.3
     return low - 0.08 * (high - low), high + 0.12 * (high - low)
 
 
-def _mark_edges(
-    ax: Axes,
-    curve: xr.Dataset,
-    extent: tuple[float, float],
-    colour: str,
-    log: bool,
-) -> None:
+def _mark_edges(ax, curve, extent, colour, log):
     """Draw marks at the ends of the vertical axis for values that have no place on it."""
     bottom, top = extent
     levels = curve[level_dimension(curve.estimate)]
@@ -171,27 +139,13 @@ def _mark_edges(
     nothing = levels[curve.estimate.isnull()]
     draw_edge(ax, nothing, bottom, "x", "no value: no errors to compare", **full)
     if log:
-        draw_edge(
-            ax,
-            levels[curve.estimate <= 0],
-            bottom,
-            "v",
-            "estimate 0",
-            **hollow,
-        )
-    draw_edge(
-        ax,
-        levels[np.isposinf(curve.upper)],
-        top,
-        "^",
-        "no upper end",
-        **full,
-    )
+        draw_edge(ax, levels[curve.estimate <= 0], bottom, "v", "estimate 0", **hollow)
+    draw_edge(ax, levels[np.isposinf(curve.upper)], top, "^", "no upper end", **full)
     infinite = levels[np.isposinf(curve.estimate)]
     draw_edge(ax, infinite, top, "^", "estimate is infinite", **hollow)
 
 
-def _draw_zones(ax: Axes, x: np.ndarray, letters: np.ndarray) -> None:
+def _draw_zones(ax, x, letters):
     """Draw dashed lines where the zone changes, and the letter of each zone at its foot."""
     change = np.flatnonzero(letters[1:] != letters[:-1]) + 1
     borders = np.sqrt(x[change - 1] * x[change])
@@ -199,14 +153,8 @@ def _draw_zones(ax: Axes, x: np.ndarray, letters: np.ndarray) -> None:
         ax.axvline(border, color="#666666", linestyle=(0, (5, 4)), linewidth=1)
     middles = np.sqrt(np.r_[x[0], borders] * np.r_[borders, x[-1]])
     for letter, middle in zip(letters[np.r_[0, change]], middles, strict=True):
-        ax.annotate(
-            letter,
-            (middle, 0.02),
-            weight="bold",
-            xycoords=ax.get_xaxis_transform(),
-            ha="center",
-            va="bottom",
-        )
+        style = {"weight": "bold", "ha": "center", "va": "bottom"}
+        ax.annotate(letter, (middle, 0.02), xycoords=ax.get_xaxis_transform(), **style)
 
 
 def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -242,66 +190,38 @@ def group_roc(far: xr.Dataset, frr: xr.Dataset, ax: Axes | None = None) -> Axes:
     'FAR of the group (share of impostor pairs accepted)'
     """
     for name, rates in {"far": far, "frr": frr}.items():
-        require_returned(name, rates, *GROUPS)
-        require_dims(name, rates.estimate, (level_dimension(rates), GROUP))
-        measure = rates.attrs.get("measure", f"{name}_group")
+        measure = rates.attrs.get("measure")
         wanted = f"{name} must be a band of {name}_group, this is one of {measure}"
         require(measure == f"{name}_group", wanted)
-    along = level_dimension(frr)
-    x, y = (rates.estimate.transpose(along, GROUP) for rates in (far, frr))
-    same = all(x[dim].equals(y[dim]) for dim in x.dims)
-    require(
-        same,
-        "far and frr lie at other levels or groups: take both bands from one evaluation",
-    )
-    ax, left, floor = new_axes(ax), log_floor(x), log_floor(y)
-    at_zero = ((x <= 0) | (y <= 0)).values
-    x, y = np.maximum(x, left), np.maximum(y, floor)
-    ax.plot(x.values.T, y.values.T, color="#BBBBBB", linewidth=0.8, zorder=1)
-    groups = frr[GROUP].values
+        require_dims(name, rates.estimate, (level_dimension(rates), GROUP))
+    far, frr = xr.align(far, frr, join="exact")
+    left, floor = log_floor(far.estimate), log_floor(frr.estimate)
+    table = xr.Dataset({"x": np.maximum(far.estimate, left), "y": np.maximum(frr.estimate, floor)})
+    table = table.transpose(GROUP, level_dimension(frr))
+    ax, groups = new_axes(ax), frr[GROUP].values
+    ax.plot(table.x, table.y, color="#BBBBBB", linewidth=0.8, zorder=1)
     for group, colour in zip(groups, curve_colours(groups), strict=True):
-        of_group = {GROUP: group}
-        ends = frr.sel(of_group)
+        curve, ends = table.sel({GROUP: group}), frr.sel({GROUP: group})
         lower = np.maximum(ends.lower, floor)
-        ax.fill_between(
-            x.sel(of_group),
-            lower,
-            ends.upper,
-            color=colour,
-            alpha=0.2,
-            linewidth=0,
-        )
-        ax.plot(
-            x.sel(of_group),
-            y.sel(of_group),
-            "o-",
-            color=colour,
-            markersize=3.5,
-            label=plain(group),
-        )
-    if at_zero.any():
+        ax.fill_between(curve.x, lower, ends.upper, color=colour, alpha=0.2, linewidth=0)
+        ax.plot(curve.x, curve.y, "o-", color=colour, markersize=3.5, label=plain(group))
+    at_zero = table.where((far.estimate <= 0) | (frr.estimate <= 0))
+    if at_zero.x.notnull().any():
         words = "a rate of 0: no place on a log axis"
-        ax.plot(
-            x.values[at_zero],
-            y.values[at_zero],
-            "v",
-            label=words,
-            color=UNRESOLVED,
-            markerfacecolor="white",
-            clip_on=False,
-            zorder=6,
-        )
+        style = {
+            "color": UNRESOLVED,
+            "markerfacecolor": "white",
+            "clip_on": False,
+            "zorder": 6,
+        }
+        ax.plot(np.ravel(at_zero.x), np.ravel(at_zero.y), "v", label=words, **style)
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)
     ax.set(xscale="log", yscale="log")
     xlabel = far.attrs.get("label", "FAR of the group")
     ylabel = frr.attrs.get("label", "FRR of the group")
-    return finish(
-        ax,
-        xlabel,
-        ylabel,
-        ["grey: one threshold for all", caption(frr.attrs)],
-    )
+    captions = ["grey: one threshold for all", caption(frr.attrs)]
+    return finish(ax, xlabel, ylabel, captions)
 
 
 def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
@@ -339,7 +259,6 @@ def cross_matrix(rates: xr.DataArray, ax: Axes | None = None) -> Axes:
     """
     import seaborn as sns
 
-    require_returned("rates", rates, *CROSSED)
     require_dims("rates", rates, (GROUP, REFERENCE_GROUP))
     ax = new_axes(ax)
     table = rates.transpose(GROUP, REFERENCE_GROUP).to_pandas()

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import GROUP, SCORE_BIN, require_returned
+from frkit.base import GROUP, SCORE_BIN
 from frkit.plot.style import (
     COLOURS,
     SMALL,
@@ -19,13 +19,6 @@ from frkit.plot.style import (
 KINDS = {"genuine": COLOURS[2], "impostor": COLOURS[3]}
 INDICES = {"sfi": COLOURS[0], "cfi": COLOURS[1], "dfi": COLOURS[4]}
 VARIANT = "variant"
-MADE_BY = "frkit.fairness_indices(scores, by=...)"
-HISTOGRAMS = (
-    "genuine_histogram",
-    "impostor_histogram",
-    "genuine_pairs",
-    "impostor_pairs",
-)
 ROW = 0.88  # height of the highest histogram, as a share of its row
 
 
@@ -62,7 +55,6 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in fk.plot.score_histograms(fair).get_yticklabels()][0]
     'group 1\nn = 2,000'
     """
-    require_returned("found", found, MADE_BY, *HISTOGRAMS, GROUP, SCORE_BIN)
     require_dims("found", found.genuine_histogram, (GROUP, SCORE_BIN))
     ax = new_axes(ax)
     groups = found[GROUP].values
@@ -85,11 +77,8 @@ def score_histograms(found: xr.Dataset, ax: Axes | None = None) -> Axes:
                 **steps,
             )
     names = []
-    for group, n in zip(
-        groups,
-        (found.genuine_pairs + found.impostor_pairs).values,
-        strict=True,
-    ):
+    counts = found.genuine_pairs + found.impostor_pairs
+    for group, n in zip(groups, counts.values, strict=True):
         number = f"{n:,.0f}" if n < 1e6 else f"{n:.2e}"
         names.append(f"{plain(group)}\nn = {number}")
     ax.set(xlim=(0, 1), ylim=(len(groups), -0.35))
@@ -132,7 +121,6 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> fk.plot.fairness_indices(fair).get_ylabel()
     'fairness index (1 is fair)'
     """
-    require_returned("found", found, MADE_BY, *INDICES, VARIANT)
     require_dims("found", found.sfi, (VARIANT,))
     ax, variants = new_axes(ax), found[VARIANT].values.tolist()
     n = len(variants)
@@ -151,25 +139,10 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
                 linewidth=0,
                 zorder=1,
             )
-            ax.hlines(
-                limit,
-                x - 0.36,
-                x + 0.36,
-                color=colour,
-                linewidth=1.2,
-                zorder=2,
-            )
+            ax.hlines(limit, x - 0.36, x + 0.36, color=colour, linewidth=1.2, zorder=2)
         if f"{name}_lower" in found:
             lower, upper = found[f"{name}_lower"], found[f"{name}_upper"]
-            ax.vlines(
-                x,
-                lower,
-                upper,
-                color=colour,
-                linewidth=2.2,
-                alpha=0.7,
-                zorder=3,
-            )
+            ax.vlines(x, lower, upper, color=colour, linewidth=2.2, alpha=0.7, zorder=3)
         ax.plot(
             x,
             found[name],
@@ -179,13 +152,7 @@ def fairness_indices(found: xr.Dataset, ax: Axes | None = None) -> Axes:
             label=name.upper(),
             zorder=4,
         )
-    ax.set_xticks(
-        places.ravel(),
-        variants * len(INDICES),
-        rotation=40,
-        ha="right",
-        fontsize=SMALL,
-    )
+    ax.set_xticks(places.ravel(), variants * len(INDICES), rotation=40, ha="right", fontsize=SMALL)
     ax.axhline(1, color="black", linewidth=0.9, linestyle=":")
     add_headroom(ax, 0.3)
     captions = [caption({**found.attrs, "method": "pivotal"})] if "scheme" in found.attrs else []

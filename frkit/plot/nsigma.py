@@ -3,23 +3,14 @@
 import json
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Rectangle
 
-from frkit.base import (
-    GROUP,
-    MODEL,
-    require,
-    require_flag,
-    require_one_of,
-    require_returned,
-)
+from frkit.base import GROUP, MODEL, require, require_one_of, require_returned
 from frkit.plot.style import (
-    ENDS,
     QUIET,
     SMALL,
     add_headroom,
@@ -34,33 +25,11 @@ from frkit.plot.style import (
 SUBSET, FINETUNED = "subset", "finetuned"
 SIGNIFICANT = 0.05
 MADE_BY = "frkit.n_sigma(scores, by=...)"
-RISKY = (
-    f"{MADE_BY} or nsigma.with_risk",
-    "n_absolute",
-    GROUP,
-    "risk_levels",
-)
+RISKY = (f"{MADE_BY} or nsigma.with_risk", "n_absolute", GROUP, "risk_levels")
 SUBSETS = (MADE_BY, "eer", "eer_mean", "eer_sd", GROUP, SUBSET)
-INTERVALS = (
-    "frkit.band(evaluation, 'eer_group')",
-    *ENDS,
-    GROUP,
-    "level",
-    "target",
-)
-ALONG = {
-    "n_subsets": "number K of subsets",
-    "subset_size": "people in a subset",
-}
-SWEPT = (
-    "nsigma.by_subsets(result) or nsigma.by_subset_size(scores, sizes)",
-    GROUP,
-)
+ALONG = {"n_subsets": "number K of subsets", "subset_size": "people in a subset"}
 LOGARITHMIC = ("p_value", "eer_sd", "tpr_sd")
-SLOPES = {
-    "eer_sd": -0.5,
-    "n_absolute": 0.5,
-}  # powers of the size that theory expects
+SLOPES = {"eer_sd": -0.5, "n_absolute": 0.5}  # powers of the size that theory expects
 WORDS = {
     "n_absolute": "|N|, in σ of the reference group",
     "n_signed": "N, in σ of the reference group (below 0: worse)",
@@ -109,7 +78,7 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     >>> fk.plot.n_sigma(result).get_ylabel()
     '|N|, in σ of the reference group'
     """
-    name = "n_signed" if require_flag("signed", signed) else "n_absolute"
+    name = "n_signed" if signed else "n_absolute"
     require_returned("result", result, *RISKY, name)
     ax = new_axes(ax)
     levels = risk_levels(result)
@@ -141,20 +110,13 @@ def n_sigma(result: xr.Dataset, ax: Axes | None = None, *, signed: bool = False)
     return ax
 
 
-def _draw_risks(ax: Axes, levels: dict[str, float], top: float, signed: bool) -> None:
+def _draw_risks(ax, levels, top, signed):
     """Draw bands of risk behind the bars, with their names at the right edge."""
     starts, sides = list(levels.values()), (1, -1) if signed else (1,)
     ends = [*starts[1:], top]
     for name, low, high, colour in zip(levels, starts, ends, _colours(len(levels)), strict=True):
         for side in sides:
-            ax.axhspan(
-                side * low,
-                side * high,
-                color=colour,
-                alpha=0.6,
-                linewidth=0,
-                zorder=0,
-            )
+            ax.axhspan(side * low, side * high, color=colour, alpha=0.6, linewidth=0, zorder=0)
         middle = sides[-1] * (low + high) / 2
         ax.text(
             0.995,
@@ -229,20 +191,9 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     names = [f"{plain(name)}\nfrom {low:g}" for name, low in levels.items()]
     ax.collections[0].colorbar.ax.set_yticklabels(names, fontsize=SMALL)
     for name in set(table.columns) & set(table.index):
-        corner = (
-            table.columns.get_loc(name) + 0.02,
-            table.index.get_loc(name) + 0.03,
-        )
-        ax.add_patch(
-            Rectangle(
-                corner,
-                0.96,
-                0.94,
-                fill=False,
-                edgecolor="#222222",
-                linewidth=1.6,
-            )
-        )
+        corner = table.columns.get_loc(name) + 0.02, table.index.get_loc(name) + 0.03
+        frame = Rectangle(corner, 0.96, 0.94, fill=False, edgecolor="#222222", linewidth=1.6)
+        ax.add_patch(frame)
     rows = "tuned to" if FINETUNED in result.n_absolute.dims else table.index.name
     ax.set(xlabel="group evaluated", ylabel=rows)
     ax.tick_params(axis="y", rotation=0)
@@ -250,7 +201,7 @@ def n_matrix(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _table(values: xr.DataArray) -> pd.DataFrame:
+def _table(values):
     """Return the values with a row for each kind of model and a column for each group."""
     require(
         values.ndim <= 2,
@@ -261,17 +212,17 @@ def _table(values: xr.DataArray) -> pd.DataFrame:
     return values.transpose(..., GROUP).to_pandas().rename(index=plain, columns=plain)
 
 
-def risk_levels(result: xr.Dataset) -> dict[str, float]:
+def risk_levels(result):
     """Return the names of the risk levels and where they begin."""
     return json.loads(result.attrs["risk_levels"])
 
 
-def _colours(n: int) -> list:
+def _colours(n):
     """Return shades of grey for n levels of risk, from the least to the greatest."""
     return list(colormaps["Greys"](np.linspace(0.08, 0.4, n)))
 
 
-def _reference_words(result: xr.Dataset) -> str:
+def _reference_words(result):
     """Name the reference group."""
     if "reference_eer" not in result.coords:
         return ""
@@ -280,10 +231,7 @@ def _reference_words(result: xr.Dataset) -> str:
 
 
 def eer_distributions(
-    result: xr.Dataset,
-    ax: Axes | None = None,
-    *,
-    intervals: xr.Dataset | None = None,
+    result: xr.Dataset, ax: Axes | None = None, *, intervals: xr.Dataset | None = None
 ) -> Axes:
     """Draw the EERs of every group's subsets (a stick each), their mean and σ, and intervals.
 
@@ -304,7 +252,7 @@ def eer_distributions(
     Raises
     ------
     InputError
-        Several models in the result, or a group without an interval.
+        Several models in the result.
 
     References
     ----------
@@ -353,13 +301,6 @@ def eer_distributions(
         **style,
     )
     if intervals is not None:
-        require_returned("intervals", intervals, *INTERVALS)
-        require_dims("intervals", intervals.estimate, (GROUP,))
-        absent = sorted({*groups} - {*intervals[GROUP].values})
-        require(
-            not absent,
-            f"intervals has no group {', '.join(map(str, absent))}",
-        )
         whole = intervals.sel({GROUP: groups})
         nominal = f"{100 * whole.attrs['level']:.4g} %"
         target = whole.attrs["target"]
@@ -419,7 +360,6 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     'number K of subsets'
     """
     require_one_of("variable", variable, WORDS)
-    require_returned("found", found, *SWEPT, " or ".join(ALONG), variable)
     along = "n_subsets" if "n_subsets" in found.dims else "subset_size"
     require_dims("found", found[variable], (along, GROUP))
     ax = new_axes(ax)
@@ -429,25 +369,12 @@ def dependence(found: xr.Dataset, variable: str, ax: Axes | None = None) -> Axes
     for group, colour in zip(groups, curve_colours(groups), strict=True):
         line = found[variable].sel({GROUP: group})
         shown = line.where(line > 0) if logarithmic else line
-        ax.plot(
-            sizes,
-            shown,
-            "o-",
-            color=colour,
-            markersize=4,
-            label=plain(group),
-        )
+        ax.plot(sizes, shown, "o-", color=colour, markersize=4, label=plain(group))
         if along == "subset_size" and variable in SLOPES:
             expected = line[-1].item() * (sizes / sizes[-1]) ** SLOPES[variable]
             ax.plot(sizes, expected, "--", color=colour, linewidth=0.8)
     if variable == "p_value":
-        ax.axhline(
-            SIGNIFICANT,
-            color="black",
-            linewidth=0.8,
-            linestyle=":",
-            label="p = .05",
-        )
+        ax.axhline(SIGNIFICANT, color="black", linewidth=0.8, linestyle=":", label="p = .05")
     ax.set(xscale="log", yscale="log" if logarithmic else "linear")
     if not logarithmic:
         add_headroom(ax, 0.3)

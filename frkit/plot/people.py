@@ -4,28 +4,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from frkit.base import (
-    GROUP,
-    IDENTITY,
-    require_one_of,
-    require_returned,
-    require_whole,
-)
-from frkit.plot.style import (
-    curve_colours,
-    finish,
-    new_axes,
-    plain,
-    require_dims,
-)
+from frkit.base import GROUP, IDENTITY, require_one_of
+from frkit.plot.style import curve_colours, finish, new_axes, plain, require_dims
 
-WHO = (
-    "frkit.contributions(scores, far=...)",
-    "frr_share",
-    "far_share",
-    "frr_effective",
-    IDENTITY,
-)
 WORDS = {
     "frr": "rejections of genuine pairs (FRR)",
     "far": "acceptances of impostor pairs (FAR)",
@@ -33,11 +14,7 @@ WORDS = {
 
 
 def contributions(
-    who: xr.Dataset,
-    ax: Axes | None = None,
-    *,
-    rate: str = "frr",
-    people: int = 12,
+    who: xr.Dataset, ax: Axes | None = None, *, rate: str = "frr", people: int = 12
 ) -> Axes:
     """Draw the people with the largest shares of the errors as bars, the largest on top.
 
@@ -75,9 +52,7 @@ def contributions(
     >>> len(ax.patches)
     3
     """
-    require_returned("who", who, *WHO)
     require_one_of("rate", rate, tuple(WORDS))
-    require_whole("people", people, 1)
     share = who[f"{rate}_share"]
     require_dims("who", share, (IDENTITY,))
     largest = share.where(share > 0, drop=True).sortby(share, ascending=False)
@@ -89,25 +64,10 @@ def contributions(
     names = np.unique(groups)
     for name, colour in zip(names, curve_colours(names), strict=True):
         rows = np.flatnonzero(groups == name)
-        ax.barh(
-            rows,
-            bars.values[rows],
-            color=colour,
-            label=plain(name) if name else None,
-        )
-    ax.set_yticks(
-        np.arange(bars.size),
-        [plain(person) for person in bars[IDENTITY].values],
-    )
+        ax.barh(rows, bars.values[rows], color=colour, label=plain(name) if name else None)
+    ax.set_yticks(np.arange(bars.size), [plain(person) for person in bars[IDENTITY].values])
     words = (
         f"{largest.size} of {share.size} people have errors; "
         f"effective number {float(who[f'{rate}_effective']):.1f}"
     )
-    return finish(
-        ax,
-        f"share of the {WORDS[rate]}",
-        "",
-        [words],
-        grid="x",
-        loc="lower right",
-    )
+    return finish(ax, f"share of the {WORDS[rate]}", "", [words], grid="x", loc="lower right")

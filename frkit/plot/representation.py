@@ -23,22 +23,6 @@ COMPARED = {
     "dcor2": ("dcor²", COLOURS[4]),
 }
 MADE_BY = "frkit.representation_bias(faces, attribute)"
-CURVES = (
-    "representation.convergence(faces, ...)",
-    "in_sample",
-    "held_out",
-    "fold",
-    "step",
-)
-TRUE_BIAS = ("studies.true_bias(share)", "rlb", "distance")
-TRIAL = (
-    "studies.trial(distance)",
-    "rlb",
-    "rlb_se",
-    "rlb_in_sample",
-    "by",
-    "distance",
-)
 
 
 def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -85,15 +69,9 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
         result = result.expand_dims({"": ["all images"]})
     (along,) = result.rlb.dims
     ax, place = new_axes(ax), np.arange(result.rlb.size)
-    ax.errorbar(
-        place,
-        result.rlb,
-        2 * result.rlb_se,
-        label="held out, ± 2 standard errors",
-        fmt="o",
-        color=COLOURS[0],
-        capsize=4,
-    )
+    words = "held out, ± 2 standard errors"
+    style = {"fmt": "o", "color": COLOURS[0], "capsize": 4}
+    ax.errorbar(place, result.rlb, 2 * result.rlb_se, label=words, **style)
     if "rlb_in_sample" in result:
         ax.plot(
             place,
@@ -103,14 +81,9 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
             **IN_SAMPLE,
         )
     if "smallest_detectable" in result:
-        ax.plot(
-            place,
-            result.smallest_detectable,
-            "_",
-            color=COLOURS[3],
-            markersize=16,
-            label="smallest that can be detected",
-        )
+        style = {"color": COLOURS[3], "markersize": 16}
+        words = "smallest that can be detected"
+        ax.plot(place, result.smallest_detectable, "_", label=words, **style)
     ax.set_xticks(place, [plain(name) for name in result[along].values])
     ax.set_xlim(-0.5, place.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")
@@ -131,11 +104,6 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         Two lines for each entry, means over the folds: held out solid, in sample dashed.
 
-    Raises
-    ------
-    InputError
-        An entry without `held_out` and `in_sample`.
-
     References
     ----------
     Li & Abd-Almageed (2021), Fig. 3a.
@@ -149,27 +117,11 @@ def convergence(result: dict[str, xr.Dataset], ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.convergence({"noise": one}).lines)
     3
     """
-    require_returned("result", result, *CURVES)
-    named = isinstance(result, dict)
-    require(
-        named,
-        "result must name its curves: {'words of the legend': result}",
-    )
     ax = new_axes(ax)
     for (name, curves), colour in zip(result.items(), curve_colours(result), strict=True):
-        ax.plot(
-            curves.step,
-            curves.held_out.mean("fold"),
-            color=colour,
-            label=plain(name),
-        )
-        ax.plot(
-            curves.step,
-            curves.in_sample.mean("fold"),
-            "--",
-            color=colour,
-            linewidth=1,
-        )
+        mean = curves.mean("fold")
+        ax.plot(mean.step, mean.held_out, color=colour, label=plain(name))
+        ax.plot(mean.step, mean.in_sample, "--", color=colour, linewidth=1)
     ax.plot([], [], "--", color=UNRESOLVED, label="dashed: in sample")
     return finish(ax, "training steps", "mutual information (nats)", grid="y")
 
@@ -191,11 +143,6 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     matplotlib.axes.Axes
         Distances along, RLB upwards.
 
-    Raises
-    ------
-    InputError
-        Other data.
-
     Examples
     --------
     >>> import frkit as fk
@@ -204,29 +151,15 @@ def trials(truth: xr.Dataset, done: list[xr.Dataset], ax: Axes | None = None) ->
     >>> fk.plot.trials(truth, []).lines[0].get_ydata().tolist()
     [0.0, 0.5]
     """
-    require_returned("truth", truth, *TRUE_BIAS)
-    require(
-        isinstance(done, list | tuple),
-        f"done must be a list of what {TRIAL[0]} returned",
-    )
     ax = new_axes(ax)
     ax.plot(truth.distance, truth.rlb, "--", color=TRUTH, label="exact truth")
     for place, one in enumerate(done):
-        require_returned(f"done[{place}]", one, *TRIAL)
         size = 8 if place == len(done) - 1 else 4
         colour, words = COLOURS[0], "held out ± 2 se"
         if one.by != "identity":
             colour, words = COLOURS[1], "held out ± 2 se, folds of images"
-        ax.errorbar(
-            one.distance,
-            one.rlb,
-            2 * float(one.rlb_se),
-            label=words,
-            fmt="o",
-            color=colour,
-            capsize=3,
-            markersize=size,
-        )
+        style = {"fmt": "o", "color": colour, "capsize": 3, "markersize": size}
+        ax.errorbar(one.distance, one.rlb, 2 * one.rlb_se, label=words, **style)
         in_sample = {"label": "in sample", "markersize": size, **IN_SAMPLE}
         ax.plot(one.distance, one.rlb_in_sample, "o", **in_sample)
     return finish(ax, "distance of the classes (standard deviations)", "RLB", grid="y")
@@ -247,11 +180,6 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         One bar for each measure, and a line at the true RLB.
 
-    Raises
-    ------
-    InputError
-        Other data.
-
     Examples
     --------
     >>> import frkit as fk
@@ -259,7 +187,6 @@ def comparators(one: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> len(fk.plot.comparators(result).patches)
     4
     """
-    require_returned("one", one, *TRIAL, "truth", *COMPARED)
     ax = new_axes(ax)
     for name, (words, colour) in COMPARED.items():
         ax.bar(words, float(one[name]), color=colour)

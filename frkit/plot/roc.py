@@ -6,15 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from frkit.base import (
-    FAR_LEVEL,
-    GROUP,
-    MODEL,
-    REPLICATE,
-    require,
-    require_one_of,
-    require_returned,
-)
+from frkit.base import GROUP, MODEL, REPLICATE, require_one_of, require_returned
 from frkit.plot.style import (
     BANDS,
     DARK,
@@ -23,7 +15,6 @@ from frkit.plot.style import (
     FAN,
     LEVELS,
     NAIVE,
-    TRUE_CURVE,
     caption,
     curve_colours,
     det_axes,
@@ -41,7 +32,6 @@ from frkit.plot.style import (
     worth,
 )
 
-CURVES = ("evaluate(...)['empirical']", "frr", *LEVELS)
 FAN_OF = (
     "frkit.fan(evaluation)",
     "estimate",
@@ -50,8 +40,7 @@ FAN_OF = (
     *LEVELS,
     REPLICATE,
 )
-COMPARED = ("frkit.compare(first, second, measure)", *ENDS, *LEVELS)
-PAIRED = ("null", "contrast", "a", "b", "label")
+COMPARED = ("frkit.compare(first, second, measure)", *ENDS, *LEVELS, "contrast")
 
 
 def roc(
@@ -109,19 +98,11 @@ def roc(
     'log'
     """
     require_returned("bands", bands, *BANDS)
-    if curves is not None:
-        require_returned("curves", curves, *CURVES)
-    if truth is not None:
-        require_returned("truth", truth, *TRUE_CURVE)
     require_one_of("scale", scale, ("log", "det"))
     solid = named_curves("bands", bands)
-    dashed = {} if curves is None else named_curves("curves", curves, ("frr",))
+    dashed = {} if curves is None else named_curves("curves", curves, "frr")
     first = next(iter(solid.values()))
     along = level_dimension(first.estimate)
-    same = all(along in curve.dims for curve in dashed.values())
-    require(same, f"curves must run over {along}, as bands do")
-    needs_far = "scale='det' takes a band over FAR levels, not over thresholds"
-    require(scale == "log" or along == FAR_LEVEL, needs_far)
     shown = [curve[name] for curve in solid.values() for name in ("estimate", "upper")]
     shown += [curve.frr for curve in dashed.values()]
     if truth is not None:
@@ -129,23 +110,11 @@ def roc(
     ax, floor = new_axes(ax), log_floor(*shown)
     top = np.inf if scale == "log" else DET_TOP
     for (words, curve), colour in zip(solid.items(), curve_colours(solid), strict=True):
-        draw_band(
-            ax,
-            curve,
-            (floor, top),
-            colour,
-            plain(words or "empirical curve"),
-        )
+        draw_band(ax, curve, (floor, top), colour, plain(words or "empirical curve"))
         _mark_zeros(ax, curve, floor, colour)
     for (words, curve), colour in zip(dashed.items(), curve_colours(dashed), strict=True):
-        ax.plot(
-            curve[along],
-            np.maximum(curve.frr, floor),
-            "--",
-            color=colour,
-            label=plain(words),
-            linewidth=1.4,
-        )
+        frr = np.maximum(curve.frr, floor)
+        ax.plot(curve[along], frr, "--", color=colour, label=plain(words), linewidth=1.4)
     draw_truth(ax, truth)
     captions = [caption(curve.attrs) for curve in solid.values()]
     if n_effective:
@@ -154,30 +123,15 @@ def roc(
     return ax if scale == "log" else det_axes(ax)
 
 
-def _mark_zeros(ax: Axes, curve: xr.Dataset, floor: float, colour: str) -> None:
+def _mark_zeros(ax, curve, floor, colour):
     """Draw triangles at the foot of the axes, where a log axis has no place for 0."""
     levels = curve[level_dimension(curve.estimate)]
     zero = levels[curve.estimate <= 0]
-    draw_edge(
-        ax,
-        zero,
-        floor,
-        "v",
-        "estimate 0: no place on a log axis",
-        color=colour,
-        markersize=8,
-        markerfacecolor="white",
-    )
+    words = "estimate 0: no place on a log axis"
+    hollow = {"color": colour, "markersize": 8, "markerfacecolor": "white"}
+    draw_edge(ax, zero, floor, "v", words, **hollow)
     reaching = levels[(curve.estimate > 0) & (curve.lower <= 0)]
-    draw_edge(
-        ax,
-        reaching,
-        floor,
-        "v",
-        "band reaches 0 or below",
-        color=colour,
-        markersize=4,
-    )
+    draw_edge(ax, reaching, floor, "v", "band reaches 0 or below", color=colour, markersize=4)
 
 
 def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
@@ -215,15 +169,8 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     require_returned("bands", bands, *BANDS, GROUP, MODEL)
     models = bands[MODEL].values
     size = min(4.2 * len(models), 13.0), 4.2
-    figure, axes = plt.subplots(
-        1,
-        len(models),
-        figsize=size,
-        layout="constrained",
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-    )
+    how = {"layout": "constrained", "sharex": True, "sharey": True, "squeeze": False}
+    figure, axes = plt.subplots(1, len(models), figsize=size, **how)
     for ax, model in zip(axes[0], models, strict=True):
         roc(bands.sel({MODEL: model}, drop=True), ax, scale=scale)
         ax.set_title(plain(model), loc="right")
@@ -236,12 +183,7 @@ def roc_by_model(bands: xr.Dataset, *, scale: str = "log") -> np.ndarray:
     return axes[0]
 
 
-def fan(
-    replicates: xr.Dataset,
-    ax: Axes | None = None,
-    *,
-    truth: xr.Dataset | None = None,
-) -> Axes:
+def fan(replicates: xr.Dataset, ax: Axes | None = None, *, truth: xr.Dataset | None = None) -> Axes:
     """Draw all replicate curves, the empirical curve, and the V-statistic that they surround.
 
     Parameters
@@ -277,40 +219,22 @@ def fan(
     50
     """
     require_returned("replicates", replicates, *FAN_OF)
-    if truth is not None:
-        require_returned("truth", truth, *TRUE_CURVE)
     along = level_dimension(replicates)
     require_dims("replicates", replicates.estimate, (along,))
     ax, x = new_axes(ax), replicates[along].values
     curves = replicates.replicates.transpose(REPLICATE, along).values
-    floor = log_floor(
-        replicates.estimate,
-        replicates.centre,
-        curves.max(axis=0),
-        curves.mean(axis=0) / 2,
-    )
+    estimate, centre = replicates.estimate, replicates.centre
+    floor = log_floor(estimate, centre, curves.max(axis=0), curves.mean(axis=0) / 2)
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
     ax.add_collection(LineCollection(lines, colors=FAN, linewidths=0.5, zorder=1))
     # in the legend a single thin line would hardly be seen
     words = f"{len(lines)} {replicates.attrs.get('method', 'naive')} bootstrap curves"
     ax.plot([], [], color=FAN, linewidth=3, label=words)
-    ax.plot(
-        x,
-        np.maximum(replicates.estimate, floor),
-        zorder=5,
-        color=DARK,
-        linewidth=2,
-        label="empirical curve",
-    )
-    ax.plot(
-        x,
-        np.maximum(replicates.centre, floor),
-        "-.",
-        zorder=5,
-        color=NAIVE,
-        linewidth=1.6,
-        label="V-statistic: centre of the naive fan",
-    )
+    style = {"zorder": 5, "color": DARK, "linewidth": 2}
+    ax.plot(x, np.maximum(estimate, floor), label="empirical curve", **style)
+    style = {"zorder": 5, "color": NAIVE, "linewidth": 1.6}
+    words = "V-statistic: centre of the naive fan"
+    ax.plot(x, np.maximum(centre, floor), "-.", label=words, **style)
     draw_truth(ax, truth)
     ax.autoscale_view()
     words = caption({**replicates.attrs, "level": None})
@@ -352,24 +276,13 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'linear'
     """
-    require_returned("comparison", comparison, *COMPARED, *PAIRED)
+    require_returned("comparison", comparison, *COMPARED)
     ax, attrs = new_axes(ax), comparison.attrs
     curves = named_curves("comparison", comparison)
     for (words, curve), colour in zip(curves.items(), curve_colours(curves), strict=True):
-        draw_band(
-            ax,
-            curve,
-            (-np.inf, np.inf),
-            colour,
-            plain(words or "paired estimate"),
-        )
-    ax.axhline(
-        attrs["null"],
-        color="black",
-        linewidth=0.9,
-        linestyle=":",
-        label="no difference",
-    )
+        draw_band(ax, curve, (-np.inf, np.inf), colour, plain(words or "paired estimate"))
+    style = {"color": "black", "linewidth": 0.9, "linestyle": ":"}
+    ax.axhline(attrs["null"], label="no difference", **style)
     words = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
     ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"

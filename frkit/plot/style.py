@@ -1,35 +1,18 @@
 """What all figures share: theme, colours, curves with bands, captions that name the target."""
 
 import re
-from collections.abc import Iterable
+from itertools import product
 from textwrap import fill
 
 import numpy as np
-import xarray as xr
 from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
-from frkit.base import (
-    FAR_LEVEL,
-    THRESHOLD_LEVEL,
-    require,
-    require_flag,
-    require_inside,
-)
+from frkit.base import FAR_LEVEL, THRESHOLD_LEVEL, require
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
-COLOURS = (
-    "#0173B2",
-    "#DE8F05",
-    "#029E73",
-    "#D55E00",
-    "#CC78BC",
-    "#CA9161",
-    "#56B4E9",
-)
+COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
 # encoders and groups of the demo data have one colour in all figures
 NAMED = {
     "Ash": COLOURS[0],
@@ -57,7 +40,6 @@ BELOW = {
 ENDS = ("estimate", "lower", "upper")
 LEVELS = (" or ".join(LEVEL_WORDS),)
 BANDS = ("frkit.band(evaluation, measure)", *ENDS, *LEVELS)
-TRUE_CURVE = ("Mixture.population_roc(far)", "frr", *LEVELS)
 DET_TICKS = (
     1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9,
 )  # fmt: skip
@@ -115,11 +97,6 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     one_legend : bool
         Whether to put one legend beneath the axes in place of one in each.
 
-    Raises
-    ------
-    InputError
-        Something else than a figure, a sentence, and True or False.
-
     Examples
     --------
     >>> import frkit as fk
@@ -129,31 +106,15 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     >>> figure.get_suptitle()
     'Both curves fall'
     """
-    kind = type(figure).__name__
-    require(
-        isinstance(figure, Figure),
-        f"figure must be a matplotlib Figure, got {kind}",
-    )
-    require(
-        isinstance(finding, str),
-        f"finding must be a sentence, got {finding!r}",
-    )
-    require_flag("one_legend", one_legend)
     letters = int(11.5 * figure.get_size_inches()[0])
-    figure.suptitle(
-        fill(plain(finding), letters),
-        x=0.01,
-        ha="left",
-        multialignment="left",
-    )
+    figure.suptitle(fill(plain(finding), letters), x=0.01, ha="left", multialignment="left")
     for ax in figure.axes:
+        # axes that share their vertical axis need its label once, in the first column
+        first = min(ax.get_shared_y_axes().get_siblings(ax), key=figure.axes.index)
         place = ax.get_subplotspec()
-        if place is not None and not place.is_first_col():
-            # axes that share their vertical axis need its label once, in the first column
-            sharing = ax.get_shared_y_axes().get_siblings(ax)
-            first = [one for one in sharing if one.get_subplotspec().is_first_col()]
-            if ax.get_ylabel() in [one.get_ylabel() for one in first]:
-                ax.set_ylabel("")
+        further = ax is not first and not place.is_first_col()
+        if further and ax.get_ylabel() == first.get_ylabel():
+            ax.set_ylabel("")
     if one_legend:
         entries = {}
         for ax in figure.axes:
@@ -161,17 +122,11 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
             entries.update(zip(labels, handles, strict=True))
             if ax.get_legend() is not None:
                 ax.get_legend().remove()
-        widest = max(map(len, entries), default=1) + 7
-        columns = int(np.clip(letters // widest, 1, max(len(entries), 1)))
-        figure.legend(
-            entries.values(),
-            entries.keys(),
-            loc="outside lower center",
-            ncols=columns,
-        )
+        columns = max(1, letters // (max(map(len, entries), default=1) + 7))
+        figure.legend(entries.values(), entries, loc="outside lower center", ncols=columns)
 
 
-def curve_colours(names: Iterable[str]) -> list[str]:
+def curve_colours(names):
     """Return a colour for each curve: by name for the demo data, by place for others."""
     last = [str(name).split(", ")[-1] for name in names]
     if NAMED.keys() >= set(last) and len(set(last)) == len(last):
@@ -179,24 +134,20 @@ def curve_colours(names: Iterable[str]) -> list[str]:
     return [COLOURS[place % len(COLOURS)] for place in range(len(last))]
 
 
-def new_axes(ax: Axes | None) -> Axes:
+def new_axes(ax):
     """Return the axes given, or those of a new figure."""
     if ax is None:
         return plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
-    require(
-        isinstance(ax, Axes),
-        f"ax must be matplotlib Axes, got {type(ax).__name__}",
-    )
     return ax
 
 
-def plain(text: object) -> str:
+def plain(text):
     """Text of the data as it is: no formula after a dollar, no entry hidden by an underscore."""
     escaped = re.sub(r"[\0-\t\v-\x1f\x7f]", "?", str(text)).replace("$", r"\$")
     return f"\u200b{escaped}" if escaped.startswith("_") else escaped
 
 
-def level_dimension(curve: xr.Dataset | xr.DataArray) -> str:
+def level_dimension(curve):
     """Return the dimension along which a curve runs."""
     along = [name for name in LEVEL_WORDS if name in curve.dims]
     require(
@@ -207,10 +158,10 @@ def level_dimension(curve: xr.Dataset | xr.DataArray) -> str:
 
 
 def named_curves(
-    argument: str,
-    results: xr.Dataset | dict[str, xr.Dataset],
-    variables: tuple[str, ...] = ENDS,
-) -> dict[str, xr.Dataset]:
+    argument,
+    results,
+    variable="estimate",
+):
     """Return all single curves of the results by the words that tell them apart.
 
     The words are the name of the result, then the labels of its other dims (model, group).
@@ -222,32 +173,22 @@ def named_curves(
             "contrast" not in result.attrs or argument == "comparison",
             f"{argument} holds a difference that frkit.compare made: plot.difference draws it",
         )
-        first = result[variables[0]]
-        require(
-            all(set(result[variable].dims) == set(first.dims) for variable in variables),
-            f"{argument}: {', '.join(variables)} must have the same dimensions; select with .sel",
-        )
-        others = [dim for dim in first.dims if dim != level_dimension(first)]
-        for place in np.ndindex(*(result.sizes[dim] for dim in others)):
-            curve = result.isel(dict(zip(others, place, strict=True)))
-            labels = [str(curve[dim].item()) for dim in others]
-            curves[", ".join([name, *labels] if name else labels)] = curve
+        values = result[variable]
+        others = [dim for dim in values.dims if dim != level_dimension(values)]
+        for labels in product(*(result[dim].values for dim in others)):
+            words = [name, *map(str, labels)] if name else map(str, labels)
+            curves[", ".join(words)] = result.sel(dict(zip(others, labels, strict=True)))
     along = {level_dimension(curve) for curve in curves.values()}
-    alike = len(along) == 1
-    require(
-        alike,
-        f"{argument} must run over one dimension, got {' and '.join(sorted(along))}",
-    )
+    require(len(along) == 1, f"{argument} must run over one dimension, got {sorted(along)}")
     return curves
 
 
-def at_far(result: xr.Dataset, far: float) -> xr.Dataset:
+def at_far(result, far):
     """Return the result at the FAR level nearest to one that was asked for."""
-    require_inside("far", far, 0, 1)
     return result.sel({FAR_LEVEL: far}, method="nearest")
 
 
-def require_dims(name: str, values: xr.DataArray, wanted: tuple[str, ...]) -> None:
+def require_dims(name, values, wanted):
     """Refuse values over other dimensions than those that a figure can show."""
     require(
         set(values.dims) == set(wanted),
@@ -256,7 +197,7 @@ def require_dims(name: str, values: xr.DataArray, wanted: tuple[str, ...]) -> No
     )
 
 
-def caption(attrs: dict) -> str:
+def caption(attrs):
     """What a band is, and about whose rates it speaks."""
     words = []
     if attrs.get("level"):
@@ -271,7 +212,7 @@ def caption(attrs: dict) -> str:
     return "\n".join(lines)
 
 
-def worth(curve: xr.Dataset) -> str:
+def worth(curve):
     """How many independent comparisons a band is worth, where that is known."""
     if "n_effective" not in curve:
         return ""
@@ -282,36 +223,27 @@ def worth(curve: xr.Dataset) -> str:
     return f"worth {numbers} independent comparisons"
 
 
-def log_floor(*values: np.ndarray) -> float:
+def log_floor(*values):
     """Return the bottom of a log axis that shows every positive value."""
     everything = np.concatenate([np.ravel(value) for value in values])
     positive = everything[np.isfinite(everything) & (everything > 0)]
     return float(positive.min()) / 1.6 if positive.size else 1e-6
 
 
-def draw_truth(ax: Axes, truth: xr.Dataset | None) -> None:
+def draw_truth(ax, truth):
     """Draw the exact curve of a population, dashed and black."""
     if truth is not None:
-        along = level_dimension(truth.frr)
-        require_dims("truth", truth.frr, (along,))
+        style = {"color": TRUTH, "linewidth": 1.3, "zorder": 4}
         ax.plot(
-            truth[along],
+            truth[level_dimension(truth.frr)],
             truth.frr,
             "--",
-            color=TRUTH,
-            linewidth=1.3,
             label=TRUTH_WORDS,
-            zorder=4,
+            **style,
         )
 
 
-def draw_band(
-    ax: Axes,
-    curve: xr.Dataset,
-    extent: tuple[float, float],
-    colour: str,
-    label: str,
-) -> None:
+def draw_band(ax, curve, extent, colour, label):
     """Draw one curve with its band, cut at the extent: coloured where resolved, grey elsewhere."""
     x = curve[level_dimension(curve.estimate)].values
     estimate, lower, upper = (np.clip(curve[name].values, *extent) for name in ENDS)
@@ -324,12 +256,7 @@ def draw_band(
         (grey, UNRESOLVED, grey_label),
         (resolved, colour, label),
     ):
-        line = {
-            "color": shade,
-            "linewidth": 1.8,
-            "label": words,
-            "zorder": 3,
-        }
+        line = {"color": shade, "linewidth": 1.8, "label": words, "zorder": 3}
         area = {"color": shade, "alpha": 0.22, "zorder": 2}
         if x.size == 1:  # one level has no line, and its band no area
             ax.plot(x, np.where(where, estimate, np.nan), "o", **line)
@@ -339,34 +266,20 @@ def draw_band(
             ax.fill_between(x, lower, upper, where=where, linewidth=0, **area)
 
 
-def draw_edge(
-    ax: Axes,
-    x: xr.DataArray,
-    height: float,
-    marker: str,
-    label: str,
-    **style,
-) -> None:
+def draw_edge(ax, x, height, marker, label, **style):
     """Draw marks at the edge of the axes for what has no place inside."""
     if x.size:
-        ax.plot(
-            x,
-            np.full(x.size, height),
-            marker,
-            label=label,
-            clip_on=False,
-            zorder=6,
-            **style,
-        )
+        height = np.full(x.size, height)
+        ax.plot(x, height, marker, label=label, clip_on=False, zorder=6, **style)
 
 
-def add_headroom(ax: Axes, share: float) -> None:
+def add_headroom(ax, share):
     """Leave room for a legend above what is drawn."""
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top + share * (top - bottom))
 
 
-def print_captions(ax: Axes, captions: list[str]) -> None:
+def print_captions(ax, captions):
     """Write the lines of all captions above the axes, each once, the targets last."""
     lines = list(dict.fromkeys(line for text in captions for line in text.splitlines()))
     lines.sort(key=lambda line: line.startswith("about "))
@@ -375,53 +288,40 @@ def print_captions(ax: Axes, captions: list[str]) -> None:
     ax.set_title("\n".join(wrapped), loc="left", fontsize=SMALL, color=QUIET)
 
 
-def _wrapped(ax: Axes, text: str, side: int) -> str:
+def _wrapped(ax, text, side):
     """Break text where it is longer than the axes are wide (side 0) or high (side 1)."""
     inches = ax.get_position().size[side] * ax.figure.get_size_inches()[side]
     return fill(plain(text), max(int(LETTERS * inches), 16))
 
 
 def finish(
-    ax: Axes,
-    xlabel: str,
-    ylabel: str,
-    captions: list[str] = (),
+    ax,
+    xlabel,
+    ylabel,
+    captions=(),
     *,
-    grid: str = "both",
+    grid="both",
     **legend,
-) -> Axes:
+):
     """Add labels, grid, captions, and a legend with each entry once."""
     labels = [_wrapped(ax, line, side=1) for line in ylabel.splitlines()]
     ax.set(xlabel=plain(xlabel), ylabel="\n".join(labels), axisbelow=True)
-    ax.grid(
-        True,
-        axis=grid,
-        which="major",
-        color=THEME["grid.color"],
-        linewidth=0.6,
-    )
+    ax.grid(True, axis=grid, color=THEME["grid.color"], linewidth=THEME["grid.linewidth"])
     if captions:
         print_captions(ax, captions)
     handles, labels = ax.get_legend_handles_labels()
     entries = dict(zip(labels, handles, strict=True))
-    ax.legend(
-        entries.values(),
-        entries.keys(),
-        fontsize=SMALL,
-        framealpha=0.75,
-        edgecolor="none",
-        **legend,
-    )
+    ax.legend(entries.values(), entries, fontsize=SMALL, edgecolor="none", **legend)
     return ax
 
 
 def finish_levels(
-    ax: Axes,
-    levels: xr.DataArray,
-    ylabel: str,
-    captions: list[str],
-    floor: float | None = None,
-) -> Axes:
+    ax,
+    levels,
+    ylabel,
+    captions,
+    floor=None,
+):
     """Finish curves along levels: FAR on a log axis, and rates on another one from a floor on."""
     ax.set_xscale("log" if levels.name == FAR_LEVEL else "linear")
     if floor is not None:
@@ -431,22 +331,22 @@ def finish_levels(
     return finish(ax, xlabel, ylabel, captions)
 
 
-def det_axes(ax: Axes) -> Axes:
+def det_axes(ax):
     """Put both rates on a probit scale, with ticks where DET curves have them."""
     (left, right), (bottom, _) = ax.get_xlim(), ax.get_ylim()
     highest = max(np.fmax.reduce(line.get_ydata(), initial=0.0) for line in ax.lines)
     top = min(max(1.6 * highest, 2 * bottom), DET_TOP)
-    scale = {"value": "function", "functions": (_probit, ndtr)}
-    ax.set_xscale(**scale)
-    ax.set_yscale(**scale)
-    ax.set(xlim=(left, min(right, DET_TOP)), ylim=(bottom, top))
+    functions = _probit, ndtr
+    ax.set_xscale("function", functions=functions)
+    ax.set_yscale("function", functions=functions)
+    labels = [f"{100 * rate:g} %" for rate in DET_TICKS]
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(DET_TICKS))
-        axis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:g} %"))
-        axis.set_minor_locator(NullLocator())
+        axis.set_ticks(DET_TICKS, labels)
+        axis.set_ticks([], minor=True)
+    ax.set(xlim=(left, min(right, DET_TOP)), ylim=(bottom, top))
     return ax
 
 
-def _probit(rate: np.ndarray) -> np.ndarray:
+def _probit(rate):
     """The normal quantile of a rate, finite at 0 and 1."""
     return ndtri(np.clip(rate, 1e-15, 1 - 1e-15))

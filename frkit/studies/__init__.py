@@ -3,12 +3,7 @@
 from frkit.studies.bias import bootstrap_bias
 from frkit.studies.consistency import consistency, split, sup_distance
 from frkit.studies.coverage import coverage
-from frkit.studies.crossed import (
-    crossed_bias,
-    crossed_faces,
-    dominant_share,
-    identity_encoder,
-)
+from frkit.studies.crossed import crossed_bias, crossed_faces, dominant_share, identity_encoder
 from frkit.studies.debiasing import biased_tasks, debiased, debiasing_table
 from frkit.studies.digits import coloured_digits, digit_bias, digit_encoder
 from frkit.studies.finetuning import Training, finetuning

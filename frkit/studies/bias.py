@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import require, require_inside
+from frkit.base import require_inside
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals import fan
 from frkit.intervals.replicates import Values, interval
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.along import Progress, along, far_numbers, whole_numbers
+from frkit.studies.along import Progress, along
 from frkit.vmf import Mixture
 
 
@@ -73,26 +74,21 @@ def bootstrap_bias(
     >>> bool((study.centre < study.estimate).all())
     True
     """
-    message = "mixture must be what vmf.mixture(n_identities, dim) returned"
-    require(hasattr(mixture, "population_roc"), message)
-    numbers = whole_numbers("per_identity", per_identity, 1)
-    fewest = min(numbers, default=2)
-    require(fewest >= 2, f"a genuine pair needs 2 images per identity, got {fewest}")
     require_inside("level", level, 0, 1)
-    far = far_levels(1e-4, 1e-1) if far is None else far_numbers(far)
+    far = far_levels(1e-4, 1e-1) if far is None else np.unique(far)
     truth = mixture.population_roc(far).frr
     resampling = Resampling("image", n=n, seed=seed)
 
-    def of_number(images: int) -> xr.Dataset:
+    def of_number(images):
         scores = score_tensor(mixture.sample(per_identity=images, seed=seed))
         curves = fan(evaluate(scores, far=far, resampling=resampling))
         values = Values(curves.estimate, curves.centre, curves.replicates)
 
-        def ends(method: str) -> xr.Dataset:
+        def ends(method):
             return interval(values, method, level, "identity")[["lower", "upper"]]
 
         return curves.merge(along("interval", ("naive", "recentered"), ends))
 
-    study = along("per_identity", numbers, of_number, progress).assign(truth=truth)
+    study = along("per_identity", np.ravel(per_identity).tolist(), of_number, progress)
     words = f"{100 * level:.4g} % intervals, image scheme, {n} resamples\nabout {study.target}"
-    return study.assign_attrs(level=level, seed=seed, words=words)
+    return study.assign(truth=truth).assign_attrs(level=level, seed=seed, words=words)

@@ -2,11 +2,9 @@
 
 import hashlib
 import warnings
-from collections.abc import Iterator
 from concurrent import futures
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import dask
 import numpy as np
@@ -20,7 +18,7 @@ from frkit.evaluation.evaluate import evaluate_parts
 from frkit.indices import evaluate as evaluate_indices
 from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
-from frkit.studies.along import Progress, with_progress
+from frkit.studies.along import with_progress
 from frkit.studies.store import is_finished, path_of, write
 
 Evaluations = dict[str, xr.DataTree]  # by scheme
@@ -45,18 +43,18 @@ class Study:
     seed: int
     people: bool = False
 
-    def seeds(self, number: int) -> list[int]:
+    def seeds(self, number):
         """Return the seeds of the identities, images and replicates of one data set."""
         children = np.random.SeedSequence(self.seed, spawn_key=(number,)).spawn(3)
         return [int(child.generate_state(1, np.uint64)[0]) for child in children]
 
-    def mixture(self, number: int):
+    def mixture(self, number):
         """Draw the identities of one data set."""
         if self.n_identities is None:
             return self.population
         return self.population.draw(self.n_identities, self.seeds(number)[0])
 
-    def data_set(self, number: int) -> Evaluations:
+    def data_set(self, number):
         """Draw one data set and evaluate it by every scheme."""
         _, images, replicates = self.seeds(number)
         sample = self.mixture(number).sample(per_identity=self.per_identity, seed=images)
@@ -74,14 +72,11 @@ class Study:
                 )
         return evaluations
 
-    def parameters(self) -> dict:
+    def parameters(self):
         """Return all that the data sets depend on, as JSON."""
         first = self.mixture(0)
         digest = hashlib.sha256(first.mean_directions.tobytes() + first.concentrations.tobytes())
-        concentrations = [
-            float(first.concentrations.min()),
-            float(first.concentrations.max()),
-        ]
+        concentrations = [float(first.concentrations.min()), float(first.concentrations.max())]
         return {
             "population": digest.hexdigest()[:32],
             "new identities in every data set": self.n_identities is not None,
@@ -97,7 +92,7 @@ class Study:
         }
 
 
-def collect(study: Study, n_datasets: int, folder: Path, progress: Progress) -> list[Path]:
+def collect(study, n_datasets, folder, progress):
     """Evaluate the data sets that are not in the folder yet; return the files of all of them."""
     paths = [path_of(folder, number) for number in range(n_datasets)]
     parameters = study.parameters()
@@ -107,10 +102,7 @@ def collect(study: Study, n_datasets: int, folder: Path, progress: Progress) -> 
         if not is_finished(path, {"data_set": number, **parameters}, study.people)
     ]
     done = n_datasets - len(missing)
-    with (
-        warnings.catch_warnings(),
-        closing(_side_by_side(study, missing)) as finished,
-    ):
+    with warnings.catch_warnings(), closing(_side_by_side(study, missing)) as finished:
         # warnings say of one data set what the study measures
         warnings.simplefilter("ignore", DataWarning)
         steps = with_progress(finished, "data sets", progress, n_datasets, done)
@@ -119,7 +111,7 @@ def collect(study: Study, n_datasets: int, folder: Path, progress: Progress) -> 
     return paths
 
 
-def _side_by_side(study: Study, numbers: list[int]) -> Iterator[tuple[int, Evaluations]]:
+def _side_by_side(study, numbers):
     """Yield finished data sets, from threads or from the workers of the active dask Client."""
     client = getattr(get_scheduler(), "__self__", None)
     if hasattr(client, "scatter"):
@@ -142,16 +134,13 @@ def _side_by_side(study: Study, numbers: list[int]) -> Iterator[tuple[int, Evalu
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
+def _one_thread_each():
     """Let evaluations that run side by side use one thread each."""
-    with (
-        dask.config.set(scheduler="synchronous"),
-        threadpool_limits(1, user_api="blas"),
-    ):
+    with dask.config.set(scheduler="synchronous"), threadpool_limits(1, user_api="blas"):
         yield
 
 
-def _evaluated(study: Study, number: int) -> Evaluations:
+def _evaluated(study, number):
     """Evaluate one data set, in a thread or in the process of a worker."""
     with _one_thread_each(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)

@@ -7,18 +7,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    FAR_LEVEL,
-    IDENTITY,
-    IMAGE,
-    real_numbers,
-    require,
-    require_returned,
-    require_whole,
-)
+from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require, require_returned
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.scores.tensor import score_tensor
-from frkit.studies.along import along, far_numbers, whole_numbers
+from frkit.studies.along import along
 from frkit.vmf import Mixture
 
 MIXTURE_SIZES = (2, 4, 8, 16, 32)
@@ -61,7 +53,7 @@ def consistency(
     Raises
     ------
     InputError
-        No sizes, sizes outside their range, or fewer than one seed.
+        Shares of faces outside (0, 1), mixtures with fewer than two images, or no seed.
 
     References
     ----------
@@ -75,21 +67,24 @@ def consistency(
     >>> result.frr.dims
     ('seed', 'size', 'far_level')
     """
-    far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else far_numbers(far)
-    require_whole("seeds", seeds, 1)
+    far = far_levels(1e-3, 1e-1, per_decade=8) if far is None else np.unique(far)
     exact = hasattr(population, "population_roc")
     if not exact:
         require_returned("population", population, "vmf.mixture or fk.faces", IDENTITY, IMAGE)
-    sizes = _sizes(sizes, exact)
+    if sizes is None:
+        sizes = MIXTURE_SIZES if exact else FACES_SIZES
+    sizes = np.unique(sizes).tolist()
+    shares = exact or 0 < sizes[0] <= sizes[-1] < 1
+    require(shares, f"sizes are shares of the images, in (0, 1), got {sizes}")
     truth = population.population_roc(far).frr if exact else _frr(population, far)
 
-    def of_seed(seed: int) -> xr.Dataset:
+    def of_seed(seed):
         faces = population
         if exact:
             faces = population.sample(per_identity=max(sizes), seed=seed)
         rank, counts = _ranks(faces, None if exact else seed)
 
-        def of_size(size: float) -> xr.Dataset:
+        def of_size(size):
             # parts of faces have two images of each identity or more
             most = size if exact else np.maximum(2, np.rint(size * counts))
             part = faces.isel({IMAGE: np.flatnonzero(rank < most)})
@@ -99,28 +94,11 @@ def consistency(
 
     curves = along("seed", range(seeds), of_seed, progress)
     n_images = curves.n_images.isel(seed=0, drop=True)
-    return xr.Dataset(
-        {"frr": curves.frr, "truth": truth, "n_images": n_images},
-        attrs={
-            "exact": int(exact),
-            "n_full": 0 if exact else population.sizes[IMAGE],
-        },
-    )
+    attrs = {"exact": int(exact), "n_full": 0 if exact else population.sizes[IMAGE]}
+    return xr.Dataset({"frr": curves.frr, "truth": truth, "n_images": n_images}, attrs=attrs)
 
 
-def _sizes(sizes: ArrayLike | None, exact: bool) -> list:
-    """Return the sizes asked for in ascending order, or the usual ones."""
-    if sizes is None:
-        return list(MIXTURE_SIZES if exact else FACES_SIZES)
-    if exact:
-        return sorted(whole_numbers("sizes (images per identity)", sizes, 2))
-    shares = np.sort(np.atleast_1d(real_numbers("sizes", sizes)))
-    inside = shares.ndim == 1 and bool(np.all((shares > 0) & (shares < 1)))
-    require(inside, f"sizes are shares of the images, in (0, 1), got {sizes}")
-    return shares.tolist()
-
-
-def _ranks(faces: xr.Dataset, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _ranks(faces, seed):
     """Rank of each image within its identity, from 0, and the number of images of that identity.
 
     Images keep their order, or get a random one where there is a seed.
@@ -132,7 +110,7 @@ def _ranks(faces: xr.Dataset, seed: int | None) -> tuple[np.ndarray, np.ndarray]
     return of_identity.rank().to_numpy() - 1, of_identity.transform("size").to_numpy()
 
 
-def _frr(faces: xr.Dataset, far: ArrayLike) -> xr.DataArray:
+def _frr(faces, far):
     """FRR at the FAR levels."""
     return evaluate(score_tensor(faces), far=far)["empirical"].to_dataset().frr
 
@@ -172,22 +150,10 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     >>> fk.studies.sup_distance(result).distance.sizes["seed"]
     2
     """
-    require_returned(
-        "result",
-        result,
-        "consistency(...)",
-        "frr",
-        "truth",
-        "n_images",
-        "n_full",
-    )
-    low, high = (0.0, 1.0) if far is None else _range(far)
+    low, high = (0, 1) if far is None else far
     part = result.sel({FAR_LEVEL: slice(low * (1 - 1e-9), high * (1 + 1e-9))})
     levels = part[FAR_LEVEL].values
-    require(
-        levels.size > 0,
-        f"no FAR level of this study lies between {low:g} and {high:g}",
-    )
+    require(levels.size > 0, f"no FAR level of this study lies between {low:g} and {high:g}")
     distance = abs(part.frr - part.truth).max(FAR_LEVEL)
     typical = np.sqrt((distance**2).mean("seed"))
     n, n_full = result.n_images, result.attrs["n_full"]
@@ -197,7 +163,7 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     else:
         what, slope = "the full set of images", "slope of √(1/n − 1/N)"
         rate = np.sqrt(1 / n - 1 / n_full)
-    constant = (typical * rate).sum("size") / (rate**2).sum("size")
+    constant = (typical * rate).sum("size") / (rate**2).sum("size")  # least squares
     words = f"largest distance to {what}, FAR {levels[0]:.2g} to {levels[-1]:.2g}"
     return xr.Dataset(
         {
@@ -211,17 +177,7 @@ def sup_distance(result: xr.Dataset, far: tuple[float, float] | None = None) -> 
     )
 
 
-def _range(far: tuple[float, float]) -> tuple[float, float]:
-    """Return the lowest and the highest FAR of a range."""
-    ends = real_numbers("far", far)
-    require(
-        ends.shape == (2,),
-        f"far must be a lowest and a highest FAR, got {far!r}",
-    )
-    return float(ends[0]), float(ends[1])
-
-
-def _bound(curve: xr.DataArray, truth: xr.DataArray) -> xr.DataArray:
+def _bound(curve, truth):
     """Bound the distance between levels, where both curves fall from one level to the next."""
     shift = {FAR_LEVEL: -1}
     at_levels = abs(curve - truth)
@@ -264,21 +220,16 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     >>> [part.sizes["image"] for part in fk.studies.split(faces, seed=0)]
     [70, 70]
     """
-    require_returned("faces", faces, "fk.faces(...)", IDENTITY, IMAGE)
     _, codes, counts = np.unique(faces[IDENTITY].values, return_inverse=True, return_counts=True)
-    require(
-        bool((counts >= 2).any()),
-        "no identity has two images: there is nothing to split",
-    )
+    require(bool((counts >= 2).any()), "no identity has two images: there is nothing to split")
     rng = np.random.default_rng(seed)
-    in_first, extra_to_first = np.zeros(codes.size, bool), True
+    parts, odd = [[], []], 0
     for code in np.flatnonzero(counts >= 2):
         images = rng.permutation(np.flatnonzero(codes == code))
-        half = images.size // 2
-        if images.size % 2:
-            half += extra_to_first
-            extra_to_first = not extra_to_first
-        in_first[images[:half]] = True
-    in_second = (counts[codes] >= 2) & ~in_first
-    first, second = np.flatnonzero(in_first), np.flatnonzero(in_second)
-    return faces.isel({IMAGE: first}), faces.isel({IMAGE: second})
+        # of an odd number the first part gets the extra image at first, then the second part
+        half = (images.size + 1 - odd % 2) // 2
+        odd += images.size % 2
+        parts[0].extend(images[:half])
+        parts[1].extend(images[half:])
+    first, second = (faces.isel({IMAGE: np.sort(part)}) for part in parts)
+    return first, second

@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +17,6 @@ from frkit.base import (
     FAR_LEVEL,
     DataWarning,
     InputError,
-    real_numbers,
     require,
     require_inside,
     require_one_of,
@@ -29,10 +27,9 @@ from frkit.evaluation.nodes import versions
 from frkit.intervals import METHODS, band, fair_floor
 from frkit.intervals.bands import WITHOUT_REPLICATES, AnyMeasure
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
-from frkit.measures.registry import Measure
 from frkit.measures.registry import measure as find_measure
 from frkit.resampling import OF_IMAGES, Resampling
-from frkit.studies.along import Progress, far_numbers, whole_numbers
+from frkit.studies.along import Progress
 from frkit.studies.collecting import Study, collect
 from frkit.studies.error_laws import error_laws
 from frkit.studies.store import DATA_SET, read, stacked
@@ -41,18 +38,6 @@ from frkit.vmf import IdentityLaw, Mixture
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SIZE = 0.05  # of the test of equal groups
 ROUNDING = 1e-12  # of an exact value: an interval that ends at 1 covers 1 - 1e-16
-LONG_NAMES = {
-    "coverage": "share of data sets whose interval covers the truth",
-    "coverage_se": "Monte Carlo standard error of the coverage",
-    "miss_below": "share of data sets whose whole interval lies below the truth",
-    "miss_above": "share of data sets whose whole interval lies above the truth",
-    "width": "mean width of the interval",
-    "estimate": "mean estimate",
-    "called_unfair": "share of data sets in which p of equal groups is at most .05",
-    "truth": "exact value in the population",
-    "false_rejects": "rejected genuine pairs, mean over data sets",
-    "resolved": "share of data sets in which the level has at least 10 errors of either kind",
-}
 
 
 def coverage(
@@ -152,36 +137,22 @@ def coverage(
     {'scheme': 1, 'method': 3, 'level': 19, 'far_level': 2}
     """
     chosen = find_measure(measure)
-    require(
-        hasattr(population, "population_roc"),
-        "population must be a vmf Mixture or a vmf IdentityLaw",
-    )
-    if n_identities is None:
-        message = "an IdentityLaw needs n_identities=, the number in each data set"
-        require(hasattr(population, "sample"), message)
-        people = population.n_identities
-    else:
-        people = require_whole("n_identities", n_identities, 2)
+    sampled = n_identities is not None or hasattr(population, "sample")
+    require(sampled, "an IdentityLaw needs n_identities=, the number in each data set")
     require_whole("n_datasets", n_datasets, 2)
-    images = whole_numbers("per_identity", per_identity, 2)
-    require(
-        len(images) in (1, people),
-        f"per_identity must be one number for all identities or one for each of {people}; it has "
-        f"{len(images)}",
-    )
+    require(np.min(per_identity) >= 2, "per_identity must be at least 2")
     schemes = _names("schemes", schemes, OF_IMAGES)
     methods = _names("methods", methods, METHODS)
-    levels = np.ravel(real_numbers("levels", levels)).tolist()
-    require(len(levels) > 0, "levels is empty: give at least one")
+    levels = np.ravel(levels).tolist()
     for level in levels:
         require_inside("levels", level, 0, 1)
     Resampling(n=replicates, seed=seed)  # refuses other numbers
-    far = far_levels(1e-6, 1e-1) if far is None else far_numbers(far)
+    far = far_levels(1e-6, 1e-1) if far is None else np.unique(far)
     without_replicates = any(method in WITHOUT_REPLICATES for method in methods)
     study = Study(
         population=population,
         n_identities=n_identities,
-        per_identity=np.asarray(images[0] if len(images) == 1 else images),
+        per_identity=np.asarray(per_identity),
         far=None if chosen.dealt else far,
         by=by,
         schemes=schemes,
@@ -198,16 +169,15 @@ def coverage(
     return result.assign_attrs(_description(study, n_datasets, chosen, target))
 
 
-def _names(name: str, values: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+def _names(name, values, known):
     """Return one or several known names as a tuple."""
     values = (values,) if isinstance(values, str) else tuple(values)
-    require(len(values) > 0, f"{name} is empty: give at least one name")
     for value in values:
         require_one_of(name, value, known)
     return values
 
 
-def exact(study: Study, chosen: Measure) -> xr.DataArray:
+def exact(study, chosen):
     """Return the measure of the population, from its exact rates, EERs or distributions."""
     population, by = study.population, study.by
     if chosen.dealt:
@@ -222,15 +192,15 @@ def exact(study: Study, chosen: Measure) -> xr.DataArray:
 
 
 def count(
-    paths: Sequence[Path],
-    truth: xr.DataArray,
-    chosen: Measure,
-    methods: Sequence[str],
-    levels: Sequence[float],
+    paths,
+    truth,
+    chosen,
+    methods,
+    levels,
     *,
-    target: str | None,
-    seed: int = 0,
-) -> xr.Dataset:
+    target,
+    seed=0,
+):
     """Count how often intervals cover the truth, by every scheme, method and level.
 
     paths: files of the data sets. target: whom methods that read no replicates are about.
@@ -252,38 +222,20 @@ def count(
             if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
                 counts = counts.merge(error_laws(evaluation, truth, seed, chosen))
             counted.append(counts)
-    names = {
-        "scheme": list(evaluations),
-        "method": list(methods),
-        "level": list(levels),
-    }
+    names = {"scheme": list(evaluations), "method": list(methods), "level": levels}
     result = xr.concat(counted, "scheme").assign_coords(names).assign(truth=truth)
-    for name in LONG_NAMES.keys() & result.keys():
-        result[name].attrs = {"long_name": LONG_NAMES[name]}
     return result.transpose("scheme", "method", "level", ...).drop_attrs(deep=False)
 
 
-def _intervals(
-    evaluation: xr.DataTree,
-    chosen: Measure,
-    method: str,
-    levels: Sequence[float],
-    target: str,
-) -> xr.Dataset:
+def _intervals(evaluation, chosen, method, levels, target):
     """Intervals of one evaluation, over level."""
-    of_method = partial(band, evaluation, chosen, method=method, target=target)
-    return xr.concat([of_method(level=level) for level in levels], "level")
+    rows = [band(evaluation, chosen, method=method, level=level, target=target) for level in levels]
+    return xr.concat(rows, "level")
 
 
-def _counts(
-    evaluation: xr.DataTree,
-    intervals: list[xr.Dataset],
-    truth: xr.DataArray,
-    chosen: Measure,
-) -> xr.Dataset:
+def _counts(evaluation, intervals, truth, chosen):
     """Counts of one scheme, over method and level; intervals: of each method."""
-    ends = [rows[["lower", "upper"]] for rows in intervals]
-    result = xr.concat([_shares(rows, truth) for rows in ends], "method")
+    result = xr.concat([_shares(rows, truth) for rows in intervals], "method")
     data = evaluation["empirical"].to_dataset()
     share = result.coverage
     result["coverage_se"] = np.sqrt(share * (1 - share) / data.sizes[DATA_SET])
@@ -298,41 +250,32 @@ def _counts(
     return result
 
 
-def _shares(ends: xr.Dataset, truth: xr.DataArray) -> xr.Dataset:
+def _shares(ends, truth):
     """Shares of the data sets whose intervals cover or miss the truth, and the mean width."""
     slack = ROUNDING * abs(truth)
     below = ends.upper < truth - slack
     above = ends.lower > truth + slack
     inside = (ends.lower <= truth + slack) & (truth - slack <= ends.upper)
     width = ends.upper - ends.lower
-    shares = {
-        "coverage": inside,
-        "miss_below": below,
-        "miss_above": above,
-        "width": width,
-    }
+    shares = {"coverage": inside, "miss_below": below, "miss_above": above, "width": width}
     return xr.Dataset(shares).mean(DATA_SET)
 
 
-def _description(study: Study, n_datasets: int, chosen: Measure, target: str) -> dict:
+def _description(study, n_datasets, chosen, target):
     """Attributes of the result: what was drawn, in JSON and in words."""
     parameters = study.parameters()
+    del parameters["far"], parameters["schemes"]  # they are coordinates
     people = f"{parameters['n_identities']:,} identities"
-    if study.n_identities is None:
-        people = f"the same {people}"
-    else:
-        people = f"{people}, new in each"
+    people = f"the same {people}" if study.n_identities is None else f"{people}, new in each"
     numbers = np.unique([study.per_identity.min(), study.per_identity.max()])
-    images = " to ".join(str(number) for number in numbers)
+    images = " to ".join(map(str, numbers))
     words = (
         f"{n_datasets} data sets of {people},\n"
         f"{images} images of each; {study.replicates} replicates"
     )
-    for name in ("far", "schemes"):  # they are coordinates
-        del parameters[name]
-    parameters |= {"n_datasets": n_datasets, "versions": versions()}
+    about = {**parameters, "n_datasets": n_datasets, "versions": versions()}
     return {
-        "study": json.dumps(parameters),
+        "study": json.dumps(about),
         "n_datasets": n_datasets,
         "measure": chosen.name,
         "target": target,

@@ -8,12 +8,8 @@ from frkit.measures.registry import Measure
 from frkit.studies.store import DATA_SET
 
 PROBABILITIES = np.linspace(0.005, 0.995, 100)
-FINE, DRAWS = (
-    10,
-    200,
-)  # points of the pooled law per data set; simulated studies
-CHANCE = 0.95
-WORDS = "quantiles of the error: θ* - θ~ of the bootstrap, θ^ - θ of the data sets"
+FINE = 10  # points of the pooled law per data set
+DRAWS = 200  # simulated studies
 
 
 def error_laws(
@@ -29,35 +25,25 @@ def error_laws(
     n = actual.shape[1]
     fine = np.quantile(pooled, (np.arange(FINE * n) + 0.5) / (FINE * n), axis=1).T
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
-    distances = np.empty((len(pooled), 2, 1 + DRAWS))
-    for level, law in enumerate(pooled):
+    distances = {kolmogorov: [], wasserstein: []}
+    for law, fine_law, errors in zip(pooled, fine, actual, strict=True):
         # by chance: as many errors as there are data sets, drawn from the pooled law itself
         by_chance = np.sort(rng.choice(law, (DRAWS, n)), axis=1)
-        samples = np.vstack([actual[level], by_chance])
-        distances[level, 0] = kolmogorov(fine[level], samples)
-        distances[level, 1] = wasserstein(fine[level], samples)
-    chance = np.quantile(distances[..., 1:], CHANCE, axis=-1)
+        samples = np.vstack([errors, by_chance])
+        for distance, values in distances.items():
+            values.append(distance(fine_law, samples))
     quantiles = [np.quantile(law, PROBABILITIES, axis=1) for law in (pooled, actual)]
-    data = {
-        "kolmogorov": (FAR_LEVEL, distances[:, 0, 0]),
-        "kolmogorov_chance": (FAR_LEVEL, chance[:, 0]),
-        "wasserstein": (FAR_LEVEL, distances[:, 1, 0]),
-        "wasserstein_chance": (FAR_LEVEL, chance[:, 1]),
-        "law": (
-            ("errors", "probability", FAR_LEVEL),
-            np.stack(quantiles),
-            {"long_name": WORDS},
-        ),
-    }
-    coords = {
-        "errors": ["bootstrap", "actual"],
-        "probability": PROBABILITIES,
-        FAR_LEVEL: truth[FAR_LEVEL],
-    }
-    return xr.Dataset(data, coords)
+    data = {}
+    for distance, values in distances.items():
+        own, by_chance = np.split(np.array(values), [1], axis=1)
+        data[distance.__name__] = FAR_LEVEL, own[:, 0]
+        data[f"{distance.__name__}_chance"] = FAR_LEVEL, np.quantile(by_chance, 0.95, axis=1)
+    data["law"] = ("errors", "probability", FAR_LEVEL), np.stack(quantiles)
+    coords = {"errors": ["bootstrap", "actual"], "probability": PROBABILITIES}
+    return xr.Dataset(data, {**coords, FAR_LEVEL: truth[FAR_LEVEL]})
 
 
-def kolmogorov(fine: np.ndarray, samples: np.ndarray) -> np.ndarray:
+def kolmogorov(fine, samples):
     """Largest difference of the distribution functions of a sorted law and of sorted rows."""
     n = samples.shape[1]
     below = np.searchsorted(fine, samples, side="left") / len(fine)
@@ -68,7 +54,7 @@ def kolmogorov(fine: np.ndarray, samples: np.ndarray) -> np.ndarray:
     return np.maximum(abs(below - own_below), abs(upto - own_upto)).max(1)
 
 
-def wasserstein(fine: np.ndarray, samples: np.ndarray) -> np.ndarray:
+def wasserstein(fine, samples):
     """Mean distance of the quantiles of a sorted law and of sorted rows, which have fewer."""
     repeats = len(fine) // samples.shape[1]
     return abs(np.repeat(samples, repeats, axis=1) - fine).mean(1)

@@ -7,18 +7,7 @@ import numpy as np
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from frkit.base import (
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    MODEL,
-    UNKNOWN,
-    listed,
-    require,
-    require_inside,
-    require_returned,
-    require_whole,
-)
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, UNKNOWN, listed, require, require_whole
 from frkit.data.dataset import stack_models
 from frkit.data.labels import resolve_varying
 from frkit.nsigma.statistics import summarise
@@ -50,7 +39,7 @@ class Training:
     Raises
     ------
     InputError
-        A number outside its range.
+        No step, or fewer than two people.
 
     Examples
     --------
@@ -67,8 +56,6 @@ class Training:
     def __post_init__(self) -> None:
         require_whole("steps", self.steps, 1)
         require_whole("people", self.people, 2)
-        require_inside("margin", self.margin, 0, 4)
-        require_inside("rate", self.rate, 0, np.inf)
 
 
 def finetuning(
@@ -118,8 +105,8 @@ def finetuning(
     Raises
     ------
     InputError
-        Several models in faces; fewer than two groups; a group with fewer than four people with two
-        images; and as in `n_sigma`.
+        Fewer than two groups; a group with fewer than four people with two images; and as in
+        `n_sigma`.
 
     References
     ----------
@@ -134,16 +121,11 @@ def finetuning(
     >>> dict(study.n_absolute.sizes)
     {'finetuned': 4, 'group': 2}
     """
-    require_returned("faces", faces, "fk.faces(...)", "embedding", IDENTITY, IMAGE)
-    require_whole("models", models, 1)
     training = Training() if training is None else training
     people = people_of(faces, by)
     of_halves, *of_batches = np.random.SeedSequence(seed).spawn(models + 1)
     training_people, tested = people.halves(np.random.default_rng(of_halves))
-    kinds = {
-        ALL: np.concatenate(list(training_people.values())),
-        **training_people,
-    }
+    kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
     evaluated = faces.isel({IMAGE: np.flatnonzero(np.isin(faces[IDENTITY].values, tested))})
     x = unit_rows(evaluated["embedding"].transpose(IMAGE, FEATURE).values)
     rates, losses = [], []
@@ -167,13 +149,8 @@ def finetuning(
         )
         rates.append(batch_rates.drop_vars("n_people").assign_coords({BATCH: [len(rates)]}))
         losses.append(batch_losses)
-    joined = xr.concat(
-        rates,
-        BATCH,
-        data_vars="all",
-        coords="minimal",
-        combine_attrs="drop_conflicts",
-    )
+    how = {"data_vars": "all", "coords": "minimal", "combine_attrs": "drop_conflicts"}
+    joined = xr.concat(rates, BATCH, **how)
     joined = joined.assign(n_people=batch_rates.n_people).rename({MODEL: FINETUNED})
     result = summarise(joined, reference=reference)
     result["loss"] = (BATCH, TRAINED, "step"), losses
@@ -192,7 +169,7 @@ class People(NamedTuple):
     count: np.ndarray
     x: np.ndarray
 
-    def halves(self, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    def halves(self, rng):
         """Draw half of the people of every group, by group; and the names of the others."""
         train = {}
         for group in np.unique(self.group):
@@ -200,7 +177,7 @@ class People(NamedTuple):
             train[str(group)] = members[: len(members) // 2]
         return train, np.delete(self.names, np.concatenate(list(train.values())))
 
-    def couples(self, which: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def couples(self, which, rng):
         """Draw rows of two different images of each of these people."""
         n = self.count[which]
         image = (rng.random(len(n)) * n).astype(int)
@@ -208,46 +185,29 @@ class People(NamedTuple):
         return self.first[which] + image, self.first[which] + (image + step) % n
 
 
-def people_of(faces: xr.Dataset, by: str) -> People:
+def people_of(faces, by):
     """Find the people who can train and be evaluated; refuse groups that have too few of them."""
-    require(
-        MODEL not in faces.dims,
-        "fine-tuning takes the faces of one model: select one with faces.sel(model=...)",
-    )
-    require(
-        isinstance(by, str) and by in faces.coords,
-        f"by={by!r} is no attribute of these faces",
-    )
     group, identity, _ = resolve_varying(faces[by].values, faces[IDENTITY].values, "error", by)
     order = np.argsort(identity, kind="stable")
     names, first, count = np.unique(identity[order], return_index=True, return_counts=True)
     group = group[order][first]
     useful = (count >= 2) & (group != UNKNOWN)
     groups, sizes = np.unique(group[useful], return_counts=True)
-    require(
-        len(groups) >= 2,
-        f"fine-tuning compares groups, but {by!r} has only {listed(groups)}",
-    )
+    two = f"fine-tuning compares groups, but {by!r} has only {listed(groups)}"
+    require(len(groups) >= 2, two)
     small = listed(groups[sizes < FEWEST])
-    require(
-        not small,
-        f"fine-tuning takes {FEWEST} people with two images in every group; {small} has fewer",
-    )
+    enough = f"fine-tuning takes {FEWEST} people with two images in every group; {small} has fewer"
+    require(not small, enough)
     x = faces["embedding"].transpose(IMAGE, FEATURE).values[order].astype(float)
     return People(names[useful], group[useful], first[useful], count[useful], unit_rows(x))
 
 
-def unit_rows(x: np.ndarray) -> np.ndarray:
+def unit_rows(x):
     """Scale rows to length 1."""
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-def train_layer(
-    people: People,
-    drawn: np.ndarray,
-    rng: np.random.Generator,
-    training: Training,
-) -> tuple[np.ndarray, np.ndarray]:
+def train_layer(people, drawn, rng, training):
     """Train a layer, at first the identity, on people that were drawn; with the loss by step."""
     x = people.x
     parameters = {"layer": np.eye(x.shape[1])}
@@ -263,21 +223,14 @@ def train_layer(
     return layer, losses
 
 
-def _hardest(
-    anchor: np.ndarray,
-    positive: np.ndarray,
-    layer: np.ndarray,
-    person: np.ndarray,
-) -> list[np.ndarray]:
+def _hardest(anchor, positive, layer, person):
     """Make triplets with the image of another person in the batch that is most like the anchor."""
     alike = unit_rows(anchor @ layer) @ unit_rows(positive @ layer).T
     alike[person[:, None] == person] = -np.inf  # images of one person are no negatives
     return [anchor, positive, positive[alike.argmax(1)]]
 
 
-def triplet_loss(
-    layer: np.ndarray, triplets: list[np.ndarray], margin: float
-) -> tuple[float, np.ndarray]:
+def triplet_loss(layer, triplets, margin):
     """Mean of max(0, |a - p|² - |a - n|² + margin) after the layer, and its gradient by the layer.
 
     triplets: rows of anchors, positives and negatives, (n, feature) each.

@@ -4,15 +4,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import (
-    FEATURE,
-    IDENTITY,
-    IMAGE,
-    real_numbers,
-    require,
-    require_inside,
-    require_returned,
-)
+from frkit.base import FEATURE, IDENTITY, IMAGE, require_inside
 from frkit.representation import (
     Critic,
     dataset_bias,
@@ -47,11 +39,6 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
         with as many of each class as before, so that the entropy stays (with that condition it has
         the law of Z_S).
 
-    Raises
-    ------
-    InputError
-        Several encoders, or no such attribute.
-
     References
     ----------
     Li & Abd-Almageed (2021), V-A.
@@ -63,11 +50,6 @@ def spurious(faces: xr.Dataset, attribute: str, *, seed: int = 0) -> dict[str, x
     >>> list(spurious(shifted_classes(20, 3), "group"))
     ['normal', 'R_S', 'R_G', 'Z_S', 'Z_G']
     """
-    require_returned("faces", faces, "fk.faces(...)", "embedding", IDENTITY, IMAGE)
-    has_attribute = isinstance(attribute, str) and attribute in faces.coords
-    require(has_attribute, f"the faces have no attribute {attribute!r}")
-    one_encoder = faces["embedding"].ndim == 2
-    require(one_encoder, "spurious takes one encoder: select it with .isel(model=0)")
     _, first, person = np.unique(faces[IDENTITY].values, return_index=True, return_inverse=True)
     labels = faces[attribute].values[first]
     values = faces["embedding"].transpose(IMAGE, FEATURE).values
@@ -120,7 +102,7 @@ def spurious_table(
     Raises
     ------
     InputError
-        As `spurious` and `representation_bias`.
+        As `representation_bias`.
 
     References
     ----------
@@ -138,15 +120,10 @@ def spurious_table(
     """
     cases = spurious(faces, attribute, seed=seed)
 
-    def row(case: str) -> xr.Dataset:
+    def row(case):
         version = cases[case]
         bias = representation_bias(
-            version,
-            attribute,
-            seeds=seeds,
-            folds=folds,
-            critic=critic,
-            progress=False,
+            version, attribute, seeds=seeds, folds=folds, critic=critic, progress=False
         )
         table = probe(version, attribute, folds=folds)
         table = table.assign(bias[["rlb", "rlb_se", "rlb_in_sample"]])
@@ -174,7 +151,7 @@ def true_bias(share: float = 0.5, distances: ArrayLike = DISTANCES) -> xr.Datase
     Raises
     ------
     InputError
-        A share outside (0, 1), or a negative distance.
+        A share outside (0, 1).
 
     Examples
     --------
@@ -183,13 +160,12 @@ def true_bias(share: float = 0.5, distances: ArrayLike = DISTANCES) -> xr.Datase
     [0.0, 0.483]
     """
     require_inside("share", share, 0, 1)
-    distances = np.atleast_1d(real_numbers("distances", distances)).tolist()
 
-    def exact(distance: float) -> xr.Dataset:
+    def exact(distance):
         law = shifted_classes(1, 1, distance=distance, shares=(share, 1 - share))
         return xr.Dataset({"rlb": law.attrs["rlb"]})
 
-    return along("distance", distances, exact)
+    return along("distance", np.ravel(distances).tolist(), exact)
 
 
 def trial(

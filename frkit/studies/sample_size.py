@@ -7,9 +7,8 @@ formulas of the intervals themselves, and solved for the factor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,21 +16,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import brentq
 
-from frkit.base import (
-    FAR_LEVEL,
-    IMAGE,
-    MODEL,
-    real_numbers,
-    require,
-    require_inside,
-    require_one_of,
-)
+from frkit.base import FAR_LEVEL, IMAGE, MODEL, require, require_inside, require_one_of
 from frkit.evaluation.evaluate import evaluate
 from frkit.intervals.compare import difference_variance
-from frkit.intervals.contributions import NEW_PEOPLE
-from frkit.intervals.effective import added_to, effective_number, jeffreys
+from frkit.intervals.contributions import contributions
+from frkit.intervals.effective import effective_number, jeffreys
 from frkit.intervals.equality import chi_square, pooled
-from frkit.intervals.reading import provenance
+from frkit.intervals.reading import NEW_PEOPLE, provenance
 from frkit.scores.tensor import score_tensor
 
 GOALS = {
@@ -52,18 +43,6 @@ TESTS = ("difference", "ratio")
 FARTHEST = 100  # times the people that are there: beyond that nothing is promised
 ERRORS = 10  # of either kind that are expected at least
 CURVE = 60  # points
-
-
-class Prospect(NamedTuple):
-    """What more people would bring.
-
-    value: half-width or power as a function of the factor on the number of people.
-    comparisons: effective number of comparisons, likewise. effect: what the data show.
-    """
-
-    value: Callable[[float], float]
-    comparisons: Callable[[float], float]
-    effect: float
 
 
 def sample_size(
@@ -133,68 +112,49 @@ def sample_size(
     """
     require_one_of("goal", goal, GOALS)
     is_test = goal in TESTS
-    require(
-        size is not None or is_test,
-        f"goal {goal!r} needs a size: {GOALS[goal]}",
-    )
+    require(size is not None or is_test, f"goal {goal!r} needs a size: {GOALS[goal]}")
     if size is not None:
-        given = real_numbers("size", size)
-        wanted = abs(given) if goal == "difference" else given
-        require_inside(
-            f"size of goal {goal!r}",
-            wanted,
-            1 if goal == "ratio" else 0,
-            np.inf,
-        )
-    require_inside("far", far, 0, 1)
+        least = 1 if goal == "ratio" else 0
+        wanted = abs(size) if goal == "difference" else size
+        require_inside(f"size of goal {goal!r}", wanted, least, np.inf)
     require_inside("level", level, 0, 1)
     require_inside("power", power, 0, 1)
-    require(
-        goal != "ratio" or by is not None,
-        "goal 'ratio' compares groups: name one with by=",
-    )
+    require(goal != "ratio" or by is not None, "goal 'ratio' compares groups: name one with by=")
     scores = score_tensor(data) if IMAGE in getattr(data, "dims", ()) else data
-    evaluation = evaluate(scores, far=[far], by=by, weighting=weighting)
+    evaluation = evaluate(scores, far=[far], by=by, weighting=weighting).isel({FAR_LEVEL: 0})
     people = provenance(evaluation).get("n_identities")
-    require(
-        people,
-        "a plan counts people, but these pairs have no identities: name them",
-    )
-    rates = evaluation["empirical"].to_dataset().isel({FAR_LEVEL: 0})
-    _check_rates(goal, rates)
-    prospect = _PROSPECTS[goal](evaluation, size, level)
-    goal_line = power if is_test else size
+    require(people, "a plan counts people, but these pairs have no identities: name them")
+    rates = evaluation["empirical"].to_dataset()
+    of_groups = "_group" if goal == "ratio" else ""
+    _check_rates(goal, rates.sizes.get(MODEL, 1), rates[f"frr{of_groups}"])
+    value, comparisons, effect = PROSPECTS[goal](evaluation, size, level)
+    line = power if is_test else size
     # rejected pairs grow with people, accepted pairs with their square
-    rejects = int(np.min(rates.false_rejects_group if goal == "ratio" else rates.false_rejects))
+    rejects = int(rates[f"false_rejects{of_groups}"].min())
     accepts = max(int(rates.false_accepts.min()), 1)
     fewest = max(ERRORS / rejects, np.sqrt(ERRORS / accepts), 2 / people)
-    factor = _smallest_factor(prospect.value, goal_line, is_test, fewest)
-    reached = not np.isnan(factor)
-    farthest = min(10 * factor, FARTHEST) if reached else FARTHEST
-    factors = np.geomspace(fewest / 2, farthest, CURVE)
+    factor = _smallest_factor(value, line, is_test, fewest)
+    factors = np.geomspace(fewest / 2, np.fmin(10 * factor, FARTHEST), CURVE)
     plan = xr.Dataset(
         {
             "n_identities": np.ceil(factor * people),
-            "n_effective": prospect.comparisons(factor) if reached else np.nan,
-            "predicted": prospect.value(factor) if reached else np.nan,
+            "n_effective": comparisons(factor),
+            "predicted": value(factor),
             "n_identities_now": people,
-            "n_effective_now": prospect.comparisons(1.0),
-            "value_now": prospect.value(1.0),
+            "n_effective_now": comparisons(1.0),
+            "value_now": value(1.0),
             "curve_identities": ("curve", factors * people),
-            "curve_value": (
-                "curve",
-                [prospect.value(point) for point in factors],
-            ),
+            "curve_value": ("curve", [value(point) for point in factors]),
         },
         attrs={
             "goal": goal,
-            "size": float(prospect.effect if size is None else size),
+            "size": float(effect if size is None else size),
             "far": far,
             "level": level,
             "power": power,
-            "effect": float(prospect.effect),
-            "frr": float(np.ravel(rates.frr)[0]),
-            "line": goal_line,
+            "effect": effect,
+            "frr": float(rates.frr.values.flat[0]),
+            "line": line,
             "value": GOALS[goal],
             "target": NEW_PEOPLE,
         },
@@ -202,18 +162,13 @@ def sample_size(
     return plan.assign_attrs(answer=_answer(plan, observed=size is None))
 
 
-def _check_rates(goal: str, rates: xr.Dataset) -> None:
+def _check_rates(goal, models, frr):
     """Refuse another number of models than the goal is about, and data without an error."""
-    models = rates.sizes.get(MODEL, 1)
     if goal == "difference":
-        require(
-            models == 2,
-            f"goal 'difference' takes two models, these data have {models}",
-        )
+        require(models == 2, f"goal 'difference' takes two models, these data have {models}")
     else:
         message = f"goal {goal!r} is about one model: give one, such as faces.sel(model=name)"
         require(models == 1, message)
-    frr = rates.frr_group if goal == "ratio" else rates.frr
     require(
         bool(((frr > 0) & (frr < 1)).all()),
         f"the FRR of these data is {frr.values}: there are no errors to plan from; take another "
@@ -222,73 +177,76 @@ def _check_rates(goal: str, rates: xr.Dataset) -> None:
 
 
 # --- what more people would bring ----------------------------------------------------------------
+# Each returns half-width or power, and the effective number of comparisons, as functions of the
+# factor on the number of people; and the effect that the data show.
 
 
-def _half_width(evaluation: xr.DataTree, _size, level: float, relative: bool = False) -> Prospect:
+def _half_width(evaluation, _size, level, relative=False):
     """Half the width of Jeffreys' interval of FRR."""
-    (added,) = added_to(evaluation, "frr", NEW_PEOPLE).ravel()
-    unit = added.rate if relative else 1
+    added = contributions(evaluation, "frr", NEW_PEOPLE)
+    unit = added.rate.item() if relative else 1
 
-    def comparisons(factor: float) -> float:
-        return effective_number(added.of_more_people(factor), level)
+    def comparisons(factor):
+        return effective_number(added.of_more_people(factor), level).item()
 
-    def half_width(factor: float) -> float:
-        lower, upper = jeffreys(np.array(added.rate), np.array(comparisons(factor)), level)
-        return float(upper - lower) / 2 / unit
+    def half_width(factor):
+        lower, upper = jeffreys(added.rate, comparisons(factor), level)
+        return (upper - lower).item() / 2 / unit
 
-    return Prospect(half_width, comparisons, np.nan)
+    return half_width, comparisons, np.nan
 
 
-def _difference(evaluation: xr.DataTree, size: float | None, level: float) -> Prospect:
+def _difference(evaluation, size, level):
     """Power of the paired t-test over people, by the noncentral t distribution."""
-    first, second = added_to(evaluation, "frr", NEW_PEOPLE).ravel()
-    effect = second.rate - first.rate
+    first, second = (
+        contributions(evaluation.isel({MODEL: model}, drop=True), "frr", NEW_PEOPLE)
+        for model in (0, 1)
+    )
+    effect = (second.rate - first.rate).item()
     wanted = abs(effect if size is None else size)
-    spread = first.rate * (1 - first.rate) + second.rate * (1 - second.rate)
+    spread = (first.rate * (1 - first.rate) + second.rate * (1 - second.rate)).item()
 
-    def variance(factor: float) -> float:
-        return difference_variance(first.of_more_people(factor), second.of_more_people(factor))
+    def variance(factor):
+        both = first.of_more_people(factor), second.of_more_people(factor)
+        return difference_variance(*both).item()
 
-    def comparisons(factor: float) -> float:
+    def comparisons(factor):
         return spread / variance(factor)
 
-    def power(factor: float) -> float:
-        df = max(first.people * factor - 1, 1)
+    def power(factor):
+        df = max(first.people.item() * factor - 1, 1)
         limit = stats.t.ppf((1 + level) / 2, df)
-        return float(stats.nct.sf(limit, df, wanted / np.sqrt(variance(factor))))
+        return stats.nct.sf(limit, df, wanted / np.sqrt(variance(factor)))
 
-    return Prospect(power, comparisons, effect)
+    return power, comparisons, effect
 
 
-def _ratio(evaluation: xr.DataTree, size: float | None, level: float) -> Prospect:
+def _ratio(evaluation, size, level):
     """Power of the chi-square test of equal groups, on the line through the observed rates."""
-    groups = added_to(evaluation, "frr_group", NEW_PEOPLE, fixed_threshold=True).ravel()
-    rate = np.array([added.rate for added in groups])
-    df = len(groups) - 1
+    groups = contributions(evaluation, "frr_group", NEW_PEOPLE, fixed_threshold=True)
+    rate = groups.rate.values.ravel()
+    df = len(rate) - 1
     effect = float(rate.max() / rate.min())
-    require(
-        effect > 1,
-        "the groups of these data have one FRR: there is no ratio to plan from",
-    )
+    require(effect > 1, "the groups of these data have one FRR: there is no ratio to plan from")
     direction = (np.log(rate) - np.log(rate).mean()) / np.log(effect)
     truth = np.exp(direction * np.log(effect if size is None else size))
 
-    def numbers(factor: float) -> np.ndarray:
-        return np.array([effective_number(one.of_more_people(factor), level) for one in groups])
+    def numbers(factor):
+        return effective_number(groups.of_more_people(factor), level).values.ravel()
 
-    def comparisons(factor: float) -> float:
+    def comparisons(factor):
         return numbers(factor).sum()
 
-    def power(factor: float) -> float:
+    def power(factor):
         n = numbers(factor)
         rates = truth * (n * rate).sum() / (n * truth).sum()  # as many errors in all
         statistic = chi_square(rates, n, pooled(rates, n))
-        return float(stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic))
+        return stats.ncx2.sf(stats.chi2.ppf(level, df), df, statistic)
 
-    return Prospect(power, comparisons, effect)
+    return power, comparisons, effect
 
 
-_PROSPECTS = {
+PROSPECTS = {
     "half_width": _half_width,
     "relative_half_width": partial(_half_width, relative=True),
     "difference": _difference,
@@ -296,11 +254,11 @@ _PROSPECTS = {
 }
 
 
-def _smallest_factor(value: Callable, goal: float, rising: bool, fewest: float) -> float:
+def _smallest_factor(value, goal, rising, fewest):
     """Find the smallest factor on the number of people that reaches the goal, or NaN."""
 
-    def missing(logarithm: float) -> float:
-        gap = goal - value(float(np.exp(logarithm)))
+    def missing(logarithm):
+        gap = goal - value(np.exp(logarithm))
         return gap if rising else -gap
 
     lowest, highest = np.log(fewest), np.log(FARTHEST)
@@ -308,10 +266,10 @@ def _smallest_factor(value: Callable, goal: float, rising: bool, fewest: float) 
         return np.nan
     if missing(lowest) <= 0:
         return fewest
-    return float(np.exp(brentq(missing, lowest, highest)))
+    return np.exp(brentq(missing, lowest, highest))
 
 
-def _answer(plan: xr.Dataset, observed: bool) -> str:
+def _answer(plan, observed):
     """Write the plan in sentences."""
     facts = {**plan.attrs, "size": abs(plan.attrs["size"])}
     task = f"To {TASKS[facts['goal']].format(**facts)} at FAR {facts['far']:g}"

@@ -2,8 +2,6 @@
 
 import json
 import os
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -15,12 +13,12 @@ HEADER = "header"
 REMEDY = "free some space or give another store: finished data sets are kept there"
 
 
-def path_of(folder: Path, number: int) -> Path:
+def path_of(folder, number):
     """Return the file of one data set."""
     return folder / f"data_set_{number:06}.npz"
 
 
-def write(path: Path, evaluations: dict[str, xr.DataTree], parameters: dict) -> None:
+def write(path, evaluations, parameters):
     """Write the evaluations of one data set, by scheme, with what they depend on.
 
     The file gets its name when it is complete, so that a study that is killed leaves whole files.
@@ -46,7 +44,7 @@ def write(path: Path, evaluations: dict[str, xr.DataTree], parameters: dict) -> 
             incomplete.unlink(missing_ok=True)
 
 
-def is_finished(path: Path, parameters: dict, people: bool) -> bool:
+def is_finished(path, parameters, people):
     """Whether a file contains the data set with these parameters, and what people add to rates."""
     if not path.exists():
         return False
@@ -61,13 +59,13 @@ def is_finished(path: Path, parameters: dict, people: bool) -> bool:
     return not people or any(name.endswith(PEOPLE) for name in header["nodes"])
 
 
-def read(path: Path) -> dict[str, xr.DataTree]:
+def read(path):
     """Read the evaluations of one data set, by scheme."""
     header, arrays = _read(path)
     return _evaluations(header, arrays)
 
 
-def stacked(paths: Sequence[Path]) -> dict[str, xr.DataTree]:
+def stacked(paths):
     """Read all data sets as one evaluation by scheme: `data_set` is the first dim of each variable.
 
     What people add to the rates, which would fill the memory, is left out.
@@ -78,7 +76,7 @@ def stacked(paths: Sequence[Path]) -> dict[str, xr.DataTree]:
     return _evaluations(header, arrays, (DATA_SET,))
 
 
-def _read(path: Path, arrays: bool = True, people: bool = True) -> tuple[dict, dict]:
+def _read(path, arrays=True, people=True):
     """Read the header of a file and its arrays."""
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -92,7 +90,7 @@ def _read(path: Path, arrays: bool = True, people: bool = True) -> tuple[dict, d
         ) from error
 
 
-def _evaluations(header: dict, arrays: dict, front: tuple = ()) -> dict[str, xr.DataTree]:
+def _evaluations(header, arrays, front=()):
     """Put the arrays together again, with further dims in front of those that they had."""
     nodes = {}
     for path, node in header["nodes"].items():
