@@ -73,7 +73,8 @@ def open_data(
     format : str, optional
         "faces", "matrix", or a format of `open_pairs`, where name and header do not tell.
     score : list of str, optional
-        Columns of scores in a table of pairs, one for each model.
+        Columns of scores in a table of pairs, one for each model. A name such as "distance" or
+        "l2" means that smaller is more alike, unless `distance` says otherwise.
     **options
         Of `open_faces`, `open_scores` or `open_pairs`, whichever reads the file; None is as left
         out.
@@ -110,6 +111,10 @@ def open_data(
             format, guessed = guess(path, score, pattern)
         elif format == "columns" and "columns" not in options:
             guessed = {"columns": column_roles(preview(path), score, pattern)}
+        if format == "columns":
+            columns = (guessed | options)["columns"].get("score", [])
+            names = columns.values() if isinstance(columns, Mapping) else np.atleast_1d(columns)
+            guessed["distance"] = any(str(name).lower() in DISTANCES for name in names)
         if format == "bfw" and score:
             guessed = {"columns": list(score)}
         takes = {"faces": OF_FACES, "matrix": OF_MATRIX}.get(format, OF_PAIRS)
@@ -153,9 +158,7 @@ def guess(
     lower = {name.lower() for name in header}
     has_verdicts = lower & set(VERDICTS) and side_columns(header)
     if score or lower & set(SCORES) or has_verdicts:
-        roles = column_roles(table, score, pattern)
-        is_distance = any(name.lower() in DISTANCES for name in np.atleast_1d(roles["score"]))
-        return "columns", {"columns": roles, "distance": is_distance}
+        return "columns", {"columns": column_roles(table, score, pattern)}
     if header[0] == "" and not lower & {*IDENTITY_NAMES, IDENTITY}:
         return "matrix", {}
     require(

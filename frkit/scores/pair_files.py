@@ -131,8 +131,10 @@ def _forget_unknown(labels, name, unknown):
     """Make labels that say no group missing, and count the pairs with such."""
     sides = [f"{side}_{name}" for side in SIDES if f"{side}_{name}" in labels]
     unclear = {side: np.isin(labels[side], unknown) for side in sides}
-    if n_pairs := np.any([*unclear.values()], axis=0).sum():
-        words = f"{n_pairs} pairs have no clear {name} ({listed(unknown)})"
-        warn(f"{words}: they count in global rates and in no group")
+    n_pairs = np.any([*unclear.values()], axis=0).sum()
+    if n_pairs == 0:
+        return
+    words = f"{n_pairs} pairs have no clear {name} ({listed(unknown)})"
+    warn(f"{words}: they count in global rates and in no group")
     for side in sides:
         labels[side] = np.where(unclear[side], UNKNOWN, labels[side])
