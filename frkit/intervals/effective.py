@@ -120,21 +120,3 @@ SCALES = {  # on which a measure is compared, and the way back
     LOG_SCALE: (logarithm, np.exp),
     IDENTITY_SCALE: (np.positive, np.positive),
 }
-
-
-# --- old name ------------------------------------------------------------------------------------
-
-
-def added_to(evaluation, name: str, target: str, *, fixed_threshold: bool = False) -> np.ndarray:
-    """`contributions`, place by place: an array of `Added`, each of one rate."""
-    added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold)
-    arrays = {key: value for key, value in vars(added).items() if key != "repeats"}
-    out = np.empty(added.rate.shape, object)
-    for place in np.ndindex(out.shape):
-        index = dict(zip(added.rate.dims, place, strict=True))
-        single = {
-            key: value.isel(index, drop=True, missing_dims="ignore")
-            for key, value in arrays.items()
-        }
-        out[place] = Added(**single)
-    return out
