@@ -21,9 +21,6 @@ from frkit.base import (
 )
 from frkit.data.labels import clean_labels, complete_labels
 
-MOST_REPLICATES = 100_000
-MOST_DRAWN = 2**16 - 1  # people in a subset: counts are small integers
-
 
 class Scheme(NamedTuple):
     """What a scheme draws, and whose rates its intervals are about.
@@ -70,7 +67,7 @@ class Resampling:
         pair lists only, draws genuine pairs and impostor pairs with replacement: too narrow,
         because pairs share images and people.
     n : int
-        Number of replicates, from 2 to 100,000.
+        Number of replicates, at least 2.
     seed : int
         Replicate b uses the b-th child of this seed: 200 replicates are the first 200 of 1,000.
     strata : str, optional
@@ -100,32 +97,19 @@ class Resampling:
 
     def __post_init__(self) -> None:
         require_one_of("scheme", self.scheme, SCHEMES)
-        whole = {
-            "n": require_whole("n (replicates)", self.n, 2),
-            "seed": require_whole("seed", self.seed, 0),
-        }
         require(
-            self.n <= MOST_REPLICATES,
-            f"n={self.n:,} replicates: at most {MOST_REPLICATES:,} are possible, because each takes"
-            " time and memory; 1,000 are enough for an interval",
+            self.subset_size is None or self.scheme == "subset",
+            f"subset_size needs scheme 'subset', got {self.scheme!r}",
         )
-        if self.subset_size is not None:
-            whole["subset_size"] = require_whole("subset_size", self.subset_size, 1)
-            require(
-                self.scheme == "subset" and self.subset_size <= MOST_DRAWN,
-                f"subset_size needs scheme 'subset' and is {MOST_DRAWN:,} at most, got "
-                f"{self.subset_size!r} with {self.scheme!r}",
-            )
-        for name, value in whole.items():
-            object.__setattr__(self, name, value)
-        if self.strata is not None:
-            named = isinstance(self.strata, str)
-            require(named, f"strata must be the name of an attribute, got {self.strata!r}")
-            require(
-                SCHEMES[self.scheme].people is not None,
-                f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave "
-                "strata out",
-            )
+        require(
+            self.strata is None or SCHEMES[self.scheme].people is not None,
+            f"strata draw identities within groups; scheme {self.scheme!r} draws none: leave "
+            "strata out",
+        )
+        for name, least in (("n", 2), ("seed", 0), ("subset_size", 1)):
+            value = getattr(self, name)
+            if name != "subset_size" or value is not None:
+                object.__setattr__(self, name, require_whole(name, value, least))
 
     def target(self, n_identities: int) -> str:
         """Whose rates an interval from these replicates is about, in words."""
@@ -177,14 +161,14 @@ class Resampling:
         person_code = code
         if person is not None:
             person_code = np.unique(clean_labels(person, n, PERSON), return_inverse=True)[1]
-        if strata is not None:
-            strata = clean_labels(strata, n, "strata")
+        strata = np.zeros(n) if strata is None else clean_labels(strata, n, "strata")
         members = _people_by_stratum(person_code, strata)
         people = np.ones((self.n, person_code.max() + 1), np.uint16)
         images = np.ones((self.n, n), np.uint16)
         # draws follow the names of identities and images, whatever order these stand in
-        order, n_k = np.lexsort((image, code)), np.bincount(code)
-        begin, size = (np.cumsum(n_k) - n_k)[code[order]], n_k[code[order]].astype(float)
+        order = np.lexsort((image, code))
+        n_k = np.bincount(code)
+        begin, size = (np.cumsum(n_k) - n_k)[code[order]], n_k[code[order]]
         scheme = SCHEMES[self.scheme]
         for replicate, seed in enumerate(np.random.SeedSequence(self.seed).spawn(self.n)):
             rng = np.random.Generator(np.random.SFC64(seed))
@@ -207,13 +191,10 @@ class Resampling:
         return xr.Dataset(counts, {IDENTITY: names, REPLICATE: np.arange(self.n)}, attrs)
 
 
-def _people_by_stratum(person: np.ndarray, strata: np.ndarray | None) -> list[np.ndarray]:
+def _people_by_stratum(person: np.ndarray, strata: np.ndarray) -> list[np.ndarray]:
     """The people of each stratum; person, strata: of each image."""
-    n_people = int(person.max()) + 1
-    if strata is None:
-        return [np.arange(n_people)]
     labels, stratum = np.unique(strata, return_inverse=True)
-    stratum_of_person = np.zeros(n_people, int)
+    stratum_of_person = np.zeros(person.max() + 1, int)
     stratum_of_person[person] = stratum
     mixed = np.flatnonzero(stratum_of_person[person] != stratum)
     require(

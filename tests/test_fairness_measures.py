@@ -55,13 +55,6 @@ def test_the_order_of_the_groups_does_not_matter(name):
     np.testing.assert_allclose(found, found[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", SCALE_FREE)
-def test_a_common_factor_does_not_matter(name):
-    np.testing.assert_allclose(
-        value(f"frr_{name}", np.multiply(FOUR, 1e-5)), value(f"frr_{name}", FOUR)
-    )
-
-
 @pytest.mark.parametrize("name", [f"{rate}_{form}" for rate in ("far", "frr") for form in FORMS])
 def test_equal_groups_have_the_fair_value(name):
     np.testing.assert_allclose(value(name, [0.3] * 3), measure(name).fair, atol=1e-15)
@@ -86,19 +79,12 @@ def test_a_group_without_a_rate_leaves_no_number(name, other):
     assert np.isnan(value(name, [0.1, np.nan, other]))
 
 
-def test_the_measures_of_the_field_by_hand():
-    far, frr = [0.01, 0.03], [0.2, 0.1]
-    np.testing.assert_allclose(value("fdr", frr, far), 1 - (0.5 * 0.02 + 0.5 * 0.1))
-    np.testing.assert_allclose(value("ir", frr, far), np.sqrt(3 * 2))
-    np.testing.assert_allclose(value("garbe", frr, far), 0.5 * 0.5 + 0.5 / 3)
-
-
-def test_the_weight_of_the_measures_of_the_field():
-    far, frr = [0.01, 0.03], [0.2, 0.1]
-    node = tallies(frr, far)
-    np.testing.assert_allclose(fk.measures.fdr(c=0.9)(node), 1 - (0.9 * 0.02 + 0.1 * 0.1))
-    np.testing.assert_allclose(fk.measures.ir(c=0.9)(node), 3**0.9 * 2**0.1)
-    np.testing.assert_allclose(fk.measures.garbe(c=0.9)(node), 0.9 * 0.5 + 0.1 / 3)
+@pytest.mark.parametrize("c", [0.5, 0.9])
+def test_the_measures_of_the_field_by_hand(c):
+    node = tallies(frr=[0.2, 0.1], far=[0.01, 0.03])
+    np.testing.assert_allclose(fk.measures.fdr(c=c)(node), 1 - (c * 0.02 + (1 - c) * 0.1))
+    np.testing.assert_allclose(fk.measures.ir(c=c)(node), 3**c * 2 ** (1 - c))
+    np.testing.assert_allclose(fk.measures.garbe(c=c)(node), c * 0.5 + (1 - c) / 3)
     with pytest.raises(fk.InputError, match=r"\[0, 1\], got 1.5"):
         fk.measures.ir(c=1.5)
 
@@ -123,3 +109,31 @@ def test_measures_do_not_look_at_dimensions():
 def test_one_group_is_refused():
     with pytest.raises(fk.InputError, match="two groups or more"):
         value("frr_gini", [0.1])
+
+
+# --- the register --------------------------------------------------------------------------------
+RATES = xr.Dataset({"frr": ("far_level", [0.2, 0.1]), "far": ("far_level", [0.01, 0.1])})
+
+
+def test_a_name_or_a_function_is_a_measure():
+    np.testing.assert_array_equal(measure("frr")(RATES), [0.2, 0.1])
+    np.testing.assert_array_equal(measure("FNMR")(RATES), [0.2, 0.1])
+    total = measure(lambda tallies: tallies.far + tallies.frr)
+    np.testing.assert_allclose(total(RATES), [0.21, 0.2])
+
+
+def test_what_is_missing_or_unknown_is_said():
+    with pytest.raises(fk.InputError, match="by='the name of an attribute'"):
+        measure("frr_group")(RATES)
+    with pytest.raises(fk.InputError, match=r"'fnr'.*eer.*frr"):
+        measure("fnr")
+    with pytest.raises(fk.InputError, match="'frr' is a variable"):
+        fk.measures.register("frr")
+
+
+def test_a_registered_measure_carries_scale_and_fair_value():
+    add = fk.measures.register("frr_over_far", scale="log", fair=1.0, label="ratio")
+    add(lambda tallies: tallies.frr / tallies.far)
+    found = measure("frr_over_far")
+    assert (found.scale, found.fair, found.label) == ("log", 1.0, "ratio")
+    np.testing.assert_allclose(found(RATES), [20.0, 1.0])

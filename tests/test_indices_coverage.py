@@ -9,11 +9,8 @@ import pytest
 import frkit as fk
 
 TABLE = Path(__file__).resolve().parents[1] / "data/indices_coverage.csv"
-NINE = [
-    f"{index}_{variant}"
-    for index in ("sfi", "cfi", "dfi")
-    for variant in ("normal", "extremal", "weighted")
-]
+VARIANTS = ("normal", "extremal", "weighted")
+NINE = [f"{index}_{variant}" for index in ("sfi", "cfi", "dfi") for variant in VARIANTS]
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 
 

@@ -97,26 +97,15 @@ def test_bad_npy_matrices_are_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         fk.open_scores(tmp_path / "s.npy")
     np.save(tmp_path / "s.npy", SCORES)
-    with pytest.raises(
-        InputError, match="needs ids: no s_probe.txt, _probe.csv, _probe.npy beside it; say labels="
-    ):
+    with pytest.raises(InputError, match="needs ids: no s_probe.txt, .* beside it; say labels="):
         fk.open_scores(tmp_path / "s.npy")
-    (tmp_path / "ids.txt").write_text("a\nb\n")
-    with pytest.raises(
-        InputError,
-        match="lengths differ: reference_identity has 2 labels, but there are 3 references",
-    ):
-        fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt")
-    with pytest.raises(InputError, match="one path or a pair of paths, got 3"):
-        fk.open_scores(tmp_path / "s.npy", labels=["a", "b", "c"])
-    for bad, message in [
-        (np.zeros(3), "two dimensions"),
-        (np.array([["a"]]), "real numbers"),
-        (np.array([[None]]), "unpickling"),
-    ]:
-        np.save(tmp_path / "s.npy", bad)
-        with pytest.raises(InputError, match=message):
-            fk.open_scores(tmp_path / "s.npy", labels=tmp_path / "ids.txt")
+    ids = tmp_path / "ids.txt"
+    ids.write_text("a\nb\n")
+    with pytest.raises(InputError, match="reference_identity has 2 labels, but there are 3"):
+        fk.open_scores(tmp_path / "s.npy", labels=ids)
+    np.save(tmp_path / "s.npy", np.zeros(3))
+    with pytest.raises(InputError, match="two dimensions"):
+        fk.open_scores(tmp_path / "s.npy", labels=ids)
     np.savez(tmp_path / "s.npz", SCORES)
     with pytest.raises(InputError, match="a score matrix is read from"):
         fk.open_scores(tmp_path / "s.npz")
@@ -134,39 +123,37 @@ def test_a_real_matrix():
     assert np.isnan(values).sum() == 517
 
 
-@pytest.mark.filterwarnings("ignore::frkit.base.DataWarning")
-@pytest.mark.parametrize(
-    "weighting", ["identity", "pair", {name: 0.1 + 0.07 * k for k, name in enumerate("abcdefg")}]
-)
+SHARES = {name: 0.1 + 0.07 * k for k, name in enumerate("abcdefg")}  # sums leave rounding behind
+
+
+@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@pytest.mark.parametrize("weighting", ["identity", "pair", SHARES])
 @pytest.mark.parametrize("impostors", ["all", {"team": "other"}])
 def test_a_group_without_a_comparison_that_counts_has_no_rate(weighting, impostors):
-    identity = np.repeat(
-        list("abcdefg"), [3, 2, 4, 3, 2, 3, 2]
-    )  # weights whose sums leave rounding behind
+    identity = np.repeat(list("abcdefg"), [3, 2, 4, 3, 2, 3, 2])
     team = np.where(np.isin(identity, list("abc")), "red", "blue")
     values = np.random.default_rng(0).normal(size=(19, 19)) + 2 * (identity[:, None] == identity)
-    red = (team == "red")[:, None] & (team == "red")
     if impostors == "all":
-        values = np.where(red, np.nan, values)
+        red = team == "red"
+        values[np.ix_(red, red)] = np.nan
     names = [f"image {i}" for i in range(19)]
     labels = {"team": (team, team)}
-    scores = fk.score_matrix(
-        values, identity, identity, probe=names, reference=names, attributes=labels
-    )
-    options = {"weighting": weighting, "impostors": impostors, "histogram": 10}
+    sides = dict(probe=names, reference=names, attributes=labels)
     evaluation = fk.evaluate(
-        scores, far=[0.1], by="team", resampling=fk.Resampling("identity", n=5), **options
+        fk.score_matrix(values, identity, identity, **sides),
+        far=[0.1],
+        by="team",
+        resampling=fk.Resampling("identity", n=5),
+        weighting=weighting,
+        impostors=impostors,
+        histogram=10,
     )
     none = ["far_group", "far_cross", "eer_group", "auc_group", "impostor_mean_group"]
     for node in ("empirical", "vstatistic", "replicates"):
         found = evaluation[node].sel(group="red", reference_group="red")
         assert all(found[name].isnull().all() for name in none), node
-    assert (
-        fk.band(evaluation, "far_cross")
-        .sel(group="red", reference_group="red")
-        .lower.isnull()
-        .all()
-    )
+    band = fk.band(evaluation, "far_cross").sel(group="red", reference_group="red")
+    assert band.lower.isnull().all()
 
 
 def tensor_of_a_few():

@@ -9,14 +9,9 @@ from frkit.base import UNKNOWN, InputError
 from frkit.data.dataset import faces
 from frkit.data.labels import resolve_varying
 
-IDENTITY = ["anna", "anna", "bo", "bo", "cy"]
 
-
-def embedding(n_images=5):
+def embedding(n_images):
     return np.random.default_rng(0).normal(size=(n_images, 3))
-
-
-AGE = ["20", "30", "20", "20", "30"]
 
 
 def test_two_splits_compose_in_any_order_with_the_other_rules():
@@ -43,12 +38,6 @@ def test_a_split_never_merges_people():
     identity = ["a", "a", "a|1", "a|1"]
     with pytest.raises(InputError, match=r"taken already: 'a\|1'"):
         faces(embedding(4), identity, age=["1", "2", "1", "1"], varying="split")
-
-
-def test_most_frequent_ties_go_to_the_first_and_unknown_never_wins():
-    labels = ["x", "y", "y", "x", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, "z"]
-    got = resolve_varying(labels, list("aaaaabbcc"), "most frequent", "age")[0]
-    assert got.tolist() == ["x"] * 5 + [UNKNOWN] * 2 + ["z"] * 2
 
 
 def twin(labels, identity, rule):

@@ -15,7 +15,6 @@ from frkit.base import (
     SCORE_BIN,
     listed,
     require,
-    require_inside,
     require_one_of,
     require_whole,
 )
@@ -53,7 +52,7 @@ SYSTEMS = {
         ],
     },
 }
-KINDS = ("genuine", "impostor")
+KINDS = {"genuine": slice(0, 2), "impostor": slice(2, 4)}  # columns of a system
 
 
 def canonical_scores(
@@ -102,17 +101,16 @@ def canonical_scores(
     >>> fk.canonical_scores("unfair", index="cfi", sizes=(100, 1000, 2000)).sizes["pair"]
     6200
     """
-    groups, seed = _system(kind, index, sizes), require_whole("seed", seed, 0)
+    groups = _system(kind, index, sizes)
     seeds = iter(np.random.SeedSequence(seed).spawn(2 * len(groups)))
     scores, genuine, labels = [], [], []
-    for k, (group, size) in enumerate(zip(groups, sizes, strict=True)):
-        for kind in KINDS:
+    for k, (moments, size) in enumerate(zip(groups, sizes)):
+        for kind, columns in KINDS.items():
             quantiles = np.random.default_rng(next(seeds)).random(size)
-            scores.append(_beta(*group[kind]).ppf(quantiles))
+            scores.append(_beta(*moments[columns]).ppf(quantiles))
             genuine.append(np.full(size, kind == "genuine"))
             labels.append(np.full(size, f"group {k + 1}"))
-    of_pairs = {GROUP: np.concatenate(labels)}
-    return pairs(np.concatenate(scores), np.concatenate(genuine), **of_pairs)
+    return pairs(np.concatenate(scores), np.concatenate(genuine), group=np.concatenate(labels))
 
 
 def canonical_population(
@@ -152,8 +150,8 @@ def canonical_population(
     groups = _system(kind, index, sizes)
     edges = np.linspace(0, 1, require_whole("bins", bins, 2) + 1)
     variables = {"images_group": (GROUP, 2 * np.array(sizes))}
-    for kind in KINDS:
-        means, sds = np.array([group[kind] for group in groups]).T
+    for kind, columns in KINDS.items():
+        means, sds = np.array(groups)[:, columns].T
         masses = np.diff(_beta(means, sds).cdf(edges[:, None]), axis=0)
         variables[f"{kind}_mean_group"] = GROUP, means
         variables[f"{kind}_sd_group"] = GROUP, sds
@@ -163,16 +161,15 @@ def canonical_population(
     return xr.Dataset(variables, {GROUP: names, SCORE_BIN: (edges[1:] + edges[:-1]) / 2})
 
 
-def _system(kind: str, index: str, sizes: Sequence[int]) -> list[dict]:
-    """Mean and standard deviation of both kinds of scores in each of the groups."""
+def _system(kind: str, index: str, sizes: Sequence[int]) -> list[tuple]:
+    """Mean and standard deviation of genuine, then of impostor scores, of each of the groups."""
     require_one_of("index", index, SYSTEMS)
     require_one_of("kind", kind, SYSTEMS[index])
-    few = np.ndim(sizes) == 1 and 2 <= len(sizes) <= 3
-    require(few, f"sizes must be two or three whole numbers from 2, got {sizes!r}")
-    for size in sizes:
-        require_whole("each of sizes", size, 2)
-    groups = SYSTEMS[index][kind][: len(sizes)]
-    return [{"genuine": four[:2], "impostor": four[2:]} for four in groups]
+    require(
+        2 <= len(sizes) <= 3 and min(sizes) >= 2,
+        f"sizes must be two or three whole numbers from 2, got {sizes!r}",
+    )
+    return SYSTEMS[index][kind][: len(sizes)]
 
 
 def _beta(mean, sd):
@@ -219,18 +216,15 @@ def thinned(
     1100
     """
     scores = checked_scores(scores)
-    is_mapping = isinstance(keep, Mapping)
-    require(is_mapping, f"keep must be a mapping of groups to shares, got {keep!r}")
     dim = PAIR if PAIR in scores.dims else PROBE
     groups, _ = labels_of_sides(scores, by)
     person = np.arange(scores.sizes[dim])
     if f"{PROBE}_{IDENTITY}" in scores.coords:
         person = scores[f"{PROBE}_{IDENTITY}"].values
     stays = np.ones(len(groups), bool)
-    rng = np.random.default_rng(require_whole("seed", seed, 0))
+    rng = np.random.default_rng(seed)
     for name, share in sorted(keep.items()):
-        if share != 1:
-            require_inside(f"the share of {name!r} in keep (or 1)", share, 0, 1)
+        require(0 < share <= 1, f"the share of {name!r} in keep must lie in (0, 1], got {share!r}")
         in_group = groups == name
         known = np.unique(groups)
         require(in_group.any(), f"no group is called {name!r}; there are {listed(known, 20)}")

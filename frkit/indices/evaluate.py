@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import numpy as np
 import xarray as xr
 
 from frkit.base import (
@@ -25,7 +26,7 @@ from frkit.base import (
     warn,
 )
 from frkit.evaluation.evaluate import evaluate_parts
-from frkit.indices.maps import map_name, unit_scores
+from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
 from frkit.intervals.deals import DEALT, deal_pairs, deal_people
 from frkit.intervals.reading import provenance
@@ -126,7 +127,7 @@ def fairness_indices(
         scores, by=by, score_map=score_map, bins=bins, resampling=resampling, **options
     )
     result = summary(evaluation, group_sizes=group_sizes, balance=balance, c=c, level=level)
-    return result.assign_attrs(score_map=map_name(score_map))
+    return result.assign_attrs(score_map=str(getattr(score_map, "__name__", score_map)))
 
 
 def evaluate(
@@ -195,8 +196,7 @@ def evaluate(
     require_whole("bins", bins, 2)
     if deals is None:
         deals = 0 if resampling is None else resampling.n
-    require_whole("deals", deals, 0)
-    require(deals != 1, "deals must be 0 (no floor) or at least 2, got 1")
+    require(deals == 0 or deals >= 2, f"deals must be 0 (no floor) or at least 2, got {deals}")
     mapped = unit_scores(scores, score_map)
     options = {
         "weighting": "pair",
@@ -208,7 +208,16 @@ def evaluate(
         mapped, by=by, resampling=resampling, impostors="same-group", varying=varying, **options
     )
     tallies = evaluation["empirical"].to_dataset()
-    _check_groups(tallies)
+    groups = tallies[GROUP].values
+    several = len(groups) > 1
+    require(several, f"fairness between groups needs two groups or more, got {listed(groups)} only")
+    for kind, need in NEEDS.items():
+        without = groups[_fewest(tallies[f"{kind}_pairs_group"]) == 0]
+        require(
+            len(without) == 0,
+            f"group(s) {listed(without)} have no {kind} pair within the group, which takes {need}: "
+            "merge these groups with others, or leave them out",
+        )
     if deals:
         seed = 0 if resampling is None else resampling.seed
         if PAIR in mapped.dims:
@@ -220,20 +229,9 @@ def evaluate(
     return evaluation
 
 
-def _check_groups(tallies: xr.Dataset) -> None:
-    """There are two groups at least, and each has pairs of both kinds in every model."""
-    groups = tallies[GROUP].values
-    several = len(groups) > 1
-    require(several, f"fairness between groups needs two groups or more, got {listed(groups)} only")
-    for kind, need in NEEDS.items():
-        n_pairs = tallies[f"{kind}_pairs_group"]
-        fewest = n_pairs.min([dim for dim in n_pairs.dims if dim != GROUP])
-        without = groups[fewest.values == 0]
-        require(
-            len(without) == 0,
-            f"group(s) {listed(without)} have no {kind} pair within the group, which takes {need}: "
-            "merge these groups with others, or leave them out",
-        )
+def _fewest(n_pairs: xr.DataArray) -> np.ndarray:
+    """The fewest pairs of each group in any model."""
+    return n_pairs.min([dim for dim in n_pairs.dims if dim != GROUP]).values
 
 
 def summary(
@@ -290,66 +288,52 @@ def summary(
     require_inside("level", level, 0, 1)
     require_flag("balance", balance)
     tallies = evaluation["empirical"].to_dataset()
-    weighted = {"group_sizes": group_sizes, "c": c}
-    variables = {
-        "z_separation": separation(tallies),
-        "z_compactness": compactness(tallies),
-        "z_distribution": distribution(tallies, balance=balance),
-        "weights": group_weights(tallies, **weighted),
-        "images": tallies.images_group,
-    }
+    result = xr.Dataset(
+        {
+            "z_separation": separation(tallies),
+            "z_compactness": compactness(tallies),
+            "z_distribution": distribution(tallies, balance=balance),
+            "weights": group_weights(tallies, group_sizes=group_sizes, c=c),
+            "images": tallies.images_group,
+        }
+    )
     for kind in NEEDS:
         for name in ("mean", "sd", "histogram", "pairs"):
-            variables[f"{kind}_{name}"] = tallies[f"{kind}_{name}_group"]
-    _warn_of_few_scores(tallies)
-    result = xr.Dataset(variables)
-    variants = xr.DataArray(list(VARIANTS), dims="variant", name="variant")
-    for name, make, options in (
-        ("sfi", sfi, {}),
-        ("cfi", cfi, {}),
-        ("dfi", dfi, {"balance": balance}),
-    ):
-        rows = []
-        for variant in VARIANTS:
-            measure = make(variant, **weighted, **options)
-            rows.append(_with_ends(evaluation, measure, name, level))
-        result = result.merge(xr.concat(rows, variants))
-    known = provenance(evaluation)
-    attrs = {name: known.get(name) for name in ("scheme", "target", "n", "similarity")}
-    attrs = {name: value for name, value in attrs.items() if value is not None}
-    return result.assign_attrs(
-        attrs,
-        by=json.dumps(known["by"]),
-        bins=tallies.sizes[SCORE_BIN],
-        balance=int(balance),
-        c=c,
-        level=level,
-    )
-
-
-def _warn_of_few_scores(tallies: xr.Dataset) -> None:
-    """Name the groups whose sample size decides about their DFI."""
-    n_scores = tallies.genuine_pairs_group + tallies.impostor_pairs_group
-    fewest = n_scores.min([dim for dim in n_scores.dims if dim != GROUP])
+            result[f"{kind}_{name}"] = tallies[f"{kind}_{name}_group"]
     bins = tallies.sizes[SCORE_BIN]
-    few = tallies[GROUP].values[fewest.values < PER_BIN * bins]
+    n_scores = tallies.genuine_pairs_group + tallies.impostor_pairs_group
+    few = tallies[GROUP].values[_fewest(n_scores) < PER_BIN * bins]
     if len(few):
         warn(
             f"fewer than {PER_BIN} scores for each of {bins} bins in {listed(few)}: DFI is then "
             "lower than it should be, also for a fair system; compare it with its floor, or take "
             "fewer bins"
         )
+    variants = xr.DataArray(list(VARIANTS), dims="variant", name="variant")
+    for make, options in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
+        rows = []
+        for variant in VARIANTS:
+            index = make(variant, group_sizes=group_sizes, c=c, **options)
+            rows.append(_with_ends(evaluation, index, make.__name__, level))
+        result = result.merge(xr.concat(rows, variants))
+    known = provenance(evaluation)
+    for name in ("scheme", "target", "n", "similarity"):
+        if known.get(name) is not None:
+            result.attrs[name] = known[name]
+    return result.assign_attrs(
+        by=json.dumps(known["by"]), bins=bins, balance=int(balance), c=c, level=level
+    )
 
 
-def _with_ends(evaluation: xr.DataTree, measure: Measure, name: str, level: float) -> xr.Dataset:
+def _with_ends(evaluation: xr.DataTree, index: Measure, name: str, level: float) -> xr.Dataset:
     """One index with interval and floor, where the evaluation contains what they need."""
-    result = {name: measure(evaluation["empirical"].to_dataset())}
+    result = {name: index(evaluation["empirical"].to_dataset())}
     if "replicates" in evaluation.children:
-        interval = band(evaluation, measure, level=level)
+        interval = band(evaluation, index, level=level)
         for end in ("lower", "upper", "includes_fair"):
             result[f"{name}_{end}"] = interval[end]
     if DEALT in evaluation.children:
-        floor = fair_floor(evaluation, measure, level=level)
+        floor = fair_floor(evaluation, index, level=level)
         result[f"{name}_floor"] = floor["median"]
         result[f"{name}_floor_limit"] = floor["limit"]
         result[f"{name}_p"] = floor["p"]

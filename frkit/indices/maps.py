@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from frkit.base import PAIR, listed, require
+from frkit.base import PAIR, listed, require, require_one_of
 from frkit.scores.groups import checked_scores
 
 ROUNDING = 1e-5  # how far a mapped score may lie outside [0, 1]; it is then cut off
@@ -51,59 +51,46 @@ def unit_scores(
     [0.9, 0.0]
     """
     scores = checked_scores(scores)
-    named = isinstance(score_map, str) and score_map in SCORE_MAPS
-    require(
-        named or callable(score_map),
-        f"score_map must be one of {', '.join(SCORE_MAPS)}, or a function of an array of scores; "
-        f"got {score_map!r}",
-    )
-    function = SCORE_MAPS[score_map] if named else partial(_increasing, score_map)
-    apply = partial(_mapped, function=function, name=map_name(score_map))
+    if not callable(score_map):
+        require_one_of("score_map (or a function of an array)", score_map, SCORE_MAPS)
+    apply = partial(_mapped, score_map=score_map)
     if PAIR in scores.dims:
         data = apply(scores.values)
     else:
         data = scores.data.map_blocks(apply, dtype=scores.dtype)
-    similarity = f"{scores.attrs.get('similarity', 'given')}, map {map_name(score_map)}"
+    name = getattr(score_map, "__name__", score_map)
+    similarity = f"{scores.attrs.get('similarity', 'given')}, map {name}"
     attrs = scores.attrs | {"similarity": similarity, "distance": 0}  # now larger is more alike
     if "self_score" in attrs:
-        attrs["self_score"] = float(apply(np.array([attrs["self_score"]], float))[0])
+        attrs["self_score"] = float(apply(np.array(attrs["self_score"], float)))
     return scores.copy(data=data).assign_attrs(attrs)
 
 
-def map_name(score_map: str | Callable) -> str:
-    """What a map is called."""
-    return score_map if isinstance(score_map, str) else getattr(score_map, "__name__", "callable")
-
-
-def _mapped(scores: np.ndarray, function: Callable, name: str) -> np.ndarray:
-    """Scores in [0, 1]; what does not lie there is refused."""
+def _mapped(scores: np.ndarray, score_map: str | Callable) -> np.ndarray:
+    """Scores in [0, 1]; what does not lie there is refused, and a map that decreases somewhere."""
     n_failed = int(np.isnan(scores).sum())
     require(
         n_failed == 0,
         f"{n_failed} score(s) are NaN (failed comparisons), which have no place in a distribution: "
         "leave those pairs out, or give them the score that the system acts upon",
     )
+    function = SCORE_MAPS.get(score_map, score_map)
+    if function is score_map:  # a user's
+        some = np.sort(scores, axis=None)[:: max(1, scores.size // N_TRIED)]
+        require(
+            np.all(np.diff(function(some)) >= -ROUNDING),
+            f"score_map {score_map!r} decreases: larger must stay more alike; map distances with "
+            "1 - d, say",
+        )
     mapped = np.asarray(function(scores), scores.dtype)
     outside = ~((mapped >= -ROUNDING) & (mapped <= 1 + ROUNDING))
     require(
         not outside.any(),
-        f"score_map {name!r} maps scores such as {listed(scores[outside][:1])} to "
+        f"score_map {score_map!r} maps scores such as {listed(scores[outside][:1])} to "
         f"{listed(mapped[outside][:1])}, outside [0, 1]; name the map of these scores: "
         f"{', '.join(SCORE_MAPS)}, or a function of an array of scores",
     )
     return np.clip(mapped, 0, 1)
-
-
-def _increasing(score_map: Callable, scores: np.ndarray) -> np.ndarray:
-    """What a user's map returns; one that decreases somewhere is refused."""
-    some = np.sort(scores, axis=None)[:: max(1, scores.size // N_TRIED)]
-    steps = np.diff(np.asarray(score_map(some), float))
-    require(
-        np.all(steps >= -ROUNDING),
-        f"score_map {map_name(score_map)!r} decreases: larger must stay more alike; map distances "
-        "with 1 - d, say",
-    )
-    return score_map(scores)
 
 
 def _angular(cosine: np.ndarray) -> np.ndarray:
@@ -113,7 +100,7 @@ def _angular(cosine: np.ndarray) -> np.ndarray:
 
 
 # name -> map; Euclidean scores are minus a distance
-SCORE_MAPS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+SCORE_MAPS = {
     "cosine": lambda score: (1 + score) / 2,
     "angular": _angular,
     "identity": lambda score: score,

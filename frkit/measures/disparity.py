@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-from frkit.base import GROUP, real_numbers, require
+from frkit.base import GROUP, require
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, Measure, enter, over_groups
 
 Formula = Callable[[xr.DataArray], xr.DataArray]
@@ -175,9 +175,7 @@ def garbe(*, c: float = 0.5) -> Measure:
 
 def _of_both_rates(name: str, formula: Callable, c: float, scale: str, fair: float, words: str):
     """A measure of the groups' FAR, with weight c, and FRR."""
-    weight = real_numbers("c", c)
-    inside = weight.ndim == 0 and 0 <= weight <= 1
-    require(inside, f"the weight c of FAR must lie in [0, 1], got {c!r}")
+    require(0 <= c <= 1, f"the weight c of FAR must lie in [0, 1], got {c!r}")
 
     def read(tallies: xr.Dataset) -> xr.DataArray:
         with np.errstate(invalid="ignore"):

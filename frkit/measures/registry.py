@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from weakref import WeakKeyDictionary
 
 import xarray as xr
 
@@ -212,22 +211,12 @@ def over_groups(tallies: xr.Dataset, name: str) -> xr.DataArray:
     return values
 
 
-# of each measure: which variables it reads of tables with the same variables and sizes
-_READ: WeakKeyDictionary[Measure, dict] = WeakKeyDictionary()
-
-
 def rates_read(
     chosen: Measure, tallies: xr.Dataset, names: tuple[str, ...] = GROUP_RATES
 ) -> tuple[str, ...]:
     """The rates of groups (or other variables) without which a measure cannot be computed."""
-    known = _READ.setdefault(chosen, {})
-    table = (names, *tallies.variables, *tallies.sizes.items())
-    if table not in known:
-        present = [name for name in names if name in tallies]
-        known[table] = tuple(
-            name for name in present if not can_be_had(chosen, tallies.drop_vars(name))
-        )
-    return known[table]
+    present = [name for name in names if name in tallies]
+    return tuple(name for name in present if not can_be_had(chosen, tallies.drop_vars(name)))
 
 
 def can_be_had(chosen: Measure, tallies: xr.Dataset) -> bool:

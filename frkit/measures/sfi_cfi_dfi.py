@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import GROUP, SCORE_BIN, real_numbers, require, require_one_of
+from frkit.base import GROUP, SCORE_BIN, require, require_one_of
 from frkit.measures.registry import IDENTITY_SCALE, Measure, enter, over_groups
 
 Sizes = ArrayLike | Mapping[str, float]  # of the groups, in their order or by name
 VARIANTS = ("normal", "extremal", "weighted")
+WORDS = {"sfi": "separation", "cfi": "compactness", "dfi": "distribution"}
 
 
 def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0) -> Measure:
@@ -49,11 +50,7 @@ def sfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float =
     >>> fk.measures.sfi("extremal").fair
     1.0
     """
-
-    def deviation(tallies: xr.Dataset) -> xr.DataArray:
-        return deviations(separation(tallies))
-
-    return _index("sfi", "separation", deviation, variant, group_sizes, c)
+    return _index("sfi", variant, group_sizes, c)
 
 
 def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float = 1.0) -> Measure:
@@ -84,11 +81,7 @@ def cfi(variant: str = "normal", *, group_sizes: Sizes | None = None, c: float =
     >>> fk.measures.cfi("weighted", c=0.5).name
     'cfi_weighted(c=0.5)'
     """
-
-    def deviation(tallies: xr.Dataset) -> xr.DataArray:
-        return deviations(compactness(tallies))
-
-    return _index("cfi", "compactness", deviation, variant, group_sizes, c)
+    return _index("cfi", variant, group_sizes, c)
 
 
 def dfi(
@@ -130,28 +123,21 @@ def dfi(
     >>> fk.measures.dfi(balance=True).name
     'dfi_normal(balanced)'
     """
-
-    def deviation(tallies: xr.Dataset) -> xr.DataArray:
-        return divergences(distribution(tallies, balance=balance))
-
-    return _index("dfi", "distribution", deviation, variant, group_sizes, c, balance)
+    return _index("dfi", variant, group_sizes, c, balance)
 
 
 def _index(
-    name: str,
-    words: str,
-    deviation: Callable[[xr.Dataset], xr.DataArray],
-    variant: str,
-    group_sizes: Sizes | None,
-    c: float,
-    balance: bool = False,
+    name: str, variant: str, group_sizes: Sizes | None, c: float, balance: bool = False
 ) -> Measure:
     """One minus the mean, the largest or the weighted mean deviation of the groups."""
     require_one_of("variant", variant, VARIANTS)
-    _check_constant(c)
 
     def read(tallies: xr.Dataset) -> xr.DataArray:
-        of_group = deviation(tallies)
+        if name == "dfi":
+            of_group = divergences(distribution(tallies, balance=balance))
+        else:
+            z = separation(tallies) if name == "sfi" else compactness(tallies)
+            of_group = 2 * np.abs(z - z.mean(GROUP, skipna=False))
         if variant == "extremal":
             return 1 - of_group.max(GROUP, skipna=False)
         if variant == "normal":
@@ -167,10 +153,8 @@ def _index(
     if balance:
         options.append("balanced")
     full_name = f"{name}_{variant}" + (f"({', '.join(options)})" if options else "")
-    label = f"{words} fairness index, {variant}"
-    return Measure(
-        full_name, read, IDENTITY_SCALE, 1.0, label, dealt=True, binned=words == "distribution"
-    )
+    label = f"{WORDS[name]} fairness index, {variant}"
+    return Measure(full_name, read, IDENTITY_SCALE, 1.0, label, dealt=True, binned=name == "dfi")
 
 
 # --- what the indices compare --------------------------------------------------------------------
@@ -226,11 +210,6 @@ def score_range(tallies: xr.Dataset) -> float:
     return high - low
 
 
-def deviations(z: xr.DataArray) -> xr.DataArray:
-    """Twice the distance of every group from the mean over groups: what eq. 3-8 add up."""
-    return 2 * np.abs(z - z.mean(GROUP, skipna=False))
-
-
 def divergences(z: xr.DataArray) -> xr.DataArray:
     """Kullback-Leibler divergence of every group from the mean histogram, in [0, 1] (eq. 9-12).
 
@@ -245,12 +224,12 @@ def divergences(z: xr.DataArray) -> xr.DataArray:
 # --- weights -------------------------------------------------------------------------------------
 
 
-def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> np.ndarray:
+def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> ArrayLike:
     """Weight of a group before the weights are divided by their sum: Fig. 2 of the paper.
 
     Parameters
     ----------
-    share : float or array in [0, 1]
+    share : float, NumPy array or DataArray in [0, 1]
         N_i / N, of any shape.
     n_groups : int
         Number K of groups.
@@ -259,7 +238,7 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> n
 
     Returns
     -------
-    np.ndarray
+    float or array
         Shaped like share, in [c, c + 1]: largest at N_i / N = 1 / (2K).
 
     Raises
@@ -277,21 +256,9 @@ def unnormalised_weight(share: ArrayLike, n_groups: int, *, c: float = 1.0) -> n
     >>> float(fk.measures.unnormalised_weight(1 / 6, 3))
     2.0
     """
-    _check_constant(c)
-    return _weight(real_numbers("share", share), n_groups, c)
-
-
-def _weight(share, n_groups: int, c: float):
-    """Eq. 1."""
-    middle = 1 / (2 * n_groups)
-    return c + np.exp(-((share - middle) ** 2) / (2 * middle**2))
-
-
-def _check_constant(c: float) -> None:
-    """Refuse a constant of the weights that is negative or infinite."""
-    number = real_numbers("c", c)
-    fits = number.ndim == 0 and 0 <= number < np.inf
-    require(fits, f"the constant c of the weights must be finite and at least 0, got {c!r}")
+    require(c >= 0, f"the constant c of the weights must be at least 0, got {c!r}")
+    sigma = 1 / (2 * n_groups)
+    return c + np.exp(-((share - sigma) ** 2) / (2 * sigma**2))
 
 
 def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
@@ -324,22 +291,15 @@ def fusion_weights(sizes: Sizes, *, c: float = 1.0) -> xr.DataArray:
     >>> fk.measures.fusion_weights([100, 1000, 2000]).round(5).values.tolist()
     [0.39286, 0.37535, 0.23179]
     """
-    _check_constant(c)
-    if isinstance(sizes, Mapping):
-        values = real_numbers("sizes", list(sizes.values()))
-        sizes = xr.DataArray(values, {GROUP: [str(name) for name in sizes]}, GROUP)
-    elif not isinstance(sizes, xr.DataArray):
-        sizes = xr.DataArray(np.atleast_1d(real_numbers("sizes", sizes)), dims=GROUP)
+    if not isinstance(sizes, xr.DataArray):
+        coords = {}
+        if isinstance(sizes, Mapping):
+            coords, sizes = {GROUP: [str(name) for name in sizes]}, list(sizes.values())
+        sizes = xr.DataArray(np.asarray(sizes, float), coords, [GROUP])
+        require(bool((sizes > 0).all()), f"sizes of groups must be positive, got {sizes.values}")
     n_groups = sizes.sizes[GROUP]
     require(n_groups >= 2, f"weights need two groups or more, got {n_groups}")
-    positive = bool((sizes > 0).all())
-    require(positive, f"sizes of groups must be positive, got {sizes.values.tolist()}")
-    return _fused_weights(sizes, c)
-
-
-def _fused_weights(sizes: xr.DataArray, c: float) -> xr.DataArray:
-    """Eq. 2; NaN in a replicate that lost a group."""
-    weights = _weight(sizes / sizes.sum(GROUP), sizes.sizes[GROUP], c)
+    weights = unnormalised_weight(sizes / sizes.sum(GROUP), n_groups, c=c)
     return weights / weights.sum(GROUP)
 
 
@@ -349,7 +309,7 @@ def group_weights(
     """Weights of an evaluation's groups, from their numbers of images or from given sizes."""
     images = over_groups(tallies, "images_group")
     if group_sizes is None:
-        return _fused_weights(images, c)
+        return fusion_weights(images, c=c)
     weights, names = fusion_weights(group_sizes, c=c), images[GROUP].values
     if GROUP not in weights.coords and weights.sizes[GROUP] == len(names):
         weights = weights.assign_coords({GROUP: names})

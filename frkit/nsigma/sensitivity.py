@@ -1,5 +1,7 @@
 """What N and p depend on besides the groups: the number of subsets, their size, and chance."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 
@@ -13,17 +15,15 @@ from frkit.base import (
     PROBE,
     REFERENCE,
     UNKNOWN,
-    real_numbers,
     require,
     require_returned,
-    require_whole,
 )
 from frkit.intervals.deals import deal, grouped_people
 from frkit.nsigma.statistics import compared, n_sigma, with_risk
 from frkit.nsigma.subsets import SUBSET
 from frkit.scores.groups import checked_scores, people
 
-N_SUBSETS, SUBSET_SIZE, DEALT = "n_subsets", "subset_size", "dealt_group"
+N_SUBSETS, SUBSET_SIZE = "n_subsets", "subset_size"
 
 
 def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Dataset:
@@ -63,11 +63,10 @@ def by_subsets(result: xr.Dataset, counts: Sequence[int] | None = None) -> xr.Da
     most = result.sizes[SUBSET]
     if counts is None:
         counts = np.unique(np.geomspace(min(5, most), most, 10).astype(int))
-    counts = np.atleast_1d(real_numbers("counts", counts))
+    counts = np.atleast_1d(counts)
     require(
-        counts.size > 0 and counts.dtype.kind in "iu" and 2 <= counts.min() <= counts.max() <= most,
-        f"counts must be whole numbers from 2 to the {most} subsets of the result, got "
-        f"{counts.tolist()}",
+        2 <= counts.min() <= counts.max() <= most,
+        f"counts must be whole numbers from 2 to the {most} subsets of the result, got {counts}",
     )
     each = []
     for count in counts.tolist():
@@ -100,7 +99,7 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
     Raises
     ------
     InputError
-        For no size; as `n_sigma`.
+        As `n_sigma`.
 
     References
     ----------
@@ -115,8 +114,6 @@ def by_subset_size(scores: xr.DataArray, sizes: Sequence[int], **options) -> xr.
     >>> bool((found.eer_sd.sel(subset_size=30) < found.eer_sd.sel(subset_size=8)).all())
     True
     """
-    sizes = np.atleast_1d(real_numbers("sizes", sizes)).tolist()
-    require(len(sizes) > 0, "sizes is empty: give at least one number of people")
     each = [n_sigma(scores, subset_size=size, **options) for size in sizes]
     return _stacked(each, SUBSET_SIZE, sizes)
 
@@ -153,7 +150,7 @@ def floor(
     Raises
     ------
     InputError
-        For a list of pairs, or no deal; as `n_sigma`.
+        For a list of pairs; as `n_sigma`.
 
     References
     ----------
@@ -171,8 +168,6 @@ def floor(
     scores = checked_scores(scores)
     is_list = PAIR in scores.dims
     require(not is_list, "a list cannot be dealt to groups: most have no pairs across groups")
-    require_whole("deals", deals, 1)
-    require_whole("seed", seed, 0)
     who = people(scores, by, "error")
     owner, code = grouped_people(who)
     each = []
@@ -180,12 +175,10 @@ def floor(
         rng = np.random.default_rng(child)
         label = np.append(who.groups, UNKNOWN)[deal(code, rng)[owner]]
         dealt = scores.assign_coords(
-            {
-                f"{PROBE}_{DEALT}": (PROBE, label[who.probe]),
-                f"{REFERENCE}_{DEALT}": (REFERENCE, label[who.reference]),
-            }
+            probe_dealt_group=(PROBE, label[who.probe]),
+            reference_dealt_group=(REFERENCE, label[who.reference]),
         )
-        each.append(n_sigma(dealt, by=DEALT, seed=int(rng.integers(2**32)), **options))
+        each.append(n_sigma(dealt, by="dealt_group", seed=int(rng.integers(2**32)), **options))
     return _stacked(each, "deal", np.arange(deals))
 
 
@@ -222,9 +215,8 @@ def p_value(n: ArrayLike, subsets: ArrayLike) -> np.ndarray:
     >>> fk.nsigma.p_value(0.5, 20).round(2).item()
     0.12
     """
-    n, subsets = real_numbers("n", n), real_numbers("subsets", subsets)
-    enough = bool(np.all(subsets >= 2))
-    require(enough, f"σ takes at least 2 subsets, got {subsets.tolist()}")
+    n, subsets = np.asarray(n), np.asarray(subsets)
+    require(bool(np.all(subsets >= 2)), f"σ takes at least 2 subsets, got {subsets}")
     return 2 * stats.t.sf(np.abs(n) * np.sqrt(subsets / 2), 2 * subsets - 2)
 
 

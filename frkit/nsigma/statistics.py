@@ -10,34 +10,10 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from frkit.base import (
-    GROUP,
-    listed,
-    real_numbers,
-    require,
-    require_one_of,
-    require_returned,
-    warn,
-)
+from frkit.base import GROUP, listed, require, require_one_of, require_returned, warn
 from frkit.nsigma.subsets import BATCH, SUBSET, subset_rates
 
 RISK_LEVELS = {"minimal": 0.0, "limited": 1.0, "high": 2.0, "unacceptable": 3.0}
-LONG_NAMES = {
-    "eer_mean": "mean EER of the subsets",
-    "tpr_mean": "mean TPR of the subsets",
-    "eer_sd": "σ, standard deviation of the EER over subsets (ddof 1)",
-    "tpr_sd": "standard deviation of the TPR over subsets (ddof 1)",
-    "sp": "statistical parity, 1 - mean |difference of EERs| (eq. 3)",
-    "eop": "equality of opportunity, 1 - mean |difference of TPRs| (eq. 4)",
-    "sp_floor": "SP of two groups with these σ and equal mean EERs",
-    "eop_floor": "EOP of two groups with these standard deviations and equal mean TPRs",
-    "welch_t": "Welch's t of the EERs (eq. 5)",
-    "p_value": "the paper's p of Welch's t over subsets: no test of fairness, depends on their "
-    "number",
-    "n_signed": "N, (mean of the reference - mean of the group) / σ of the reference (eq. 6)",
-    "n_absolute": "|N|, distance to the reference group in σ",
-    "n_by_batch": "N of each batch",
-}
 
 
 def n_sigma(
@@ -184,14 +160,12 @@ def summarise(
     require(rates.sizes[SUBSET] >= 2, f"σ takes at least 2 subsets, got {rates.sizes[SUBSET]}")
     known = not bool(rates.eer.isnull().any() | rates.tpr.isnull().any())
     require(known, "some rates are NaN: each subset needs pairs of both kinds")
-    if reference is not None:
-        require_one_of("reference", reference, groups.tolist())
     best_eer = rates.eer.mean([BATCH, SUBSET]).argmin(GROUP)
     best_tpr = rates.tpr.mean([BATCH, SUBSET]).argmax(GROUP)
-    of_eer, of_tpr = (
-        best.copy(data=groups[best.values] if reference is None else np.full(best.shape, reference))
-        for best in (best_eer, best_tpr)
-    )
+    of_eer, of_tpr = (best.copy(data=groups[best.values]) for best in (best_eer, best_tpr))
+    if reference is not None:
+        require_one_of("reference", reference, groups.tolist())
+        of_eer, of_tpr = xr.full_like(of_eer, reference), xr.full_like(of_tpr, reference)
     return with_risk(compared(rates, of_eer, of_tpr), risk_levels)
 
 
@@ -203,13 +177,43 @@ def compared(rates: xr.Dataset, of_eer: xr.DataArray, of_tpr: xr.DataArray) -> x
     values = _parities(rates.eer, of_eer, "eer", "sp") | _parities(rates.tpr, of_tpr, "tpr", "eop")
     mean, sd = values["eer_mean"], values["eer_sd"]
     values["welch_t"], values["p_value"] = welch(mean, sd, rates.sizes[SUBSET], of_eer)
-    values["n_signed"] = signed_n(mean, sd, of_eer)
-    values["n_absolute"] = abs(values["n_signed"])
+    n = signed_n(mean, sd, of_eer)
+    values |= {"n_signed": n, "n_absolute": abs(n)}
     result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
-    result = result.assign(n_by_batch=values["n_signed"])
-    for name, words in LONG_NAMES.items():
-        result[name].attrs = {"long_name": words}
-    return result.assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
+    return result.assign(n_by_batch=n).assign_coords(reference_eer=of_eer, reference_tpr=of_tpr)
+
+
+def _parities(rate: xr.DataArray, reference: xr.DataArray, name: str, parity_name: str) -> dict:
+    """Mean, standard deviation, parity with the reference (eq. 3, 4) and its floor, by batch."""
+    varies = rate.max(SUBSET) > rate.min(SUBSET)
+    sd = rate.std(SUBSET, ddof=1).where(varies, 0.0)  # not 1e-18 by rounding
+    # the mean distance of two normal numbers is sqrt(2 / pi) times the sd of their difference
+    by_chance = np.sqrt(2 / np.pi * (sd**2 + of_group(sd, reference) ** 2))
+    return {
+        f"{name}_mean": rate.mean(SUBSET),
+        f"{name}_sd": sd,
+        parity_name: 1 - abs(rate - of_group(rate, reference)).mean(SUBSET),
+        f"{parity_name}_floor": (1 - by_chance).where(rate[GROUP] != reference, 1.0),
+    }
+
+
+def of_group(rate: xr.DataArray, reference: xr.DataArray) -> xr.DataArray:
+    """The rate of the reference group, which may differ between models."""
+    return rate.sel({GROUP: reference}).drop_vars(GROUP)
+
+
+def welch(mean: xr.DataArray, sd: xr.DataArray, n_subsets: int, reference: xr.DataArray) -> tuple:
+    """Welch's t and p (eq. 5) of the reference and each group, from moments of their subsets."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t, p = xr.apply_ufunc(
+            stats.ttest_ind_from_stats,
+            *(of_group(mean, reference), of_group(sd, reference), n_subsets),
+            *(mean, sd, n_subsets),
+            kwargs={"equal_var": False},
+            output_core_dims=[[], []],
+        )
+    is_other = mean[GROUP] != reference
+    return t.where(is_other, 0.0), p.where(is_other, 1.0)
 
 
 def signed_n(mean: xr.DataArray, sd: xr.DataArray, reference: xr.DataArray) -> xr.DataArray:
@@ -223,41 +227,7 @@ def signed_n(mean: xr.DataArray, sd: xr.DataArray, reference: xr.DataArray) -> x
         )
     with np.errstate(divide="ignore", invalid="ignore"):
         n = (of_mean - mean) / of_sd
-    return n.where(mean[GROUP].astype(str) != reference, 0.0)
-
-
-def welch(mean: xr.DataArray, sd: xr.DataArray, n_subsets: int, reference: xr.DataArray) -> tuple:
-    """Welch's t and p (eq. 5) of the reference and each group, from moments of their subsets."""
-    of_mean, of_sd = of_group(mean, reference), of_group(sd, reference)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t, p = xr.apply_ufunc(
-            stats.ttest_ind_from_stats,
-            *(of_mean, of_sd, n_subsets, mean, sd, n_subsets),
-            kwargs={"equal_var": False},
-            output_core_dims=[[], []],
-        )
-    is_other = mean[GROUP].astype(str) != reference
-    return t.where(is_other, 0.0), p.where(is_other, 1.0)
-
-
-def _parities(rate: xr.DataArray, reference: xr.DataArray, name: str, parity_name: str) -> dict:
-    """Mean, standard deviation, parity with the reference (eq. 3, 4) and its floor, by batch."""
-    varies = rate.max(SUBSET) > rate.min(SUBSET)
-    sd = rate.std(SUBSET, ddof=1).where(varies, 0.0)  # not 1e-18 by rounding
-    # the mean distance of two normal numbers is sqrt(2 / pi) times the sd of their difference
-    by_chance = np.sqrt(2 / np.pi * (sd**2 + of_group(sd, reference) ** 2))
-    floor = (1 - by_chance).where(rate[GROUP].astype(str) != reference, 1.0)
-    return {
-        f"{name}_mean": rate.mean(SUBSET),
-        f"{name}_sd": sd,
-        parity_name: 1 - abs(rate - of_group(rate, reference)).mean(SUBSET),
-        f"{parity_name}_floor": floor,
-    }
-
-
-def of_group(rate: xr.DataArray, reference: xr.DataArray) -> xr.DataArray:
-    """The rate of the reference group, which may differ between models."""
-    return rate.sel({GROUP: reference}).drop_vars(GROUP)
+    return n.where(mean[GROUP] != reference, 0.0)
 
 
 def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None) -> xr.Dataset:
@@ -291,18 +261,17 @@ def with_risk(result: xr.Dataset, risk_levels: Mapping[str, float] | None = None
     >>> fk.nsigma.with_risk(found, {"fine": 0, "alarming": 0.5}).risk.values.tolist()
     ['alarming', 'fine', 'alarming']
     """
-    levels = dict(RISK_LEVELS if risk_levels is None else risk_levels)
-    starts = real_numbers("risk_levels", list(levels.values())).astype(float)
+    levels = risk_levels or RISK_LEVELS
+    starts = np.array(list(levels.values()), float)
     require(
-        len(levels) > 0 and starts[0] == 0 and bool(np.all(np.diff(starts) > 0)),
+        starts[0] == 0 and bool(np.all(np.diff(starts) > 0)),
         f"risk_levels must name the |N| at which each level begins, ascending from 0; got {levels}",
     )
     n = result.n_absolute
     place = np.searchsorted(starts, n.values, side="right") - 1
     names = np.array([*levels, "unknown"])[np.where(n.isnull(), len(levels), place)]
-    risk = n.copy(data=names).assign_attrs(long_name="risk level of |N|")
-    limits = {name: float(start) for name, start in levels.items()}
-    return result.assign(risk=risk).assign_attrs(risk_levels=json.dumps(limits))
+    limits = dict(zip(levels, starts.tolist()))
+    return result.assign(risk=n.copy(data=names)).assign_attrs(risk_levels=json.dumps(limits))
 
 
 def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
@@ -343,9 +312,7 @@ def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
     ('threshold_level', 'group')
     """
     require_returned("result", result, "fk.n_sigma(..., threshold=[...])", "fmr", "reference_eer")
-    weight = real_numbers("alpha", alpha)
-    inside = weight.ndim == 0 and 0 <= weight <= 1
-    require(inside, f"alpha must lie in [0, 1], got {alpha!r}")
+    require(0 <= alpha <= 1, f"alpha must lie in [0, 1], got {alpha!r}")
     of_fmr, of_fnmr = (of_group(result[name], result.reference_eer) for name in ("fmr", "fnmr"))
     a = abs(result.fmr - of_fmr).mean(SUBSET)
     b = abs(result.fnmr - of_fnmr).mean(SUBSET)

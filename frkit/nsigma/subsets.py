@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -29,19 +28,10 @@ from frkit.base import (
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.resampling import Resampling
-from frkit.scores.groups import checked_scores, labels_of_sides, people
+from frkit.scores.groups import checked_scores, groups_among, labels_of_sides, people
 from frkit.scores.tensor import SIMILARITIES
 
 BATCH, SUBSET = "batch", "subset"
-LONG_NAMES = {
-    "eer": "equal error rate of a subset",
-    "tpr": "true positive rate of a subset at its own FPR",
-    "fmr": "false match rate of a subset at a fixed threshold (FAR)",
-    "fnmr": "false non-match rate of a subset at a fixed threshold (FRR)",
-    "eer_all": "equal error rate of all people of the group",
-    "tpr_all": "true positive rate of all people of the group",
-    "n_people": "people in the group",
-}
 
 
 def subset_rates(
@@ -106,7 +96,6 @@ def subset_rates(
     }
     smallest = min(n_people, key=n_people.get)
     most = n_people[smallest]
-    require(most >= 2, f"group {smallest!r} has one person: an impostor pair takes two")
     require(
         subset_size is None or require_whole("subset_size", subset_size, 2) <= most,
         f"subset_size must be at most {most}, the people of the smallest group ({smallest!r}): "
@@ -121,12 +110,10 @@ def subset_rates(
             raise InputError(f"group {group!r}: {error}") from error
     result = xr.concat(rates, dim=xr.Variable(GROUP, list(parts)), join="exact")
     result["n_people"] = GROUP, list(n_people.values())
-    index = pd.MultiIndex.from_product([range(batches), range(subsets)], names=[BATCH, SUBSET])
-    result = result.assign_coords(xr.Coordinates.from_pandas_multiindex(index, REPLICATE))
-    result = result.unstack(REPLICATE)
+    batch, subset = np.divmod(np.arange(subsets * batches), subsets)
+    result = result.assign_coords({BATCH: (REPLICATE, batch), SUBSET: (REPLICATE, subset)})
+    result = result.set_index({REPLICATE: [BATCH, SUBSET]}).unstack(REPLICATE)
     result = result.transpose(MODEL, THRESHOLD_LEVEL, BATCH, SUBSET, GROUP, missing_dims="ignore")
-    for name, variable in result.data_vars.items():
-        variable.attrs = {"long_name": LONG_NAMES[name]}
     return result.assign_attrs(
         by=" & ".join(attributes_of(by)),
         fpr=float(fpr),
@@ -135,12 +122,11 @@ def subset_rates(
     )
 
 
-def _within_groups(scores: xr.DataArray, by, varying: str) -> dict[str, xr.DataArray]:
+def _within_groups(scores: xr.DataArray, by, varying: str) -> dict:
     """The scores within each group; pairs across groups and of unknown people are left out."""
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
-    n_failed = 0
-    if scores.attrs.get("similarity") not in SIMILARITIES:  # embeddings leave no score out
-        n_failed = int(scores.isnull().sum())
+    from_embeddings = scores.attrs.get("similarity") in SIMILARITIES  # where no score is NaN
+    n_failed = 0 if from_embeddings else int(scores.isnull().sum())
     require(
         n_failed == 0,
         f"{n_failed} of {scores.size} scores are NaN (failed comparisons): every subset needs all "
@@ -155,18 +141,17 @@ def _within_groups(scores: xr.DataArray, by, varying: str) -> dict[str, xr.DataA
         )
         probe, reference = labels_of_sides(scores, by)
         sides = {PAIR: np.where(probe == reference, probe, UNKNOWN)}
-        groups = [group for group in np.unique(probe) if group != UNKNOWN]
+        groups = groups_among(probe, by)
     else:
         who = people(scores, by, varying)
         sides = {PROBE: who.group[who.probe], REFERENCE: who.group[who.reference]}
         groups = who.groups
     require(len(groups) >= 2, f"N-Sigma compares groups, but {by!r} has only {listed(groups)}")
     parts = {}
-    for group in groups:
+    for group in groups.tolist():
         places = {dim: np.flatnonzero(labels == group) for dim, labels in sides.items()}
-        for dim, place in places.items():
-            require(len(place) > 0, f"group {str(group)!r} has no {dim} of its own: no pairs")
-        parts[str(group)] = scores.isel(places)
+        require(all(map(len, places.values())), f"group {group!r} has no pairs of its own")
+        parts[group] = scores.isel(places)
     return parts
 
 
@@ -180,26 +165,23 @@ def _rates_of(part: xr.DataArray, fpr: float, draws: Resampling, threshold) -> x
     """EER and TPR of one group's subsets, over ([model,] replicate); rates at thresholds."""
     options = {"resampling": draws, "weighting": "pair", "people": False}
     evaluation = evaluate_parts(part, far=[fpr], **options)
-    everyone = evaluation["empirical"].to_dataset().isel({FAR_LEVEL: 0}, drop=True)
-    subset = evaluation["replicates"].to_dataset().isel({FAR_LEVEL: 0}, drop=True)
+    everyone, subset = evaluation["empirical"], evaluation["replicates"]
     result = xr.Dataset(
         {
             "eer": subset.eer,
-            "tpr": 1 - subset.frr,
+            "tpr": 1 - subset.frr.isel({FAR_LEVEL: 0}, drop=True),
             "eer_all": everyone.eer,
-            "tpr_all": 1 - everyone.frr,
+            "tpr_all": 1 - everyone.frr.isel({FAR_LEVEL: 0}, drop=True),
         }
     )
     if threshold is not None:
         fixed = evaluate_parts(part, threshold=threshold, **options)["replicates"]
         result["fmr"], result["fnmr"] = fixed.far, fixed.frr
-    empty = (result.eer.isnull() | result.tpr.isnull()).transpose(REPLICATE, ...)
-    lost = np.flatnonzero(empty.values.reshape(draws.n, -1).any(axis=1))
     size = draws.subset_size
     remedy = "more people" if size is None else f"a subset_size above {size}"
     require(
-        len(lost) == 0,
-        f"{len(lost)} of {draws.n} subsets have no genuine or no impostor pair (subset "
-        f"{listed(lost, 3)}); the group needs {remedy}, or more people with two images",
+        not bool((result.eer.isnull() | result.tpr.isnull()).any()),
+        f"some subsets have no genuine or no impostor pair; the group needs {remedy}, or more "
+        "people with two images",
     )
     return result

@@ -18,12 +18,19 @@ from frkit.base import (
     REFERENCE,
     UNKNOWN,
     listed,
-    real_numbers,
     require,
     require_one_of,
 )
-from frkit.data.labels import CROSSED, attributes_of, clean_labels, crossed, resolve_varying
-from frkit.scores.tensor import block_side, clean_coordinates
+from frkit.data.labels import (
+    CROSSED,
+    attributes_of,
+    clean_labels,
+    complete_labels,
+    crossed,
+    image_names,
+    resolve_varying,
+)
+from frkit.scores.tensor import block_side
 
 
 def checked_scores(scores) -> xr.DataArray:
@@ -33,22 +40,21 @@ def checked_scores(scores) -> xr.DataArray:
     """
     if isinstance(scores, xr.Dataset) and "score" in scores:
         scores = scores["score"]
-    dims, names = set(), set()
-    if isinstance(scores, xr.DataArray):
-        dims, names = {*scores.dims} - {MODEL}, {*scores.coords}
-    is_list = dims == {PAIR} and GENUINE in names
+    dims = {*getattr(scores, "dims", ())} - {MODEL}
+    names = {*getattr(scores, "coords", ())}
+    is_list = dims == {PAIR} and GENUINE in names and scores[GENUINE].dtype.kind in "biu"
     sides = {PROBE, REFERENCE, f"{PROBE}_{IDENTITY}", f"{REFERENCE}_{IDENTITY}"}
     require(
         is_list or dims == {PROBE, REFERENCE} and sides <= names,
         "scores must be a tensor over (probe, reference) that names images and identities, or a "
         "list of pairs: make it with fk.score_tensor, fk.score_matrix, fk.pairs or fk.open_pairs",
     )
-    require(scores.dtype.kind in "fiub", f"scores must be real numbers, got {scores.dtype}")
     if scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(float)
-    scores = clean_coordinates(scores)
+    scores = _with_clean_labels(scores)
     if is_list:
-        _check_list(scores)
+        infinite = bool(np.isinf(scores.values).any())
+        require(not infinite, "some scores are infinite; mark failed comparisons as NaN")
         return scores
     scores = scores.transpose(..., PROBE, REFERENCE)
     if scores.chunks is None:
@@ -57,15 +63,21 @@ def checked_scores(scores) -> xr.DataArray:
     return scores
 
 
-def _check_list(scores: xr.DataArray) -> None:
-    """Kinds of pairs are flags, and scores are not infinite."""
-    genuine = scores[GENUINE]
-    require(
-        genuine.dtype.kind in "biuf" and bool(genuine.isin([0, 1]).all()),
-        "genuine of a pair must be True or False",
-    )
-    infinite = bool(np.isinf(scores.values).any())
-    require(not infinite, "some scores are infinite; mark failed comparisons as NaN")
+def _with_clean_labels(scores: xr.DataArray) -> xr.DataArray:
+    """The scores, with all labels as clean text; no image and no identity is without a name."""
+    labels = {}
+    for name, column in scores.coords.items():
+        if column.ndim != 1 or name in (MODEL, PAIR, GENUINE):
+            continue
+        [dim] = column.dims
+        if name == dim:
+            clean = image_names(column.values, column.size, dim)
+        elif name in (PROBE, REFERENCE) or name.endswith(f"_{IDENTITY}"):
+            clean = complete_labels(column.values, column.size, name, dim)
+        else:
+            clean = clean_labels(column.values, column.size, name, dim)
+        labels[name] = dim, clean, column.attrs
+    return scores.assign_coords(labels)
 
 
 def turned(scores: xr.DataArray) -> bool:
@@ -91,30 +103,26 @@ def is_symmetric(scores: xr.DataArray) -> bool:
 
 def labels_of_sides(scores: xr.DataArray, by) -> list[np.ndarray]:
     """Labels of probes and of references, or of every pair's two sides; several are crossed."""
-    columns = [_columns(scores, name) for name in attributes_of(by)]
-    return [crossed([scores[name].values for name in side]) for side in zip(*columns, strict=True)]
+    columns = []
+    for name in attributes_of(by):
+        wanted = f"{PROBE}_{name}", f"{REFERENCE}_{name}", name
+        present = [column for column in wanted if column in scores.coords][:2]
+        known = {
+            column.removeprefix("probe_").removeprefix("reference_") for column in scores.coords
+        }
+        known -= {PAIR, GENUINE, PROBE, REFERENCE, MODEL}
+        require(
+            len(present) == 2 or len(present) == 1 and PAIR in scores.dims,
+            f"by={name!r} is no attribute of these scores; known: {', '.join(sorted(known))}",
+        )
+        columns.append([scores[present[0]].values, scores[present[-1]].values])
+    return [crossed(list(side)) for side in zip(*columns, strict=True)]
 
 
 def of_people(scores: xr.DataArray, by) -> bool:
     """Whether both sides have labels of their own; a trial's label is one for both."""
-    return all(len({*_columns(scores, name)}) == 2 for name in attributes_of(by))
-
-
-def _columns(scores: xr.DataArray, name: str) -> tuple[str, str]:
-    """The coordinates of an attribute on either side; of a list these may be one and the same."""
-    probe, reference = f"{PROBE}_{name}", f"{REFERENCE}_{name}"
-    if probe in scores.coords and reference in scores.coords:
-        return probe, reference
-    known = {
-        str(column).removeprefix(f"{PROBE}_").removeprefix(f"{REFERENCE}_")
-        for column in scores.coords
-    } - {PAIR, GENUINE, PROBE, REFERENCE, MODEL}
-    require(
-        name in known and PAIR in scores.dims,
-        f"by={name!r} is no attribute of these scores; known: {', '.join(sorted(known))}",
-    )
-    column = next(c for c in (probe, reference, name) if c in scores.coords)
-    return column, column
+    names = [f"{side}_{name}" for name in attributes_of(by) for side in (PROBE, REFERENCE)]
+    return set(names) <= set(scores.coords)
 
 
 def groups_among(labels: np.ndarray, by) -> np.ndarray:
@@ -175,24 +183,23 @@ class People:
 
     def relabel(self, scores: xr.DataArray) -> xr.DataArray:
         """The scores with identities and persons as the rule for varying attributes left them."""
-        labels = {}
-        for side, places in ((PROBE, self.probe), (REFERENCE, self.reference)):
-            labels[f"{side}_{IDENTITY}"] = side, self.identity[places]
-            labels[f"{side}_{PERSON}"] = side, self.person[places]
-        return scores.assign_coords(labels)
+        return scores.assign_coords(
+            probe_identity=(PROBE, self.identity[self.probe]),
+            reference_identity=(REFERENCE, self.identity[self.reference]),
+            probe_person=(PROBE, self.person[self.probe]),
+            reference_person=(REFERENCE, self.person[self.reference]),
+        )
 
 
 def people(scores: xr.DataArray, by, varying: str) -> People:
     """The images of both sides of a tensor, with the rule for attributes that vary applied."""
-    probes, references = scores[PROBE].values, scores[REFERENCE].values
-    if is_symmetric(scores):
-        names, places = probes, [np.arange(len(probes))] * 2
-    else:
-        both = np.concatenate([probes, references])
+    names = probes = scores[PROBE].values
+    place = np.tile(np.arange(len(probes)), 2)
+    if not is_symmetric(scores):
+        both = np.concatenate([probes, scores[REFERENCE].values])
         names, place = np.unique(both, return_inverse=True)
-        places = np.split(place, [len(probes)])
-    identity = _on_images(scores, IDENTITY, places)
-    person = identity
+    places = place[: len(probes)], place[len(probes) :]
+    identity = person = _on_images(scores, IDENTITY, places)
     if f"{PROBE}_{PERSON}" in scores.coords:
         person = _on_images(scores, PERSON, places)
     group = np.full(len(names), UNKNOWN)
@@ -202,19 +209,17 @@ def people(scores: xr.DataArray, by, varying: str) -> People:
     return People(names, identity, person, group, groups_among(group, by), *places)
 
 
-def _on_images(scores: xr.DataArray, by, places: list[np.ndarray]) -> np.ndarray:
+def _on_images(scores: xr.DataArray, by, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """One label for each image; one that differs between the two sides is refused."""
     probe, reference = labels_of_sides(scores, by)
-    n_images = max(int(places[0].max(initial=-1)), int(places[1].max(initial=-1))) + 1
-    labels = np.empty(n_images, np.result_type(probe, reference))
-    labels[places[1]] = reference
-    labels[places[0]] = probe
-    differs = np.flatnonzero(labels[places[1]] != reference)
+    _, first = np.unique(np.concatenate(places), return_index=True)
+    labels = np.concatenate([probe, reference])[first]
+    differs = labels[places[1]] != reference
+    names = scores[REFERENCE].values[differs]
     require(
-        len(differs) == 0,
-        f"{len(differs)} image(s) have another {by} as reference than as probe; the first is "
-        f"{[str(name) for name in scores[REFERENCE].values[differs[:1]]]}: give different images "
-        "different names",
+        len(names) == 0,
+        f"{len(names)} image(s) have another {by} as reference than as probe; the first is "
+        f"{listed(names[:1])}: give different images different names",
     )
     return labels
 
@@ -227,13 +232,13 @@ def shares(weighting, identities: np.ndarray) -> np.ndarray:
     if isinstance(weighting, xr.DataArray) and weighting.coords:
         weighting = weighting.to_series()
     if isinstance(weighting, Mapping | pd.Series):
-        names = clean_labels(list(weighting.keys()), len(weighting), "weighting", "p_k")
-        by_name = pd.Series([p_k for _, p_k in weighting.items()], names)
+        by_name = pd.Series(weighting)
+        by_name.index = clean_labels(by_name.index, len(by_name), "weighting", "p_k")
         require(by_name.index.is_unique, "weighting names an identity twice: give one p_k for each")
         weighting = by_name.reindex(identities)
         lost = identities[weighting.isna().to_numpy()]
         require(len(lost) == 0, f"weighting has no p_k for identities {listed(lost)}")
-    share = real_numbers("weighting", weighting).astype(float)
+    share = np.asarray(weighting, float)
     require(
         share.shape == identities.shape and np.all(np.isfinite(share) & (share > 0)),
         f"weighting must hold one positive p_k for each of the {len(identities)} identities, by "

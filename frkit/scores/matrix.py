@@ -101,26 +101,23 @@ def score_matrix(
     >>> fk.score_matrix([[9.0, 1.0], [0.0, 7.0]], ["ann", "bob"], ["ann", "bob"]).shape
     (2, 2)
     """
-    if not hasattr(values, "dtype"):
+    if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
         values = real_numbers("values", values)
-    sparse = hasattr(values, "toarray")
-    require(not sparse, "values: a sparse matrix does not say which scores are missing: fill it")
     shape = tuple(values.shape)
     require(len(shape) == 2, f"values: a score matrix has two dimensions, got shape {shape}")
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     require_flag("distance", distance)
     require_one_of("failed", failed, FAILED)
-    marks = [] if missing is None else real_numbers("missing", missing).ravel().tolist()
     probes = _labels_of(PROBE, shape[0], probe, probe_identity)
     references = _labels_of(REFERENCE, shape[1], reference, reference_identity)
-    _add_attributes(probes, references, {} if attributes is None else attributes)
+    _add_attributes(probes, references, attributes or {})
     named = probe is not None or reference is not None
     symmetric = _is_one_set_of_images(values, probes, references, named)
     if symmetric:
         references[IMAGE] = probes[IMAGE]
     side = block_size(chunks, max(shape))
     lazy = values if isinstance(values, da.Array) else da.from_array(values, chunks=side)
-    lazy = da.map_blocks(failed_as_nan, lazy, marks, distance, dtype=float).rechunk(side)
+    lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
     if failed == "rejected":
         low = below(*da.compute(da.nanmin(lazy), da.nanmax(lazy)))
         lazy = da.where(da.isnan(lazy), low, lazy)
@@ -138,38 +135,23 @@ def score_matrix(
 def _labels_of(side: str, n: int, images, identity) -> dict[str, np.ndarray]:
     """Names of a side's images, which may be numbers, and who they show."""
     if images is None:
-        names = np.char.add(f"{side} ", np.arange(n).astype(str))
-    else:
-        names = image_names(images, n, side)
-    return {IMAGE: names, IDENTITY: complete_labels(identity, n, f"{side}_{IDENTITY}", side)}
+        images = [f"{side} {k}" for k in range(n)]
+    people = complete_labels(identity, n, f"{side}_{IDENTITY}", side)
+    return {IMAGE: image_names(images, n, side), IDENTITY: people}
 
 
 def _add_attributes(probes: dict, references: dict, attributes: Mapping) -> None:
     """Clean labels of both sides; a side without labels gets those of its people elsewhere."""
-    is_mapping = isinstance(attributes, Mapping)
-    require(is_mapping, f"attributes must be a mapping of names, got {attributes!r}")
     check_names(attributes)
-    for name, both in attributes.items():
-        require(
-            isinstance(both, (tuple, list))
-            and len(both) == 2
-            and any(labels is not None for labels in both),
-            f"attributes[{name!r}] must be (labels of probes, labels of references), one of them "
-            "may be None",
-        )
-        for side, labels in zip((probes, references), both):
+    for name, labels_of_sides in attributes.items():
+        for side, labels in zip((probes, references), labels_of_sides, strict=True):
             if labels is not None:
                 side[name] = clean_labels(labels, len(side[IMAGE]), name)
         for side, other in ((probes, references), (references, probes)):
             if name not in side:
-                side[name] = _labels_of_same_people(other, name, side[IDENTITY])
-
-
-def _labels_of_same_people(other: dict, name: str, people: np.ndarray) -> np.ndarray:
-    """The labels that people have on the other side of a matrix; unknown where they are absent."""
-    labels, _, _ = resolve_varying(other[name], other[IDENTITY], "error", name)
-    label_of = dict(zip(other[IDENTITY].tolist(), labels.tolist()))
-    return np.array([label_of.get(person, UNKNOWN) for person in people.tolist()], str)
+                labels, people, _ = resolve_varying(other[name], other[IDENTITY], "error", name)
+                label_of = dict(zip(people, labels))
+                side[name] = np.array([label_of.get(who, UNKNOWN) for who in side[IDENTITY]], str)
 
 
 def _is_one_set_of_images(values, probes: dict, references: dict, named: bool) -> bool:
@@ -207,9 +189,8 @@ def _equals_transpose(values) -> bool:
 def _warn_of_failed(lazy: da.Array, probes: dict, references: dict, symmetric: bool) -> None:
     """Count the genuine and the impostor comparisons that failed; a triangle counts once."""
     row, col = np.nonzero(da.isnan(lazy).compute())
-    same_image = probes[IMAGE][row] == references[IMAGE][col]
+    other_image = probes[IMAGE][row] != references[IMAGE][col]
     same_person = probes[IDENTITY][row] == references[IDENTITY][col]
     orders = 2 if symmetric else 1
-    n_genuine = int((same_person & ~same_image).sum())
-    n_impostor = int((~same_person).sum())
+    n_genuine, n_impostor = np.sum(same_person & other_image), np.sum(~same_person)
     warn_of_failed(n_genuine // orders, n_impostor // orders)

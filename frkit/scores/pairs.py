@@ -129,36 +129,25 @@ def _scores(score, model, missing, distance: bool) -> tuple[np.ndarray, np.ndarr
     """Scores in float64, larger = more alike, NaN where missing; and the models' names."""
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
-        require(len(score) > 0, "score is an empty mapping: give at least one model's scores")
         model = list(score)
         score = [real_numbers("score", values) for values in score.values()]
-        lengths = [np.size(values) for values in score]
-        even = len(set(lengths)) == 1
-        require(even, f"lengths differ: models {listed(model)} have {lengths} scores")
-    values = real_numbers("score", score)
+    values = failed_as_nan(real_numbers("score", score), missing, distance)
     require(
-        values.ndim == (1 if model is None else 2) and values.shape[-1] > 0,
+        values.ndim == (1 if model is None else 2) and values.size > 0,
         "score must have shape (pairs,), or (models, pairs) together with model= names, got shape "
         f"{values.shape} {'without' if model is None else 'with'} model names",
     )
-    marks = [] if missing is None else real_numbers("missing", missing).ravel().tolist()
-    values = failed_as_nan(values, marks, distance)
-    infinite = np.argwhere(np.isinf(values))
-    require(
-        len(infinite) == 0,
-        f"{len(infinite)} score(s) are infinite, first of pair {infinite[:1, -1]}; mark them as "
-        "missing",
-    )
+    require(not np.isinf(values).any(), "some scores are infinite; mark them, missing=np.inf, say")
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     return values, None if model is None else model_names(model, len(values))
 
 
-def failed_as_nan(scores: np.ndarray, marks: list[float], distance: bool) -> np.ndarray:
-    """Scores in float64, larger = more alike, NaN where masked or marked."""
-    values = np.array(scores, float)
-    values[np.ma.getmaskarray(scores)] = np.nan
+def failed_as_nan(scores: np.ndarray, missing, distance: bool) -> np.ndarray:
+    """Scores in float64, larger = more alike, NaN where marked as missing."""
+    values = scores.astype(float)
+    marks = [] if missing is None else real_numbers("missing", missing).ravel().tolist()
     for mark in marks:
-        values[np.ma.getdata(scores) == mark] = np.nan  # a mark is rounded as the scores were
+        values[scores == mark] = np.nan  # a mark is rounded as the scores were
     return -values if distance else values
 
 
@@ -193,22 +182,18 @@ def _genuine(genuine, people: list[np.ndarray], n: int) -> np.ndarray:
     )
     if genuine is None:
         return people[0] == people[1]
-    values = one_each(genuine, n, GENUINE, PAIR)
-    is_flag = np.zeros(n, bool)
-    if values.dtype.kind in "biufO":
-        is_flag = np.isin(values, [0, 1]) & ~np.ma.getmaskarray(genuine)
+    flags = np.ma.filled(one_each(genuine, n, GENUINE, PAIR), -1)
+    is_flag = np.isin(flags, [0, 1]) & (flags.dtype.kind in "biufO")
     first = int(np.argmin(is_flag))
     require(
-        is_flag.all(),
-        f"genuine must be True or False (1 or 0); pair {first} has {values[first]!s}",
+        is_flag.all(), f"genuine must be True or False (1 or 0); pair {first} has {flags[first]!s}"
     )
-    flags = values.astype(bool)
+    flags = flags.astype(bool)
     if people:
         wrong = np.flatnonzero(flags != (people[0] == people[1]))
-        examples = [(int(k), str(people[0][k]), str(people[1][k])) for k in wrong[:3]]
         require(
             len(wrong) == 0,
-            f"genuine contradicts the identities in {len(wrong)} pair(s), such as {examples}",
+            f"genuine contradicts the identities in {len(wrong)} pair(s): {listed(wrong)}",
         )
     return flags
 
@@ -229,27 +214,21 @@ def attribute_labels(attributes: dict, n: int) -> dict[str, np.ndarray]:
     return labels
 
 
-def _split(labels: np.ndarray) -> list[np.ndarray]:
+def _split(labels: np.ndarray) -> np.ndarray:
     """Both sides of labels: "Asian x White" is Asian on one and White on the other."""
     words, code = np.unique(labels, return_inverse=True)
-    both = []
+    sides = []
     for word in words.tolist():
-        parts = word.split(BETWEEN)
-        both.append(parts if len(parts) == 2 else [word, word])
-    return [
-        np.array([parts[side].strip() or UNKNOWN for parts in both], str)[code] for side in (0, 1)
-    ]
+        parts = [part.strip() or UNKNOWN for part in word.split(BETWEEN)]
+        sides.append(parts if len(parts) == 2 else [word, word])
+    return np.array(sides, str).T[:, code]
 
 
 def _attributes_of_trials(trial: Mapping, labels: dict, n: int) -> dict[str, np.ndarray]:
     """Clean labels of the attributes of trials, under their bare names."""
-    is_mapping = isinstance(trial, Mapping)
-    require(is_mapping, f"trial must be a mapping of names to labels, got {trial!r}")
     check_names(trial)
-    taken = {GENUINE, PAIR}
-    for name in labels:
-        taken.add(name.removeprefix(f"{PROBE}_").removeprefix(f"{REFERENCE}_"))
-    again = [name for name in trial if name in taken]
+    of_sides = {name.removeprefix("probe_").removeprefix("reference_") for name in labels}
+    again = of_sides.union([GENUINE, PAIR]).intersection(trial)
     require(not again, f"trial names {listed(again)}, which the pairs have already: rename it")
     return {name: clean_labels(values, n, name, PAIR) for name, values in trial.items()}
 
@@ -260,8 +239,8 @@ def _settle_failed(scores: np.ndarray, genuine: np.ndarray, failed: str) -> np.n
     if failed == "left out":
         warn_of_failed(int((is_nan & genuine).sum()), int((is_nan & ~genuine).sum()))
         return scores
-    lowest = np.fmin.reduce(scores, -1, keepdims=True)
-    highest = np.fmax.reduce(scores, -1, keepdims=True)
+    lowest = np.nanmin(scores, -1, keepdims=True)
+    highest = np.nanmax(scores, -1, keepdims=True)
     return np.where(is_nan, below(lowest, highest), scores)
 
 

@@ -9,20 +9,18 @@ import xarray as xr
 
 from frkit.base import (
     FEATURE,
-    GENUINE,
-    IDENTITY,
     IMAGE,
     MODEL,
-    PAIR,
     PROBE,
     REFERENCE,
     require,
     require_flag,
+    require_one_of,
     require_whole,
 )
-from frkit.data.checks import ROWS, check_rows, loaded
+from frkit.data.checks import ROWS, check_faces, check_rows, loaded
 from frkit.data.dataset import NUMBERED
-from frkit.data.labels import clean_labels, complete_labels, image_names
+from frkit.data.labels import image_names
 
 TILE = 512  # rows and columns of a product; tiles lie on a grid of the whole tensor
 MOST_BLOCKS = 96  # along a side, unless chunks are given
@@ -62,8 +60,8 @@ def score_tensor(
     Raises
     ------
     InputError
-        For an unknown similarity, chunks below 1, a Dataset without `embedding`, an image or
-        identity without a name, or a row that is not finite or has no length.
+        For an unknown similarity, chunks below 1, a Dataset without `embedding` or `identity`, an
+        image without a name, or a row that is not finite or has no length.
 
     Examples
     --------
@@ -72,30 +70,20 @@ def score_tensor(
     >>> fk.score_tensor(people).sizes["probe"]
     4
     """
-    is_faces = isinstance(faces, xr.Dataset) and "embedding" in faces and IDENTITY in faces.coords
-    require(
-        is_faces
-        and {IMAGE, FEATURE} <= {*faces["embedding"].dims}
-        and faces["embedding"].dtype.kind in "fiub",
-        "faces must be a Dataset with 'embedding', 'image' and 'identity'; make it with fk.faces",
-    )
-    known = isinstance(similarity, str) and similarity in SIMILARITIES
-    require(
-        known or callable(similarity),
-        f"similarity must be one of {', '.join(SIMILARITIES)}, or a function of two arrays of "
-        f"rows; got {similarity!r}",
-    )
+    check_faces(faces)
+    if not callable(similarity):
+        require_one_of("similarity (or a function of two arrays of rows)", similarity, SIMILARITIES)
     embedding = faces["embedding"].transpose(..., IMAGE, FEATURE)
-    rows = embedding.data if isinstance(embedding.data, da.Array) else embedding.values
+    rows = embedding.data
     models = faces[MODEL].values if MODEL in embedding.dims else None
     check_rows(rows, rows, models)
     attrs = {
-        "similarity": similarity if known else getattr(similarity, "__name__", "callable"),
+        "similarity": getattr(similarity, "__name__", str(similarity)),
         "symmetric": int(require_flag("symmetric", symmetric)),
         "long_name": "similarity score",
     }
     function = partial(_checked, similarity)
-    if known:
+    if isinstance(similarity, str):
         prepare, function, attrs["self_score"] = SIMILARITIES[similarity]
         rows = prepare(rows)
     if NUMBERED in faces[IMAGE].attrs:  # tells these images from others that are numbered too
@@ -103,24 +91,24 @@ def score_tensor(
     lazy = _lazy_scores(rows, function, block_size(chunks, rows.shape[-2]))
     labels = {name: c.values for name, c in faces.coords.items() if c.dims == (IMAGE,)}
     labels[IMAGE] = image_names(faces[IMAGE].values, faces.sizes[IMAGE])
-    return clean_coordinates(labelled_tensor(lazy, labels, labels, attrs, models))
+    return labelled_tensor(lazy, labels, labels, attrs, models)
 
 
 # --- similarities --------------------------------------------------------------------------------
 
 
 def _unit_rows(embedding: np.ndarray | da.Array) -> np.ndarray | da.Array:
-    """Rows of unit length, formed in float64, some at a time."""
+    """Rows of unit length, some at a time."""
     if isinstance(embedding, da.Array):
-        whole_rows = embedding.rechunk({embedding.ndim - 1: -1})
-        meta = np.empty((0,) * embedding.ndim, np.float32)
-        return whole_rows.map_blocks(_unit_rows, dtype=np.float32, meta=meta)
-    unit = np.empty(embedding.shape, np.float32)
-    for start in range(0, embedding.shape[-2], 256):
-        rows = embedding[..., start : start + 256, :].astype(np.float64)
-        length = np.linalg.norm(rows, axis=-1, keepdims=True)
-        unit[..., start : start + 256, :] = rows / length
-    return unit
+        return embedding.rechunk({embedding.ndim - 1: -1}).map_blocks(_unit, dtype=np.float32)
+    starts = range(0, embedding.shape[-2], ROWS)
+    return np.concatenate([_unit(embedding[..., k : k + ROWS, :]) for k in starts], axis=-2)
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    """Rows of unit length, formed in float64."""
+    rows = rows.astype(np.float64)
+    return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
 
 
 def _centred_rows(embedding: np.ndarray | da.Array) -> np.ndarray | da.Array:
@@ -148,15 +136,10 @@ def _minus_distances(probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
 def _checked(similarity: Callable, probe: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """What a user's similarity returns for two sets of rows: a number for every pair."""
     scores = np.asarray(similarity(probe, reference), np.float32)
-    expected = len(probe), len(reference)
     require(
-        scores.shape == expected,
-        f"similarity must return one score for every pair: shape {expected} was expected for rows "
-        f"of shapes {probe.shape} and {reference.shape}, got {scores.shape}",
-    )
-    require(
-        not np.isnan(scores).any(),
-        "similarity returned NaN; it must return a number for every pair of rows",
+        scores.shape == (len(probe), len(reference)) and not np.isnan(scores).any(),
+        "similarity must return a number for every pair of rows; for rows of shapes "
+        f"{probe.shape} and {reference.shape} it returned shape {scores.shape}, or NaN",
     )
     return scores
 
@@ -188,23 +171,22 @@ def block_size(chunks: int | str, n: int) -> int:
 
 def _lazy_scores(rows: np.ndarray | da.Array, function: Callable, side: int) -> da.Array:
     """The scores of all rows with all rows, in blocks of so many."""
-    chunks = (1,) * (rows.ndim - 2) + (side, -1)
-    if isinstance(rows, da.Array):
-        rows = rows.rechunk(chunks)
-    else:
-        rows = da.from_array(rows, chunks=chunks, name=False)
-    front = ("model",) * (rows.ndim - 2)
+    if rows.ndim == 3:
+        return da.stack([_lazy_scores(of_model, function, side) for of_model in rows])
+    if isinstance(rows, np.ndarray):
+        rows = da.from_array(rows, chunks=(side, -1), name=False)
+    rows = rows.rechunk((side, -1))
     return da.blockwise(
         partial(_block, function=function, tile=TILE),
-        (*front, "row", "col"),
+        ("row", "col"),
         rows,
-        (*front, "row", "feature"),
+        ("row", "feature"),
         rows,
-        (*front, "col", "feature"),
+        ("col", "feature"),
         concatenate=False,  # a block is a view of the rows
         align_arrays=False,
         dtype=np.float32,
-        meta=np.empty((0,) * rows.ndim, np.float32),
+        meta=np.empty((0, 0), np.float32),
     )
 
 
@@ -214,13 +196,11 @@ def _block(probe: list, reference: list, function: Callable, tile: int) -> np.nd
     if probe is reference:
         # unaligned rows, such as a worker is sent, would be copied twice: no symmetric product
         probe = reference = np.require(probe, requirements="A")
-    scores = np.empty((*probe.shape[:-1], reference.shape[-2]), np.float32)
-    for model in np.ndindex(scores.shape[:-2]):
-        for i in range(0, probe.shape[-2], tile):
-            for j in range(0, reference.shape[-2], tile):
-                rows, cols = slice(i, i + tile), slice(j, j + tile)
-                part = function(probe[model][rows], reference[model][cols])
-                scores[(*model, rows, cols)] = part
+    scores = np.empty((len(probe), len(reference)), np.float32)
+    for i in range(0, len(probe), tile):
+        for j in range(0, len(reference), tile):
+            rows, cols = slice(i, i + tile), slice(j, j + tile)
+            scores[rows, cols] = function(probe[rows], reference[cols])
     return scores
 
 
@@ -235,20 +215,3 @@ def labelled_tensor(lazy: da.Array, probe: dict, reference: dict, attrs: dict, m
             coords[side if name == IMAGE else f"{side}_{name}"] = side, values
     dims = (MODEL, PROBE, REFERENCE)[-lazy.ndim :]
     return xr.DataArray(lazy, dims=dims, coords=coords, name="score", attrs=attrs)
-
-
-def clean_coordinates(scores: xr.DataArray) -> xr.DataArray:
-    """The scores, with all labels as clean text; no image and no identity is without a name."""
-    labels = {}
-    for name, column in scores.coords.items():
-        if column.ndim != 1 or name in (MODEL, PAIR, GENUINE):
-            continue
-        [dim] = column.dims
-        if name == dim:
-            clean = image_names(column.values, column.size, dim)
-        elif name in (PROBE, REFERENCE) or name.endswith(f"_{IDENTITY}"):
-            clean = complete_labels(column.values, column.size, name, dim)
-        else:
-            clean = clean_labels(column.values, column.size, name, dim)
-        labels[name] = dim, clean, column.attrs
-    return scores.assign_coords(labels)
