@@ -156,8 +156,7 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
         == 2
     )
     assert (
-        "there is no column 'absent' of scores" in capsys.readouterr().err
-        and not (tmp_path / "p").exists()
+        "there is no column 'absent'" in capsys.readouterr().err and not (tmp_path / "p").exists()
     )
 
 
