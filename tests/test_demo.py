@@ -107,11 +107,3 @@ def test_demo_data_come_with_the_wheel(tmp_path, monkeypatch):
     assert answer.returncode == 0, answer.stderr
     where, *sizes = answer.stdout.split()
     assert Path(where).is_relative_to(tmp_path) and sizes == ["3", "2809", "64"]
-
-
-def test_a_demo_that_was_lost_says_so(monkeypatch):
-    from frkit.data import opening
-
-    monkeypatch.setattr(opening, "__file__", "/nowhere/frkit/data/opening.py")
-    with pytest.raises(fk.InputError, match="demo_faces.npz did not come with this installation"):
-        fk.demo_faces()

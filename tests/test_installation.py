@@ -79,12 +79,6 @@ def test_without_an_extra_its_files_are_refused_with_what_to_install():
     assert "pyarrow" in answer.stdout or "parquet" in answer.stdout
 
 
-def test_help_is_help():
-    command = [sys.executable, ROOT / "binder/local.py", "--help"]
-    answer = subprocess.run(command, capture_output=True, text=True)
-    assert answer.returncode == 0 and "test-oldest" in answer.stdout and answer.stderr == ""
-
-
 def test_every_need_has_a_lowest_version():
     """What `local.py test-oldest` installs is what pyproject.toml promises."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

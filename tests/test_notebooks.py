@@ -1,19 +1,15 @@
 """Every notebook runs, is stored as it was executed, and leads to everything in the papers."""
 
 import ast
-import base64
-import io
 import re
 from pathlib import Path
 
 import figure_checks
 import nbformat
-import numpy as np
 import pytest
 import run_notebooks
 from jupyter_client.manager import KernelManager
 from matplotlib import pyplot as plt
-from PIL import Image
 
 PATHS = run_notebooks.paths()
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
@@ -188,21 +184,6 @@ def test_two_runs_store_the_same_bytes(tmp_path):
     words = "Figure 1. The line x_1 = θ^ - θ* of a paper."
     assert figure.outputs[0].metadata == {"image/png": {"alt": words}}
     assert shown.outputs[0].data["text/plain"] == "<object at 0x...>"
-
-
-def test_few_colours_keep_those_of_a_short_line():
-    """A line in a legend is a few dozen pixels of a picture with thousands of other colours."""
-    rows, columns = np.mgrid[0:300, 0:400]
-    pixels = np.stack([rows * 255 // 299, columns * 255 // 399, np.full((300, 400), 128)], axis=2)
-    pixels = pixels.astype(np.uint8)
-    pixels[150:152, 200:220] = (0, 114, 178)
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "PNG")
-    few = run_notebooks.with_few_colours(base64.b64encode(buffer.getvalue()).decode(), 24)
-    found = Image.open(io.BytesIO(base64.b64decode(few)))
-    assert found.mode == "P" and len(found.getcolors()) <= 24
-    assert (np.asarray(found.convert("RGB"))[150:152, 200:220] == (0, 114, 178)).all()
-    assert run_notebooks.with_few_colours(few, 24) == few
 
 
 def test_faults_of_a_figure_are_seen():

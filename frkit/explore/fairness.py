@@ -19,6 +19,7 @@ from frkit.base import (
     require,
     require_returned,
 )
+from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate
 from frkit.explore.panel import (
     Panel,
@@ -97,7 +98,7 @@ def fairness(
     for tree in trees:
         require_groups_and_replicates(tree)
         made = provenance(tree)
-        words = made["by"] if isinstance(made["by"], str) else " & ".join(made["by"])
+        words = " & ".join(attributes_of(made["by"]))
         attributes[words] = made["by"]
         same = made["impostors"] == "same-group"
         key = (words,) if scores is None else (words, made["scheme"], same)

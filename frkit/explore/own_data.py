@@ -5,7 +5,6 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -85,7 +84,7 @@ def own_data(path: str | Path | None = None, **start) -> widgets.HBox:
 class OwnData:
     """The controls, the data that were read, and the last report."""
 
-    def __init__(self, path: str | Path | None = None):
+    def __init__(self, path=None):
         self.paths: list[Path] = []
         self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
         self.upload = widgets.FileUpload(accept=ACCEPTED, multiple=True, description="Upload")
@@ -135,7 +134,7 @@ class OwnData:
             column.observe(self.map_columns, names="value")
         self.read()
 
-    def receive(self, change: dict) -> None:
+    def receive(self, change):
         """Store uploaded files, and read them."""
         if not change["new"]:
             return
@@ -151,12 +150,12 @@ class OwnData:
         self.path.value = "; ".join(map(str, paths))
         self.read()
 
-    def read_sample(self, _button=None) -> None:
+    def read_sample(self, _button=None):
         """Read the faces that come with frkit."""
         self.path.value = ""
         self.read()
 
-    def read(self, _button=None) -> None:
+    def read(self, _button=None):
         """Look at the files that are named, guess what their columns are, and load them."""
         names = [name.strip() for name in self.path.value.split(";")]
         self.paths = [Path(name).expanduser() for name in names if name]
@@ -168,7 +167,7 @@ class OwnData:
                 self.look(self.paths[0])
             self.load()
 
-    def look(self, path: Path) -> None:
+    def look(self, path):
         """Show the first rows of a table of pairs, and offer its columns as they were guessed."""
         with named(path):
             form, guessed = guess(path)
@@ -184,7 +183,7 @@ class OwnData:
             column.value = roles.get(role, NONE)
         self.opening = {"format": form, **guessed}  # from now on another choice reads again
 
-    def map_columns(self, _change: dict) -> None:
+    def map_columns(self, _change):
         """Load again with other columns."""
         if not self.opening:
             return
@@ -199,7 +198,7 @@ class OwnData:
             require(scores, "choose at least one column of scores")
             self.load()
 
-    def load(self) -> None:
+    def load(self):
         """Load the data, and offer what can be asked of them."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -217,14 +216,14 @@ class OwnData:
         self.say(". ".join([contents, *(str(caution.message) for caution in caught)]))
         self.work.button.disabled = False
 
-    def opened(self) -> xr.Dataset | xr.DataArray:
+    def opened(self):
         """The faces or scores in the files; the sample where none is named."""
         if not self.paths:
             return demo_faces()
         paths = self.paths if len(self.paths) > 1 else self.paths[0]
         return open_data(paths, **self.opening)
 
-    def evaluate(self, progress: Callable) -> None:
+    def evaluate(self, progress):
         """Make the report and show it."""
         try:
             far = [float(level) for level in self.far.value.split(",")]
@@ -234,7 +233,7 @@ class OwnData:
         data, models = self.data, list(self.models.value)
         every_model = len(models) in (0, len(self.models.options))
         if not every_model:
-            data = data.sel({MODEL: models if len(models) > 1 else models[0]})
+            data = data.sel({MODEL: models}).squeeze()
         by = None if self.by.value == NONE else self.by.value
         self.report = report(data, by=by, far=far, quick=self.quick.value, progress=progress)
         if self.paths and every_model:  # its notebook opens the files again
@@ -248,18 +247,18 @@ class OwnData:
         self.link.value = f'<a download="report.html" href="{address}">download the page</a>'
         self.save_button.disabled = False
 
-    def save(self, _button=None) -> None:
+    def save(self, _button=None):
         """Write the report's folder."""
         with self.refusing():
             folder = self.report.save(self.folder.value.strip() or "frkit-report")
             self.say(f"written: {folder.resolve()}")
 
-    def say(self, words: str, alert: bool = False) -> None:
+    def say(self, words, alert=False):
         """A sentence beneath the controls of the files."""
         self.status.value = message(words, alert)
 
     @contextmanager
-    def refusing(self) -> Iterator[None]:
+    def refusing(self):
         """What cannot be read or written becomes words beneath the controls of the files."""
         try:
             yield

@@ -55,13 +55,13 @@ class Panel:
             control.observe(self.follow, names="value")
         self.redraw()
 
-    def redraw(self) -> None:
+    def redraw(self):
         """Draw all figures."""
         for picture in self.pictures:
             picture.redraw()
         self.caution()
 
-    def follow(self, change: dict) -> None:
+    def follow(self, change):
         """Draw the figures of the control that was moved; an error stands among the cautions."""
         for picture in self.pictures:
             if change["owner"] in picture.controls.values():
@@ -71,13 +71,13 @@ class Panel:
                     picture.fail(str(error))
         self.caution()
 
-    def caution(self) -> None:
+    def caution(self):
         """Say what the figures warn of, each sentence once."""
         sentences = [words for picture in self.pictures for words in picture.cautions]
         items = "".join(f"<li>{words}</li>" for words in dict.fromkeys(sentences))
         self.cautions.value = f"<ul>{items}</ul>" if items else ""
 
-    def box(self, label: str = "", compute: Callable | None = None, **asked) -> widgets.VBox:
+    def box(self, label="", compute=None, **asked):
         """All in one column, with a button where there is something to compute.
 
         The button calls `compute` with the values of all controls, of those that are `asked` for
@@ -105,7 +105,7 @@ class Panel:
 class Picture:
     """One figure of a panel: its Axes, the controls that it follows, its image and cautions."""
 
-    def __init__(self, draw: Callable, controls: dict, width: float, side: float, foot: float):
+    def __init__(self, draw, controls, width, side, foot):
         names = signature(draw).parameters
         every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values())
         self.draw = draw
@@ -124,18 +124,18 @@ class Picture:
         )
         self.cautions: list[str] = []
 
-    def redraw(self) -> None:
+    def redraw(self):
         """Draw with the values of the controls, and keep what is warned of."""
         draw = partial(self.draw, **values_of(self.controls))
         _, cautions = with_cautions(self.show, draw)
         self.cautions = [escape(caution) for caution in cautions]
 
-    def fail(self, message: str) -> None:
+    def fail(self, message):
         """Show that there is no figure, and why."""
         self.show(partial(say, words="no figure for this position: see below"))
         self.cautions = [f'<b role="alert">{escape(message)}</b>']
 
-    def show(self, draw: Callable) -> None:
+    def show(self, draw):
         """Draw on cleared Axes and put the picture into the page."""
         out = io.BytesIO()
         with mpl.rc_context(LOOK):

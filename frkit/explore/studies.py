@@ -243,8 +243,8 @@ def size_controls(settings: dict) -> dict[str, widgets.Widget]:
     sliders = {}
     for name, (label, low, high, step) in SIZES.items():
         value = settings[name] if isinstance(settings[name], int) else low
-        limits = {"min": min(low, value), "max": max(high, value), "step": step}
-        sliders[name] = labelled(widgets.IntSlider, label, value=value, **limits)
+        limits = {"min": min(low, value), "max": max(high, value)}
+        sliders[name] = labelled(widgets.IntSlider, label, value=value, step=step, **limits)
     kappa = [round(end) for end in settings["concentrations"]]
     sliders["kappa"] = labelled(
         widgets.IntRangeSlider, "concentrations κ", value=kappa, min=1, max=max(1000, kappa[1])

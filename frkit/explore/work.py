@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterable
 from html import escape
 from threading import Event, Thread
 
@@ -31,7 +30,7 @@ class Work:
         What cannot be moved meanwhile.
     """
 
-    def __init__(self, label: str, compute: Callable, controls: Iterable[widgets.Widget] = ()):
+    def __init__(self, label, compute, controls=()):
         self.compute = compute
         self.button = widgets.Button(description=label, layout={"width": "max-content"})
         self.stop_button = widgets.Button(
@@ -45,7 +44,7 @@ class Work:
         self.button.on_click(self.start)
         self.stop_button.on_click(self.stop)
 
-    def start(self, _button=None) -> None:
+    def start(self, _button=None):
         """Begin, in a thread where a page waits for its answers."""
         self.stopping.clear()
         self.begun = time.monotonic()
@@ -57,13 +56,13 @@ class Work:
         if getattr(get_ipython(), "kernel", None) is None:
             self.thread.join()
 
-    def stop(self, _button=None) -> None:
+    def stop(self, _button=None):
         """Ask the computation to end when it next tells how much is done."""
         self.stopping.set()
         self.stop_button.disabled = True
         self.say("stops after this step")
 
-    def run(self) -> None:
+    def run(self):
         """Compute; errors become words, and the controls are free again."""
         try:
             with warnings.catch_warnings():
@@ -79,7 +78,7 @@ class Work:
         finally:
             self.let(running=False)
 
-    def progress(self, share: float, next_step: str = "running") -> None:
+    def progress(self, share, next_step="running"):
         """Show how much is done, and end the computation if that was asked for."""
         if self.stopping.is_set():
             raise Stopped
@@ -88,14 +87,14 @@ class Work:
         self.bar.value = share
         self.say(f"{next_step}: {seconds:.0f} s{left}")
 
-    def let(self, running: bool) -> None:
+    def let(self, running):
         """While it runs nothing can be moved: two drawings at a time would disturb each other."""
         for control in self.controls:
             control.disabled = running
         self.stop_button.disabled = not running
         self.bar.layout.visibility = "visible" if running else "hidden"
 
-    def say(self, words: str, alert: bool = False) -> None:
+    def say(self, words, alert=False):
         """A line beneath the buttons."""
         self.words.value = message(words, alert)
 
