@@ -1,5 +1,7 @@
 """`report`: everything that frkit can say about scores or faces, in one call."""
 
+from __future__ import annotations  # help() then shows ArrayLike by its name
+
 import time
 import warnings
 from collections.abc import Callable, Mapping

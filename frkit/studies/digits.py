@@ -1,5 +1,7 @@
 """Coloured digits: the colour is tied to the digit that is shown; and networks that read them."""
 
+from __future__ import annotations  # help() then shows ArrayLike by its name
+
 from collections.abc import Callable, Iterable
 from functools import partial
 

@@ -1,5 +1,7 @@
 """RLB where there is nothing to find (Table II), and RLB compared with a known truth."""
 
+from __future__ import annotations  # help() then shows ArrayLike by its name
+
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
