@@ -3,7 +3,6 @@
 from functools import partial
 
 import pandas as pd
-import xarray as xr
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, require
@@ -13,11 +12,11 @@ from frkit.reporting.inputs import Inputs, level_words, suffix
 from frkit.reporting.tables import Cell, Table, number
 from frkit.studies import sample_size
 
-MOST_PEOPLE = 10
-HALF_WIDTH = 0.2
-FEW, FEW_SHARE = 5, 0.05  # people are few up to so many, and so large a share of all
+MOST_PEOPLE = 10  # in a table, and who can be called few
+FEW_SHARE, ENOUGH_PEOPLE = 0.05, 30  # on the first screen: at most such a share of so many people
 LARGE = 1 / 3  # of the errors
-MOST_NAMED = 3  # people on the first screen
+MOST_NAMED = 3  # people in a sentence
+HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 
 
@@ -31,26 +30,33 @@ def drivers(inputs: Inputs) -> Section:
     for name, people in inputs.by_model(result):
         people = people.isel(inputs.leading)
         at = level_words(people)
-        for rate, words in ERRORS.items():
-            shares = people[f"{rate}_share"].to_series().fillna(0)
-            shares = shares.sort_values(ascending=False, kind="stable")
-            if not shares.any():
+        for rate, errors in ERRORS.items():
+            shares = people[f"{rate}_share"].to_series().dropna()  # NaN where there is no error
+            if shares.empty:
                 continue
-            caption = f"{words.capitalize()}{suffix(name)} {at}"
+            shares = shares.sort_values(ascending=False, kind="stable")
+            caption = f"{errors.capitalize()}{suffix(name)} {at}"
             section.tables[caption] = _largest_shares(people, rate, shares)
+            errors += suffix(name)
             # the fewest people who make a third of the errors
-            last = shares[shares.cumsum() >= LARGE].iloc[0]
-            count = int((shares >= last).sum())
-            share = float(shares.iloc[:count].sum())
-            who = "1 person" if count == 1 else f"{count} people"
-            verb = "makes" if count == 1 else "make"
-            named = ", ".join(map(str, shares.index[: min(count, MOST_NAMED)]))
-            more = " and others" if count > MOST_NAMED else ""
-            what = f"{verb} {share:.0%} of the {words}{suffix(name)}"
-            text = f"of {len(shares):,} {what}: {named}{more}."
+            least = shares[shares.cumsum() >= LARGE].iloc[0]
+            worst = shares[shares >= least]
+            if len(worst) > MOST_PEOPLE:
+                effective = float(people[f"{rate}_effective"])
+                section.answers.append(
+                    f"The {errors} are not driven by a few people; the effective number of people "
+                    f"with errors is {effective:,.0f}."
+                )
+                continue
+            who, verb = f"{len(worst)} people", "make"
+            if len(worst) == 1:
+                who, verb = "1 person", "makes"
+            named = ", ".join(map(str, worst.index[:MOST_NAMED]))
+            more = " and others" if len(worst) > MOST_NAMED else ""
+            text = f"of {len(shares):,} {verb} {worst.sum():.0%} of the {errors}: {named}{more}."
             section.answers.append(f"{who} {text}")
-            if count <= min(max(1, FEW_SHARE * len(shares)), FEW):
-                few.append((share, who, text))
+            if len(shares) >= ENOUGH_PEOPLE and len(worst) <= FEW_SHARE * len(shares):
+                few.append((worst.sum(), who, text))
         figure = partial(plot.contributions, people)
         section.figures[f"Shares in the FRR{suffix(name)} {at}"] = figure
     if few:
@@ -62,7 +68,7 @@ def drivers(inputs: Inputs) -> Section:
     return section
 
 
-def _largest_shares(people: xr.Dataset, rate: str, shares: pd.Series) -> Table:
+def _largest_shares(people, rate, shares):
     """The people with the largest share of the errors."""
     shares = shares[shares > 0].head(MOST_PEOPLE)
     chosen = people.sel({IDENTITY: shares.index.values})
