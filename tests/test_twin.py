@@ -150,19 +150,6 @@ def test_counts_and_literal_resample_agree(weighting, person, ordered, seed):
         np.testing.assert_allclose(counted[name], value, rtol=1e-12, atol=1e-14, err_msg=name)
 
 
-@pytest.mark.parametrize("weighting", ["identity", "pair", {"k0": 0.5, "k1": 0.2, "k2": 0.3}])
-@pytest.mark.parametrize("ordered", [False, True])
-def test_mean_over_all_resamples_is_far_and_vstatistic(weighting, ordered):
-    """E*[FAR*(t)] = FAR(t) and E*[FRR*(t)] = V-statistic, exactly, over every resample of a tiny
-    set."""
-    scores = random_example(np.random.default_rng(5), ordered=ordered, images=(2, 3, 1))
-    levels = np.unique(scores.score)
-    far, frr = mean_over_resamples(scores, weighting, levels)
-    np.testing.assert_allclose(far, empirical(scores, weighting)[0].accepted(levels), atol=1e-14)
-    np.testing.assert_allclose(frr, vstatistic(scores, weighting)[1].rejected(levels), atol=1e-14)
-    assert np.abs(frr - empirical(scores, weighting)[1].rejected(levels)).max() > 0.1
-
-
 def mean_over_resamples(scores, weighting, levels):
     """The mean of FAR* and of FRR* at some thresholds over all draws of the image scheme."""
     far, frr, total = 0, 0, 0

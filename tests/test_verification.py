@@ -129,12 +129,8 @@ def test_std_and_ser_of_a_printed_row():
     shuffled = np.random.default_rng(0).permutation(len(scores))
     scores, kinds, race = (np.array(part)[shuffled] for part in (scores, kinds, race))
     found = fk.verification_metrics(fk.pairs(scores, kinds, race=race), by="race")
-    assert (100 * found.accuracy_group).round(2).sel(group=list("CIAF")).values.tolist() == [
-        97.08,
-        95.63,
-        95.57,
-        94.87,
-    ]
+    accuracy = (100 * found.accuracy_group).round(2).sel(group=list("CIAF")).values
+    assert accuracy.tolist() == [97.08, 95.63, 95.57, 94.87]
     assert (round(100 * float(found["std"]), 2), round(float(found.ser), 2)) == (0.93, 1.76)
 
 
@@ -142,12 +138,8 @@ def test_known_values():
     """Cllr of scores 0 is one bit; separated scores cost nothing; d' of two normal laws is their
     distance."""
     blind = fk.verification_metrics(fk.pairs([0.0] * 40, [True, False] * 20))
-    assert [float(blind[name]) for name in ("cllr", "min_cllr", "min_dcf", "best_accuracy")] == [
-        1,
-        1,
-        1,
-        0.5,
-    ]
+    assert [float(blind[name]) for name in ("cllr", "min_cllr", "min_dcf")] == [1, 1, 1]
+    assert float(blind.best_accuracy) == 0.5
     apart = fk.verification_metrics(
         fk.pairs([*range(20), *range(-20, 0)], [True] * 20 + [False] * 20)
     )
@@ -246,16 +238,3 @@ def test_accuracy_of_the_rfw_protocol():
         )
     assert float(found.fmr100) == pytest.approx(0.25175)
     assert found.accuracy_group.idxmin().item() == "African" and float(found.ser) > 1.3
-
-
-# --- one threshold, two data sets; names of the rates; figures -----------------------------------
-
-
-@pytest.mark.parametrize(
-    ("iso", "name"),
-    [("fmr", "far"), ("FNMR", "frr"), ("fnmr_group", "frr_group"), ("FMR_max_min", "far_max_min")],
-)  # fmt: skip
-def test_iso_names_are_understood(iso, name):
-    assert fk.measures.measure(iso) is fk.measures.measure(name)
-    with pytest.raises(fk.InputError, match="no measure is called 'FMNR'"):
-        fk.measures.measure("FMNR")

@@ -1,7 +1,7 @@
 """The entries of an evaluation: whom they show, which pairs of them count, and how often."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -45,14 +45,12 @@ class Protocol:
     Attributes
     ----------
     images : labels of all images.
-    image, person, identity, group, kind : (entry,) codes; the last group means "in no group".
-        Kinds are groups, unless `impostors=` names attributes.
+    image, group, kind : (entry,) codes; the last group means "in no group". Kinds are groups,
+        unless `impostors=` names attributes.
     cells_of_groups, cells_of_kinds : (group, group) and (kind, kind) the cell of a pair; -1 leaves
         the pair out. Cells of pairs within each group come first.
     scale : (entry,) factor of the entry's impostor pairs (p_k / n_k), equal factors being 1.
-    counts : (entry, column) how often an entry counts.
-    image_counts : (entry, column) how often it counts within its identity.
-    identity_counts : (column, identity).
+    drawn : counts of the replicates, (replicate, image) and (replicate, identity).
     share : (identity,) p_k.
     pooled : whether all pairs weigh the same.
     symmetric : whether rows and columns of the tensor are the same images.
@@ -63,20 +61,20 @@ class Protocol:
     listed : the pairs of a list, or None for a tensor.
     people_known : False for a list whose pairs are drawn one by one although people are known.
     facts : counts of a list for the provenance.
+    person, identity : (entry,) codes.
+    counts : (entry, column) how often an entry counts.
+    image_counts : (entry, column) how often it counts within its identity.
+    identity_counts : (column, identity).
     """
 
     images: People
     image: np.ndarray
-    person: np.ndarray
-    identity: np.ndarray
     group: np.ndarray
     kind: np.ndarray
     cells_of_groups: np.ndarray
     cells_of_kinds: np.ndarray
     scale: np.ndarray
-    counts: np.ndarray
-    image_counts: np.ndarray
-    identity_counts: np.ndarray
+    drawn: InitVar[tuple[np.ndarray, np.ndarray]]
     share: np.ndarray
     pooled: bool
     symmetric: bool
@@ -90,20 +88,33 @@ class Protocol:
     people_known: bool = True
     facts: dict = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, drawn) -> None:
         self.groups = self.images.groups
         self.n_cells = int(self.cells_of_groups.max()) + 1
-        self.n_columns = self.counts.shape[1]
         self.has_copies = len(self.genuine_row) > self.n_genuine
         factors_differ = self.listed is not None and self.listed.factor is not None
         self.equal_weights = bool(np.all(self.scale == 1)) and not factors_differ
         # the entries of rows and of columns of a tensor
         self.rows = slice(0, self.n_probes)
         self.cols = slice(self.offset, None)
-
-    def cells(self, row: np.ndarray, col: np.ndarray) -> np.ndarray:
-        """The cell of each of some pairs of entries."""
-        return self.cells_of_kinds[self.kind[row], self.kind[col]]
+        person = np.unique(self.images.person, return_inverse=True)[1]
+        self.person = person[self.image].astype(np.int32)
+        self.identity = self.images.identity_code[self.image]
+        most = int(np.prod([counts.max(initial=1) for counts in drawn], dtype=int))
+        require(
+            most <= MOST_COPIES,
+            f"an image counts up to {most} times in a replicate; at most {MOST_COPIES} are "
+            "possible: draw smaller subsets",
+        )
+        once = ((1, 1), (0, 0))  # a row of ones before and behind: the data, the V-statistic
+        images, self.identity_counts = (
+            np.pad(counts.astype(np.uint8), once, constant_values=1) for counts in drawn
+        )
+        self.counts = self.image_counts = np.ascontiguousarray(images[:, self.image].T)
+        if np.any(self.identity_counts != 1):
+            copies = np.ascontiguousarray(self.identity_counts[:, self.identity].T)
+            self.counts = self.image_counts * copies
+        self.n_columns = self.counts.shape[1]
 
     @cached_property
     def impostor_totals(self) -> np.ndarray:
@@ -148,10 +159,10 @@ def codes_of(labels: np.ndarray) -> np.ndarray:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def label_fits(probe: np.ndarray, reference: np.ndarray, wanted: str) -> np.ndarray:
-    """Whether codes are the "same" (or "other") on both sides; unknown (-1) is neither."""
+def label_fits(probe: np.ndarray, reference: np.ndarray, wanted: str, unknown) -> np.ndarray:
+    """Whether labels are the "same" (or "other") on both sides; an unknown one is neither."""
     fits = probe == reference if wanted == "same" else probe != reference
-    return fits & (probe >= 0) & (reference >= 0)
+    return fits & (probe != unknown) & (reference != unknown)
 
 
 def draw_people(images: People, by, resampling: Resampling | None) -> tuple:
@@ -172,24 +183,3 @@ def draw_people(images: People, by, resampling: Resampling | None) -> tuple:
     first = np.unique(images.identity, return_index=True)[1]
     urn_of_identity = np.searchsorted(drawn[IDENTITY].values, images.urn[first])
     return drawn["image_count"].values, drawn["identity_count"].values[:, urn_of_identity]
-
-
-def entry_counts(images: np.ndarray, identities: np.ndarray, image: np.ndarray, identity) -> dict:
-    """Counts of the data, of replicates and of the V-statistic as bytes, for a `Protocol`.
-
-    images, identities : counts of the replicates. image, identity : (entry,) codes.
-    """
-    most = int(images.max(initial=1)) * int(identities.max(initial=1))
-    require(
-        most <= MOST_COPIES,
-        f"an image counts up to {most} times in a replicate; at most {MOST_COPIES} are possible: "
-        "draw smaller subsets",
-    )
-    once = ((1, 1), (0, 0))  # a row of ones before and behind
-    images = np.pad(images.astype(np.uint8), once, constant_values=1)
-    identities = np.pad(identities.astype(np.uint8), once, constant_values=1)
-    image_counts = np.ascontiguousarray(images[:, image].T)
-    counts = image_counts
-    if np.any(identities != 1):
-        counts = image_counts * np.ascontiguousarray(identities[:, identity].T)
-    return {"counts": counts, "image_counts": image_counts, "identity_counts": identities}

@@ -22,9 +22,7 @@ from frkit.data.labels import CROSSED, attributes_of, resolve_varying
 from frkit.engine.entries import (
     ListedPairs,
     Protocol,
-    codes_of,
     draw_people,
-    entry_counts,
     group_cells,
     label_fits,
 )
@@ -57,9 +55,10 @@ def list_protocol(scores: xr.DataArray, by, varying, weighting, impostors, resam
         images, image, group, row, col = _named_images(scores, label, identity, person, groups)
         if PROBE not in scores.coords:
             facts |= dict.fromkeys(("n_images", "images_per_identity"))
-    drawn = draw_people(images, by, None if pair_scheme else resampling)
     if pair_scheme:
         drawn = _draw_pairs(genuine, impostor, images, resampling)
+    else:
+        drawn = draw_people(images, by, resampling)
 
     weighting = "pair" if weighting is None else weighting
     pooled = isinstance(weighting, str) and weighting == "pair"
@@ -75,14 +74,12 @@ def list_protocol(scores: xr.DataArray, by, varying, weighting, impostors, resam
     return Protocol(
         images=images,
         image=image,
-        person=codes_of(images.person)[image].astype(np.int32),
-        identity=images.identity_code[image],
         group=group,
         kind=group,
         cells_of_groups=cells,
         cells_of_kinds=cells,
         scale=np.ones(len(image)),
-        **entry_counts(*drawn, image, images.identity_code[image]),
+        drawn=drawn,
         share=share,
         pooled=pooled,
         symmetric=False,
@@ -104,7 +101,7 @@ def list_protocol(scores: xr.DataArray, by, varying, weighting, impostors, resam
     )
 
 
-def _labels(scores: xr.DataArray, by, varying: str, stratified: bool) -> tuple:
+def _labels(scores, by, varying, stratified):
     """Group label, identity and person of both sides, (side, pair), and the groups.
 
     The rule for labels that vary within a person is applied; by default each pair counts under its
@@ -129,7 +126,7 @@ def _labels(scores: xr.DataArray, by, varying: str, stratified: bool) -> tuple:
     return label, identity, identity, groups
 
 
-def _note_varying(scores: xr.DataArray, label, identity, by, stratified: bool) -> None:
+def _note_varying(scores, label, identity, by, stratified):
     """Say where labels vary within a person; strata must not."""
     labelled = label != UNKNOWN
     n_labels = pd.Series(label[labelled]).groupby(identity[labelled]).nunique()
@@ -152,7 +149,7 @@ def _note_varying(scores: xr.DataArray, label, identity, by, stratified: bool) -
         )
 
 
-def _kinds_of_pairs(scores: xr.DataArray, identity, person) -> tuple:
+def _kinds_of_pairs(scores, identity, person):
     """Positions of genuine and of impostor pairs, and numbers for the provenance."""
     with_itself = np.zeros(scores.sizes[PAIR], bool)
     if PROBE in scores.coords:
@@ -180,17 +177,15 @@ def _kinds_of_pairs(scores: xr.DataArray, identity, person) -> tuple:
     return np.flatnonzero(genuine), np.flatnonzero(impostor), facts
 
 
-def _fits(scores: xr.DataArray, impostors: Mapping) -> np.ndarray:
+def _fits(scores, impostors):
     """Which pairs have the labels that impostors must have."""
     fits = np.ones(scores.sizes[PAIR], bool)
     for name, wanted in impostors.items():
-        labels = np.array(labels_of_sides(scores, name))
-        codes = np.where(labels == UNKNOWN, -1, codes_of(labels).reshape(labels.shape))
-        fits &= label_fits(codes[0], codes[1], wanted)
+        fits &= label_fits(*labels_of_sides(scores, name), wanted, UNKNOWN)
     return fits
 
 
-def _nameless_images(label: np.ndarray, groups: np.ndarray, genuine: np.ndarray) -> tuple:
+def _nameless_images(label, groups, genuine):
     """Images where every side of every pair is a new one, and only a genuine pair is one person.
 
     Returns the images, image and group of each entry, and both entries of each pair.
@@ -205,7 +200,7 @@ def _nameless_images(label: np.ndarray, groups: np.ndarray, genuine: np.ndarray)
     return images, entry, group, entry[:n_pairs], entry[n_pairs:]
 
 
-def _named_images(scores: xr.DataArray, label, identity, person, groups: np.ndarray) -> tuple:
+def _named_images(scores, label, identity, person, groups):
     """As `_nameless_images`, where identities are known: an entry is an image under one label.
 
     Without image names an identity stands for all its images.
@@ -236,7 +231,7 @@ def _named_images(scores: xr.DataArray, label, identity, person, groups: np.ndar
     return images, entries // n_groups, entries % n_groups, *np.split(entry, 2)
 
 
-def _draw_pairs(genuine, impostor, images: People, resampling) -> tuple:
+def _draw_pairs(genuine, impostor, images: People, resampling):
     """Counts where every pair is drawn alone: those of the image on its first side."""
     positions = np.append(genuine, impostor)
     kinds = np.repeat(["genuine", "impostor"], [len(genuine), len(impostor)])
@@ -246,7 +241,7 @@ def _draw_pairs(genuine, impostor, images: People, resampling) -> tuple:
     return image_count, np.ones((resampling.n, n_identities), np.uint8)
 
 
-def _identity_factors(code: np.ndarray, share: np.ndarray) -> np.ndarray | None:
+def _identity_factors(code, share):
     """Weights of impostor pairs: those of the same two people share the weight of these two.
 
     code : (side, pair) of the identities. None where all weights are equal.

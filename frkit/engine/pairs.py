@@ -145,7 +145,7 @@ def file_pairs(
     return impostor_pairs, genuine_pairs, upper
 
 
-def _genuine_columns(protocol: Protocol, score: np.ndarray, self_score: float | None) -> list:
+def _genuine_columns(protocol: Protocol, score, self_score):
     """Row, column, score, weights (data, V-statistic) and copy of genuine pairs that did not fail.
 
     FRR is the mean over identities, weighted by p_k squared (section 2.1), of the share of their
@@ -185,7 +185,7 @@ def _genuine_columns(protocol: Protocol, score: np.ndarray, self_score: float | 
     return [row.astype(np.int32), col.astype(np.int32), score, weight, in_vstatistic, copy]
 
 
-def _ends_of_chunks(swept: Swept, protocol: Protocol, edges, genuine_score) -> np.ndarray:
+def _ends_of_chunks(swept: Swept, protocol: Protocol, edges, genuine_score):
     """The highest score of each chunk, the last one infinite.
 
     Chunks contain about equally many impostor pairs. Besides, they end at the cuts of the sweep,
@@ -212,7 +212,7 @@ def _ends_of_chunks(swept: Swept, protocol: Protocol, edges, genuine_score) -> n
     return np.append(np.unique(ends), dtype.type(np.inf))
 
 
-def _sort(columns: list, upper: np.ndarray, kind, cells_of_kinds, n_cells: int) -> np.ndarray:
+def _sort(columns, upper, kind, cells_of_kinds, n_cells):
     """Sort columns (row, column, score, ...) of pairs by chunk and cell; returns `Pairs.start`."""
     place = np.empty(len(columns[0]), np.int32)
     start = np.zeros(len(upper) * n_cells + 1, np.int64)

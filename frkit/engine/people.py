@@ -99,9 +99,7 @@ def of_entries(pairs: Pairs, weight: np.ndarray, some=slice(None)) -> np.ndarray
     return first + np.bincount(pairs.col[some], weight, n_entries)
 
 
-def _accepted_sums(
-    tally: Tally, member, compared, of_pair, thresholds: np.ndarray, value: np.ndarray
-) -> tuple:
+def _accepted_sums(tally: Tally, member, compared, of_pair, thresholds, value):
     """Accepted weight of each entry by group of the partner, and sums over pairs of people.
 
     Returns (point, entry, group), and squares and products with the compared weight, both
@@ -139,12 +137,12 @@ def _accepted_sums(
     return accepted, *_both_orders(of_groups)
 
 
-def _both_orders(sums: np.ndarray) -> np.ndarray:
+def _both_orders(sums):
     """Sums over couples (g, h) in either order as a symmetric table, (..., group, group)."""
     return sums + np.swapaxes(sums, -1, -2) - sums * np.eye(sums.shape[-1])
 
 
-def _compared_in_list(tally: Tally, member: np.ndarray) -> tuple:
+def _compared_in_list(tally: Tally, member):
     """Weight of all impostor pairs: by entry and partner's group; squares; numbers of pairs.
 
     Also `compared` and `of_pair` of `kernels.add_people`.
@@ -176,7 +174,7 @@ def _compared_in_list(tally: Tally, member: np.ndarray) -> tuple:
     return values, np.zeros((2, n_members)), together[couple]
 
 
-def _compared_in_tensor(tally: Tally, member: np.ndarray) -> tuple:
+def _compared_in_tensor(tally: Tally, member):
     """The same of a tensor, without a look at any pair."""
     protocol = tally.protocol
     n_kinds, n_people = len(protocol.cells_of_kinds), int(protocol.person.max()) + 1
@@ -213,7 +211,7 @@ def _compared_in_tensor(tally: Tally, member: np.ndarray) -> tuple:
     return values, np.stack([probe.ravel(), reference.ravel()]), np.empty(0)
 
 
-def _couples(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _couples(first, second):
     """Sums of a_k b_l + a_l b_k over couples of people, by groups of k and l: (group, group).
 
     first, second : a and b, (person, group).
@@ -224,7 +222,7 @@ def _couples(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return both
 
 
-def _auc_point(tally: Tally, curve: int) -> tuple:
+def _auc_point(tally: Tally, curve):
     """What pairs add to 1 - AUC of one curve, and 1 - AUC.
 
     An impostor pair counts the share of genuine weight below it, (chunk, cell), a genuine pair the
@@ -245,7 +243,7 @@ def _auc_point(tally: Tally, curve: int) -> tuple:
     return share_below, lost, float(ratio(lost.sum(), weight.sum()))
 
 
-def _curve(tally: Tally) -> dict[str, np.ndarray]:
+def _curve(tally: Tally):
     """The data's own curve from the highest threshold down: FAR by pair of groups, and FRR."""
     smallest = 1 / max(float(tally.impostors.numbers().sum()), 2)
     far = np.geomspace(smallest, 0.999, PLACES)

@@ -11,7 +11,6 @@ from frkit.engine.entries import (
     Protocol,
     codes_of,
     draw_people,
-    entry_counts,
     group_cells,
     label_fits,
 )
@@ -59,18 +58,15 @@ def make_protocol(
         kind, cells_of_kinds = _kinds(scores, group, cells, impostors, symmetric)
     copies = resampling is not None and resampling.scheme in DIAGONAL_SCHEMES
     row, col, n_genuine = _genuine_pairs(images, symmetric, copies)
-    drawn = draw_people(images, by, resampling)
     return Protocol(
         images=images,
         image=image,
-        person=codes_of(images.person)[image].astype(np.int32),
-        identity=identity,
         group=group,
         kind=kind,
         cells_of_groups=cells,
         cells_of_kinds=cells_of_kinds,
         scale=scale,
-        **entry_counts(*drawn, image, identity),
+        drawn=draw_people(images, by, resampling),
         share=share,
         pooled=pooled,
         symmetric=symmetric,
@@ -83,7 +79,7 @@ def make_protocol(
     )
 
 
-def _identity_scale(identity: np.ndarray, share: np.ndarray, offset: int) -> np.ndarray:
+def _identity_scale(identity, share, offset):
     """p_k / n_k of each entry (eq. 2); n_k counts the identity's images on the entry's side."""
     scale = np.empty(len(identity))
     sides = [slice(0, offset), slice(offset, None)] if offset else [slice(None)]
@@ -94,7 +90,7 @@ def _identity_scale(identity: np.ndarray, share: np.ndarray, offset: int) -> np.
     return np.ones(len(scale)) if equal else scale
 
 
-def _kinds(scores: xr.DataArray, group, cells: np.ndarray, impostors: Mapping, symmetric) -> tuple:
+def _kinds(scores, group, cells, impostors, symmetric):
     """Kind of each entry, and the cell of two kinds, where `impostors=` names attributes.
 
     A kind is a group together with the labels of these attributes.
@@ -109,11 +105,11 @@ def _kinds(scores: xr.DataArray, group, cells: np.ndarray, impostors: Mapping, s
     cells_of_kinds = cells[groups[:, None], groups]
     for column, wanted in enumerate(impostors.values(), start=1):
         codes = kinds[:, column]
-        cells_of_kinds[~label_fits(codes[:, None], codes, wanted)] = -1
+        cells_of_kinds[~label_fits(codes[:, None], codes, wanted, -1)] = -1
     return kind.ravel(), cells_of_kinds
 
 
-def _genuine_pairs(images: People, symmetric: bool, copies: bool) -> tuple:
+def _genuine_pairs(images: People, symmetric, copies):
     """Rows and columns of the pairs of two images of one identity, and how many these are.
 
     copies : whether the pairs of an image with itself follow.

@@ -85,9 +85,7 @@ def false_rejection(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, n
     return ratio(rejected, totals), ratio(rejected.sum(2), totals.sum(2))
 
 
-def _errors(
-    tally: Tally, pairs: Pairs, outside: np.ndarray, errs: Callable, thresholds: np.ndarray
-) -> np.ndarray:
+def _errors(tally: Tally, pairs: Pairs, outside, errs: Callable, thresholds):
     """Weight of the pairs that err at thresholds (column, level): (column, level, cell).
 
     outside : (chunk, cell, column) weight of the pairs outside each chunk that err where the
@@ -167,7 +165,7 @@ def equal_error_rates(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
     return eer.T, threshold.T
 
 
-def _in_curves(pairs: Pairs, k: int, curve, column, n_groups: int) -> tuple:
+def _in_curves(pairs: Pairs, k, curve, column, n_groups):
     """Scores of the pairs of a chunk; their weight in some curves and columns, (pair, place)."""
     start = pairs.start[k]
     in_chunk = slice(start[0], start[-1])
@@ -177,7 +175,7 @@ def _in_curves(pairs: Pairs, k: int, curve, column, n_groups: int) -> tuple:
     return pairs.score[in_chunk], weight
 
 
-def _crossings(impostors, genuine, impostor_total, genuine_total, far_below, frr_below) -> tuple:
+def _crossings(impostors, genuine, impostor_total, genuine_total, far_below, frr_below):
     """EERs and thresholds inside a chunk.
 
     impostors, genuine : scores and weights from `_in_curves`. far_below, frr_below : (place,) rates

@@ -157,7 +157,7 @@ class BlockLabels(NamedTuple):
     symmetric: bool
 
 
-def _scan(block: np.ndarray, origin, labels: BlockLabels, floor, genuine_row, genuine_col) -> tuple:
+def _scan(block, origin, labels: BlockLabels, floor, genuine_row, genuine_col):
     """Choose among the impostor pairs of a block; read the genuine scores that lie in it.
 
     Returns columns (row, column, score, level) of the pairs, rows and columns of failed impostor
@@ -249,7 +249,7 @@ class Selection:
         if self.n > 1.1 * self.n_after_drop + SLACK:
             self._drop()
 
-    def _enough(self) -> np.ndarray:
+    def _enough(self):
         """For each level the lowest edge of a bin that hardly more pairs exceed than are needed."""
         # pairs of this level and higher ones, in this bin and higher ones
         above = self.counts[::-1, ::-1].cumsum(0).cumsum(1)[::-1, ::-1]
@@ -268,7 +268,7 @@ class Selection:
         edges = np.minimum.accumulate(edges)
         return np.where(edges > 0, self.low + edges / self.bins_per_score, -np.inf)
 
-    def _drop(self) -> None:
+    def _drop(self):
         """Drop the pairs that no longer exceed the cut of their level."""
         for number, batch in enumerate(self.batches):
             _, _, score, level = batch

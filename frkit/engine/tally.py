@@ -80,7 +80,9 @@ def tally_scores(
     impostor_sums = impostors.sums()
     totals = impostor_sums.sum(0)
     if protocol.listed is None:
-        totals = _without_failed(protocol, *swept.failed)
+        totals = protocol.impostor_totals
+        if len(swept.failed[0]):
+            totals = _without_failed(protocol, *swept.failed)
     require(
         totals[:, 0].any(),
         "all impostor comparisons failed (NaN or marked as missing): there is nothing to evaluate",
@@ -91,7 +93,7 @@ def tally_scores(
     )
 
 
-def _listed(scores: np.ndarray, protocol: Protocol) -> Swept:
+def _listed(scores, protocol: Protocol):
     """The pairs of a list in the form that a sweep gives; failed comparisons are left out."""
     listed = protocol.listed
     score = scores[listed.impostor]
@@ -109,7 +111,7 @@ def _listed(scores: np.ndarray, protocol: Protocol) -> Swept:
     )
 
 
-def _without_failed(protocol: Protocol, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+def _without_failed(protocol: Protocol, row, col):
     """Weight of the impostor pairs of a tensor that did not fail, (cell, column).
 
     row, col : entries of those that failed.

@@ -61,7 +61,7 @@ def caution(
             )
 
 
-def _caution_of_images(protocol: Protocol, scheme: str) -> None:
+def _caution_of_images(protocol: Protocol, scheme):
     """Warn where replicates that draw images say little: people of few images, no copies."""
     identity = protocol.genuine_identity[: protocol.n_genuine]
     n_pairs = np.bincount(identity, minlength=len(protocol.share))

@@ -30,7 +30,6 @@ from frkit.evaluation.tables import rates_table
 from frkit.scores.groups import checked_scores, models_of, turned
 
 KINDS = ("genuine", "impostor")
-OPTIONS = ("weighting", "impostors", "varying")
 
 
 def contributions(
@@ -39,7 +38,9 @@ def contributions(
     far: ArrayLike | None = None,
     threshold: ArrayLike | Mapping[str, ArrayLike] | None = None,
     by: str | list[str] | None = None,
-    **options,
+    weighting: ArrayLike | Mapping[str, float] | None = None,
+    impostors: str | Mapping[str, str] = "all",
+    varying: str = "error",
 ) -> xr.Dataset:
     """Share of every identity in FRR and FAR, and the effective number of erring identities.
 
@@ -56,8 +57,8 @@ def contributions(
         FAR levels in (0, 1), or fixed thresholds, as in `evaluate`.
     by : str or list of str, optional
         Attribute(s): then `group` is a coordinate of the identities.
-    **options
-        `weighting`, `impostors` and `varying`, as in `evaluate`.
+    weighting, impostors, varying
+        As in `evaluate`.
 
     Returns
     -------
@@ -84,15 +85,14 @@ def contributions(
     >>> float(who.frr_share.sum().round(6))
     1.0
     """
-    unknown = sorted(set(options) - set(OPTIONS))
-    require(not unknown, f"contributions takes {', '.join(OPTIONS)} besides by=; got {unknown}")
     scores = checked_scores(scores)
     named = f"{PROBE}_{IDENTITY}" in scores.coords
     require(named, "these pairs carry no identities, so nobody can be named")
-    check_options(scores, by=by, **options)
+    options = {"by": by, "weighting": weighting, "impostors": impostors, "varying": varying}
+    check_options(scores, **options)
     levels = asked_levels(far, threshold, scores)
     models = models_of(scores)
-    protocol = make_protocol(models[0], by=by, **options)
+    protocol = make_protocol(models[0], **options)
     parts = []
     for model, fixed in zip(models, levels.thresholds):
         tally = tally_scores(model, protocol, far=levels.far, threshold=fixed)
@@ -104,11 +104,10 @@ def contributions(
         result = result.assign_coords({THRESHOLD_LEVEL: levels.labels})
     if turned(scores):
         result["threshold"] = 0.0 - result.threshold
-    attrs = {key: options[key] for key in ("impostors", "varying") if key in options}
-    return result.assign_attrs(attrs, by="" if by is None else by)
+    return result.assign_attrs(impostors=impostors, varying=varying, by="" if by is None else by)
 
 
-def _shares(tally: Tally, far: np.ndarray, fixed: np.ndarray, grouped: bool) -> xr.Dataset:
+def _shares(tally: Tally, far, fixed, grouped):
     """Share of every identity in the errors of one model."""
     protocol = tally.protocol
     rates = rates_table(tally, far, fixed, "all").isel(column=0)[["threshold", "far", "frr"]]
@@ -135,7 +134,7 @@ def _shares(tally: Tally, far: np.ndarray, fixed: np.ndarray, grouped: bool) -> 
     return result.assign_coords(coords)
 
 
-def _mark(tally: Tally) -> str:
+def _mark(tally: Tally):
     """By what the same scores are known again: those of the genuine pairs."""
     return hashlib.sha256(np.sort(tally.genuine.score).tobytes()).hexdigest()[:16]
 
@@ -198,8 +197,8 @@ def worst_pairs(
         who.threshold.ndim == 0,
         f"who runs over {over}: select one level and model with .sel or .isel",
     )
-    options = {key: who.attrs[key] for key in ("impostors", "varying") if key in who.attrs}
-    protocol = make_protocol(scores, by=who.attrs["by"] or None, **options)
+    by, impostors, varying = (who.attrs[name] for name in ("by", "impostors", "varying"))
+    protocol = make_protocol(scores, by=by or None, impostors=impostors, varying=varying)
     sign = -1.0 if turned(scores) else 1.0
     threshold = 0.0 + sign * float(who.threshold)
     tally = tally_scores(scores, protocol, threshold=np.array([threshold]))

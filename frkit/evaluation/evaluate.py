@@ -177,7 +177,7 @@ def evaluate_parts(
     people: bool = True,
 ) -> xr.DataTree:
     """`evaluate` of scores from `checked_scores`; rates, or what people add, can be left out."""
-    check_options(scores, far_of, by, resampling, weighting, impostors, varying, progress)
+    check_options(scores, far_of, by, resampling, weighting, impostors, varying)
     models = models_of(scores)
     levels = asked_levels(far, threshold, scores)
     far = levels.far if rates else np.empty(0)
@@ -227,7 +227,7 @@ def evaluate_parts(
     return tree(tables, sums, names, facts)
 
 
-def _check_transpose(models: list[xr.DataArray]) -> None:
+def _check_transpose(models: list[xr.DataArray]):
     """A tensor of which only a triangle is read must equal its transpose, where it is looked at."""
     n = models[0].sizes[PROBE]
     begins = (0, max(n // 2 - WINDOW, 0), max(n - WINDOW, 0))
@@ -243,7 +243,7 @@ def _check_transpose(models: list[xr.DataArray]) -> None:
         )
 
 
-def _points(table: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+def _points(table):
     """Thresholds of the data's levels and EERs, and FAR or EER there."""
     data = table.isel(column=0)
     thresholds, rates = [data.threshold.values], [data.far.values]

@@ -38,11 +38,6 @@ LONG_NAMES = {
     "false_accepts": "accepted impostor pairs, each counted once",
     "false_rejects": "rejected genuine pairs, each counted once",
     "resolved": "at least 10 errors of either kind",
-    "resolved_cross": "at least 10 accepted impostor pairs",
-}
-OF_GROUPS = {
-    "_group": ", of the pairs within each group",
-    "_cross": ", of the pairs between two groups",
 }
 OF_DISTANCES = {
     "threshold": "distance threshold; accept means distance < threshold",
@@ -64,10 +59,12 @@ def tree(tables: list[xr.Dataset], people: list[xr.Dataset], names, facts: dict)
         table = xr.concat(tables, dim=model)
     if facts["distance"]:
         table = _of_distances(table)
-    _describe(table, facts["distance"])
-    for name in ("auc", "auc_group"):
-        if name in table:
-            table[name].attrs["error_bound"] = max(part.attrs["auc_error"] for part in tables)
+    meanings = LONG_NAMES | OF_DISTANCES if facts["distance"] else LONG_NAMES
+    for name, variable in table.data_vars.items():
+        words = name.removesuffix("_group").removesuffix("_cross")
+        variable.attrs = {"long_name": meanings[words]} if words in meanings else {}
+        if words == "auc":
+            variable.attrs["error_bound"] = max(part.attrs["auc_error"] for part in tables)
     table.attrs = {}
     of_data = [name for name in table.data_vars if COLUMN not in table[name].dims]
     columns = table.drop_vars(of_data)
@@ -95,19 +92,7 @@ def tree(tables: list[xr.Dataset], people: list[xr.Dataset], names, facts: dict)
     return result
 
 
-def _describe(table: xr.Dataset, distance: bool) -> None:
-    """Give variables their long names."""
-    meanings = LONG_NAMES | OF_DISTANCES if distance else LONG_NAMES
-    for name in table.data_vars:
-        base, of_groups = name, ""
-        for end, words in OF_GROUPS.items():
-            if name.endswith(end):
-                base, of_groups = name.removesuffix(end), words
-        meaning = meanings.get(name, meanings.get(base))
-        table[name].attrs = {"long_name": meaning + of_groups} if meaning else {}
-
-
-def _of_people(people: list[xr.Dataset], model: xr.IndexVariable | None) -> xr.Dataset:
+def _of_people(people: list[xr.Dataset], model: xr.IndexVariable | None):
     """What entries add to the rates of every model; curves of fewer places repeat the last one."""
     if model is None:
         return people[0]
@@ -118,7 +103,7 @@ def _of_people(people: list[xr.Dataset], model: xr.IndexVariable | None) -> xr.D
     return xr.concat(sums, dim=model, data_vars="all").merge(people[0][codes])
 
 
-def _of_distances(table: xr.Dataset) -> xr.Dataset:
+def _of_distances(table):
     """Thresholds and means of scores whose sign was changed as distances again; bins ascending."""
     turned = [name for name in table.data_vars if name in THRESHOLDS or "_mean" in name]
     table = table.assign({name: 0.0 - table[name] for name in turned})
@@ -140,6 +125,12 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by)
     images = np.bincount(protocol.images.identity_code)
     shares_given = not (weighting is None or isinstance(weighting, str))
     word = "p_k" if shares_given else "pair" if protocol.pooled else "identity"
+    digests = {}  # of the labels of images or pairs
+    for name in sorted(map(str, scores.coords)):
+        if MODEL not in (name, *scores[name].dims):
+            labels = scores[name].values.astype(str)
+            text = np.array(labels.tolist())  # the same bytes, however wide the text is stored
+            digests[name] = hashlib.sha256(text).hexdigest()[:16]
     facts = {}
     if resampling is not None:
         facts = {name: getattr(resampling, name) for name in ("scheme", "n", "seed", "strata")}
@@ -156,34 +147,22 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by)
         "n_identities": len(images),
         "images_per_identity": [int(images.min()), float(np.median(images)), int(images.max())],
         "versions": versions(),
-        "labels": _digests(scores),
+        "labels": digests,
         "images": scores.attrs.get("images"),
     }
     facts |= protocol.facts
     unknown = [name for name, value in protocol.facts.items() if value is None]
-    return {name: value for name, value in facts.items() if name not in unknown}
+    for name in unknown:
+        del facts[name]
+    return facts
 
 
-def _varies(protocol: Protocol) -> bool:
+def _varies(protocol: Protocol):
     """Whether some replicate that contains impostors differs from the data."""
     people, images = protocol.identity_counts[1:-1], protocol.image_counts[:, 1:-1]
     differs = np.any(images != 1, axis=0) | np.any(people != people[:, :1], axis=1)
     several_people = (np.count_nonzero(people, axis=1) > 1) | (people.shape[1] < 2)
     return bool(np.any(differs & several_people))
-
-
-def _digests(scores: xr.DataArray) -> dict[str, str]:
-    """A digest of the labels of images or pairs, by name."""
-    digests = {}
-    for name in sorted(map(str, scores.coords)):
-        if MODEL in (name, *scores[name].dims):
-            continue
-        labels = scores[name].values.astype(str)
-        # the same bytes, however wide the text is stored
-        width = max(1, int(np.char.str_len(labels).max(initial=1)))
-        text = np.ascontiguousarray(labels.astype(f"U{width}"))
-        digests[name] = hashlib.sha256(text).hexdigest()[:16]
-    return digests
 
 
 def open_evaluation(path: str | Path) -> xr.DataTree:

@@ -16,7 +16,6 @@ from frkit.base import (
     listed,
     real_numbers,
     require,
-    require_flag,
     require_inside,
     require_one_of,
     require_whole,
@@ -39,7 +38,6 @@ def check_options(
     weighting=None,
     impostors="all",
     varying: str = "error",
-    progress=None,
 ) -> None:
     """Refuse options of `evaluate` that are unknown, or that do not fit together."""
     require_one_of("varying", varying, VARYING_RULES)
@@ -48,10 +46,7 @@ def check_options(
         far_of == "all" or by is not None,
         f"far_of={far_of!r} needs groups: name an attribute with by=",
     )
-    if progress is not None and not callable(progress):
-        require_flag("progress", progress)
     if isinstance(impostors, Mapping):
-        require(len(impostors) > 0, "impostors is an empty mapping: say impostors='all'")
         for name, wanted in impostors.items():
             require_one_of(f"impostors[{name!r}]", wanted, ("same", "other"))
     else:
@@ -70,7 +65,7 @@ def check_options(
         _check_scheme(scores, resampling, identified)
 
 
-def _check_scheme(scores: xr.DataArray, resampling, identified: bool) -> None:
+def _check_scheme(scores, resampling, identified):
     """Refuse a scheme for which the scores lack names; warn of the bootstrap over pairs."""
     require(
         hasattr(resampling, "weights"),
@@ -112,51 +107,43 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
     require(far is None or threshold is None, "give far= or threshold=, not both")
     models = scores[MODEL].values.tolist() if MODEL in scores.dims else [None]
     if threshold is None:
-        levels = far_levels(1e-5, 1e-1)
-        if far is not None:
+        if far is None:
+            levels = far_levels(1e-5, 1e-1)
+        else:
             levels = np.atleast_1d(real_numbers("far", far).astype(float))
         inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
         require(inside, f"far must lie in (0, 1), got {far!r}")
-        require(
-            len(np.unique(levels)) == len(levels),
-            f"far names a level twice; each level once: got {far!r}",
-        )
         return Levels(levels, np.empty((len(models), 0)), None)
 
-    of_models = isinstance(threshold, xr.DataArray) and MODEL in threshold.dims
-    if isinstance(threshold, Mapping) or of_models:
-        rows, labels = _rows_of_models(threshold, models)
+    if isinstance(threshold, Mapping):
+        rows = real_numbers("threshold", list(threshold.values()))
+        rows = rows.reshape(len(rows), -1)
+        threshold = xr.DataArray(rows, {MODEL: list(threshold)}, (MODEL, THRESHOLD_LEVEL))
+    if isinstance(threshold, xr.DataArray) and MODEL in threshold.dims:
+        names = threshold[MODEL].values
+        require(
+            set(models) <= set(names),
+            f"threshold has rows for the models {listed(names)}, but the scores are of "
+            f"{listed(['one model'] if models == [None] else models)}; give one row for each, or "
+            "thresholds for all",
+        )
+        threshold = threshold.sel({MODEL: models}).transpose(MODEL, ...)
+        rows = threshold.values.reshape(len(models), *threshold.shape[1:] or (1,)).astype(float)
+        dim = threshold.dims[-1]
+        given = dim != MODEL and dim in threshold.coords
+        labels = threshold[dim].values if given else np.arange(rows.shape[1])
     else:
-        rows = [np.atleast_1d(real_numbers("threshold", threshold).astype(float))] * len(models)
-        labels = rows[0]
-    finite = [row.ndim == 1 and row.size > 0 and np.all(np.isfinite(row)) for row in rows]
+        labels = np.atleast_1d(real_numbers("threshold", threshold).astype(float))
+        rows = np.stack([labels] * len(models))
     require(
-        all(finite) and len({row.size for row in rows}) == 1,
+        rows.ndim == 2 and rows.size > 0 and np.all(np.isfinite(rows)),
         "threshold must be finite numbers over one dim, as many for every model; got "
         f"{threshold!r}",
     )
-    thresholds, words = np.stack(rows), {}
+    words = {}
     if turned(scores):
-        thresholds, words = 0.0 - thresholds, {"axis": "distance threshold (accept below)"}
-    return Levels(np.empty(0), thresholds, xr.Variable(THRESHOLD_LEVEL, labels, words))
-
-
-def _rows_of_models(threshold: Mapping | xr.DataArray, models: list) -> tuple:
-    """Thresholds of each model, and labels of the levels."""
-    names = threshold[MODEL].values if isinstance(threshold, xr.DataArray) else threshold
-    require(
-        set(models) <= set(names),
-        f"threshold has rows for the models {listed(names)}, but the scores are of "
-        f"{listed(['one model'] if models == [None] else models)}; give one row for each, or "
-        "thresholds for all",
-    )
-    if isinstance(threshold, Mapping):
-        rows = [np.atleast_1d(real_numbers("threshold", threshold[name])) for name in models]
-        return [row.astype(float) for row in rows], np.arange(rows[0].size)
-    parts = [threshold.sel({MODEL: name}) for name in models]
-    dim = parts[0].dims[0] if parts[0].dims else None
-    labels = parts[0][dim].values if dim in parts[0].coords else np.arange(parts[0].size)
-    return [np.atleast_1d(part.values).astype(float) for part in parts], labels
+        rows, words = 0.0 - rows, {"axis": "distance threshold (accept below)"}
+    return Levels(np.empty(0), rows, xr.Variable(THRESHOLD_LEVEL, labels, words))
 
 
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
@@ -191,17 +178,10 @@ def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndar
         0 < lowest < highest < 1,
         f"far levels need 0 < lowest < highest < 1, got {lowest} and {highest}",
     )
-    require(
-        require_whole("per_decade", per_decade, 1) <= 1000,
-        f"per_decade is 1,000 at most, got {per_decade}",
-    )
-    decades = np.log10(highest / lowest)
-    levels = np.logspace(
-        np.log10(lowest), np.log10(highest), max(2, round(decades * per_decade) + 1)
-    )
-    levels = np.array(
-        [float(f"{level:.12g}") for level in levels]
-    )  # 1e-5 is 1e-5, so that .sel finds it
+    steps = round(np.log10(highest / lowest) * require_whole("per_decade", per_decade, 1))
+    levels = np.geomspace(lowest, highest, max(2, steps + 1))
+    # 1e-5 is 1e-5, so that .sel finds it
+    levels = np.array([float(f"{level:.12g}") for level in levels])
     levels[[0, -1]] = lowest, highest
     return levels
 

@@ -7,6 +7,7 @@ from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, SCORE_BIN, THRESHOLD_L
 from frkit.engine.distributions import distribution
 from frkit.engine.rates import (
     auc,
+    curves,
     equal_error_rates,
     error_counts,
     false_acceptance,
@@ -35,46 +36,46 @@ def rates_table(tally: Tally, far: np.ndarray, fixed: np.ndarray, far_of: str) -
         thresholds = thresholds_at(tally, far, n_groups)
     far_of_cells, far_of_all = false_acceptance(tally, thresholds)
     frr_of_groups, frr_of_all = false_rejection(tally, thresholds)
+    accepts_of_cells, rejects_of_groups = error_counts(tally, thresholds[0])
+    accepts = curves(accepts_of_cells, n_groups, 1)
+    rejects = curves(rejects_of_groups, n_groups, 1)
     eer, eer_threshold = equal_error_rates(tally)
-    accepts, rejects = error_counts(tally, thresholds[0])
-    n_accepts, n_rejects = accepts.sum(1), rejects.sum(1)
-    accepts_of_groups, rejects_of_groups = accepts[:, :n_groups], rejects[:, :n_groups]
 
     level = THRESHOLD_LEVEL if fixed.size else FAR_LEVEL
     line = COLUMN, level
-    variables = {
-        "threshold": (line, thresholds),
-        "far": (line, far_of_all),
-        "frr": (line, frr_of_all),
-        "eer": (COLUMN, eer[:, -1]),
-        "eer_threshold": (COLUMN, eer_threshold[:, -1]),
-        "false_accepts": (level, n_accepts),
-        "false_rejects": (level, n_rejects),
-        "resolved": (level, (n_accepts >= RESOLVED) & (n_rejects >= RESOLVED)),
+    of_curves = {
+        "far": (line, np.append(far_of_cells[..., :n_groups], far_of_all[..., None], axis=2)),
+        "frr": (line, np.append(frr_of_groups[..., :n_groups], frr_of_all[..., None], axis=2)),
+        "eer": ((COLUMN,), eer),
+        "eer_threshold": ((COLUMN,), eer_threshold),
+        "false_accepts": ((level,), accepts),
+        "false_rejects": ((level,), rejects),
+        "resolved": ((level,), (accepts >= RESOLVED) & (rejects >= RESOLVED)),
     }
-    table = xr.Dataset(variables, {level: fixed if fixed.size else far})
-    if n_groups == 0:
-        return table
-    resolved = (accepts_of_groups >= RESOLVED) & (rejects_of_groups >= RESOLVED)
-    table = table.assign_coords({GROUP: tally.protocol.groups}).assign(
-        far_group=((*line, GROUP), far_of_cells[..., :n_groups]),
-        frr_group=((*line, GROUP), frr_of_groups[..., :n_groups]),
-        eer_group=((COLUMN, GROUP), eer[:, :-1]),
-        eer_threshold_group=((COLUMN, GROUP), eer_threshold[:, :-1]),
-        false_accepts_group=((level, GROUP), accepts_of_groups),
-        false_rejects_group=((level, GROUP), rejects_of_groups),
-        resolved_group=((level, GROUP), resolved),
-    )
+    table = _table(tally, {level: fixed if fixed.size else far}, of_curves)
+    table["threshold"] = line, thresholds
     cells = tally.protocol.cells_of_groups
-    if np.any(cells < 0):  # pairs between groups enter no rate
+    if n_groups == 0 or np.any(cells < 0):  # pairs between groups enter no rate
         return table
-    accepts_of_pairs = accepts[:, cells[:-1, :-1]]
+    accepts_of_pairs = accepts_of_cells[:, cells[:-1, :-1]]
     table = table.assign_coords({REFERENCE_GROUP: tally.protocol.groups})
     return table.assign(
         far_cross=((*line, GROUP, REFERENCE_GROUP), far_of_cells[..., cells[:-1, :-1]]),
         false_accepts_cross=((level, GROUP, REFERENCE_GROUP), accepts_of_pairs),
         resolved_cross=((level, GROUP, REFERENCE_GROUP), accepts_of_pairs >= RESOLVED),
     )
+
+
+def _table(tally: Tally, coords: dict, of_curves: dict):
+    """A table of variables of groups, and of all: dims and values (..., curve) by name."""
+    if tally.n_groups:
+        coords = coords | {GROUP: tally.protocol.groups}
+    variables = {}
+    for name, (dims, values) in of_curves.items():
+        variables[name] = dims, values[..., -1]
+        if tally.n_groups:
+            variables[f"{name}_group"] = (*dims, GROUP), values[..., :-1]
+    return xr.Dataset(variables, coords)
 
 
 def distribution_table(tally: Tally, edges: np.ndarray) -> xr.Dataset:
@@ -88,37 +89,29 @@ def distribution_table(tally: Tally, edges: np.ndarray) -> xr.Dataset:
     )
     protocol = tally.protocol
     values, error = auc(tally)
-    of_curves = {"auc": values}  # (column, [bin,] curve)
-    totals = {}
+    line, of_bins = (COLUMN,), (COLUMN, SCORE_BIN)
+    of_curves, totals = {"auc": (line, values)}, {}
     for kind in ("genuine", "impostor"):
         summary = distribution(tally, kind, edges)
-        of_curves[f"{kind}_mean"] = summary["mean"]
-        of_curves[f"{kind}_sd"] = summary["sd"]
-        of_curves[f"{kind}_histogram"] = summary["histogram"]
+        of_curves[f"{kind}_mean"] = line, summary["mean"]
+        of_curves[f"{kind}_sd"] = line, summary["sd"]
+        of_curves[f"{kind}_histogram"] = of_bins, summary["histogram"]
         totals[kind] = summary["total"]
     # in all, the V-statistic has as many genuine pairs as the data
     genuine = totals["genuine"]
     genuine[-1] *= ratio(genuine[0, -1], genuine[-1, -1])
     if protocol.pooled:
-        of_curves["genuine_pairs"] = genuine
-        of_curves["impostor_pairs"] = totals["impostor"]
-    if "n_images" in protocol.facts:  # a list that names no images has pairs in their place
-        of_curves["images"] = totals["impostor"] + genuine
-    else:
+        of_curves["genuine_pairs"] = line, genuine
+        of_curves["impostor_pairs"] = line, totals["impostor"]
+    images = totals["impostor"] + genuine
+    if "n_images" not in protocol.facts:  # a list that names no images has pairs in their place
         first = np.unique(protocol.image, return_index=True)[1]
         group = protocol.images.group[protocol.image[first]]
-        in_group = [group == name for name in protocol.groups] + [np.ones(len(first), bool)]
-        of_curves["images"] = protocol.counts[first].T.astype(float) @ np.array(in_group, float).T
-
-    table = xr.Dataset(coords={SCORE_BIN: (edges[1:] + edges[:-1]) / 2}, attrs={"auc_error": error})
-    if tally.n_groups:
-        table = table.assign_coords({GROUP: protocol.groups})
-    for name, values in of_curves.items():
-        dims = (COLUMN, SCORE_BIN)[: values.ndim - 1]
-        table[name] = dims, values[..., -1]
-        if tally.n_groups:
-            table[f"{name}_group"] = (*dims, GROUP), values[..., :-1]
-    return table
+        in_curve = [group == name for name in protocol.groups] + [np.ones(len(first), bool)]
+        images = protocol.counts[first].T.astype(float) @ np.array(in_curve, float).T
+    of_curves["images"] = line, images
+    bins = {SCORE_BIN: (edges[1:] + edges[:-1]) / 2}
+    return _table(tally, bins, of_curves).assign_attrs(auc_error=error)
 
 
 def thinned(tally: Tally) -> dict | None:

@@ -28,22 +28,6 @@ from frkit.scores.groups import (
 )
 
 FOLD = "fold"
-WORDS = {
-    "accuracy": "share of right decisions, mean over folds, thresholds chosen on the other folds",
-    "accuracy_error": "standard error of the mean over folds",
-    "accuracy_fold": "share of right decisions in each fold",
-    "best_accuracy": "largest share of right decisions at any threshold",
-    "best_threshold": "threshold of the largest share of right decisions",
-    "min_dcf": "smallest normalised detection cost",
-    "cllr": "cost of the scores as natural logarithms of likelihood ratios, in bits",
-    "min_cllr": "cost of the scores after the best monotone calibration, in bits",
-    "d_prime": "distance of mean genuine and impostor score in standard deviations",
-    "zero_fmr": "lowest FRR without a false acceptance",
-    "fmr100": "lowest FRR at a FAR of at most 1/100",
-    "fmr1000": "lowest FRR at a FAR of at most 1/1000",
-    "std": "standard deviation of the accuracy over groups (ddof 1)",
-    "ser": "skewed error ratio: largest over smallest error (1 - accuracy) of the groups",
-}
 
 
 def verification_metrics(
@@ -125,22 +109,22 @@ def verification_metrics(
     results = []
     for model in models_of(scores):
         present = compared & ~np.isnan(model.values)
+        chosen = [present, *(present & (label == group) for group in groups)]
         numbers = []
-        for chosen in [present, *(present & (label == group) for group in groups)]:
-            pairs = model.values[chosen & genuine], model.values[chosen & ~genuine]
+        for some in chosen:
+            pairs = model.values[some & genuine], model.values[some & ~genuine]
             numbers.append(xr.Dataset(_numbers(*pairs, n_folds, costs)))
-        results.append(_with_groups(numbers, groups))
+        results.append(_with_groups(numbers, groups) if len(groups) else numbers[0])
     result = results[0]
     if MODEL in scores.dims:
         result = xr.concat(results, scores[MODEL].variable.to_index_variable())
-    for name in result.data_vars:
-        if turned(scores) and name.startswith("best_threshold"):
-            result[name] = 0.0 - result[name]
-        result[name].attrs["long_name"] = WORDS[name.removesuffix("_group")]
+    if turned(scores):
+        thresholds = [name for name in result.data_vars if name.startswith("best_threshold")]
+        result = result.assign({name: 0.0 - result[name] for name in thresholds})
     return result
 
 
-def _kinds(scores: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
+def _kinds(scores):
     """Which pairs are genuine, and which count, shaped as the scores of a model."""
     if PAIR in scores.dims:
         genuine = scores[GENUINE].values.astype(bool)
@@ -156,7 +140,7 @@ def _kinds(scores: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
     return probe[:, None] == reference, compared
 
 
-def _numbers(genuine: np.ndarray, impostor: np.ndarray, n_folds: int, costs: tuple) -> dict:
+def _numbers(genuine, impostor, n_folds, costs: tuple):
     """All numbers of one set of genuine and impostor scores."""
     if min(len(genuine), len(impostor)) == 0:  # the same names, and no number
         numbers = _numbers(np.zeros(1), np.zeros(1), n_folds, costs)
@@ -231,15 +215,13 @@ def least_cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
     return float(0.0 - nats.sum() / (2 * np.log(2)))
 
 
-def _with_groups(numbers: list[xr.Dataset], groups) -> xr.Dataset:
+def _with_groups(numbers: list[xr.Dataset], groups):
     """The numbers of all, and those of groups with STD and SER of their accuracies."""
-    result = numbers[0]
-    if len(groups) == 0:
-        return result
     of_groups = xr.concat(numbers[1:], xr.Variable(GROUP, groups))
-    result = result.merge(of_groups.rename({name: f"{name}_group" for name in of_groups.data_vars}))
-    accuracy = result.get("accuracy_group", result.best_accuracy_group)
+    accuracy = of_groups.get("accuracy", of_groups.best_accuracy)
     error = 1 - accuracy
+    names = {name: f"{name}_group" for name in of_groups.data_vars}
+    result = numbers[0].merge(of_groups.rename(names))
     result["std"] = accuracy.std(GROUP, ddof=1, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         result["ser"] = error.max(GROUP, skipna=False) / error.min(GROUP, skipna=False)
