@@ -1,7 +1,6 @@
 """The command `frkit`: reports on files or demo faces, checks of reports, other file forms."""
 
 import argparse
-import re
 import shlex
 import signal
 import sys
@@ -89,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
             warnings.simplefilter("ignore", DataWarning)  # the report says them
             return commands[asked.command](asked)
     except (InputError, OSError) as error:
-        print(f"frkit: {' '.join(_as_typed(str(error), asked).split())}", file=sys.stderr)
+        print(f"frkit: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD
     except KeyboardInterrupt:
         print("\nfrkit: stopped; nothing was written", file=sys.stderr)
@@ -142,25 +141,17 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_options(command, options: dict) -> None:
+def _add_options(command, options):
     for name, how in options.items():
         command.add_argument(f"--{name}", **how)
 
 
-def _as_typed(words: str, asked: argparse.Namespace) -> str:
-    """A message in the words of the command line: by='race' is --by 'race'."""
-    names = "|".join(vars(asked))
-    words = re.sub(rf"^({names})(?= must )", r"--\1", words)
-    words = re.sub(rf"(?<![\w.])({names})=(True\b| ?)", r"--\1 ", words)
-    return re.sub(r"(--\w+ )\[(.*?)\]", lambda match: match[1] + match[2].replace(",", ""), words)
-
-
-def _given(asked: argparse.Namespace, names) -> dict:
+def _given(asked, names):
     """Options that were given."""
     return {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
 
 
-def _report(asked: argparse.Namespace) -> int:
+def _report(asked):
     """Files to a folder."""
     from frkit.reporting.opening import model_names
 
@@ -171,7 +162,7 @@ def _report(asked: argparse.Namespace) -> int:
     return _write(asked, data, options)
 
 
-def _demo(asked: argparse.Namespace) -> int:
+def _demo(asked):
     """The bundled faces to a folder."""
     from frkit.data.opening import demo_faces
 
@@ -179,7 +170,7 @@ def _demo(asked: argparse.Namespace) -> int:
     return _write(asked, demo_faces(), {})
 
 
-def _write(asked: argparse.Namespace, data, options: dict) -> int:
+def _write(asked, data, options):
     """Evaluate, write the folder, and say what came out."""
     import webbrowser
 
@@ -193,14 +184,14 @@ def _write(asked: argparse.Namespace, data, options: dict) -> int:
     made = report(data, by=by, **how, progress=True)
     made.command = asked.line
     folder = made.save(asked.output)
-    print(_as_typed(str(made), asked), "-" * 60, sep="\n")
+    print(made, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
     if asked.open:
         webbrowser.open((folder / PAGE).absolute().as_uri())
     return 0
 
 
-def _check(asked: argparse.Namespace) -> int:
+def _check(asked):
     """A report's numbers against limits."""
     from frkit.reporting.check import check, parse_limit
 
@@ -209,7 +200,7 @@ def _check(asked: argparse.Namespace) -> int:
     return outcome
 
 
-def _convert(asked: argparse.Namespace) -> int:
+def _convert(asked):
     """One file to another form."""
     from frkit.reporting.opening import converted, open_data
 

@@ -4,6 +4,7 @@ from functools import partial
 from itertools import combinations
 
 import pandas as pd
+import xarray as xr
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, InputError, require, warn
@@ -16,7 +17,6 @@ from frkit.reporting.inputs import (
     cell_of,
     level_words,
     no_cautions,
-    of_model,
 )
 from frkit.reporting.tables import Cell, Table, count_words, p_text, table
 from frkit.reporting.words import accepted
@@ -42,7 +42,7 @@ def errors(inputs: Inputs) -> Section:
             try:
                 result = band(inputs.evaluation, rate, target=target, level=inputs.level)
             except InputError as error:
-                left_out.setdefault((target, str(error)), []).append(rate.upper())
+                left_out[str(error)] = target
                 continue
             section.results[f"{rate}, {target}"] = result
             columns[f"{rate.upper()}, {inputs.about(target)}"] = result
@@ -54,26 +54,21 @@ def errors(inputs: Inputs) -> Section:
     with no_cautions():
         curve = band(inputs.curve, "frr", target=NEW_PEOPLE, level=inputs.level)
     section.figures["FRR against FAR"] = partial(plot.roc, curve)
-    for name in inputs.models:
-        section.tiles.append(_tile(inputs, section, name))
-    section.lines += [
-        f"Left out, {' and '.join(names)} for {target}: {why}"
-        for (target, why), names in left_out.items()
-    ]
+    for name, frr in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
+        section.tiles.append(_tile(name, frr.isel(inputs.leading), inputs.confidence))
+    section.lines += [f"Left out, {target}: {why}" for why, target in left_out.items()]
     if not inputs.named:
         warn(NOBODY_NAMED)
     section.lines.append(f"Accept means {accepted(provenance(inputs.evaluation))}.")
     return section
 
 
-def _tile(inputs: Inputs, section: Section, name: str) -> Tile:
+def _tile(name, frr, confidence):
     """The FRR of one model at the leading level."""
-    frr = of_model(section.results[f"frr, {NEW_PEOPLE}"], name).isel(inputs.leading)
     estimate, _, ends = cell_of(frr, 100).partition(" ")
     worth = count_words(float(frr.n_effective))
     text = (
-        f"{level_words(frr)}, {inputs.confidence} interval {ends} %; worth {worth} independent "
-        "comparisons"
+        f"{level_words(frr)}, {confidence} interval {ends} %; worth {worth} independent comparisons"
     )
     return Tile(name or "Accuracy", f"FRR {estimate} %", text)
 
@@ -100,10 +95,12 @@ def models(inputs: Inputs) -> Section:
         with no_cautions():
             curve = compare(inputs.curve, "frr", target=NEW_PEOPLE, **how)
         section.figures[f"FRR of {pair[0]} − {pair[1]}"] = partial(plot.difference, curve)
-        section.answers.append(_better(inputs, section, pair))
+        frr = section.results[f"frr, {pair[0]} - {pair[1]}, {NEW_PEOPLE}"]
+        section.answers.append(_better(inputs, frr, *pair))
     columns = []
     for target, results in by_target.items():
-        heads = [f"{what}, {inputs.about(target)}" for what in ("difference", "p")]
+        about = inputs.about(target)
+        heads = [f"difference, {about}", f"p, {about}"]
         columns.append(table(*results).set_axis(heads, axis=1))
     section.tables["Paired differences"] = Table(pd.concat(columns, axis=1))
     section.lines.append(
@@ -115,23 +112,23 @@ def models(inputs: Inputs) -> Section:
     return section
 
 
-def _better(inputs: Inputs, section: Section, pair: tuple[str, str]) -> str:
+def _better(inputs, result, first, second):
     """Which of two models rejects fewer genuine pairs, level by level."""
-    result = section.results[f"frr, {pair[0]} - {pair[1]}, {NEW_PEOPLE}"]
-    winners: dict[str, list[str]] = {}
-    for place in range(result.sizes[inputs.along]):
-        difference = result.isel({inputs.along: place})
-        winner = pair[0] if float(difference.estimate) < 0 else pair[1]
-        significant = float(difference.p) <= SIGNIFICANT
-        winners.setdefault(winner if significant else "", []).append(level_words(difference))
     better = "is better" if inputs.along == FAR_LEVEL else "rejects less"
+    sentences = {
+        "first": f"{first} {better} than {second}",
+        "second": f"{second} {better} than {first}",
+        "neither": f"no significant difference between {first} and {second}",
+    }
+    winner = xr.where(result.estimate < 0, "first", "second")
+    winner = winner.where(result.p <= SIGNIFICANT, "neither").to_series()
     parts = []
-    for winner, places in winners.items():
-        where = "at every level" if len(winners) == 1 else ", ".join(places)
-        if winner:
-            parts.append(f"{winner} {better} than {pair[pair[0] == winner]} {where}")
-        else:
-            parts.append(f"no significant difference between {' and '.join(pair)} {where}")
+    for who in winner.unique():
+        places = [
+            level_words(result.sel({inputs.along: level})) for level in winner.index[winner == who]
+        ]
+        where = "at every level" if len(places) == len(winner) else ", ".join(places)
+        parts.append(f"{sentences[who]} {where}")
     leading = result.isel(inputs.leading)
     numbers = f"{cell_of(leading)} {level_words(leading)} ({p_text(float(leading.p))})"
-    return f"{'; '.join(parts)}. FRR of {pair[0]} − {pair[1]} for {inputs.about()}: {numbers}."
+    return f"{'; '.join(parts)}. FRR of {first} − {second} for {inputs.about()}: {numbers}."

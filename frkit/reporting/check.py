@@ -1,6 +1,7 @@
 """Whether the numbers of a report stay below limits: for the tests of a team that trains models."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,11 +10,11 @@ import numpy as np
 from frkit.base import InputError, require
 from frkit.intervals.effective import jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
+from frkit.reporting.tables import ENDS, number
 from frkit.reporting.writing import SCHEMA, SCHEMA_VERSION
 
 BELOW, ABOVE, UNDECIDED = 0, 1, 2
 WORDS = {BELOW: "below", ABOVE: "ABOVE", UNDECIDED: "undecided"}
-LEVELS = ("far", "threshold")
 FARTHEST = 100  # times the people that are there: beyond that nothing is promised
 
 
@@ -28,16 +29,14 @@ class Limit:
 
 def parse_limit(text: str) -> Limit:
     """Read a limit such as "frr@1e-3=0.05" or "eer=0.03"."""
-    place, equals, value = text.partition("=")
-    measure, at_sign, level = place.partition("@")
-    try:
-        numbers = [float(part) for part in ([value, level] if at_sign else [value])]
-    except ValueError:
-        numbers = [np.nan]
-    usable = equals and measure and np.isfinite(numbers).all()
+    parts = re.fullmatch(r"([^@=]+)(@[^=]+)?=(.+)", text)
     message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
-    require(usable, message)
-    return Limit(measure, numbers[1] if at_sign else None, numbers[0])
+    require(parts, message)
+    measure, level, value = parts.groups()
+    try:
+        return Limit(measure, float(level[1:]) if level else None, float(value))
+    except ValueError as error:
+        raise InputError(message) from error
 
 
 def check(path: str | Path, limits: list[Limit]) -> tuple[int, list[str]]:
@@ -79,34 +78,31 @@ def check(path: str | Path, limits: list[Limit]) -> tuple[int, list[str]]:
     return worst, lines
 
 
-def _values(values: list[dict], limit: Limit, path: str | Path) -> list[dict]:
+def _values(values, limit, path):
     """The values of a report that a limit is about: of all models and groups, for new people."""
+    intervals = [value for value in values if "lower" in value and "contrast" not in value]
+    measures = sorted({value["measure"] for value in intervals})
     named = [
         value
-        for value in values
-        if value["measure"] == limit.measure.lower()
-        and value.get("target") == NEW_PEOPLE
-        and "lower" in value
-        and "contrast" not in value
+        for value in intervals
+        if value["measure"] == limit.measure.lower() and value.get("target") == NEW_PEOPLE
     ]
-    measures = sorted({value["measure"] for value in values if "lower" in value})
     message = f"{path} has no intervals of {limit.measure!r}; it has {', '.join(measures)}"
     require(named, message)
-    levels = {_level(value) for value in named}
-    chosen = [
-        value for value in named if limit.at is None or np.isclose(_level(value), limit.at, 1e-6, 0)
-    ]
-    listed = ", ".join(f"{level:g}" for level in sorted(levels))
-    require(chosen, f"{path} has {limit.measure} at {listed}, not at {limit.at}")
+    if limit.at is None:
+        return named
+    chosen = [value for value in named if np.isclose(_level(value), limit.at, 1e-6, 0)]
+    levels = ", ".join(f"{level:g}" for level in sorted({_level(value) for value in named}))
+    require(chosen, f"{path} has {limit.measure} at {levels}, not at {limit.at}")
     return chosen
 
 
-def _level(value: dict) -> float:
+def _level(value):
     """The FAR level or threshold of a value; NaN for the EER."""
-    return next((value[key] for key in LEVELS if key in value), np.nan)
+    return value.get("far", value.get("threshold", np.nan))
 
 
-def _outcome(value: dict, limit: float) -> int:
+def _outcome(value, limit):
     """On which side of the limit the interval lies; an end that is null is no number."""
     if value["upper"] is not None and value["upper"] < limit:
         return BELOW
@@ -115,39 +111,38 @@ def _outcome(value: dict, limit: float) -> int:
     return UNDECIDED
 
 
-def _sentence(value: dict, limit: Limit, outcome: int, people: int | None) -> str:
+def _sentence(value, limit, outcome, people):
     """One line: the verdict, what was compared, and how many people would decide."""
     names = [str(value[key]) for key in ("model", "group", "with_group") if key in value]
     level = "" if np.isnan(_level(value)) else f"@{_level(value):g}"
-    ends = [
-        "?" if value[end] is None else f"{value[end]:.3g}" for end in ("estimate", "lower", "upper")
-    ]
-    words = [f"{WORDS[outcome]:9}", f"{limit.measure}{level}", *names]
-    line = f"{' '.join(words)}: {ends[0]} [{ends[1]}, {ends[2]}], limit {limit.value:g}"
+    words = " ".join([f"{WORDS[outcome]:9} {limit.measure}{level}", *names])
+    ends = [number(np.nan if value[end] is None else value[end]) for end in ENDS]
+    line = f"{words}: {ends[0]} [{ends[1]}, {ends[2]}], limit {limit.value:g}"
     if outcome != UNDECIDED:
         return line
     factor = _deciding_factor(value, limit.value)
-    if factor is None or people is None:
+    if people is None or not factor <= FARTHEST:
         return f"{line}; this cannot be decided with data like these"
     return f"{line}; about {int(np.ceil(factor * people)):,} people would decide ({people:,} now)"
 
 
-def _deciding_factor(value: dict, limit: float) -> float | None:
+def _deciding_factor(value, limit):
     """How many times as many people would put the interval on one side of the limit.
 
     The effective number of comparisons grows with the number of people; the ends of an interval
     that has none approach the estimate with the root of that number.
     """
-    estimate, lower, upper = (value[end] for end in ("estimate", "lower", "upper"))
-    if None in (estimate, lower, upper) or estimate == limit:
-        return None
-    factors = np.geomspace(1, FARTHEST, 2000)
-    if value.get("n_effective") and 0 <= estimate <= 1 and value.get("fair") is None:
-        ends = jeffreys(np.array(estimate), value["n_effective"] * factors, value["interval_level"])
-    else:
-        logarithmic = value.get("scale") == "log" and min(estimate, lower, limit) > 0
-        there, back = (np.log, np.exp) if logarithmic else (np.asarray, np.asarray)
-        middle = there(estimate)
-        ends = [back(middle + (there(end) - middle) / np.sqrt(factors)) for end in (lower, upper)]
-    decided = ends[1] < limit if estimate < limit else ends[0] > limit
-    return float(factors[np.argmax(decided)]) if decided.any() else None
+    ends = [value[end] for end in ENDS]
+    if None in ends or ends[0] == limit:
+        return np.inf
+    if value.get("n_effective") and 0 <= ends[0] <= 1 and value.get("fair") is None:
+        factors = np.geomspace(1, FARTHEST, 2000)
+        n = value["n_effective"] * factors
+        lower, upper = jeffreys(np.array(ends[0]), n, value["interval_level"])
+        decided = upper < limit if ends[0] < limit else lower > limit
+        return factors[np.argmax(decided)] if decided.any() else np.inf
+    if value.get("scale") == "log" and min(*ends, limit) > 0:
+        *ends, limit = np.log([*ends, limit])
+    estimate, lower, upper = ends
+    end = upper if estimate < limit else lower
+    return ((end - estimate) / (limit - estimate)) ** 2

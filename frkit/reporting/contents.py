@@ -48,9 +48,19 @@ class Contents:
     made: dict = field(default_factory=dict)
     cautions: list[str] = field(default_factory=list)
     leading: dict = field(default_factory=dict)
-    seconds: float = 0.0
     command: str = ""
     created: str = field(default_factory=lambda: datetime.now().isoformat(" ", "minutes"))
+
+    def __post_init__(self):
+        """Collect what all sections have: figures are functions that draw on matplotlib Axes."""
+        self.tiles, self.answers = [], []
+        self.tables, self.figures, self.results = {}, {}, {}
+        for key, section in self.sections.items():
+            self.tiles += section.tiles
+            self.answers += section.answers
+            self.tables.update(section.tables)
+            self.figures.update(section.figures)
+            self.results.update({(key, name): result for name, result in section.results.items()})
 
     @property
     def models(self) -> list[str]:
@@ -71,38 +81,3 @@ class Contents:
         subject = ", ".join(self.models or self.files) or "a matching system"
         words = "Accuracy and fairness" if self.made.get("by") else "Accuracy"
         return f"{words} of {subject}"
-
-    @property
-    def tiles(self) -> list[Tile]:
-        """What stands on the first screen."""
-        return [tile for section in self.sections.values() for tile in section.tiles]
-
-    @property
-    def answers(self) -> list[str]:
-        """The main sentences of all sections."""
-        return [line for section in self.sections.values() for line in section.answers]
-
-    @property
-    def results(self) -> dict[tuple[str, str], xr.Dataset]:
-        """Results of all sections, by section and name."""
-        return {
-            (key, name): result
-            for key, section in self.sections.items()
-            for name, result in section.results.items()
-        }
-
-    @property
-    def tables(self) -> dict[str, Table]:
-        """Tables of all sections, by caption."""
-        tables = {}
-        for section in self.sections.values():
-            tables.update(section.tables)
-        return tables
-
-    @property
-    def figures(self) -> dict[str, Callable]:
-        """Figures of all sections, by name: functions that draw on matplotlib Axes."""
-        figures = {}
-        for section in self.sections.values():
-            figures.update(section.figures)
-        return figures

@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, GROUP, InputError, require
@@ -24,8 +23,9 @@ from frkit.reporting.inputs import (
     suffix,
 )
 from frkit.reporting.tables import MEASURE, cell, number, p_text, table
+from frkit.resampling import Resampling
 
-DEALS = 999
+DEALS, REPLICATES = 999, 200
 MOST_GROUPS = 7  # in one figure: as many colours are told apart
 MOST_SENTENCES = 3  # on the first screen
 TESTED = ("frr_max_min", "far_max_min")
@@ -45,84 +45,76 @@ def groups(inputs: Inputs) -> Section:
     """Rates of the groups, their differences, and whether the groups differ."""
     inputs.require_groups()
     section = Section("Rates of the groups")
-    about, level = inputs.about(), inputs.level
+    about = inputs.about()
     columns = {}
     for rate in ("frr", "far", "eer"):
-        result = band(inputs.evaluation, f"{rate}_group", target=NEW_PEOPLE, level=level)
+        result = band(inputs.evaluation, f"{rate}_group", target=NEW_PEOPLE, level=inputs.level)
         section.results[f"{rate}_group"] = result
         columns[f"{rate.upper()} of the group"] = result
-    eer = {"EER of the group": columns.pop("EER of the group")}
+    eer = table({"EER of the group": columns.pop("EER of the group")})
     section.tables[f"Rates of the groups at one threshold for all, {about}"] = table(columns)
-    section.tables[f"EER of the groups, {about}"] = table(eer)
+    section.tables[f"EER of the groups, {about}"] = eer
     for name, curve in inputs.by_model(inputs.curve):
-        title, bands = _worst_groups(curve, level)
+        title, bands = _worst_groups(curve, inputs.level)
         section.figures[f"Groups{suffix(name)}{title}"] = partial(plot.group_roc, *bands)
     _answer_whether_groups_differ(inputs, section)
     return section
 
 
-def _worst_groups(curve: xr.DataTree, level: float) -> tuple[str, list[xr.Dataset]]:
+def _worst_groups(curve, level):
     """Bands of FAR and FRR of the groups with the highest FRR, as many as a figure shows."""
     rates = ("far_group", "frr_group")
     with no_cautions():
         bands = [band(curve, rate, target=NEW_PEOPLE, level=level) for rate in rates]
     mean = bands[1].estimate.mean(FAR_LEVEL).values
+    if len(mean) <= MOST_GROUPS:
+        return "", bands
     worst = np.sort(np.argsort(-mean)[:MOST_GROUPS])
-    many = len(mean) > MOST_GROUPS
-    title = f", the {MOST_GROUPS} with the highest FRR" if many else ""
+    title = f", the {MOST_GROUPS} with the highest FRR"
     return title, [each.isel({GROUP: worst}) for each in bands]
 
 
-def _answer_whether_groups_differ(inputs: Inputs, section: Section) -> None:
+def _answer_whether_groups_differ(inputs, section):
     """A tile, and a sentence for every model and rate, from the ratio of highest to lowest rate."""
-    differences, widest = [], {}
+    differences, sizes = [], []
+    how = {"target": NEW_PEOPLE, "level": inputs.level}
     for rate in VERBS:
         with no_cautions():
-            ratios = band(
-                inputs.evaluation, f"{rate}_max_min", target=NEW_PEOPLE, level=inputs.level
-            )
-        for name in inputs.models:
-            ratio = of_model(ratios, name).isel(inputs.leading)
-            rates = of_model(section.results[f"{rate}_group"], name).isel(inputs.leading)
-            sentence = _ratio_words(rate, name, ratio, rates.estimate)
+            ratios = band(inputs.evaluation, f"{rate}_max_min", **how).isel(inputs.leading)
+        rates = section.results[f"{rate}_group"].estimate.isel(inputs.leading)
+        for name, ratio in inputs.by_model(ratios):
+            sentence = _ratio_words(rate, name, ratio, of_model(rates, name))
             section.answers.append(sentence)
             if float(ratio.p) <= SIGNIFICANT:
                 differences.append((float(ratio.p), sentence))
-            upper = float(ratio.upper)
-            widest[rate] = max(widest.get(rate, 0), np.inf if np.isnan(upper) else upper)
-    if differences:
-        differences.sort(key=lambda found: found[0])
-        text = " ".join(sentence for _, sentence in differences[:MOST_SENTENCES])
-        section.tiles.append(Tile("Do groups differ?", "Yes.", text))
-        return
-    sizes = []
-    for rate, upper in widest.items():
-        size = f"up to {number(upper, 2)} times" if np.isfinite(upper) else "of any size"
+        widest = float(ratios.upper.fillna(np.inf).max())
+        size = f"up to {number(widest, 2)} times" if np.isfinite(widest) else "of any size"
         sizes.append(f"{size} in {rate.upper()}")
-    text = (
-        f"No difference is shown; differences {' and '.join(sizes)} are compatible with the data."
-    )
-    section.tiles.append(Tile("Do groups differ?", "Not shown.", text))
+    if differences:
+        value = "Yes."
+        text = " ".join(sentence for _, sentence in sorted(differences)[:MOST_SENTENCES])
+    else:
+        value = "Not shown."
+        both = " and ".join(sizes)
+        text = f"No difference is shown; differences {both} are compatible with the data."
+    section.tiles.append(Tile("Do groups differ?", value, text))
 
 
-def _ratio_words(rate: str, name: str, ratio: xr.Dataset, rates: xr.DataArray) -> str:
+def _ratio_words(rate, name, ratio, rates):
     """How many times as often one group meets an error as another, in a sentence."""
     system, at = name or "The system", level_words(ratio)
-    known = rates.dropna(GROUP)
+    known = rates.to_series().dropna()
     if known.size < 2 or known.max() == 0:
         return f"{system}: no ratio of {rate.upper()}s is known {at}, for want of errors."
     if known.max() == known.min():
         return f"{system}: all groups have the same {rate.upper()} {at}."
-    known = known.to_series()
-    worst, best = known.idxmax(), known.idxmin()
+    times = f"at least {number(float(ratio.lower), 2)} times"
     if np.isfinite(ratio.estimate):
-        estimate, _, ends = cell_of(ratio).partition(" ")
-        times = f"{estimate} times {ends} as often as"
-    else:
-        times = f"at least {number(float(ratio.lower), 2)} times as often as"
+        times = cell_of(ratio).replace(" ", " times ", 1)
     p = float(ratio.p)
     verdict = p_text(p) if p <= SIGNIFICANT else f"not significant, {p_text(p)}"
-    return f"{system} {VERBS[rate]} “{worst}” {times} “{best}” {at} ({verdict})."
+    worst, best = known.idxmax(), known.idxmin()
+    return f"{system} {VERBS[rate]} “{worst}” {times} as often as “{best}” {at} ({verdict})."
 
 
 def disparities(inputs: Inputs) -> Section:
@@ -170,7 +162,7 @@ def plain_name(name: str) -> str:
     return f"{label} ({name})" if label else name
 
 
-def _permutation_tests(inputs: Inputs, section: Section) -> list[xr.Dataset]:
+def _permutation_tests(inputs, section):
     """The exact tests of equal FRR and of equal FAR."""
     how = {"n": DEALS, "seed": inputs.seed, "level": inputs.level, **inputs.levels}
     how |= inputs.chosen("weighting", "varying")
@@ -193,14 +185,11 @@ def distributions(inputs: Inputs) -> Section:
     inputs.require_groups()
     section = Section("Fairness of score distributions (SFI, CFI, DFI)")
     cosine = inputs.scores.attrs.get("similarity") == "cosine"
-    result = fairness_indices(
-        inputs.scores,
-        by=inputs.by,
-        score_map="cosine" if cosine else "identity",
-        level=inputs.level,
-        resampling=inputs.resampling,
-        **inputs.chosen("varying"),
-    )
+    how = {"score_map": "cosine" if cosine else "identity", "level": inputs.level}
+    how |= inputs.chosen("varying")
+    unit = "identity" if inputs.named else "pair"
+    how["resampling"] = Resampling(unit, n=REPLICATES, seed=inputs.seed)
+    result = fairness_indices(inputs.scores, by=inputs.by, **how)
     section.results["indices"] = result
     section.tables["Indices of score distributions (1 is fair)"] = table(result)
     section.lines.append(
@@ -242,10 +231,10 @@ def leakage(inputs: Inputs) -> Section:
     caption = "Representation-level bias (RLB) ± 1.96 standard errors; 1 is all of the attribute"
     section.tables[caption] = table(result)
     for name, bias in inputs.by_model(result):
-        reach = 1.96 * float(bias.rlb_se)
-        ends = cell(float(bias.rlb), float(bias.rlb) - reach, float(bias.rlb) + reach)
-        what, verdict = " and ".join(attributes_of(inputs.by)), bias.verdict.item()
+        share, reach = float(bias.rlb), 1.96 * float(bias.rlb_se)
+        ends = cell(share, share - reach, share + reach)
+        what = " and ".join(attributes_of(inputs.by))
         section.answers.append(
-            f"Share of {what} in the embeddings{suffix(name)}: {ends}, {verdict}."
+            f"Share of {what} in the embeddings{suffix(name)}: {ends}, {bias.verdict.item()}."
         )
     return section

@@ -22,11 +22,9 @@ from frkit.base import (
 from frkit.evaluation.evaluate import evaluate, far_levels
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.reporting.tables import cell
-from frkit.resampling import Resampling
 
 SIGNIFICANT = 0.05
 ENOUGH = 30  # errors of either kind on which the leading level rests
-REPLICATES = 200
 CURVE_OF_THRESHOLDS = (1e-3, 1e-1)  # FAR levels of the curves of a report of thresholds
 PAIRS = "independent pairs"  # whom intervals are about where nobody is named
 
@@ -99,25 +97,20 @@ class Inputs:
             return evaluate(self.scores, far=levels, by=self.by, progress=False, **self.options)
 
     @property
-    def resampling(self) -> Resampling:
-        """How replicates are drawn: people, or pairs where nobody is named."""
-        return Resampling("identity" if self.named else "pair", n=REPLICATES, seed=self.seed)
-
-    @cached_property
-    def enough_errors(self) -> np.ndarray:
-        """For every level, whether both rates of all models rest on thirty errors or more."""
-        return self._fewest_errors >= ENOUGH
+    def fewest_errors(self) -> xr.DataArray:
+        """For every level, the errors of the rarer kind in the model that has fewest."""
+        errors = np.minimum(self.rates.false_accepts, self.rates.false_rejects)
+        return errors.min([dim for dim in errors.dims if dim != self.along])
 
     @cached_property
     def leading(self) -> dict[str, int]:
         """The place of the lowest FAR with enough errors; without one, of the most errors."""
-        far = self._over_models("far").max(0)
-        places = np.flatnonzero(self.enough_errors)
-        if len(places):
-            place = places[np.argmin(far[places])]
-        else:
-            place = np.argmax(self._fewest_errors)
-        return {self.along: int(place)}
+        enough = self.fewest_errors >= ENOUGH
+        if not enough.any():
+            return {self.along: int(self.fewest_errors.argmax(self.along))}
+        far = self.rates.far.where(enough)
+        highest = far.max([dim for dim in far.dims if dim != self.along])
+        return {self.along: int(highest.argmin(self.along))}
 
     def facts_of_levels(self) -> dict:
         """The leading level, and the levels with fewer errors than it takes to lead."""
@@ -125,21 +118,10 @@ class Inputs:
         return {
             "kind": "FAR" if self.along == FAR_LEVEL else "threshold",
             "value": float(levels[self.leading[self.along]]),
-            "below": levels[~self.enough_errors].tolist(),
+            "below": levels[self.fewest_errors < ENOUGH].tolist(),
             "errors": ENOUGH,
             "named": self.named,
         }
-
-    @property
-    def _fewest_errors(self) -> np.ndarray:
-        """For every level, the errors of the rarer kind in the model that has fewest."""
-        counts = [self._over_models(name) for name in ("false_accepts", "false_rejects")]
-        return np.minimum(*counts).min(0)
-
-    def _over_models(self, name: str) -> np.ndarray:
-        """A variable of the rates as (model, level)."""
-        values = self.rates[name].transpose(..., self.along).values
-        return values.reshape(-1, values.shape[-1])
 
     def require_groups(self) -> None:
         """Refuse what compares groups where there are none."""

@@ -4,6 +4,7 @@ import base64
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from textwrap import fill
 
 import matplotlib
@@ -13,7 +14,7 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from frkit.reporting.contents import Contents, Section
+from frkit.reporting.contents import Contents
 from frkit.reporting.words import TEMPLATES
 
 MOST_ROWS = 150  # of a table on the page; the files have all
@@ -52,10 +53,8 @@ class Picture:
     words: str
     svg: bytes
 
-    @property
-    def base64(self) -> str:
-        """The SVG as an address of a page contains it."""
-        return base64.b64encode(self.svg).decode("ascii")
+
+TEMPLATES.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")
 
 
 # --- HTML -----------------------------------------------------------------------------------------
@@ -80,8 +79,11 @@ def page(report: Contents, body: str | None = None) -> str:
 
 def fragment(report: Contents) -> str:
     """The whole report inside another page."""
-    chapters = {title: _sections(report, keys) for title, keys in CHAPTERS.items()}
-    chapters = {name: kept for name, kept in chapters.items() if kept or name == "How sure"}
+    chapters = {}
+    for title, keys in CHAPTERS.items():
+        sections = [report.sections[key] for key in keys if key in report.sections]
+        if sections or title == "How sure":
+            chapters[title] = sections
     return TEMPLATES.get_template("report.html.j2").render(
         report=report, chapters=chapters, first=FIRST_FIGURE, most_rows=MOST_ROWS
     )
@@ -94,36 +96,21 @@ def first_screen(report: Contents) -> str:
     )
 
 
-def _sections(report: Contents, keys: list[str]) -> list[Section]:
-    return [report.sections[key] for key in keys if key in report.sections]
-
-
 # --- text -----------------------------------------------------------------------------------------
 
 
 def text(report: Contents) -> str:
     """A short text: the first screen's findings, the table of error rates, cautions."""
-    lines = [report.title, "=" * len(report.title)]
-    lines += ["; ".join(report.sections["data"].answers), ""]
-    for tile in report.tiles:
-        colon = "" if tile.title.endswith("?") else ":"
-        lines.append(_paragraph("* ", f"{tile.title}{colon} {tile.value} {tile.text}"))
-    if "models" in report.sections:
-        lines += [_paragraph("* ", sentence) for sentence in report.sections["models"].answers]
     table = next(iter(report.sections["errors"].tables.values()))
-    lines += ["", table.flat().to_string(index=False, justify="right")]
-    for title, sentences in (("Cautions", report.cautions), ("Left out", report.left_out)):
-        if sentences:
-            lines += ["", f"{title}:", *(_paragraph("- ", sentence) for sentence in sentences)]
+    rates = table.flat().to_string(index=False, justify="right")
+    words = TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates)
     # without the control characters by which a label could move a terminal's cursor
-    signs = (sign if sign.isprintable() or sign == "\n" else "?" for sign in "\n".join(lines))
-    return "".join(signs)
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in words)
 
 
-def _paragraph(mark: str, sentence: str) -> str:
-    """A sentence behind a mark, in lines that end between words."""
-    how = {"break_long_words": False, "break_on_hyphens": False}
-    return fill(sentence, LINE, initial_indent=mark, subsequent_indent="  ", **how)
+TEMPLATES.filters["paragraph"] = partial(
+    fill, width=LINE, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -147,7 +134,7 @@ def picture(draw: Callable[[Axes], Axes]) -> Picture:
     return Picture(figure, words, svg)
 
 
-def _fit_into_column(ax: Axes) -> None:
+def _fit_into_column(ax):
     """Break long labels, and put the legend beneath the axes, where it hides nothing."""
     for axis, longest in ((ax.xaxis, LONG[0]), (ax.yaxis, LONG[1])):
         words = axis.label.get_text()

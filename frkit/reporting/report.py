@@ -1,11 +1,9 @@
 """`report`: everything that frkit can say about scores or faces, in one call."""
 
-from __future__ import annotations  # help() then shows ArrayLike by its name
+from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -111,7 +109,7 @@ class Report(Contents):
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self):
         return page.first_screen(self)
 
 
@@ -181,40 +179,40 @@ def report(
     unknown = ", ".join(map(repr, sorted(set(options) - set(OPTIONS))))
     require(not unknown, f"report has no option {unknown}; it takes {', '.join(OPTIONS)}")
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
-    begin = time.monotonic()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         scores, faces = _scores_of(data, dict(opening or {}))
         inputs = Inputs(scores, faces, by, levels, level, seed, quick, options)
         made = _make(inputs, progress)
-    made.made = {"data": _paths_of(data), "by": by, **levels, "level": level, "quick": quick}
-    made.made |= {"seed": seed, **options} | ({"opening": dict(opening)} if opening else {})
+    asked = {"data": _paths_of(data), "by": by, **levels, "level": level, "quick": quick}
+    made.made = asked | {"seed": seed, **options}
+    if opening:
+        made.made["opening"] = dict(opening)
     cautions = [str(each.message) for each in caught if issubclass(each.category, DataWarning)]
     # of replicates without a number there is one caution for each measure; tables show "–" and "∞"
     made.cautions = [text for text in dict.fromkeys(cautions) if "n_nonfinite" not in text]
     for other in caught:
         if not issubclass(other.category, DataWarning):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    made.seconds = time.monotonic() - begin
     return made
 
 
-def _scores_of(data, opening: dict) -> tuple:
+def _scores_of(data, opening):
     """The scores, and the faces that they come from, where they do."""
+
+    def opened(part):
+        return open_data(part, **opening) if isinstance(part, (str, Path)) else part
+
     if isinstance(data, Mapping) and not isinstance(data, xr.Dataset):
-        data = together({str(name): _opened(part, opening) for name, part in data.items()})
+        data = together({str(name): opened(part) for name, part in data.items()})
     else:
-        data = _opened(data, opening)
+        data = opened(data)
     if kind_of(data) == "faces":
         return score_tensor(data), data
     return checked_scores(data), None
 
 
-def _opened(part, opening: dict):
-    return open_data(part, **opening) if isinstance(part, (str, Path)) else part
-
-
-def _paths_of(data) -> str | dict | None:
+def _paths_of(data):
     """The paths that the data came from, as far as they did."""
     if isinstance(data, (str, Path)):
         return str(data)
@@ -223,45 +221,34 @@ def _paths_of(data) -> str | dict | None:
     return None
 
 
-def _make(inputs: Inputs, progress: bool | Callable | None) -> Report:
+def _make(inputs, progress):
     """The report, part by part; what the data do not support is left out with its reason."""
     sections, reasons = {}, {}
     parts = {name: part for name, part in PARTS.items() if not (inputs.quick and part.long)}
     if inputs.quick:
         titles = [part.title for part in PARTS.values() if part.long]
         reasons["quick=True"] = [*titles, "permutation tests"]
-    steps = _Steps(progress, EVALUATION + sum(part.share for part in parts.values()))
-    with closing(steps.bar):
-        steps.begin("error rates at all levels", EVALUATION)
+    total = EVALUATION + sum(part.share for part in parts.values())
+    call = progress if callable(progress) else lambda share, words: None
+    hidden = progress is False or callable(progress)
+    delay = 0 if progress else 2
+    with tqdm(total=total, bar_format=BAR, disable=hidden, delay=delay, leave=False) as bar:
+        first, done = "error rates at all levels", EVALUATION
+        call(0.0, first)
+        bar.set_description_str(first)
         evaluation = inputs.evaluation
+        bar.update(EVALUATION)
         for name, part in parts.items():
-            steps.begin(part.title, part.share)
+            call(done / total, part.title)
+            bar.set_description_str(part.title)
             try:
                 sections[name] = part.make(inputs)
             except InputError as error:
                 reasons.setdefault(str(error), []).append(part.title)
-        steps.begin("done", 0)
-    used = [name for name in ("indices", "n_sigma", "rlb") if name in sections]
-    methods = describe(evaluation, used=used)
+            bar.update(part.share)
+            done += part.share
+    call(1.0, "done")
+    methods = describe(evaluation, used={"indices", "n_sigma", "rlb"} & set(sections))
     sections["methods"] = Section("Methods", lines=[methods.paragraph], blocks=[methods.bibtex])
     left_out = [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
     return Report(sections, evaluation, left_out, leading=inputs.facts_of_levels())
-
-
-class _Steps:
-    """Says what comes next and how much is done: by a bar, or by the caller's function."""
-
-    def __init__(self, progress: bool | Callable | None, total: float):
-        self.call = progress if callable(progress) else None
-        hidden = progress is False or callable(progress)
-        delay = 0 if progress else 2
-        self.bar = tqdm(total=total, bar_format=BAR, disable=hidden, delay=delay, leave=False)
-        self.done = self.next = 0.0
-
-    def begin(self, words: str, share: float) -> None:
-        """The last step is done, another one begins."""
-        self.done, self.next = self.done + self.next, share
-        if self.call is not None:
-            self.call(self.done / self.bar.total, words)
-        self.bar.set_description_str(words)
-        self.bar.update(self.done - self.bar.n)

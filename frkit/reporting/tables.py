@@ -1,6 +1,5 @@
 """Results as tables for papers: "0.074 [0.044, 0.134]" in a cell, as LaTeX, Markdown or CSV."""
 
-import os
 import re
 from pathlib import Path
 
@@ -19,7 +18,6 @@ P_KINDS = {
     "effective": "fair",
     "fair floor": "floor",
     "permutation of labels": "permutation",
-    "random groups": "random groups",
 }
 INDICES = ("sfi", "cfi", "dfi")
 MOST_DECIMALS = 7
@@ -76,26 +74,24 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     if len(results) == 1 and hasattr(results[0], "bands"):
         results = results[0].bands
     if len(results) == 1 and type(results[0]) is dict:
-        columns = [_named(str(name), result) for name, result in results[0].items()]
+        columns = []
+        for name, result in results[0].items():
+            frame = texts_of(result)
+            if frame.index.unique(MEASURE).size == 1:  # the name takes its place
+                frame = frame.rename(index=lambda _: "", level=MEASURE)
+            heads = [name if head == VALUE else f"{name}, {head}" for head in frame]
+            columns.append(frame.set_axis(heads, axis=1))
         joined = pd.concat(columns, axis=1, sort=False)
-        joined = joined.loc[:, ~joined.columns.duplicated()]
     else:
         rows = pd.concat([texts_of(result) for result in results], sort=False)
         joined = rows.groupby(level=KEYS, sort=False).first()
     if not n_effective:
         joined = joined[[head for head in joined if not head.endswith(WORTH)]]
-    return _spread(_without_empty(joined), across)
+    filled = _without_empty(joined)
+    return filled if across is None else _spread(filled, across)
 
 
-def _named(name: str, result) -> pd.DataFrame:
-    """One result whose column of values has a name."""
-    frame = texts_of(result)
-    if frame.index.unique(MEASURE).size == 1:  # the name takes its place
-        frame = frame.rename(index=lambda _: "", level=MEASURE)
-    return frame.rename(columns=lambda head: name if head == VALUE else f"{name}, {head}")
-
-
-def _without_empty(joined: pd.DataFrame) -> "Table":
+def _without_empty(joined):
     """Drop names of rows that all rows share, and columns without a value."""
     filled = joined.dropna(axis=1, how="all").astype(object)
     filled = Table(filled.where(filled.notna(), "–"))
@@ -110,10 +106,8 @@ def _without_empty(joined: pd.DataFrame) -> "Table":
     return filled if any(filled.index.get_level_values(0)) else filled.reset_index(drop=True)
 
 
-def _spread(filled: "Table", across: str | None) -> "Table":
+def _spread(filled, across):
     """One name of rows over columns."""
-    if across is None:
-        return filled
     names = filled.index.names
     message = f"across={across!r} is no name of rows that can be spread; there are {listed(names)}"
     require(across in names and filled.index.nlevels > 1, message)
@@ -131,28 +125,23 @@ def _spread(filled: "Table", across: str | None) -> "Table":
 def texts_of(result) -> pd.DataFrame:
     """Cells of one result: the value with its interval, and what stands beside it."""
     numbers = numbers_of(result)
-    columns = {VALUE: [_value_cell(row) for row in numbers.to_dict("records")]}
+    cells = []
+    for row in numbers.to_dict("records"):
+        ends = {end: row[end] for end in ENDS if end in row}
+        if RISK in row:  # N with its level of risk
+            text = f"{number(row['estimate'])} ({row[RISK]})"
+            ends[RISK] = row[RISK]
+        else:
+            text = cell(**ends)
+        cells.append(Cell(text, {"": ends.pop("estimate"), **ends}))
+    columns = {VALUE: cells}
     formats = {WORTH: count_words, LIMIT: number}
     for head in numbers.columns.difference([*ENDS, RISK], sort=False):
         words = formats.get(head, p_words)
         columns[head] = [Cell(words(value), {"": float(value)}) for value in numbers[head]]
-    labels = numbers.index.to_frame().map(_level_text)
+    labels = numbers.index.to_frame()
+    labels = labels.map(lambda label: f"{label:g}" if isinstance(label, float) else str(label))
     return pd.DataFrame(columns, index=pd.MultiIndex.from_frame(labels), dtype=object)
-
-
-def _value_cell(row: dict) -> "Cell":
-    """Estimate and interval, or N with its level of risk."""
-    if RISK in row:
-        return Cell(
-            f"{number(row['estimate'])} ({row[RISK]})", {"": row["estimate"], RISK: row[RISK]}
-        )
-    ends = [row[end] for end in ENDS if end in row]
-    return Cell(cell(*ends), dict(zip(("", "lower", "upper"), ends)))
-
-
-def _level_text(label: object) -> str:
-    """The name of a row as text."""
-    return f"{label:g}" if isinstance(label, float) else str(label)
 
 
 def numbers_of(result) -> pd.DataFrame:
@@ -169,50 +158,47 @@ def numbers_of(result) -> pd.DataFrame:
     if "sfi" in result:
         return pd.concat([_of_index(result, name) for name in INDICES])
     if "n_signed" in result:
-        welch = "p (Welch, over subsets; no test)"
-        columns = {"estimate": result.n_signed, RISK: result.risk, welch: result.p_value}
-        return _rows(columns, "N")
+        names = {"n_signed": "estimate", RISK: RISK, "p_value": "p (Welch, over subsets; no test)"}
+        return _rows(result, names, "N")
     if "rlb" in result:
         reach = 1.96 * result.rlb_se
-        ends = (result.rlb, result.rlb - reach, result.rlb + reach)
-        return _rows(dict(zip(ENDS, ends)), "RLB")
+        ends = {"lower": result.rlb - reach, "upper": result.rlb + reach}
+        names = {"rlb": "estimate", "lower": "lower", "upper": "upper"}
+        return _rows(result.assign(ends), names, "RLB")
     return _of_band(result)
 
 
-def _of_band(result: xr.Dataset) -> pd.DataFrame:
+def _of_index(result, name):
+    """SFI, CFI or DFI in its variants, each a measure of its own."""
+    names = {name: "estimate", f"{name}_lower": "lower", f"{name}_upper": "upper"}
+    names |= {f"{name}_floor_limit": LIMIT, f"{name}_p": "p (random groups)"}
+    rows = []
+    for variant in result["variant"].values.astype(str):
+        rows.append(_rows(result.sel(variant=variant), names, f"{name.upper()} {variant}"))
+    return pd.concat(rows)
+
+
+def _of_band(result):
     """A band, a comparison, a floor or a permutation."""
     attrs = result.attrs
-    kind = None if "contrast" in attrs else P_KINDS.get(attrs.get("method"))
-    heads = {name: name for name in ENDS} | {"n_effective": WORTH, "limit": LIMIT}
-    heads |= {"p": f"p ({kind})" if kind else "p", "p_holm": "p (Holm)"}
-    columns = {head: result[name] for name, head in heads.items() if name in result}
-    measure = attrs.get("measure", VALUE)
+    measure, p_head = attrs.get("measure", VALUE), "p"
+    if "contrast" not in attrs and attrs.get("method") in P_KINDS:
+        p_head = f"p ({P_KINDS[attrs['method']]})"
     if "a" in attrs:
         sign = "/" if attrs["contrast"] == "ratio" else "−"
         measure = f"{measure}, {attrs['a']} {sign} {attrs['b']}"
-    return _rows(columns, measure)
+    names = {name: name for name in ENDS} | {"n_effective": WORTH, "limit": LIMIT}
+    return _rows(result, names | {"p": p_head, "p_holm": "p (Holm)"}, measure)
 
 
-def _of_index(result: xr.Dataset, name: str) -> pd.DataFrame:
-    """SFI, CFI or DFI in its three variants, each as a band."""
-    variables = {end: f"{name}_{end}" for end in ("lower", "upper", "p")}
-    variables |= {"estimate": name, "limit": f"{name}_floor_limit"}
-    columns = {end: result[source] for end, source in variables.items() if source in result}
-    bands = xr.Dataset(columns, attrs={"method": "random groups"})
-    frames = []
-    for variant in bands["variant"].values.astype(str):
-        band = bands.sel(variant=variant, drop=True)
-        frames.append(_of_band(band.assign_attrs(measure=f"{name.upper()} {variant}")))
-    return pd.concat(frames)
-
-
-def _rows(columns: dict[str, xr.DataArray], measure: str) -> pd.DataFrame:
-    """Columns of numbers under the names of their rows."""
-    dims = columns["estimate"].dims
+def _rows(result, names, measure):
+    """Variables of a result as columns of these names, under the names of their rows."""
+    names = {name: head for name, head in names.items() if name in result}
+    values = result[list(names)].rename(names)
+    dims = values["estimate"].dims
     heads = {dim: HEADS.get(dim, str(dim)) for dim in dims}
     extra = [head for head in heads.values() if head not in KEYS]
     require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
-    values = xr.Dataset(columns)
     if CONTRAST in dims and "a" in values.coords:
         pairs = zip(values["a"].values, values["b"].values)
         values = values.assign_coords({CONTRAST: [f"{a} − {b}" for a, b in pairs]})
@@ -220,7 +206,7 @@ def _rows(columns: dict[str, xr.DataArray], measure: str) -> pd.DataFrame:
     frame = values.to_dataframe(dim_order=["row", *dims]).reset_index().rename(columns=heads)
     absent = [key for key in KEYS if key not in frame]
     frame = frame.assign(**dict.fromkeys(absent, "") | {MEASURE: measure})
-    return frame.set_index(KEYS)[list(columns)]
+    return frame.set_index(KEYS)[list(names.values())]
 
 
 # --- numbers as text ------------------------------------------------------------------------------
@@ -230,25 +216,24 @@ def number(value: float, digits: int = 3) -> str:
     """A number with so many significant digits, and words for what is none."""
     if np.isnan(value):
         return "–"
-    if np.isinf(value):
-        return "∞" if value > 0 else "−∞"
     size = abs(value)
     text = f"{size:.{digits}g}" if size >= 1e-4 or size == 0 else f"{size:.{digits - 1}e}"
+    text = text.replace("inf", "∞")
     return f"−{text}" if value < 0 else text
 
 
 def cell(estimate: float, lower: float | None = None, upper: float | None = None) -> str:
     """An estimate with its interval, rounded to two digits of the width: "0.074 [0.044, 0.134]"."""
     if lower is None or np.isnan([estimate, lower, upper]).all():
-        return number(float(estimate))
+        return number(estimate)
     width = upper - lower
-    decimals = MOST_DECIMALS + 1
-    if np.isfinite(width) and width > 0:
-        decimals = int(max(1 - np.floor(np.log10(width)), 0))
+    fixed = np.isfinite(width) and width > 0
+    decimals = max(1 - int(np.floor(np.log10(width))), 0) if fixed else 0
+    fixed = fixed and decimals <= MOST_DECIMALS
     words = []
-    for value in (float(estimate), float(lower), float(upper)):
-        fixed = decimals <= MOST_DECIMALS and np.isfinite(value)
-        words.append(f"{value:.{decimals}f}".replace("-", "−", 1) if fixed else number(value))
+    for value in (estimate, lower, upper):
+        round_it = fixed and np.isfinite(value)
+        words.append(f"{value:.{decimals}f}".replace("-", "−") if round_it else number(value))
     return f"{words[0]} [{words[1]}, {words[2]}]"
 
 
@@ -307,12 +292,11 @@ class Table(pd.DataFrame):
         >>> print(Table({"a_b": ["1 %"]}).to_latex().splitlines()[2])
         a\_b \\
         """
-        head, *rows = [[_latex(text) for text in row] for row in self.rows()]
-        body = pd.DataFrame(rows, columns=range(len(head)))
-        # pandas formats the head once more, for which braces stand twice
-        head = [name.replace("{", "{{").replace("}", "}}") for name in head]
-        text = body.to_latex(index=False, header=head, escape=False, column_format="l" * len(head))
-        return _given(buf, text)
+        head, *body = [" & ".join(map(_latex, row)) + r" \\" for row in self.rows()]
+        columns = "l" * self.flat().shape[1]
+        begin, end = rf"\begin{{tabular}}{{{columns}}}", "\\end{tabular}\n"
+        lines = [begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end]
+        return _given(buf, "\n".join(lines))
 
     def to_markdown(self, buf: str | Path | None = None) -> str | None:
         r"""Write the table as Markdown; every label is escaped.
@@ -380,26 +364,26 @@ class Table(pd.DataFrame):
         """Head and body as texts; rows are named only where the name changes."""
         texts = self.flat().astype(str)
         shown = texts.copy()
-        for place in range(len(texts.columns) - len(self.columns) - 1):
+        for place in range(texts.shape[1] - self.shape[1] - 1):
             names = texts.iloc[:, : place + 1]
             repeated = (names == names.shift()).all(axis=1)
             shown.iloc[repeated.to_numpy(), place] = ""
-        return [[str(name) for name in texts.columns], *shown.to_numpy().tolist()]
+        return [list(map(str, texts.columns)), *shown.to_numpy().tolist()]
 
 
-def _latex(text: str) -> str:
+def _latex(text):
     """Text for LaTeX; after the end of a row [ and * would be read as an option."""
     escaped = text.translate(LATEX)
     return f"{{{escaped}}}" if escaped.startswith(("[", "*")) else escaped
 
 
-def _no_formula(label: object) -> object:
+def _no_formula(label):
     """A label that no spreadsheet takes for a formula; numbers stay as they are."""
     formula = isinstance(label, str) and label.startswith(FORMULA_SIGNS)
     return f"'{label}" if formula and not NUMBER.fullmatch(label) else label
 
 
-def _given(buf: str | os.PathLike | None, text: str) -> str | None:
+def _given(buf, text):
     """The text, or nothing where it went to a file."""
     if buf is None:
         return text

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import xarray as xr
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, PackageLoader, select_autoescape
 
 from frkit.base import GROUP, REPLICATE, listed, require
 from frkit.intervals import band, provenance
@@ -30,12 +30,8 @@ WEIGHTING = {
 LIBRARIES = {"numpy": "NumPy", "scipy": "SciPy", "numba": "Numba"}
 
 
-def escaped_in(name: str | None) -> bool:
-    """Whether a template writes HTML, where labels must be escaped."""
-    return name is not None and name.endswith(".html.j2")
-
-
-TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"), autoescape=escaped_in)
+ESCAPED = select_autoescape(["html.j2"])  # labels in HTML
+TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"), autoescape=ESCAPED)
 TEMPLATES.filters["thousands"] = "{:,}".format
 
 
@@ -117,7 +113,7 @@ def accepted(facts: dict) -> str:
     return "distance < threshold" if facts.get("distance") else "score > threshold"
 
 
-def _worth(evaluation: xr.DataTree) -> str:
+def _worth(evaluation):
     """How many independent comparisons the FRR is worth, over levels and models."""
     with no_cautions():
         n = band(evaluation, "frr").n_effective

@@ -62,7 +62,7 @@ def check_free(folder: Path) -> None:
         require(is_report, f"{message}: name another folder, or empty it")
 
 
-def _write_into(draft: Path, report: Contents, folder: Path) -> None:
+def _write_into(draft, report, folder):
     """All files of a report."""
     import nbformat  # here, because it takes two seconds that nothing else need wait for
 
@@ -99,6 +99,7 @@ def numbers(report: Contents) -> str:
     for (section, _), result in report.results.items():
         if section not in ("people", "plan"):
             values += _values(section, result)
+    tables = {name: table.numbers().to_dict("records") for name, table in report.tables.items()}
     contents = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -110,9 +111,7 @@ def numbers(report: Contents) -> str:
         "findings": [vars(tile) for tile in report.tiles],
         "answers": report.answers,
         "values": values,
-        "tables": {
-            caption: table.numbers().to_dict("records") for caption, table in report.tables.items()
-        },
+        "tables": tables,
         "cautions": report.cautions,
         "left_out": report.left_out,
         "provenance": provenance(report.evaluation),
@@ -120,7 +119,7 @@ def numbers(report: Contents) -> str:
     return json.dumps(_plain(contents), indent=1, ensure_ascii=False, allow_nan=False)
 
 
-def _values(section: str, result) -> list[dict]:
+def _values(section, result):
     """Numbers of one result, one record for each place, with what its interval is about."""
     about = {name: result.attrs[key] for name, key in ABOUT.items() if key in result.attrs}
     records = []
@@ -162,9 +161,8 @@ def notebook(report: Contents, folder: Path) -> dict:
     elif source:
         source = {name: _seen_from(folder, path) for name, path in source.items()}
     opening = options.get("opening", {})
-    for name in PATH_OPTIONS:
-        if name in opening:
-            opening[name] = _seen_from(folder, opening[name])
+    for name in set(PATH_OPTIONS) & set(opening):
+        opening[name] = _seen_from(folder, opening[name])
     template = TEMPLATES.get_template("notebook.txt.j2")
     script = template.render(source=source, options=options, evaluation=EVALUATION)
     cells = []
@@ -176,7 +174,7 @@ def notebook(report: Contents, folder: Path) -> dict:
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
-def _seen_from(folder: Path, path: str) -> str:
+def _seen_from(folder, path):
     """The path of a file as it is seen from the folder."""
     try:
         return Path(os.path.relpath(Path(path).resolve(), folder.resolve())).as_posix()
