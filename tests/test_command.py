@@ -18,7 +18,7 @@ import run_notebooks
 import xarray as xr
 
 import frkit as fk
-from frkit.__main__ import main, parser
+from frkit.__main__ import main
 from frkit.data import opening
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,16 +82,6 @@ def test_a_report_of_two_files(written):
     np.testing.assert_allclose(frame["FRR, new people, upper"], band.upper.values.ravel())
 
 
-def test_figures_hold_truetype_and_fit_a_column(written):
-    for path in (written / "figures").glob("*.pdf"):
-        data = path.read_bytes()
-        assert b"/FontFile2" in data and b"/Type3" not in data
-        width = float(data.split(b"/MediaBox [")[1].split(b"]")[0].split()[2])
-        assert width / 72 == pytest.approx(3.45, abs=0.01)
-    svg = (written / "figures/frr_against_far.svg").read_text()
-    assert "<dc:description>95 % effective band; about new people</dc:description>" in svg
-
-
 @pytest.mark.slow
 def test_the_notebook_makes_the_same_numbers_again(written):
     before = fk.open_evaluation(written / "evaluation.nc")["empirical"].to_dataset()
@@ -112,7 +102,7 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys
     assert run("report", two[0], *QUICK, "-o", out) == 0
     said = capsys.readouterr().out
     assert "FRR, new people" in said and f"{out / 'report.html'}: the report" in said
-    assert "no attribute was named: --by 'gender'" in said
+    assert "no attribute was named: by='gender'" in said
     assert run("report", two[0], "--by", "gender", *QUICK, "-o", out) == 0
     assert (out / "tables/groups.csv").exists()
     mine = tmp_path / "mine"
@@ -140,24 +130,16 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
     who = rng.integers(0, 30, (2, 3000)).astype(str)
     who[1, :1500] = who[0, :1500]
     genuine = who[0] == who[1]
-    race = np.where(who.astype(int) % 2, "x", "y")
-    frame = pd.DataFrame({"id1": who[0], "id2": who[1], "race1": race[0], "race2": race[1]})
-    frame["arc face"], frame["cos"] = (
-        rng.normal(size=3000) + 3 * genuine,
-        rng.normal(size=3000) + 2 * genuine,
-    )
-    frame.to_csv(tmp_path / "scores.csv", index=False)
-    how = ["--by", "race", *QUICK, "-o", tmp_path / "out"]
-    assert run("report", tmp_path / "scores.csv", "--score", "arc face", "cos", *how) == 0
-    said = capsys.readouterr().out
-    assert "arc face is better than cos at every level" in said
-    assert (
-        run("report", tmp_path / "scores.csv", "--score", "absent", *QUICK, "-o", tmp_path / "p")
-        == 2
-    )
-    assert (
-        "there is no column 'absent'" in capsys.readouterr().err and not (tmp_path / "p").exists()
-    )
+    frame = pd.DataFrame({"id1": who[0], "id2": who[1]})
+    frame["arc face"] = rng.normal(size=3000) + 3 * genuine
+    frame["cos"] = rng.normal(size=3000) + 2 * genuine
+    path, out = tmp_path / "scores.csv", tmp_path / "out"
+    frame.to_csv(path, index=False)
+    assert run("report", path, "--score", "absent", *QUICK, "-o", out) == 2
+    assert "there is no column 'absent'" in capsys.readouterr().err
+    assert not out.exists()
+    assert run("report", path, "--score", "arc face", "cos", *QUICK, "-o", out) == 0
+    assert "arc face is better than cos at every level" in capsys.readouterr().out
 
 
 def test_the_demo_needs_no_file(tmp_path, monkeypatch, capsys):
@@ -199,21 +181,12 @@ def test_bad_files_end_with_one_line_and_no_folder(tmp_path, capfd, name, conten
     assert sorted(os.listdir(tmp_path)) == before
 
 
-@pytest.mark.parametrize("twice", ["--far 0.1 --far 0.2", "--far 0.1 0.2"])
-def test_an_option_that_stands_twice_counts_twice(twice):
-    """The first --far was dropped in silence, as was the first --by."""
-    asked = parser().parse_args(
-        ["report", "f.npz", *twice.split(), "--by", "gender", "--by", "race"]
-    )
-    assert (asked.far, asked.by) == ([0.1, 0.2], ["gender", "race"])
-
-
 def test_bad_options_are_told_in_one_line(two, tmp_path, capsys):
     for arguments, words in (
-        (["--by", "age"], "--by 'age' is no attribute"),
-        (["--far", "2"], "frkit: --far must lie in (0, 1)"),
-        (["--level", "7"], "frkit: --level must lie in"),
-        (["--seed", "-1"], "frkit: --seed must be a whole number"),
+        (["--by", "age"], "by='age' is no attribute"),
+        (["--far", "2"], "frkit: far must lie in (0, 1)"),
+        (["--level", "7"], "frkit: level must lie in"),
+        (["--seed", "-1"], "frkit: seed must be a whole number"),
     ):
         assert run("report", two[0], "--quick", *arguments, "-o", tmp_path / "out") == 2
         assert words in capsys.readouterr().err and not (tmp_path / "out").exists()
@@ -225,24 +198,11 @@ def test_bad_options_are_told_in_one_line(two, tmp_path, capsys):
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     path = store(tmp_path / "many.npz", people(400, 10))
-    command = [
-        sys.executable,
-        "-m",
-        "frkit",
-        "report",
-        path,
-        "--by",
-        "gender",
-        "-o",
-        str(tmp_path / "out"),
-    ]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    heard = signal.signal(
-        sign, signal.default_int_handler
-    )  # a shell's background job ignores it, and hands that down
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-    )
+    command = [sys.executable, "-m", "frkit", "report", path, "--by", "gender"]
+    how = {"env": os.environ | {"PYTHONPATH": str(ROOT)}, "text": True, "start_new_session": True}
+    # a shell's background job ignores the signal, and hands that down
+    heard = signal.signal(sign, signal.default_int_handler)
+    process = subprocess.Popen([*command, "-o", tmp_path / "out"], stderr=subprocess.PIPE, **how)
     signal.signal(sign, heard)
     said = ""
     while "reading" not in said:
@@ -250,11 +210,8 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, sign):
     time.sleep(2)
     process.send_signal(sign)
     rest = process.communicate(timeout=120)[1]
-    assert (
-        process.returncode == 130
-        and "stopped; nothing was written" in rest
-        and "Traceback" not in rest
-    )
+    assert process.returncode == 130
+    assert "stopped; nothing was written" in rest and "Traceback" not in rest
     assert os.listdir(tmp_path) == ["many.npz"]
 
 
@@ -319,21 +276,17 @@ def test_check_refuses_what_is_no_report(tmp_path, capsys):
         assert words in capsys.readouterr().err
 
 
-def test_open_shows_the_page_and_every_option_arrives(two, tmp_path, monkeypatch):
+def test_every_option_arrives(two, tmp_path, monkeypatch):
     from frkit.reporting import report
 
-    opened, given = [], {}
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    assert run("report", two[0], *QUICK, "--open", "-o", tmp_path / "out") == 0
-    assert opened == [(tmp_path / "out/report.html").as_uri()]
-    assert "frkit report" in (tmp_path / "out/report.html").read_text()
+    given = {}
 
     def instead(data, **how):
         given.update(how, data=data)
         raise fk.InputError("enough")
 
     monkeypatch.setattr(report, "report", instead)
-    asked = "--by gender age --level 0.9 --seed 4 --quick --threshold 0.3 --varying first"
+    asked = "--by gender --by age --level 0.9 --seed 4 --quick --threshold 0.3 --varying first"
     more = "--failed rejected --distance --missing -1 --score s --scores f --metadata m --labels l"
     last = ["--identity", "{id}.jpg", "--format", "lfw", "-o", tmp_path / "new"]
     assert run("report", two[0], *asked.split(), *more.split(), *last) == 2
