@@ -222,7 +222,7 @@ def count(
             if truth.dims == (FAR_LEVEL,) and chosen.fair is None:
                 counts = counts.merge(error_laws(evaluation, truth, seed, chosen))
             counted.append(counts)
-    names = {"scheme": list(evaluations), "method": list(methods), "level": levels}
+    names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
     result = xr.concat(counted, "scheme").assign_coords(names).assign(truth=truth)
     return result.transpose("scheme", "method", "level", ...).drop_attrs(deep=False)
 
