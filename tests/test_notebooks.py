@@ -118,7 +118,15 @@ def test_links_lead_to_notebooks(path):
 
 # What the four papers print; the start page says where each of them stands.
 PAPERS = {
-    "1": {"Fig.": range(1, 23), "Table": range(1, 3), "Algorithm": range(1, 4)},
+    "1": {
+        "Fig.": range(1, 23),
+        "Table": range(1, 3),
+        "Algorithm": range(1, 4),
+        "Theorem": range(1, 4),
+        "Corollary": range(1, 2),
+        "Proposition": range(1, 2),
+        "Remark": range(1, 3),
+    },
     "2": {"Fig.": range(1, 6), "Table": range(1, 4)},
     "3": {"Fig.": range(1, 3), "Table": range(1, 3)},
     "4": {"Fig.": range(1, 8), "Table": range(1, 5)},
@@ -128,9 +136,11 @@ ENTRY = r"^\| (\d) \| ([^|]+) \| \[\d\d\]\(([^)]+)\), (?:(Figure \d+)|\"([^\"]+)
 
 
 def items(words):
-    """The single figures, tables and algorithms of an entry such as "Figs. 5, 10 to 13"."""
+    """Numbers of figures, tables, theorems ... in an entry such as "Figs. 5, 10 to 13"."""
     kind, rest = words.split(maxsplit=1)
-    kind = {"Figs.": "Fig.", "Tables": "Table", "Algorithms": "Algorithm"}.get(kind, kind)
+    kind = {"Figs.": "Fig."}.get(kind, kind.removesuffix("s"))
+    if kind not in PAPERS["1"]:  # an equation or a section
+        return []
     found = []
     for part in rest.split(", "):
         first, _, last = (ROMAN.get(word, word) for word in part.partition(" to "))
