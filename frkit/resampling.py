@@ -39,6 +39,7 @@ class Scheme(NamedTuple):
 PAIRS_ALONE = (
     "new pairs that share no image and no person with one another (too narrow where they do)"
 )
+MOST_REPLICATES = 100_000
 REPLACED, DOUBLED = "with replacement", "twice or never"
 SCHEMES = {
     "image": Scheme("these {n} identities, new images", None, True),
@@ -67,7 +68,7 @@ class Resampling:
         pair lists only, draws genuine pairs and impostor pairs with replacement: too narrow,
         because pairs share images and people.
     n : int
-        Number of replicates, at least 2.
+        Number of replicates, 2 to 100,000.
     seed : int
         Replicate b uses the b-th child of this seed: 200 replicates are the first 200 of 1,000.
     strata : str, optional
@@ -110,6 +111,11 @@ class Resampling:
             value = getattr(self, name)
             if name != "subset_size" or value is not None:
                 object.__setattr__(self, name, require_whole(name, value, least))
+        require(
+            self.n <= MOST_REPLICATES,
+            f"n={self.n:,} replicates would take hours; take at most {MOST_REPLICATES:,} (200 are "
+            "enough for most intervals)",
+        )
 
     def target(self, n_identities: int) -> str:
         """Whose rates an interval from these replicates is about, in words."""

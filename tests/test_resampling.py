@@ -117,6 +117,7 @@ def test_split_identities_of_a_person_are_drawn_together(scheme):
     [
         (dict(scheme="jackknife"), "jackknife"),
         (dict(n=1), "at least 2"),
+        (dict(n=10**7), "at most 100,000"),
         (dict(seed=-1), "-1"),
         (dict(subset_size=3), "subset"),
         (dict(scheme="pair", strata="gender"), "leave strata out"),
