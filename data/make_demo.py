@@ -1,8 +1,8 @@
 """Make the demo data from a seed: python data/make_demo.py
 
-Writes demo_faces.npz (faces as three encoders see them), demo_truth.nc (the exact population rates behind
-them) and demo_evaluation.nc (a stored evaluation, so that a first figure needs no sweep). Everything is
-synthetic: see README.md beside this script.
+Writes demo_faces.npz (faces as three encoders see them), demo_truth.nc (the exact population rates
+behind them) and demo_evaluation.nc (a stored evaluation, so that a first figure needs no sweep).
+Everything is synthetic: see README.md beside this script.
 """
 
 from pathlib import Path
@@ -19,7 +19,8 @@ N_IDENTITIES, DIM = 360, 64
 FEWEST, MOST = 2, 20  # images of an identity
 FAR = np.logspace(-5, -1, 17)
 
-# Share of the identities; concentrations (larger = images of a person closer together: lower FRR); cohesion
+# Share of the identities; concentrations (larger = images of a person closer together: lower FRR);
+# cohesion
 # (larger = people of the group look more alike: higher FAR).
 RACES = {
     "African": {"share": 0.2, "kappa": (66, 260), "cohesion": 20},

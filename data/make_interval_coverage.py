@@ -1,14 +1,16 @@
-"""Coverage of the default intervals: python data/make_interval_coverage.py --store FOLDER, then with --table
+"""Coverage of the default intervals: python data/make_interval_coverage.py --store FOLDER, then
+with --table
 
-Makes data/interval_coverage.csv: a row for each place (population, rate, FAR level, method), with the share of data
-sets whose 95 % interval holds the truth, its width, and how often equality is rejected at 5 %. Every data set has other
-people, but for the kind "these people", where a batch shares them and only images are new.
+Makes data/interval_coverage.csv: a row for each place (population, rate, FAR level, method), with
+the share of data sets whose 95 % interval holds the truth, its width, and how often equality is
+rejected at 5 %. Every data set has other people, but for the kind "these people", where a batch
+shares them and only images are new.
 
-Truth comes from the laws themselves: a score at which few of 400 million pairs of strangers are accepted, and the share
-of 400,000 people whose two images score below it.
+Truth comes from the laws themselves: a score at which few of 400 million pairs of strangers are
+accepted, and the share of 400,000 people whose two images score below it.
 
-Batches are files in --store, so that a run can be stopped and two processes can share it. About an hour and a half of
-CPU time for 200 data sets of each place.
+Batches are files in --store, so that a run can be stopped and two processes can share it. About an
+hour and a half of CPU time for 200 data sets of each place.
 """
 
 import argparse
@@ -38,7 +40,8 @@ FAR_FIXED = (1e-3, 1e-2)
 
 
 class Law(NamedTuple):
-    """How images of people are drawn: the narrower a person's images (high kappa), the fewer errors."""
+    """How images of people are drawn: the narrower a person's images (high kappa), the fewer
+    errors."""
 
     kappa: tuple = (40, 200)
     even: bool = True  # kappa is uniform; else its logarithm is
@@ -301,7 +304,8 @@ def rates(place: Place, rng, drawn: bool, people=None, target: str = "new people
 
 
 def threshold_of_groups(place: Place) -> tuple[float, list, list]:
-    """Group FRR and FAR where the FAR of all pairs is at the level: laws of groups differ in kappa only.
+    """Group FRR and FAR where the FAR of all pairs is at the level: laws of groups differ in kappa
+    only.
 
     The score of two strangers hardly depends on kappa, so that the FAR of all pairs is a mean over
     the pairs of groups; those of two groups are taken as the geometric mean of both.
@@ -342,7 +346,8 @@ def contrasts(found, frr: list, far: list):
 
 
 def lists(place: Place, rng, _drawn: bool):
-    """The same of a list: all genuine pairs, and twenty impostor pairs of each image, within groups."""
+    """The same of a list: all genuine pairs, and twenty impostor pairs of each image, within
+    groups."""
     _, frr, far = threshold_of_groups(place)
     faces = faces_of(place, rng)
     images = faces.embedding.values

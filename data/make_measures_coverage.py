@@ -1,16 +1,21 @@
-"""Coverage of intervals of disparities and of fairness indices: python data/make_measures_coverage.py [name]
+"""Coverage of intervals of disparities and of fairness indices: python
+data/make_measures_coverage.py [name]
 
-fairness  data/fairness_coverage.csv: max over geometric mean and max over min of group FRR and FAR, in mixtures with a
-          known disparity between two groups and in rotated copies, whose groups are exactly equal; the same 120 people
-          in new images (image scheme), and 120 new ones of 3,600 (identity scheme). 200 data sets: some 12 minutes.
-indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or new ones of 1,500 (identity and
-          two-level scheme), and of the canonical scores, whose pairs are independent (pair scheme). 60 data sets: some
-          8 minutes.
+fairness  data/fairness_coverage.csv: max over geometric mean and max over min of group FRR and FAR,
+in mixtures with a
+          known disparity between two groups and in rotated copies, whose groups are exactly equal;
+          the same 120 people in new images (image scheme), and 120 new ones of 3,600 (identity
+          scheme). 200 data sets: some 12 minutes.
+indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or new ones of 1,500
+(identity and
+          two-level scheme), and of the canonical scores, whose pairs are independent (pair scheme).
+          60 data sets: some 8 minutes.
 
-Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo standard error of the
-share of data sets whose 95 % interval holds the exact truth; for the floor it is the share with p <= .05: from the
-chi-square test of equal rates (the p of `effective`), of the indices from people dealt to groups at random. With --store
-FOLDER finished data sets are kept there, and an interrupted run goes on from them.
+Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo
+standard error of the share of data sets whose 95 % interval holds the exact truth; for the floor it
+is the share with p <= .05: from the chi-square test of equal rates (the p of `effective`), of the
+indices from people dealt to groups at random. With --store FOLDER finished data sets are kept
+there, and an interrupted run goes on from them.
 """
 
 import argparse
@@ -143,7 +148,8 @@ def indices(n_datasets: int, store: Path) -> pd.DataFrame:
 
 
 def canonical(kind: str, n_datasets: int, store: Path) -> dict[str, xr.Dataset]:
-    """Studies of independent pairs: three equal groups, or groups that differ in every way, of unequal sizes."""
+    """Studies of independent pairs: three equal groups, or groups that differ in every way, of
+    unequal sizes."""
     what = dict(kind=kind, index="dfi", sizes=(1000,) * 3 if kind == "fair" else (200, 1000, 2000))
     exact = fk.indices.canonical_population(**what)
     paths = [path_of(store, seed) for seed in range(n_datasets)]
@@ -184,7 +190,8 @@ def main() -> None:
         )
         with open(asked.out / f"{name}_coverage.csv", "w", encoding="utf-8") as file:
             file.write(
-                f"# python data/make_measures_coverage.py {name} --datasets {n_datasets}\n# {versions}\n"
+                f"# python data/make_measures_coverage.py {name} --datasets {n_datasets}\n"
+                f"# {versions}\n"
             )
             found.round(4).to_csv(file, index=False)
 

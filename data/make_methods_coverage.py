@@ -1,9 +1,11 @@
-"""Compare the methods of `band` over images per identity, dimensions and FAR: python data/make_methods_coverage.py
+"""Compare the methods of `band` over images per identity, dimensions and FAR: python
+data/make_methods_coverage.py
 
-Writes data/methods_coverage.nc: for each of five populations of identities (four dimensions, and the paper's range of
-concentrations) and six numbers of images per identity, 200 data sets of the same identities with 200 replicates (image
-scheme), at FAR 1e-5 to 1e-1. About twelve minutes on two idle cores. With --store FOLDER finished data sets are kept
-there, and an interrupted run goes on from them.
+Writes data/methods_coverage.nc: for each of five populations of identities (four dimensions, and
+the paper's range of concentrations) and six numbers of images per identity, 200 data sets of the
+same identities with 200 replicates (image scheme), at FAR 1e-5 to 1e-1. About twelve minutes on two
+idle cores. With --store FOLDER finished data sets are kept there, and an interrupted run goes on
+from them.
 """
 
 import argparse
@@ -21,7 +23,8 @@ SEED = 0
 METHODS = ("recentered", "gaussian")
 LEVELS = (0.8, 0.9, 0.95)
 FAR = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
-POPULATIONS = {  # dimension and range of concentrations; FRR about .09 at FAR 1e-3, and .007 for the paper's
+# dimension and range of concentrations; FRR about .09 at FAR 1e-3, and .007 for the paper's
+POPULATIONS = {
     "p = 64": (64, (60, 150)),
     "p = 128": (128, (90, 180)),
     "p = 256": (256, (140, 260)),

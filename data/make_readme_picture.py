@@ -1,4 +1,5 @@
-"""Store the first screen of the demo's report as the README's picture: `python data/make_readme_picture.py`.
+"""Store the first screen of the demo's report as the README's picture: `python
+data/make_readme_picture.py`.
 
 It needs Chromium and the extra `test`.
 """

@@ -1,8 +1,9 @@
 """Make the stored results of notebook 7: python data/make_representation.py PART [PART ...]
 
-Parts: digits, shares, entropy, debiasing, cohorts, lfw; without a name all of them, one after the other. Each writes
-representation_PART.nc beside this script, with its command, seeds and versions as attributes. A part that is stored
-already is left alone: delete the file to make it anew. Long parts keep their finished seeds in the folder named by
+Parts: digits, shares, entropy, debiasing, cohorts, lfw; without a name all of them, one after the
+other. Each writes representation_PART.nc beside this script, with its command, seeds and versions
+as attributes. A part that is stored already is left alone: delete the file to make it anew. Long
+parts keep their finished seeds in the folder named by
 --store, so that they can be stopped and started again.
 """
 
@@ -51,7 +52,8 @@ def shares(seed: int) -> xr.Dataset:
 
 
 def entropy(seed: int) -> xr.Dataset:
-    """Fig. 4b: RLB of one attribute over its entropy in the training set, the other one balanced."""
+    """Fig. 4b: RLB of one attribute over its entropy in the training set, the other one
+    balanced."""
     sex = [(studies.dominant_share(part * np.log(2), 2), 0.25) for part in ENTROPY]
     race = [(0.5, studies.dominant_share(part * np.log(4), 4)) for part in ENTROPY]
     how = {"seeds": [seed], "critic": CRITIC, "progress": False}
@@ -85,7 +87,8 @@ def cohorts(seed: int) -> xr.Dataset:
 
 
 def lfw(seed: int) -> xr.Dataset:
-    """Table II on two encoders' embeddings of LFW, with gender; and what the split makes of a permuted gender."""
+    """Table II on two encoders' embeddings of LFW, with gender; and what the split makes of a
+    permuted gender."""
     tables = []
     for encoder in ENCODERS:
         faces = fk.open_faces(LFW / f"lfw158_{encoder}.npz")

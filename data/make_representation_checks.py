@@ -1,9 +1,10 @@
-"""Held-out mutual information against known truths: python data/make_representation_checks.py [STUDY ...]
+"""Held-out mutual information against known truths: python data/make_representation_checks.py
+[STUDY ...]
 
-Studies, whose rows go to data/representation_checks.csv one by one (those that are there are not made again):
-`truths` (known classes at n = 5000, d = 512), `sizes` (n and d), `detection` (how often the smallest detectable value
-is detected), `permuted` (genders dealt anew to people of LFW, or of a mixture of that size where ../shared/data is
-absent). `cost` prints CPU times.
+Studies, whose rows go to data/representation_checks.csv one by one (those that are there are not
+made again): `truths` (known classes at n = 5000, d = 512), `sizes` (n and d), `detection` (how
+often the smallest detectable value is detected), `permuted` (genders dealt anew to people of LFW,
+or of a mixture of that size where ../shared/data is absent). `cost` prints CPU times.
 """
 
 import sys
@@ -32,7 +33,8 @@ CASES = {
     "four, 2 sd": dict(distance=2.0, shares=FOUR),
 }
 NUMBERS = [
-    "mutual_information", "mutual_information_se", "mutual_information_dv", "entropy", "rlb", "rlb_se", "rlb_seed_sd",
+    "mutual_information", "mutual_information_se", "mutual_information_dv",
+    "entropy", "rlb", "rlb_se", "rlb_seed_sd",
     "rlb_in_sample", "smallest_detectable",
 ]  # fmt: skip
 
@@ -70,7 +72,8 @@ def sizes(n_runs: int = 1):
 
 
 def detection(n_runs: int = 10):
-    """Classes whose true mutual information is half, once and twice the smallest detectable value."""
+    """Classes whose true mutual information is half, once and twice the smallest detectable
+    value."""
     for n, d, shares, per_identity in [
         (1000, 64, SEX, 1), (1000, 512, SEX, 1), (2000, 128, FOUR, 1), (2000, 128, SEX, 10),
     ]:  # fmt: skip
@@ -135,7 +138,8 @@ def cost() -> None:
     step = (more - few) / (5 * 100)
     print(f"one estimate, five folds, one seed, n = 5000, d = 512: {ours:.2f} CPU s")
     print(
-        f"the authors' setting (hidden 1000, 40,000 iterations, one network): {1e3 * step:.1f} ms a step,"
+        "the authors' setting (hidden 1000, 40,000 iterations, one network): "
+        f"{1e3 * step:.1f} ms a step,"
     )
     print(f"so {40_000 * step:.0f} CPU s, extrapolated: {40_000 * step / ours:.0f} times ours")
 
@@ -165,7 +169,10 @@ def store(found: dict) -> None:
     )
     table = table.sort_values("study", kind="stable")
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn"))
-    head = f"# python data/make_representation_checks.py {' '.join(STUDIES)}\n# seeds are the runs; {versions}\n"
+    head = (
+        f"# python data/make_representation_checks.py {' '.join(STUDIES)}\n"
+        f"# seeds are the runs; {versions}\n"
+    )
     TABLE.write_text(head + table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
 
 

@@ -1,11 +1,14 @@
-"""Plan studies from pilots, simulate each at the size recommended, store both: python data/make_sample_size.py [name]
+"""Plan studies from pilots, simulate each at the size recommended, store both: python
+data/make_sample_size.py [name]
 
-Each plan is made from a pilot study of 200 people and confirmed by 60 new data sets of the recommended size, from the
-law that the pilot's people were drawn from.
+Each plan is made from a pilot study of 200 people and confirmed by 60 new data sets of the
+recommended size, from the law that the pilot's people were drawn from.
 
-band      the paper's law of identities (dimension 128, concentrations 100 to 800): a band of FRR at FAR 1e-3 whose
+band      the paper's law of identities (dimension 128, concentrations 100 to 800): a band of FRR at
+FAR 1e-3 whose
           half-width is a fifth of FRR.
-models    two encoders (dimension 64, concentrations 60 to 150, and .93 times that): their difference in FRR at FAR
+models    two encoders (dimension 64, concentrations 60 to 150, and .93 times that): their
+difference in FRR at FAR
           1e-2, seen with a power of .8.
 groups    two groups, one with lower concentrations: the ratio of their FRR at FAR 1e-2, likewise.
 
@@ -60,7 +63,8 @@ def faces(name: str, n_identities: int, per_identity: int, seed: int) -> xr.Data
 
 
 def outcome(name: str, data: xr.Dataset) -> float:
-    """Half-width of the band, or whether the effect is seen, in one data set, by the default intervals."""
+    """Half-width of the band, or whether the effect is seen, in one data set, by the default
+    intervals."""
     goal = GOALS[name]
     evaluation = fk.evaluate(fk.score_tensor(data), far=[goal["far"]], by=goal.get("by"))
     if name == "groups":
@@ -72,7 +76,8 @@ def outcome(name: str, data: xr.Dataset) -> float:
 
 
 def confirmed(name: str, plan: xr.Dataset, data_sets: int) -> tuple[float, float]:
-    """Mean outcome at the recommended size (of a band: over the exact FRR), and its standard error."""
+    """Mean outcome at the recommended size (of a band: over the exact FRR), and its standard
+    error."""
     size = int(plan.n_identities), IMAGES
     seeds = range(1000, 1000 + 10 * data_sets, 10)
     values = np.array([outcome(name, faces(name, *size, seed)) for seed in seeds], float)

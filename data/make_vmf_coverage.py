@@ -1,14 +1,18 @@
 """Run the coverage studies of notebook 4: python data/make_vmf_coverage.py [paper] [draws] [people]
 
-paper   data/vmf_coverage.nc: the study of Conti & Clémençon (2024), B.1, at its own size: 200 data sets of the same
-        1,000 identities (dimension 128, concentrations 100 to 800, 10 images each), 200 replicates, image scheme, at
-        21 FAR levels. A minute or two on two idle cores.
-draws   data/vmf_draws_coverage.nc: the paper's study for two other draws of the 1,000 identities, at FAR 1e-5 and 1e-1.
+paper   data/vmf_coverage.nc: the study of Conti & Clémençon (2024), B.1, at its own size: 200 data
+sets of the same
+        1,000 identities (dimension 128, concentrations 100 to 800, 10 images each), 200 replicates,
+        image scheme, at 21 FAR levels. A minute or two on two idle cores.
+draws   data/vmf_draws_coverage.nc: the paper's study for two other draws of the 1,000 identities,
+at FAR 1e-5 and 1e-1.
         As long again for each.
-people  data/vmf_people_coverage.nc: 200 data sets of 300 identities of the same law, once the same in all data sets
+people  data/vmf_people_coverage.nc: 200 data sets of 300 identities of the same law, once the same
+in all data sets
         and once new in each, by every scheme, at FAR 1e-4 to 1e-2. A few minutes.
 
-All by default. With --store FOLDER finished data sets are kept there, and an interrupted study goes on from them.
+All by default. With --store FOLDER finished data sets are kept there, and an interrupted study goes
+on from them.
 """
 
 import argparse
@@ -80,7 +84,8 @@ def keep(name: str, store: Path | None) -> None:
     result = study(store)
     result.attrs |= {
         "command": f"{COMMAND} {name}",
-        "population": f"mean directions uniform in dimension {DIM}, concentrations uniform on {KAPPA}",
+        "population": f"mean directions uniform in dimension {DIM}, "
+        f"concentrations uniform on {KAPPA}",
         "seed": SEED,
         "cpu_seconds": round(time.process_time() - cpu, 1),
         "wall_seconds": round(time.perf_counter() - wall, 1),
@@ -88,7 +93,8 @@ def keep(name: str, store: Path | None) -> None:
     packed = {variable: {"dtype": "float32", "zlib": True} for variable in result.data_vars}
     result.to_netcdf(HERE / file, engine="h5netcdf", encoding=packed)
     print(
-        f"{file}: {result.attrs['cpu_seconds']} CPU seconds, {result.attrs['wall_seconds']} on the clock"
+        f"{file}: {result.attrs['cpu_seconds']} CPU seconds, "
+        f"{result.attrs['wall_seconds']} on the clock"
     )
 
 

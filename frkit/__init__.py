@@ -1,6 +1,7 @@
-"""How good is this matching system, how fair is it between groups of people, and how sure are we?
+"""Error rates, fairness and their uncertainty for face recognition and other matching systems.
 
-For face recognition and any other similarity scoring. Start with faces or scores, evaluate them, ask for a band:
+For face recognition and any other similarity scoring. Start with faces or scores, evaluate them,
+ask for a band:
 
     import frkit as fk
 

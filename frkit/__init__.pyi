@@ -1,4 +1,5 @@
-# The public names of frkit and where they live: read by lazy_loader, by editors and by type checkers.
+# The public names of frkit and where they live: read by lazy_loader, by editors and by type
+# checkers.
 # Each is imported under its own name, which says that it is public.
 
 from . import explore as explore

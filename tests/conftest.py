@@ -1,4 +1,5 @@
-"""For all tests: no window is opened, a slow machine fails no property test, and processes share the cores."""
+"""For all tests: no window is opened, a slow machine fails no property test, and processes share
+the cores."""
 
 import os
 

@@ -1,6 +1,7 @@
 """What spoils a figure and a machine can see: words over words, a legend over the data.
 
-`watch` is called in a notebook's kernel; `FOUND` then lists what was wrong with the figures of each cell.
+`watch` is called in a notebook's kernel; `FOUND` then lists what was wrong with the figures of each
+cell.
 """
 
 from unittest import mock
@@ -11,11 +12,14 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 FOUND = []
-TOUCH = 1.0  # pixels by which two boxes of words may lie over each other: boxes are a little larger than their letters
+# pixels by which two boxes of words may lie over each other: boxes are a little larger than their
+# letters
+TOUCH = 1.0
 
 
 def words_of(figure):
-    """All words that are drawn, with their boxes in pixels; of slanted words and in 3D the boxes say too little."""
+    """All words that are drawn, with their boxes in pixels; of slanted words and in 3D the boxes
+    say too little."""
     seen, draw = [], Text.draw
 
     def noted(text, renderer):
@@ -62,7 +66,8 @@ def across(patch):
 
 
 def data_points(ax):
-    """What is drawn in the axes, as points in pixels; what spans all of the axes, such as a zone, does not count."""
+    """What is drawn in the axes, as points in pixels; what spans all of the axes, such as a zone,
+    does not count."""
     lines = [
         line for line in ax.lines if line.get_visible() and line.get_transform() == ax.transData
     ]
@@ -99,7 +104,8 @@ def look():
 
 
 def watch(shell):
-    """Look at every figure of every cell from now on, before it is shown and closed; what was found is forgotten."""
+    """Look at every figure of every cell from now on, before it is shown and closed; what was found
+    is forgotten."""
     FOUND.clear()
     shell.run_line_magic(
         "config", "InlineBackend.print_figure_kwargs = {}"

@@ -1,4 +1,5 @@
-"""What the README, CONTRIBUTING and the documentation promise: examples, commands, names and links."""
+"""What the README, CONTRIBUTING and the documentation promise: examples, commands, names and
+links."""
 
 import re
 from contextlib import redirect_stdout

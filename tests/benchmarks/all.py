@@ -181,9 +181,7 @@ def show_rivals(quick: bool) -> None:
         try:
             import_module(package)
         except ImportError:
-            print(
-                f"{package}: not installed, skipped; pip install 'frkit[benchmark]' brings it"
-            )
+            print(f"{package}: not installed, skipped; pip install 'frkit[benchmark]' brings it")
             continue
         for n in RIVAL_SIZES[quick]:
             try:
