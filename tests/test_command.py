@@ -64,6 +64,7 @@ def run(*arguments):
     return main([*map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_a_report_of_two_files(written):
     held = {path.name for path in written.iterdir()}
     files = {"report.html", "report.json", "evaluation.nc", "report.ipynb"}
@@ -97,6 +98,7 @@ def test_the_notebook_makes_the_same_numbers_again(written):
     shutil.rmtree(again)
 
 
+@pytest.mark.slow
 def test_an_earlier_report_is_replaced_and_nothing_else_is(two, tmp_path, capsys):
     out = tmp_path / "out"
     assert run("report", two[0], *QUICK, "-o", out) == 0
@@ -125,6 +127,7 @@ def test_the_folder_that_one_is_in_is_not_replaced(two, tmp_path, monkeypatch, c
     )
 
 
+@pytest.mark.slow
 def test_columns_of_scores_are_models(tmp_path, capsys):
     rng = np.random.default_rng(0)
     who = rng.integers(0, 30, (2, 3000)).astype(str)
@@ -142,6 +145,7 @@ def test_columns_of_scores_are_models(tmp_path, capsys):
     assert "arc face is better than cos at every level" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_demo_needs_no_file(tmp_path, monkeypatch, capsys):
     """Some of the bundled faces, in two of their three encoders."""
     faces = opening.demo_faces()

@@ -95,6 +95,7 @@ def test_figures_say_what_they_need():
             draw()
 
 
+@pytest.mark.slow
 def test_the_explorer_follows_its_controls():
     box = fk.explore.coverage(made(("image", "identity")))
     assert picture(box).startswith(b"\x89PNG")

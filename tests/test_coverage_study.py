@@ -187,6 +187,7 @@ def test_equal_laws_lie_within_chance_and_shifted_ones_as_far_apart_as_the_shift
 
 
 # --- the store -----------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_a_stopped_study_goes_on_to_the_same_bits(mixture, tmp_path, monkeypatch):
     def stop(done):
         if done > 0.01:
@@ -229,7 +230,7 @@ def test_files_of_another_study_or_damaged_ones_are_refused(mixture, tmp_path):
         ({"measure": "frr_max_min"}, "no exact value in this population without by="),
         ({"n_datasets": 1}, "at least 2, got 1"),
         ({"per_identity": 1}, "per_identity must be at least 2"),
-        ({"replicates": 1}, "replicates. must be a whole number of at least 2"),
+        ({"replicates": 1}, "must be a whole number of at least 2"),
         ({"schemes": ("pair",)}, "schemes must be one of"),
         ({"methods": ("exact",)}, "methods must be one of"),
         ({"levels": (0.5, 1.0)}, r"levels must lie in \(0, 1\)"),

@@ -75,6 +75,7 @@ def test_the_data_meet_their_truth(made, truth):
         np.testing.assert_allclose(found.frr.values.ravel(), exact.frr, rtol=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")  # few errors at the highest levels
 def test_stored_evaluation_is_that_of_the_faces_with_its_intervals(script, made):
     stored = fk.demo_evaluation()
@@ -91,6 +92,7 @@ def test_stored_evaluation_is_that_of_the_faces_with_its_intervals(script, made)
                 np.testing.assert_allclose(old[end].sel(model=["Cedar"]), new[end], rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_demo_data_come_with_the_wheel(tmp_path, monkeypatch):
     """Built as pip builds it, unpacked where there is no checkout."""
     build = pytest.importorskip("hatchling.build")

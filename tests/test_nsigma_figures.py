@@ -112,6 +112,7 @@ def test_figures_refuse_what_they_cannot_show(result, sizes):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_the_explorer_follows_its_controls(sizes):
     box = fk.explore.n_sigma(sizes)
     assert picture(box).startswith(b"\x89PNG")

@@ -47,6 +47,7 @@ def upload(app, *contents):
     app.upload.value = tuple(file | {"last_modified": now} for file in files)
 
 
+@pytest.mark.slow
 def test_a_file_is_evaluated_and_exported(files, tmp_path):
     app = OwnData(files[0])
     assert "120 images" in app.status.value and app.by.value == "gender"

@@ -95,6 +95,7 @@ def test_cells_have_the_numbers_of_the_results(report):
     assert row["value"] == cell(*(float(one[k]) for k in ENDS))
 
 
+@pytest.mark.slow
 def test_the_data_are_counted(faces):
     faces = faces.sel(model="good", drop=True)
     copied = faces.embedding.values.copy()
@@ -111,6 +112,7 @@ def test_the_data_are_counted(faces):
     assert report.tables["Groups"].loc["a"].tolist() == ["20", "120"]
 
 
+@pytest.mark.slow
 @quiet
 def test_failed_comparisons_people_without_label_and_repeats():
     rng = np.random.default_rng(0)
@@ -151,6 +153,7 @@ def test_tiles_say_what_the_numbers_say(report):
     assert all(text in str(report).replace("\n  ", " ") for text in (bad.text, groups.text))
 
 
+@pytest.mark.slow
 @quiet
 def test_no_difference_is_said_with_what_the_data_allow():
     alike = fk.vmf.mixture(40, 16, seed=0, kappa=(9, 20), groups={"a": {}, "b": {}}).sample(
@@ -230,6 +233,7 @@ def test_pairs_without_names_give_what_they_can():
     assert "new people" not in str(report)
 
 
+@pytest.mark.slow
 def test_fixed_thresholds_take_the_place_of_levels(faces):
     report = fk.report(faces, by="group", threshold=[0.3, 0.5], quick=True, progress=False)
     assert ("good", "0.3") in report.tables["FAR with 95% intervals"].index
@@ -238,6 +242,7 @@ def test_fixed_thresholds_take_the_place_of_levels(faces):
     assert "Groups, Fairness measures: no attribute was named: by='gender', say" in report.left_out
 
 
+@pytest.mark.slow
 def test_a_measure_of_variables_that_are_not_there_is_left_out(faces):
     fk.measures.register("of_a_stranger", fair=0.0)(lambda tallies: tallies.stranger.std("group"))
     report = fk.report(faces.sel(model="good"), by="group", far=[0.1], quick=True, progress=False)
