@@ -78,7 +78,7 @@ def false_rejection(tally: Tally, thresholds: np.ndarray) -> tuple[np.ndarray, n
 
     The weights of genuine pairs make it the mean over identities of the share of their pairs with
     score <= threshold: of the data eq. 3, of replicates eq. 14, of the V-statistic eq. 19 (of
-    groups eq. 22).
+    groups eq. 22). `pairs._genuine_columns` sets these weights.
     """
     rejected = _errors(tally, tally.genuine, tally.rejected, np.less_equal, thresholds)
     totals = tally.genuine_totals.T[:, None]
