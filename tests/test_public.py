@@ -53,7 +53,7 @@ def test_every_name_leads_to_what_the_stub_says():
 
 def test_help_begins_with_what_it_is_for_and_where_to_start():
     text = pydoc.plain(pydoc.render_doc(fk))
-    assert re.search(r"NAME\n +frkit - How good is this matching system, how fair .*\?\n", text)
+    assert re.search(r"NAME\n +frkit - Error rates, fairness and their uncertainty .*\n", text)
     start = text[: text.index("PACKAGE CONTENTS")]
     assert "fk.open_faces" in start and "fk.evaluate" in start and "fk.band" in start
 
