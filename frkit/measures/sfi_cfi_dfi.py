@@ -213,7 +213,8 @@ def score_range(tallies: xr.Dataset) -> float:
 def divergences(z: xr.DataArray) -> xr.DataArray:
     """Kullback-Leibler divergence of every group from the mean histogram, in [0, 1] (eq. 9-12).
 
-    Base 2, divided by log2 K for K groups; 0 log 0 = 0. z: any dims with `group` and `score_bin`, sum 1.
+    Base 2, divided by log2 K for K groups; 0 log 0 = 0. z: any dims with `group` and
+    `score_bin`, sum 1.
     """
     mean = z.mean(GROUP, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
