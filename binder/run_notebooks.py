@@ -116,7 +116,7 @@ def kernel_environment():
 
 
 def normalise(notebook):
-    """Keep sources, tags, pictures and texts, and number the cells from 1.
+    """Keep sources, tags, folds, pictures and texts, and number the cells from 1.
 
     Times, widgets and all that a page without a kernel cannot show are dropped.
     """
@@ -129,8 +129,8 @@ def normalise(notebook):
     colours = (own or {}).get("colours", COLOURS)
     number = 0
     for place, cell in enumerate(notebook.cells):
-        tags = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
-        cell.metadata = nbformat.from_dict(tags)
+        kept = {key: cell.metadata[key] for key in ("jupyter", "tags") if key in cell.metadata}
+        cell.metadata = nbformat.from_dict(kept)
         if cell.cell_type != "code":
             continue
         number += 1
