@@ -70,6 +70,7 @@ html_static_path = ["static"]
 html_css_files = ["frkit.css"]
 html_theme_options = {
     "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
@@ -104,7 +105,8 @@ def inline_math(translator, node):
 
 def displayed_math(translator, node):
     """Write a formula on a line of its own as MathML."""
-    translator.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    formula = convert(node.astext(), display="block")
+    translator.body.append(f'<div class="formula" tabindex="0">{formula}</div>')
     raise SkipNode
 
 
