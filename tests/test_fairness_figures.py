@@ -145,7 +145,12 @@ def test_the_largest_contributors_are_drawn(scores, ax):
 def test_the_figure_follows_its_controls(evaluation):
     box = fk.explore.fairness(evaluation)
     assert picture(box).startswith(b"\x89PNG")
-    moves = {"metric": "far_gini", "nominal level": 0.6, "models (Ctrl for several)": ("Ash",)}
+    moves = {
+        "metric": "far_gini",
+        "nominal level": 0.6,
+        "interval": "recentered",
+        "models (Ctrl for several)": ("Ash",),
+    }
     for description, value in moves.items():
         assert follows(box, description, value), description
 

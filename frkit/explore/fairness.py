@@ -32,7 +32,7 @@ from frkit.explore.panel import (
     slider,
     tick,
 )
-from frkit.explore.roc import LEVEL, TREE, within
+from frkit.explore.roc import LEVEL, OF_REPLICATES, TREE, within
 from frkit.intervals import band, decision_zones, fair_floor, provenance
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS
@@ -67,7 +67,8 @@ def fairness(
     varying : str
         The rule for attributes that vary within an identity, as in `evaluate`.
     **start
-        Values to begin with: attribute, metric, far (two levels), level, replicates, models.
+        Values to begin with: attribute, metric, far (two levels), level, replicates, models, and
+        method, the interval that `band` takes.
 
     Returns
     -------
@@ -107,25 +108,29 @@ def fairness(
     far = rates[FAR_LEVEL].values
     controls = {"attribute": menu("attribute", options=list(attributes))}
     controls |= fairness_controls(rates, n)
+    with_people = all("people" in tree.children for tree in trees)
+    methods = ["effective", *OF_REPLICATES] if with_people else OF_REPLICATES
+    controls["method"] = menu("interval", options=methods)
     if scores is not None:
         require_returned("scores", scores, *TENSOR)
         controls["scheme"] = menu("scheme", options=OF_IMAGES, value=made["scheme"])
         controls["same"] = tick("same-group pairs only", value=same)
 
     @remembered
-    def band_and_floor(key, metric, level, replicates):
+    def band_and_floor(key, metric, level, method, replicates):
         tree = first_replicates(evaluations[key], replicates)
         # without what people contribute, the floor is made of the replicates that were chosen
         replicates_only = tree.drop_nodes("people", errors="ignore")
-        return band(tree, metric, level=level), fair_floor(replicates_only, metric, level=level)
+        floor = fair_floor(replicates_only, metric, level=level)
+        return band(tree, metric, method=method, level=level), floor
 
-    def draw(ax, metric, far, level, replicates, models=(), **key):
+    def draw(ax, metric, far, level, method, replicates, models=(), **key):
         key = tuple(key.values())
         if key not in evaluations:
             return say(ax, "not evaluated yet: press the button")
         chosen = within(far) | ({MODEL: list(models)} if models else {})
         bands, floors = (
-            each.sel(chosen) for each in band_and_floor(key, metric, level, replicates)
+            each.sel(chosen) for each in band_and_floor(key, metric, level, method, replicates)
         )
         zones = decision_zones(bands) if bands.sizes.get(MODEL) == 2 else None
         plot.fairness(bands, ax, floors=floors, zones=zones)
