@@ -41,6 +41,8 @@ MESSAGES = {"websocket_max_message_size": 200_000_000}
 APP_HEADERS = {
     "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob: ws:"
 }
+# Checks of internet addresses in events, which nobody needs here, would take two seconds to load.
+START_APP = "import sys; sys.modules['rfc3987_syntax'] = None; from voila.app import main; main()"
 
 OLDEST = ROOT / ".venv-oldest"
 OLDEST_TOOLS = ("pytest", "hypothesis", "mpmath")
@@ -142,19 +144,18 @@ def lab(arguments):
 
 
 def app(arguments):
-    """Voila's command line: the last notebook's controls without its code and lesson.
+    """Voila's command line: the controls for own data, without code.
 
     It is for this machine alone, and for those who know the token in its address.
     """
     return [
-        "-m",
-        "voila",
-        "notebooks/08_your_own_data.ipynb",
+        "-c",
+        START_APP,
+        "binder/app.ipynb",
         "--strip_sources=True",
         "--show_tracebacks=False",
         "--Voila.ip=127.0.0.1",
         "--Voila.auto_token=True",
-        "--TagRemovePreprocessor.remove_cell_tags=lesson",
         "--Voila.tornado_settings={}".format({"headers": APP_HEADERS, **MESSAGES}),
         *arguments,
     ]

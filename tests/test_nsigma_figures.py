@@ -7,7 +7,7 @@ from published_n_sigma import published
 from test_explore import follows, picture
 
 import frkit as fk
-from frkit.explore.fairness import first_subsets, with_steps
+from frkit.explore.groups import first_subsets, with_steps
 
 
 @pytest.fixture(scope="module")

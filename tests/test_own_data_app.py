@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import frkit as fk
-from frkit.explore.own_data import NONE, OwnData
+from frkit.explore.app import NONE, OwnData
 
 NASTY = "<script>alert(1)</script> $\\frac"
 

@@ -1,10 +1,7 @@
 """Widgets over computed results: each explorer selects, draws, and holds no logic of its own."""
 
-from frkit.explore.fairness import fairness, fairness_indices, n_sigma
-from frkit.explore.own_data import own_data
-from frkit.explore.predict import predict
-from frkit.explore.roc import roc
-from frkit.explore.studies import bootstrap_bias, consistency, coverage, representation_bias
+import lazy_loader
 
-__all__ = ["bootstrap_bias", "consistency", "coverage", "fairness", "fairness_indices", "n_sigma"]
-__all__ += ["own_data", "predict", "representation_bias", "roc"]
+# Public names stand in __init__.pyi; each is imported when it is first used: the app shows its
+# controls before the libraries of an evaluation and of figures are loaded.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

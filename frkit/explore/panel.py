@@ -2,21 +2,20 @@
 
 import io
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 from html import escape
 from inspect import signature
 
 import ipywidgets as widgets
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
-from traitlets import TraitError
 
-from frkit.base import DataWarning, InputError, require, warn
+from frkit.base import DataWarning, InputError, warn
+from frkit.explore.controls import start_at, values_of
 from frkit.explore.work import Work
 from frkit.intervals.reading import each_time
 from frkit.plot.style import THEME
@@ -179,64 +178,3 @@ def with_cautions(compute: Callable, *args, **options) -> tuple:
         warnings.simplefilter("always")
         result = compute(*args, **options)
     return result, [str(each.message) for each in caught if each.category is DataWarning]
-
-
-# --- controls --------------------------------------------------------------------------------
-
-
-def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
-    """A control with its words in full before it."""
-    style, layout = {"description_width": "13.5em"}, {"width": "39.5em"}
-    return kind(description=label, style=style, layout=layout, **settings)
-
-
-slider = partial(labelled, widgets.SelectionSlider)
-menu = partial(labelled, widgets.Dropdown)
-number = partial(labelled, widgets.FloatSlider)
-tick = partial(labelled, widgets.Checkbox)
-
-
-def several(label: str, options: list, value: list) -> widgets.SelectMultiple:
-    """A control that chooses any number of options."""
-    rows = min(8, len(options))
-    label = f"{label} (Ctrl for several)"
-    return labelled(widgets.SelectMultiple, label, options=options, value=value, rows=rows)
-
-
-def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
-    """FAR levels as options of a control: what is shown, and the level."""
-    return [(f"{level:.1e}", level) for level in levels.tolist()]
-
-
-def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
-    """A control for a range of FAR levels."""
-    ends, options = (0, len(levels) - 1), far_names(levels)
-    return labelled(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
-
-
-def values_of(controls: Mapping[str, widgets.Widget]) -> dict:
-    """What is chosen, by the names of the controls."""
-    return {name: control.value for name, control in controls.items()}
-
-
-def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]) -> None:
-    """Set controls to the values with which an explorer begins; sliders take the nearest one."""
-    for name, wanted in start.items():
-        require(name in controls, f"no control {name!r}; there are {', '.join(controls)}")
-        control = controls[name]
-        options = getattr(control, "options", ())
-        options = [option[1] if isinstance(option, tuple) else option for option in options]
-        try:
-            if isinstance(control, widgets.SelectionRangeSlider):
-                wanted = [nearest(options, end) for end in wanted]
-            elif isinstance(control, widgets.SelectionSlider):
-                wanted = nearest(options, wanted)
-            control.value = wanted
-        except (TraitError, TypeError, ValueError) as error:
-            words = f"{name!r} cannot start with {wanted!r}: choose from {options}"
-            raise InputError(words) from error
-
-
-def nearest(options: list[float], wanted: float) -> float:
-    """The option that is nearest to a number."""
-    return min(options, key=lambda option: abs(option - wanted))

@@ -8,17 +8,8 @@ import xarray as xr
 
 from frkit import plot, studies
 from frkit.base import FAR_LEVEL, MODEL, REPLICATE, require_returned, require_whole
-from frkit.explore.panel import (
-    MARK,
-    Panel,
-    far_names,
-    far_range,
-    labelled,
-    menu,
-    number,
-    say,
-    slider,
-)
+from frkit.explore.controls import far_names, far_range, labelled, menu, number, slider
+from frkit.explore.panel import MARK, Panel, say
 from frkit.plot.coverage import STUDY
 from frkit.plot.studies import BIAS, GROWTH
 from frkit.vmf import Mixture, mixture

@@ -10,6 +10,8 @@ from IPython import get_ipython
 
 from frkit.base import DataWarning, InputError
 
+AS_WIDE_AS_ITS_WORDS = {"width": "max-content", "flex": "0 0 auto"}
+
 
 class Stopped(Exception):
     """The button that stops was pressed."""
@@ -32,9 +34,9 @@ class Work:
 
     def __init__(self, label, compute, controls=()):
         self.compute = compute
-        self.button = widgets.Button(description=label, layout={"width": "max-content"})
+        self.button = widgets.Button(description=label, layout=AS_WIDE_AS_ITS_WORDS)
         self.stop_button = widgets.Button(
-            description="Stop", disabled=True, layout={"width": "6em"}
+            description="Stop", disabled=True, layout=AS_WIDE_AS_ITS_WORDS
         )
         self.bar = widgets.FloatProgress(max=1, layout={"visibility": "hidden"})
         self.buttons = widgets.HBox([self.button, self.stop_button, self.bar])

@@ -109,12 +109,12 @@ def page(browser, shots, request):
 class Server:
     """A running server: its address, and how it is started and ended."""
 
-    def __init__(self, folder, module, *options, cwd=None):
+    def __init__(self, folder, *command, cwd=None):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         self.url, self.log = f"http://127.0.0.1:{port}/", folder / "log"
-        command = [sys.executable, "-m", module, f"--port={port}", "--no-browser", *options]
+        command = [sys.executable, *command, f"--port={port}", "--no-browser"]
         environment = private_environment(folder)
         with open(self.log, "wb") as out:
             self.process = subprocess.Popen(
@@ -188,6 +188,7 @@ def work(tmp_path_factory):
 def lab(browser, work, tmp_path_factory):
     server = Server(
         tmp_path_factory.mktemp("lab"),
+        "-m",
         "jupyterlab",
         "--allow-root",
         "--ip=127.0.0.1",
@@ -207,14 +208,10 @@ def lab(browser, work, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def app(browser, tmp_path_factory):
-    """Voila as `binder/local.py app` starts it, on a copy with the fast parameters."""
+    """The app as `binder/local.py app` starts it."""
     pytest.importorskip("voila")
-    folder = tmp_path_factory.mktemp("app")
-    [path] = run_notebooks.NOTEBOOKS.glob("08_*.ipynb")
-    notebook = run_notebooks.with_fast_parameters(run_notebooks.read(path))
-    nbformat.write(notebook, folder / "app.ipynb")
-    _, module, _, *options = local.app(["--Voila.token=secret"])
-    server = Server(folder, module, str(folder / "app.ipynb"), *options)
+    command = local.app(["--Voila.token=secret"])
+    server = Server(tmp_path_factory.mktemp("app"), *command, cwd=run_notebooks.ROOT)
     try:
         server.wait()
         yield server

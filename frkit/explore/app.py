@@ -15,11 +15,9 @@ import xarray as xr
 from frkit.base import IDENTITY, IMAGE, MODEL, PAIR, PERSON, PROBE, InputError, require
 from frkit.data.files import named
 from frkit.data.opening import demo_faces
-from frkit.explore.panel import labelled, start_at
-from frkit.explore.work import Work, message
-from frkit.reporting import page
+from frkit.explore.controls import labelled, start_at
+from frkit.explore.work import AS_WIDE_AS_ITS_WORDS, Work, message
 from frkit.reporting.opening import ENDINGS, guess, kind_of, model_names, open_data, preview
-from frkit.reporting.report import report
 
 ACCEPTED = ",".join(ending for ending in ENDINGS if ending != ".zarr")  # a folder is no upload
 NONE = "(none)"
@@ -31,19 +29,20 @@ ROLES = {
 NO_ATTRIBUTES = (IDENTITY, IMAGE, MODEL, PERSON)
 MOST_LABELS = 50  # of an attribute whose groups can be compared
 DATA = (
-    "Name a file of embeddings, a score matrix or a table of scored pairs, or upload it. "
-    "Several files (a.npz; b.npz) are models that see the same images."
+    "Shows what was read, at first the sample data. Name a file of embeddings, a score matrix or a "
+    "table of scored pairs and press Read, or upload it. Several files (a.npz; b.npz) are models "
+    "that see the same images."
 )
-QUESTION = "Choose whose groups are compared, which models, and at which false accept rates."
-EVALUATE = "Press the button. The report appears beside these controls, or beneath them."
-EXPORT = "Download the report's page, or write it with its tables and figures into a folder."
-EMPTY = (
-    "<p>The report appears here: how good each model is, how sure that is, whether groups "
-    "differ, and who drives the errors.</p><p>Read your files or the sample data, then press "
-    "<b>Evaluate</b>.</p>"
+COLUMNS = "These columns were recognised. Correct them where they are wrong."
+QUESTION = "Choose the attribute whose groups are compared, the models, and the false accept rates."
+EVALUATE = "Press Evaluate. The report appears beside these controls, or below them."
+EXPORT = "After an evaluation: download the report, or write it with its tables into a folder."
+REPORT = (
+    "The report appears here: how accurate each model is, how sure that is, whether groups differ, "
+    "and which people cause the errors. Next: press Evaluate, for the sample data or for yours."
 )
-NARROW = {"flex": "1 1 22em", "max_width": "40em", "min_width": "0"}
-WIDE = {"flex": "2 1 30em", "min_width": "0", "overflow": "auto"}
+NARROW = {"flex": "1 1 20em", "max_width": "36em", "min_width": "0"}
+WIDE = {"flex": "3 1 30em", "min_width": "0", "overflow": "auto"}
 # one column beneath the other where the page is narrow
 WRAPPED = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "1.5em"}
 
@@ -85,52 +84,46 @@ class OwnData:
     """The controls, the data that were read, and the last report."""
 
     def __init__(self, path=None):
-        self.paths: list[Path] = []
         self.path = control(widgets.Text, "files", value=str(path or ""), placeholder="path")
         self.upload = widgets.FileUpload(accept=ACCEPTED, multiple=True, description="Upload")
-        self.read_button = widgets.Button(description="Read")
-        self.sample_button = widgets.Button(description="Use sample data")
+        self.upload.layout = AS_WIDE_AS_ITS_WORDS
+        self.read_button = widgets.Button(description="Read", layout=AS_WIDE_AS_ITS_WORDS)
+        self.sample_button = widgets.Button(
+            description="Use sample data", layout=AS_WIDE_AS_ITS_WORDS
+        )
         self.status, self.preview = widgets.HTML(), widgets.HTML()
         self.scores = control(widgets.SelectMultiple, "scores", rows=4)
         self.columns = {
             role: control(widgets.Dropdown, label, options=[NONE]) for role, label in ROLES.items()
         }
-        self.mapping = widgets.VBox([self.scores, *self.columns.values()])
         self.by = control(widgets.Dropdown, "groups of", options=[NONE])
         self.models = control(widgets.SelectMultiple, "models", rows=3)
         self.far = control(widgets.Text, "FAR levels", value="0.01, 0.001")
         self.quick = control(widgets.Checkbox, "quick (no long tests)", value=True)
         self.folder = control(widgets.Text, "folder", value="frkit-report")
         self.save_button = widgets.Button(description="Write report", disabled=True)
-        self.link, self.result = widgets.HTML(), widgets.HTML(EMPTY)
+        self.link, self.result = widgets.HTML(), widgets.HTML()
         sources = [self.upload, self.read_button, self.sample_button]
+        columns = [self.scores, *self.columns.values()]
         settings = [self.by, self.models, self.far, self.quick]
-        inputs = [self.path, *sources, *self.mapping.children, *settings]
-        self.work = Work("Evaluate", self.evaluate, inputs)
-        controls = [
-            *heading("1. Data", DATA),
-            self.path,
-            widgets.HBox(sources),
-            self.status,
-            self.preview,
-            self.mapping,
-            *heading("2. Question", QUESTION),
-            *settings,
-            *heading("3. Evaluate", EVALUATE),
-            self.work.buttons,
-            self.work.words,
-            *heading("4. Export", EXPORT),
-            self.link,
-            self.folder,
-            self.save_button,
+        self.work = Work("Evaluate", self.evaluate, [self.path, *sources, *columns, *settings])
+        self.work.button.button_style = "primary"
+        self.mapping = widgets.VBox([self.preview, *columns])
+        buttons = widgets.HBox(sources, layout={"flex_flow": "row wrap"})
+        panes = [
+            pane("1. Data", DATA, self.path, buttons, self.status, self.mapping),
+            pane("2. Question", QUESTION, *settings),
+            pane("3. Evaluate", EVALUATE, self.work.buttons, self.work.words),
+            pane("4. Export", EXPORT, self.link, self.folder, self.save_button),
         ]
-        columns = [widgets.VBox(controls, layout=NARROW), widgets.VBox([self.result], layout=WIDE)]
-        self.box = widgets.HBox(columns, layout=WRAPPED)
+        controls = widgets.VBox(panes, layout=NARROW)
+        result = widgets.VBox([self.result], layout=WIDE)
+        self.box = widgets.HBox([controls, result], layout=WRAPPED)
         self.read_button.on_click(self.read)
         self.sample_button.on_click(self.read_sample)
         self.save_button.on_click(self.save)
         self.upload.observe(self.receive, names="value")
-        for column in self.mapping.children:
+        for column in columns:
             column.observe(self.map_columns, names="value")
         self.read()
 
@@ -156,26 +149,26 @@ class OwnData:
         self.read()
 
     def read(self, _button=None):
-        """Look at the files that are named, guess what their columns are, and load them."""
+        """Read the files that are named; of a table of pairs, guess what the columns are."""
         names = [name.strip() for name in self.path.value.split(";")]
         self.paths = [Path(name).expanduser() for name in names if name]
-        self.opening, self.preview.value = {}, ""
-        self.work.button.disabled = True
-        with self.refusing():
+        self.opening = {}
+        with self.reading():
             if self.paths:
                 self.say(f"reading {self.path.value} ...")
-                self.look(self.paths[0])
+                self.offer_columns(self.paths[0])
             self.load()
 
-    def look(self, path):
-        """Show the first rows of a table of pairs, and offer its columns as they were guessed."""
+    def offer_columns(self, path):
+        """Show the first rows of a table of pairs, and its columns as they were guessed."""
         with named(path):
             form, guessed = guess(path)
             if form != "columns":
                 return
             table = preview(path, 5)
-        shown = table.to_html(index=False, border=0, max_cols=8)
-        self.preview.value = f'<div style="overflow-x:auto">{shown}</div>first rows'
+        shown = table.to_html(index=False, border=0, max_cols=8, col_space="5em", justify="left")
+        style = "overflow-x:auto;contain:inline-size"
+        self.preview.value = f'{message(COLUMNS)}<div tabindex="0" style="{style}">{shown}</div>'
         header, roles = table.columns.astype(str).tolist(), guessed["columns"]
         self.scores.options, self.scores.value = header, [*np.atleast_1d(roles["score"])]
         for role, column in self.columns.items():
@@ -184,7 +177,7 @@ class OwnData:
         self.opening = {"format": form, **guessed}  # from now on another choice reads again
 
     def map_columns(self, _change):
-        """Load again with other columns."""
+        """Read again with other columns."""
         if not self.opening:
             return
         scores = list(self.scores.value)
@@ -193,8 +186,7 @@ class OwnData:
         roles = self.opening["columns"] | chosen
         roles = {role: name for role, name in roles.items() if name != NONE}
         self.opening = {"format": "columns", "columns": roles}
-        self.work.button.disabled = True
-        with self.refusing():
+        with self.reading():
             require(scores, "choose at least one column of scores")
             self.load()
 
@@ -202,7 +194,7 @@ class OwnData:
         """Load the data, and offer what can be asked of them."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            data = self.data = self.opened()
+            self.data = data = self.opened()
         attributes = attributes_of(data)
         models = data[MODEL].values.tolist() if MODEL in data.dims else []
         self.by.options = [NONE, *attributes]
@@ -210,11 +202,14 @@ class OwnData:
         self.models.options = self.models.value = models
         self.models.layout.display = "" if models else "none"
         self.mapping.layout.display = "" if self.opening else "none"
+        self.result.value, self.link.value = heading("Report", REPORT), ""
+        self.save_button.disabled = True
         counts = [f"{n:,} {dim}s" for dim, n in data.sizes.items() if dim in (IMAGE, PAIR, PROBE)]
-        names = ", ".join(attributes) or "none"
-        contents = f"{kind_of(data)}: {', '.join(counts)}; attributes: {names}"
-        self.say(". ".join([contents, *(str(caution.message) for caution in caught)]))
-        self.work.button.disabled = False
+        contents = [", ".join(counts), f"attributes: {', '.join(attributes) or 'none'}"]
+        if models:
+            contents.insert(1, f"models: {', '.join(models)}")
+        cautions = [str(caution.message) for caution in caught]
+        self.say(". ".join([f"{kind_of(data)}: {'; '.join(contents)}", *cautions]))
 
     def opened(self):
         """The faces or scores in the files; the sample where none is named."""
@@ -225,43 +220,51 @@ class OwnData:
 
     def evaluate(self, progress):
         """Make the report and show it."""
+        progress(0, "loading the libraries of the evaluation")
+        from frkit.reporting import page
+        from frkit.reporting.report import report
+
         try:
             far = [float(level) for level in self.far.value.split(",")]
         except ValueError:
             words = f"FAR levels must be numbers such as 0.01, 0.001; got {self.far.value!r}"
             raise InputError(words) from None
-        data, models = self.data, list(self.models.value)
-        every_model = len(models) in (0, len(self.models.options))
-        if not every_model:
+        data, models, opening = self.data, list(self.models.value), {}
+        if 0 < len(models) < len(self.models.options):
             data = data.sel({MODEL: models}).squeeze()
+        elif self.paths:  # the report's notebook opens the files again
+            data, opening = dict(zip(model_names(self.paths), self.paths)), self.opening
+            data = data if len(data) > 1 else self.paths[0]
         by = None if self.by.value == NONE else self.by.value
-        self.report = report(data, by=by, far=far, quick=self.quick.value, progress=progress)
-        if self.paths and every_model:  # its notebook opens the files again
-            paths = dict(zip(model_names(self.paths), map(str, self.paths)))
-            self.report.made["data"] = paths if len(paths) > 1 else str(self.paths[0])
-            if self.opening:
-                self.report.made["opening"] = self.opening
-        self.result.value = page.fragment(self.report)
-        whole = base64.b64encode(page.page(self.report).encode()).decode()
+        how = {"far": far, "quick": self.quick.value, "opening": opening, "progress": progress}
+        self.report = report(data, by=by, **how)
+        # without `contain` the widest folded table would make the column too wide
+        body = page.fragment(self.report)
+        self.result.value = f'<div style="contain:inline-size">{body}</div>'
+        whole = base64.b64encode(page.page(self.report, body).encode()).decode()
         address = f"data:text/html;base64,{whole}"
         self.link.value = f'<a download="report.html" href="{address}">download the page</a>'
         self.save_button.disabled = False
 
     def save(self, _button=None):
         """Write the report's folder."""
-        with self.refusing():
-            folder = self.report.save(self.folder.value.strip() or "frkit-report")
-            self.say(f"written: {folder.resolve()}")
+        folder = self.folder.value.strip() or "frkit-report"
+        try:
+            self.say(f"written: {self.report.save(folder).resolve()}")
+        except (InputError, OSError) as error:
+            self.say(str(error), alert=True)
 
     def say(self, words, alert=False):
         """A sentence beneath the controls of the files."""
         self.status.value = message(words, alert)
 
     @contextmanager
-    def refusing(self):
-        """What cannot be read or written becomes words beneath the controls of the files."""
+    def reading(self):
+        """What cannot be read becomes words, and nothing can be evaluated then."""
+        self.work.button.disabled = True
         try:
             yield
+            self.work.button.disabled = False
         except (InputError, OSError) as error:
             self.say(str(error), alert=True)
 
@@ -269,24 +272,31 @@ class OwnData:
 def attributes_of(data: xr.Dataset | xr.DataArray) -> list[str]:
     """Attributes whose groups can be compared: of images, or of both sides of a pair."""
     side = "" if IMAGE in data.dims else f"{PROBE}_"
-    columns = {str(name): values for name, values in data.coords.items()}
+    columns = {
+        str(name).removeprefix(side): values
+        for name, values in data.coords.items()
+        if str(name).startswith(side)
+    }
     return [
-        name.removeprefix(side)
+        name
         for name, values in columns.items()
-        if name.startswith(side)
-        and name.removeprefix(side) not in NO_ATTRIBUTES
-        and np.unique(values).size <= MOST_LABELS
+        if name not in NO_ATTRIBUTES and np.unique(values).size <= MOST_LABELS
     ]
 
 
-def heading(title: str, words: str) -> tuple[widgets.HTML, widgets.HTML]:
-    """The title of a step, and what to do there."""
-    return widgets.HTML(f"<h3>{title}</h3>"), widgets.HTML(message(words))
+def pane(title: str, words: str, *contents: widgets.Widget) -> widgets.VBox:
+    """One step: its title, what to do there, and its controls."""
+    return widgets.VBox([widgets.HTML(heading(title, words)), *contents])
+
+
+def heading(title: str, words: str) -> str:
+    """The title of a pane, and what it shows or what to do there."""
+    return f'<h2 style="font-size:1.2em;margin:.6em 0 0">{title}</h2>{message(words)}'
 
 
 def control(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
     """A control that fits into the narrow column."""
     widget = labelled(kind, label, **settings)
     widget.layout = {"width": "auto", "max_width": "38em"}
-    widget.style.description_width = "10em"
+    widget.style.description_width = "9em"
     return widget

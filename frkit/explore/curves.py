@@ -5,7 +5,8 @@ import xarray as xr
 
 from frkit import plot
 from frkit.base import FAR_LEVEL, MODEL, require, require_returned
-from frkit.explore.panel import Panel, far_range, menu, number, remembered, say, several
+from frkit.explore.controls import far_range, menu, number, several
+from frkit.explore.panel import Panel, remembered, say
 from frkit.intervals import band
 
 LEVEL = {"value": 0.95, "min": 0.5, "max": 0.99, "step": 0.01}

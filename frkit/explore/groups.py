@@ -21,18 +21,9 @@ from frkit.base import (
 )
 from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate
-from frkit.explore.panel import (
-    Panel,
-    far_range,
-    menu,
-    number,
-    remembered,
-    say,
-    several,
-    slider,
-    tick,
-)
-from frkit.explore.roc import LEVEL, OF_REPLICATES, TREE, within
+from frkit.explore.controls import far_range, menu, number, several, slider, tick
+from frkit.explore.curves import LEVEL, OF_REPLICATES, TREE, within
+from frkit.explore.panel import Panel, remembered, say
 from frkit.intervals import band, decision_zones, fair_floor, provenance
 from frkit.measures import measure, names
 from frkit.plot.nsigma import SUBSETS

@@ -7,7 +7,8 @@ import ipywidgets as widgets
 from matplotlib.axes import Axes
 
 from frkit.base import require
-from frkit.explore.panel import Panel, labelled, number
+from frkit.explore.controls import labelled, number
+from frkit.explore.panel import Panel
 
 GUESS = {"color": "#333333", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
 

@@ -1,0 +1,68 @@
+"""Controls with their labels, and the values with which they begin."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import ipywidgets as widgets
+import numpy as np
+from traitlets import TraitError
+
+from frkit.base import InputError, require
+
+
+def labelled(kind: type[widgets.Widget], label: str, **settings) -> widgets.Widget:
+    """A control with its words in full before it."""
+    style, layout = {"description_width": "13.5em"}, {"width": "39.5em"}
+    return kind(description=label, style=style, layout=layout, **settings)
+
+
+slider = partial(labelled, widgets.SelectionSlider)
+menu = partial(labelled, widgets.Dropdown)
+number = partial(labelled, widgets.FloatSlider)
+tick = partial(labelled, widgets.Checkbox)
+
+
+def several(label: str, options: list, value: list) -> widgets.SelectMultiple:
+    """A control that chooses any number of options."""
+    rows = min(8, len(options))
+    label = f"{label} (Ctrl for several)"
+    return labelled(widgets.SelectMultiple, label, options=options, value=value, rows=rows)
+
+
+def far_names(levels: np.ndarray) -> list[tuple[str, float]]:
+    """FAR levels as options of a control: what is shown, and the level."""
+    return [(f"{level:.1e}", level) for level in levels.tolist()]
+
+
+def far_range(levels: np.ndarray) -> widgets.SelectionRangeSlider:
+    """A control for a range of FAR levels."""
+    ends, options = (0, len(levels) - 1), far_names(levels)
+    return labelled(widgets.SelectionRangeSlider, "FAR range", options=options, index=ends)
+
+
+def values_of(controls: Mapping[str, widgets.Widget]) -> dict:
+    """What is chosen, by the names of the controls."""
+    return {name: control.value for name, control in controls.items()}
+
+
+def start_at(controls: Mapping[str, widgets.Widget], start: Mapping[str, object]) -> None:
+    """Set controls to the values with which an explorer begins; sliders take the nearest one."""
+    for name, wanted in start.items():
+        require(name in controls, f"no control {name!r}; there are {', '.join(controls)}")
+        control = controls[name]
+        options = getattr(control, "options", ())
+        options = [option[1] if isinstance(option, tuple) else option for option in options]
+        try:
+            if isinstance(control, widgets.SelectionRangeSlider):
+                wanted = [nearest(options, end) for end in wanted]
+            elif isinstance(control, widgets.SelectionSlider):
+                wanted = nearest(options, wanted)
+            control.value = wanted
+        except (TraitError, TypeError, ValueError) as error:
+            words = f"{name!r} cannot start with {wanted!r}: choose from {options}"
+            raise InputError(words) from error
+
+
+def nearest(options: list[float], wanted: float) -> float:
+    """The option that is nearest to a number."""
+    return min(options, key=lambda option: abs(option - wanted))
