@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import frkit as fk
-from frkit.data import checks
+from frkit.data import arrays, checks
 from frkit.scores import tensor
 
 N = 600
@@ -110,6 +110,25 @@ def test_encoders_that_are_stacked_stay_on_disk_too(tmp_path):
         ours, theirs = fk.score_tensor(both, similarity), fk.score_tensor(stored, similarity)
         np.testing.assert_array_equal(ours, theirs)
         np.testing.assert_array_equal(ours.isel(model=1), theirs.isel(model=1))
+
+
+@pytest.mark.parametrize(("kept", "most"), [(tensor.KEPT, 1), (0, np.inf)])
+def test_rows_that_fit_in_memory_are_read_once(tmp_path, monkeypatch, kept, most):
+    monkeypatch.setattr(tensor, "KEPT", kept)
+    monkeypatch.setattr(tensor, "TILE", 32)
+    scores = fk.score_tensor(fk.open_faces(write_npy(tmp_path), varying="keep"), chunks=32)
+    values_read, read = [], arrays.OnDisk.__getitem__
+
+    def counting(stored, index):
+        values = read(stored, index)
+        values_read.append(values.size)
+        return values
+
+    monkeypatch.setattr(arrays.OnDisk, "__getitem__", counting)
+    rates = fk.evaluate(scores, far=[0.01, 0.1])["empirical"]
+    assert N * 5 <= sum(values_read) <= most * N * 5
+    in_memory_rates = fk.evaluate(fk.score_tensor(in_memory()), far=[0.01, 0.1])["empirical"]
+    np.testing.assert_array_equal(rates.frr, in_memory_rates.frr)
 
 
 def test_a_tensor_of_a_stored_embedding_is_sent_by_its_name(tmp_path):

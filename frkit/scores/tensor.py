@@ -24,6 +24,9 @@ from frkit.data.labels import image_names
 
 TILE = 512  # rows and columns of a product; tiles lie on a grid of the whole tensor
 MOST_BLOCKS = 96  # along a side, unless chunks are given
+KEPT = (
+    1_000_000_000  # bytes of rows from a disk that stay in memory: 500,000 images of 512 features
+)
 
 
 def score_tensor(
@@ -39,6 +42,9 @@ def score_tensor(
     ----------
     faces : xr.Dataset
         From `faces`, `open_faces` or `stack_models`: `embedding` over ([model,] image, feature).
+        An embedding on disk is read when scores are computed. Up to 1 GB of rows is read once, and
+        stays in memory as long as the tensor; a larger embedding is read about 25 times in an
+        evaluation, and so is any on the workers of a cluster.
     similarity : {"cosine", "euclidean"} or callable
         "euclidean" is minus the distance. A callable takes two float32 arrays of rows, (a, feature)
         and (b, feature), and returns (a, b) scores; larger means more alike.
@@ -86,6 +92,9 @@ def score_tensor(
     if isinstance(similarity, str):
         prepare, function, attrs["self_score"] = SIMILARITIES[similarity]
         rows = prepare(rows)
+    if isinstance(rows, da.Array) and rows.nbytes <= KEPT:
+        name = f"read-once-{rows.name}"
+        rows = da.map_blocks(ReadOnce(rows), chunks=rows.chunks, dtype=rows.dtype, name=name)
     if NUMBERED in faces[IMAGE].attrs:  # tells these images from others that are numbered too
         attrs["images"] = faces[IMAGE].attrs[NUMBERED]
     lazy = _lazy_scores(rows, function, block_size(chunks, rows.shape[-2]))
@@ -109,6 +118,26 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     """Rows of unit length, formed in float64."""
     rows = rows.astype(np.float64)
     return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
+
+
+class ReadOnce:
+    """The blocks of an array on disk, each of which stays in memory once it was computed.
+
+    Another process is sent the array and none of the blocks.
+    """
+
+    def __init__(self, rows: da.Array) -> None:
+        self.rows = rows
+        self.blocks: dict[tuple, np.ndarray] = {}
+
+    def __call__(self, block_id: tuple) -> np.ndarray:
+        """A block of the array."""
+        if block_id not in self.blocks:
+            self.blocks[block_id] = loaded(self.rows.blocks[block_id])
+        return self.blocks[block_id]
+
+    def __reduce__(self):
+        return ReadOnce, (self.rows,)
 
 
 def _centred_rows(embedding: np.ndarray | da.Array) -> np.ndarray | da.Array:
