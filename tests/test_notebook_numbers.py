@@ -34,8 +34,8 @@ ELSEWHERE = {
     },
     "07_representation_bias": {
         ".451": "nats, on paper", ".562": "nats, on paper", "512": "features of the LFW embeddings",
-        "5,000": "images of noise in a trial that is not stored",
-        "158": "people of LFW with ten images", ".797": "share of images of men among them",
+        "5,000": "images of each stored data set whose truth is known",
+        "158": "people of LFW with ten images",
         "199": "permutations, the default",
     },
 }  # fmt: skip

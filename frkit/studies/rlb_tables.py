@@ -204,8 +204,8 @@ def trial(
     Returns
     -------
     xr.Dataset
-        `truth`, `rlb`, `rlb_se`, `rlb_in_sample`, `smallest_detectable`, `dataset_bias` and
-        `dcor2`; `distance` and `by` as given.
+        `truth`, `rlb`, `rlb_se`, `rlb_dv`, `rlb_in_sample`, `smallest_detectable`, `dataset_bias`
+        and `dcor2`; `distance` and `by` as given.
 
     Raises
     ------
@@ -227,7 +227,8 @@ def trial(
     faces = shifted_classes(n_images, n_features, distance=distance, seed=seed, **law)
     critic = Critic(hidden=hidden)
     bias = representation_bias(faces, "group", by=by, seeds=1, critic=critic, progress=progress)
-    return bias[["rlb", "rlb_se", "rlb_in_sample", "smallest_detectable"]].assign(
+    estimates = ["rlb", "rlb_se", "rlb_dv", "rlb_in_sample", "smallest_detectable"]
+    return bias[estimates].assign(
         truth=faces.attrs["rlb"],
         dataset_bias=dataset_bias(faces, "group", by=by),
         dcor2=distance_correlation(faces, "group", permutations=0).dcor2,
