@@ -73,7 +73,7 @@ def _caution_of_images(protocol: Protocol, scheme):
         warn(
             f"{share:.0%} of the weight of FRR lies with people of fewer than {FEW_IMAGES} images "
             f"({few.sum()} of {np.count_nonzero(n_pairs)} people): intervals from replicates of "
-            f"the {scheme} scheme are too narrow then (they cover .46 to .89 at nominal .95 with "
+            f"the {scheme} scheme are too narrow then (they cover .64 to .94 at nominal .95 with "
             "2 or 3 images). Name no method in fk.band, which then reads no replicates of rates, "
             "or draw people, Resampling('identity')"
         )
