@@ -110,7 +110,7 @@ def main() -> None:
         made[name] = plan
         print(
             name,
-            plan.attrs["answer"],
+            plan.answer.item(),
             f"Simulated there: {value:.3g} ({error:.2g})",
             plan.attrs["cpu_seconds"],
             "s",

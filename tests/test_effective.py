@@ -277,3 +277,27 @@ def test_effective_numbers_are_shown():
     # groups are compared at the threshold that was found, without its own error
     np.testing.assert_allclose(ratio.n_effective, apart.n_effective)
     np.testing.assert_allclose(ratio.n_effective, groups.n_effective.sum("group"), rtol=0.35)
+
+
+def test_all_pairs_of_models_and_every_result_as_a_frame():
+    """As the pairs one by one; a result of one number is a frame of one row."""
+    views = {name: faces(seed=seed) for seed, name in enumerate("ABC")}
+    views = {name: view.assign_coords(views["A"].coords) for name, view in views.items()}
+    scores = fk.score_tensor(fk.stack_models(views))
+    tree = fk.evaluate(scores, far=[0.01, 0.1])
+    for measure in ("frr", "eer"):
+        found = fk.compare(tree, measure, models="all")
+        pairs = list(zip(found.a.values.tolist(), found.b.values.tolist()))
+        assert pairs == [("A", "B"), ("A", "C"), ("B", "C")]
+        for place, pair in enumerate(pairs):
+            alone = fk.compare(tree, measure, models=pair)
+            np.testing.assert_array_equal(found.estimate[place], alone.estimate)
+            np.testing.assert_array_equal(found.p[place], alone.p)
+        assert bool((found.p_holm >= found.p).all())
+        assert len(found.to_dataframe()) == found.estimate.size
+    one = tree.sel(model="A")
+    results = [fk.band(one, "eer"), fk.compare(tree, "eer", models=("A", "B"))]
+    results.append(fk.verification_metrics(scores.sel(model="A")))
+    assert [len(result.to_dataframe()) for result in results] == [1, 1, 1]
+    with pytest.raises(fk.InputError, match="several models"):
+        fk.compare(one, "frr", models="all")

@@ -97,7 +97,7 @@ def test_4_how_many_more_people():
     jackknife = np.sqrt((len(names) - 1) * np.var(frr))
     by_hand = len(names) * (1.96 * jackknife / (0.2 * frr_at("FaceNet", 1e-3))) ** 2
     assert int(plan.n_identities) == pytest.approx(by_hand, rel=0.25)
-    assert "people like these, with as many images each" in plan.attrs["answer"]
+    assert "people like these, with as many images each" in plan.answer.item()
 
 
 def test_5_which_race_has_the_highest_far_and_is_it_significant():

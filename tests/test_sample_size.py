@@ -84,12 +84,12 @@ def test_the_power_of_a_ratio_is_that_of_the_test(groups):
 def test_the_effect_is_that_of_the_data(pair, groups):
     rates = fk.evaluate(fk.score_tensor(pair), far=[FAR])["empirical"].frr.values.ravel()
     plan = plan_of(pair, "difference")
-    assert plan.attrs["effect"] == pytest.approx(rates[1] - rates[0])
-    assert "the one that these data show" in plan.attrs["answer"]
+    assert float(plan.effect) == pytest.approx(rates[1] - rates[0])
+    assert "the one that these data show" in plan.answer.item()
     ev = fk.evaluate(fk.score_tensor(groups), far=[FAR], by="group")
     frr = ev["empirical"].frr_group.values
     plan = plan_of(groups, "ratio", by="group")
-    assert plan.attrs["effect"] == pytest.approx(frr.max() / frr.min())
+    assert float(plan.effect) == pytest.approx(frr.max() / frr.min())
 
 
 def test_at_least_ten_errors_are_expected(pilot):
@@ -104,7 +104,7 @@ def test_at_least_ten_errors_are_expected(pilot):
 def test_too_much_cannot_be_decided(pilot):
     plan = plan_of(pilot, "relative_half_width", 0.002)
     assert np.isnan(plan.n_identities) and np.isnan(plan.predicted)
-    assert "cannot be decided with data like these" in plan.attrs["answer"]
+    assert "cannot be decided with data like these" in plan.answer.item()
 
 
 def test_faces_scores_and_a_list_give_the_same_plan(pilot, plan):
@@ -144,7 +144,7 @@ def test_parts_of_real_people_see_the_difference_as_often_as_planned(far):
 def test_a_stored_plan_was_confirmed(name, goal):
     with xr.open_datatree(ROOT / "data/sample_size.nc", engine="h5netcdf") as tree:
         plan = tree[name].to_dataset().load()
-    assert plan.attrs["line"] == goal
+    assert float(plan.goal_value) == goal
     noise = 2 * float(plan.confirmed_se)
     assert float(plan.confirmed) == pytest.approx(goal, abs=0.1 * goal + noise)
 

@@ -121,6 +121,8 @@ def verification_metrics(
     if turned(scores):
         thresholds = [name for name in result.data_vars if name.startswith("best_threshold")]
         result = result.assign({name: 0.0 - result[name] for name in thresholds})
+    if not result.dims:  # one row of `to_dataframe()`
+        result = result.assign_coords(scores=["all"])
     return result
 
 

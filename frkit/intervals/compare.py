@@ -52,7 +52,7 @@ def compare(
     evaluation_b: xr.DataTree | AnyMeasure,
     measure: AnyMeasure | None = None,
     *,
-    models: tuple[str, str] | None = None,
+    models: tuple[str, str] | str | None = None,
     groups: tuple[str, str] | str | None = None,
     method: str | None = None,
     target: str | None = None,
@@ -75,8 +75,9 @@ def compare(
         both: `compare(evaluation, measure, models=("A", "B"))`.
     measure : str or callable
         A registered name such as "frr", or a function Dataset -> DataArray.
-    models : (str, str), optional
-        Names of the two models in one evaluation; with two evaluations, names for the picture.
+    models : (str, str) or "all", optional
+        Names of the two models in one evaluation; "all" compares every pair of its models, over
+        `contrast`. With two evaluations, names for the picture.
     groups : (str, str) or "all", optional
         Names of two groups, for a rate that runs over them ("far_group"):
         `compare(evaluation, "frr_group", groups=("female", "male"))`; "all" compares every pair of
@@ -92,7 +93,7 @@ def compare(
         `estimate`, `lower`, `upper` of the difference (attrs["contrast"] = "difference",
         attrs["null"] = 0) or of the ratio ("ratio", 1), and the two-sided `p`. Of rates
         `n_effective`: how many pairs of independent comparisons would show as much of the
-        difference of two models; of two groups, the sum of both numbers. With groups="all"
+        difference of two models; of two groups, the sum of both numbers. With "all"
         `p_holm` allows for the number of comparisons. `p` is NaN where the estimate is infinite or
         undefined. `resolved` is true where it is true for both models.
 
@@ -130,6 +131,10 @@ def compare(
     else:
         data_of(evaluation_b)
         evaluations, chosen = [evaluation_a, evaluation_b], find_measure(measure)
+    if models == "all":
+        require(measure is None and groups is None, "models='all' takes one evaluation, no groups=")
+        how = {"method": method, "target": target, "level": level}
+        return _all_models(evaluation_a, chosen, how)
     if groups is None:
         evaluations = _two_models(evaluations, models)
         method, _ = choose(method, evaluations[0], chosen)
@@ -154,6 +159,24 @@ def compare(
 
 
 # --- models --------------------------------------------------------------------------------------
+
+
+def _all_models(evaluation, chosen, how):
+    """Every pair of the models of one evaluation, with Holm's correction."""
+    names = np.atleast_1d(data_of(evaluation).get(MODEL, [])).tolist()
+    require(len(names) > 1, "models='all' needs an evaluation of several models")
+    pairs = list(combinations(names, 2))
+    rows = [compare(evaluation, chosen, models=pair, **how) for pair in pairs]
+    rows = [row.drop_vars("measure", errors="ignore") for row in rows]
+    return _with_pairs(xr.concat(rows, CONTRAST, combine_attrs="drop_conflicts"), pairs)
+
+
+def _with_pairs(result, pairs):
+    """The names of both sides along `contrast`, and p-values valid for all pairs together."""
+    core = [[CONTRAST]]
+    p_holm = xr.apply_ufunc(holm, result.p, input_core_dims=core, output_core_dims=core)
+    sides = {side: (CONTRAST, list(names)) for side, names in zip("ab", zip(*pairs))}
+    return result.assign(p_holm=p_holm).assign_coords(sides).transpose(CONTRAST, ...)
 
 
 def _two_models(evaluations, models):
@@ -325,10 +348,7 @@ def compare_groups(evaluation, chosen, groups, method, level, target):
     if len(pairs) == 1:
         a, b = pairs[0]
         return result.isel({CONTRAST: 0}).assign_attrs(a=a, b=b)
-    core = [[CONTRAST]]
-    p_holm = xr.apply_ufunc(holm, result.p, input_core_dims=core, output_core_dims=core)
-    result = result.assign(p_holm=p_holm).assign_coords(dict(zip("ab", sides)))
-    return result.transpose(CONTRAST, ...)
+    return _with_pairs(result, pairs)
 
 
 def newcombe(a, b):

@@ -82,6 +82,9 @@ def provenance(evaluation: xr.DataTree) -> dict:
 def labelled(result, evaluation, chosen, method, **attrs):
     """The result with attrs that name the measure, the method and whom the interval is about.
 
+    A result without dims, such as the EER of one model, gets a dim with the measure's name: that
+    makes it one row of `to_dataframe()`.
+
     attrs: more of them, such as the level. A `target` says that no replicates were read: then the
     interval is about new people, or these; otherwise about what the scheme draws.
     """
@@ -101,6 +104,8 @@ def labelled(result, evaluation, chosen, method, **attrs):
         "scale": chosen.scale,
         "fair": chosen.fair,
     }
+    if not result.dims:
+        result = result.assign_coords(measure=[chosen.name])
     return result.assign_attrs(
         {name: value for name, value in (about | attrs).items() if value is not None}
     )

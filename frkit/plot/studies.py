@@ -242,7 +242,8 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     style = {"color": colour, "markersize": 8, "zorder": 4}
     ax.plot(plan.n_identities, plan.predicted, "D", label="the plan", **style)
     style = {"color": "#555555", "linestyle": "--", "linewidth": 1}
-    ax.axhline(attrs["line"], label=f"goal: {attrs['line']:.3g}", **style)
+    goal = float(plan.goal_value)
+    ax.axhline(goal, label=f"goal: {goal:.3g}", **style)
     if "confirmed" in plan:
         words = "simulated with so many people"
         style = {
@@ -258,6 +259,6 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     ax.xaxis.set_minor_locator(NullLocator())
-    words = f"FAR {attrs['far']:g}, FRR {attrs['frr']:.3g}; about {attrs['target']}"
+    words = f"FAR {attrs['far']:g}, FRR {float(plan.frr):.3g}; about {attrs['target']}"
     ylabel = attrs["value"].replace(", ", ",\n")
     return finish(ax, "people", ylabel, [words], **BELOW)

@@ -95,5 +95,5 @@ def plans(inputs: Inputs) -> Section:
         question = f"People for an interval of ± {HALF_WIDTH:.0%} around the FRR{suffix(name)}"
         section.results[question] = plan
         section.figures[question] = partial(plot.sample_size, plan)
-        section.answers.append(plan.attrs["answer"])
+        section.answers.append(plan.answer.item())
     return section

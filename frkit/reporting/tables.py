@@ -201,7 +201,8 @@ def _rows(result, names, measure):
     require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
     if CONTRAST in dims and "a" in values.coords:
         pairs = zip(values["a"].values, values["b"].values)
-        values = values.assign_coords({CONTRAST: [f"{a} − {b}" for a, b in pairs]})
+        sign = "/" if result.attrs.get(CONTRAST) == "ratio" else "−"
+        values = values.assign_coords({CONTRAST: [f"{a} {sign} {b}" for a, b in pairs]})
     values = values.reset_coords(drop=True).expand_dims("row")
     frame = values.to_dataframe(dim_order=["row", *dims]).reset_index().rename(columns=heads)
     absent = [key for key in KEYS if key not in frame]

@@ -89,8 +89,9 @@ def sample_size(
         expected; NaN where 100 times as many people as there are would not. `n_effective`: the
         effective number of comparisons then. `n_identities_now`, `n_effective_now`: in the data.
         `predicted`: half-width or power with `n_identities`. `curve_identities`, `curve_value`:
-        the same along a curve. attrs["answer"] says it in sentences; `effect` and `frr` are those
-        of the data (`frr` of the first model).
+        the same along a curve. `size` and `goal_value`: the effect or width that is planned for,
+        and the half-width or power that is to be reached. `effect` and `frr`: those of the data
+        (`frr` of the first model). `answer`: all this in sentences.
 
     Raises
     ------
@@ -143,23 +144,25 @@ def sample_size(
             "n_identities_now": people,
             "n_effective_now": comparisons(1.0),
             "value_now": value(1.0),
+            "size": float(effect if size is None else size),
+            "goal_value": line,
+            "effect": effect,
+            "frr": float(rates.frr.values.flat[0]),
             "curve_identities": ("curve", factors * people),
             "curve_value": ("curve", [value(point) for point in factors]),
         },
         attrs={
             "goal": goal,
-            "size": float(effect if size is None else size),
             "far": far,
             "level": level,
             "power": power,
-            "effect": effect,
-            "frr": float(rates.frr.values.flat[0]),
             "line": line,
             "value": GOALS[goal],
             "target": NEW_PEOPLE,
         },
     )
-    return plan.assign_attrs(answer=_answer(plan, observed=size is None))
+    answer = _answer(plan, observed=size is None)
+    return plan.assign(answer=answer).assign_attrs(answer=answer)
 
 
 def _check_rates(goal, models, frr):
@@ -271,7 +274,7 @@ def _smallest_factor(value, goal, rising, fewest):
 
 def _answer(plan, observed):
     """Write the plan in sentences."""
-    facts = {**plan.attrs, "size": abs(plan.attrs["size"])}
+    facts = {**plan.attrs, "size": abs(float(plan["size"]))}
     task = f"To {TASKS[facts['goal']].format(**facts)} at FAR {facts['far']:g}"
     now = (
         f"These data of {int(plan.n_identities_now):,} people are worth "
