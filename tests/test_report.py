@@ -13,9 +13,9 @@ import xarray as xr
 
 import frkit as fk
 from frkit.reporting import page
-from frkit.reporting.inputs import Inputs
+from frkit.reporting.formats import cell
+from frkit.reporting.inputs import leading_level
 from frkit.reporting.opening import model_names, together
-from frkit.reporting.tables import cell
 from frkit.reporting.writing import notebook
 
 FAR = [0.05, 0.1]
@@ -209,10 +209,9 @@ def test_the_leading_level_is_the_lowest_far_with_thirty_errors(accepts, rejects
     rates = {"far": [0.1, 0.01, 0.001], "false_accepts": accepts, "false_rejects": rejects}
     node = xr.Dataset({name: ("far_level", row) for name, row in rates.items()})
     node = node.assign_coords(far_level=rates["far"])
-    inputs = Inputs(xr.DataArray(0), None, None, {}, 0.95, 0, True, {})
-    inputs.evaluation = {"empirical": SimpleNamespace(to_dataset=lambda: node)}
-    assert inputs.leading == {"far_level": place}
-    assert inputs.facts_of_levels()["below"] == [
+    leading, below = leading_level(node, "far_level")
+    assert leading == {"far_level": place}
+    assert below == [
         far for far, *errors in zip(rates["far"], accepts, rejects) if min(errors) < 30
     ]
 
@@ -351,6 +350,7 @@ def test_json_has_every_number_typed(report, tmp_path):
     )
     csv = pd.read_csv(folder / "tables/frr_with_95_intervals.csv")
     row = csv[(csv.model == "bad") & (csv.FAR == 0.05)].iloc[0]
+    assert csv["false accepts"].dtype == int  # written "1,234" it would be text
     assert row["FRR, new people"] == pytest.approx(float(band.estimate), rel=1e-12)
     assert row["FRR, new people, upper"] == pytest.approx(float(band.upper), rel=1e-12)
 

@@ -12,7 +12,8 @@ import xarray as xr
 import yaml
 
 import frkit as fk
-from frkit.reporting.tables import Table, cell, number, p_words
+from frkit.reporting.formats import cell, number, p_words
+from frkit.reporting.tables import Table
 from frkit.reporting.words import bibtex
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -195,11 +195,11 @@ def _of_groups(variable: str, formula: Formula) -> Callable[[xr.Dataset], xr.Dat
 
 # name, formula, scale of its intervals, value of a fair model, words
 DISPARITIES = (
-    ("max_min", max_min, LOG_SCALE, 1.0, "largest / smallest group {}"),
-    ("max_geomean", max_geomean, LOG_SCALE, 1.0, "largest group {} / geometric mean"),
-    ("log_geomean", log_geomean, IDENTITY_SCALE, 0.0, "sum of |log10(group {} / geometric mean)|"),
-    ("gini", gini, IDENTITY_SCALE, 0.0, "Gini coefficient of the group {}s"),
-    ("max_difference", max_difference, IDENTITY_SCALE, 0.0, "largest minus smallest group {}"),
+    ("max_min", max_min, LOG_SCALE, 1.0, "ratio of highest to lowest {}"),
+    ("max_geomean", max_geomean, LOG_SCALE, 1.0, "ratio of highest {} to the geometric mean"),
+    ("log_geomean", log_geomean, IDENTITY_SCALE, 0.0, "sum of |log10({} / geometric mean)|"),
+    ("gini", gini, IDENTITY_SCALE, 0.0, "Gini coefficient of the {}s"),
+    ("max_difference", max_difference, IDENTITY_SCALE, 0.0, "highest minus lowest {}"),
 )
 for rate in ("far", "frr"):
     for name, formula, scale, fair, words in DISPARITIES:

@@ -76,7 +76,7 @@ def fairness(
     >>> floor = fk.fair_floor(ev, "frr_max_min")
     >>> ax = fk.plot.fairness(fk.band(ev, "frr_max_min"), floors=floor)
     >>> ax.get_ylabel()
-    'largest / smallest group FRR'
+    'ratio of highest to lowest FRR'
     """
     require_returned("bands", bands, *BANDS)
     curves = named_curves("bands", bands)

@@ -11,17 +11,10 @@ from frkit.base import FAR_LEVEL, InputError, require, warn
 from frkit.intervals import band, compare, provenance
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.reporting.contents import Section, Tile
-from frkit.reporting.inputs import (
-    SIGNIFICANT,
-    Inputs,
-    cell_of,
-    level_words,
-    no_cautions,
-)
-from frkit.reporting.tables import Cell, Table, count_words, p_text, table
-from frkit.reporting.words import accepted
+from frkit.reporting.formats import SIGNIFICANT, cell_of, level_words, say
+from frkit.reporting.inputs import Inputs, no_cautions
+from frkit.reporting.tables import Cell, Table, table
 
-COUNTED = ("threshold", "false_accepts", "false_rejects")
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
 MOST_MODELS = 6
 NOBODY_NAMED = (
@@ -34,43 +27,43 @@ NOBODY_NAMED = (
 def errors(inputs: Inputs) -> Section:
     """FRR (and FAR at thresholds) for new people and for these, with EER."""
     section = Section("Error rates")
-    rates = ["frr"] if inputs.along == FAR_LEVEL else ["frr", "far"]
-    left_out = {}
-    for rate in [*rates, "eer"]:
+    rates = ["frr", "eer"] if inputs.along == FAR_LEVEL else ["frr", "far", "eer"]
+    reasons = {}
+    for rate in rates:
         columns = {}
         for target in TARGETS:
             try:
                 result = band(inputs.evaluation, rate, target=target, level=inputs.level)
             except InputError as error:
-                left_out[str(error)] = target
+                reasons[target] = error
                 continue
             section.results[f"{rate}, {target}"] = result
             columns[f"{rate.upper()}, {inputs.about(target)}"] = result
-        shown = table(columns, n_effective=rate != "eer")
-        for head in COUNTED if rate == "frr" else ():
-            values = inputs.rates[head].transpose(..., inputs.along).values.ravel()
-            shown[head.replace("_", " ")] = [Cell(f"{value:,.5g}", {"": value}) for value in values]
-        section.tables[f"{rate.upper()} with {inputs.confidence} intervals"] = shown
+        caption = f"{rate.upper()} with {inputs.level:.0%} intervals"
+        section.tables[caption] = table(columns, n_effective=rate != "eer")
+    _add_counts(inputs, next(iter(section.tables.values())))
     with no_cautions():
         curve = band(inputs.curve, "frr", target=NEW_PEOPLE, level=inputs.level)
     section.figures["FRR against FAR"] = partial(plot.roc, curve)
-    for name, frr in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
-        section.tiles.append(_tile(name, frr.isel(inputs.leading), inputs.confidence))
-    section.lines += [f"Left out, {target}: {why}" for why, target in left_out.items()]
+    for name, bands in inputs.by_model(section.results[f"frr, {NEW_PEOPLE}"]):
+        frr = bands.isel(inputs.leading)
+        percent = cell_of(frr, 100).split()[0]
+        text = say("accuracy", frr, inputs.level)
+        section.tiles.append(Tile(name or "Accuracy", f"FRR {percent} %", text))
+    section.lines += [f"Left out, {target}: {why}" for target, why in reasons.items()]
+    section.lines.append(say("accept", provenance(inputs.evaluation)))
     if not inputs.named:
         warn(NOBODY_NAMED)
-    section.lines.append(f"Accept means {accepted(provenance(inputs.evaluation))}.")
     return section
 
 
-def _tile(name, frr, confidence):
-    """The FRR of one model at the leading level."""
-    estimate, _, ends = cell_of(frr, 100).partition(" ")
-    worth = count_words(float(frr.n_effective))
-    text = (
-        f"{level_words(frr)}, {confidence} interval {ends} %; worth {worth} independent comparisons"
-    )
-    return Tile(name or "Accuracy", f"FRR {estimate} %", text)
+def _add_counts(inputs, shown):
+    """Thresholds and numbers of errors as columns of the table of FRR."""
+    thresholds = ("threshold",) if inputs.along == FAR_LEVEL else ()
+    for name in (*thresholds, "false_accepts", "false_rejects"):
+        values = inputs.rates[name].transpose(..., inputs.along).values.ravel()
+        cells = [Cell(f"{value:,.5g}", {"": value}) for value in values]
+        shown[name.replace("_", " ")] = pd.Series(cells, shown.index, dtype=object)
 
 
 def models(inputs: Inputs) -> Section:
@@ -80,55 +73,39 @@ def models(inputs: Inputs) -> Section:
     few_enough = len(names) <= MOST_MODELS
     require(few_enough, f"more than {MOST_MODELS} models have too many pairs; choose some")
     section = Section("Which model is better")
-    rates = ("frr", "eer") if inputs.along == FAR_LEVEL else ("frr", "far", "eer")
-    by_target: dict[str, list] = {}
-    for pair in combinations(names, 2):
-        how = {"models": pair, "level": inputs.level}
+    rates = ["frr", "eer"] if inputs.along == FAR_LEVEL else ["frr", "far", "eer"]
+    differences: dict[str, list] = {target: [] for target in TARGETS}
+    for first, second in combinations(names, 2):
+        how = {"models": (first, second), "level": inputs.level}
         for rate in rates:
             for target in TARGETS:
                 try:
                     result = compare(inputs.evaluation, rate, target=target, **how)
                 except InputError:
                     continue  # the error rates say why
-                section.results[f"{rate}, {pair[0]} - {pair[1]}, {target}"] = result
-                by_target.setdefault(target, []).append(result)
+                section.results[f"{rate}, {first} - {second}, {target}"] = result
+                differences[target].append(result)
         with no_cautions():
             curve = compare(inputs.curve, "frr", target=NEW_PEOPLE, **how)
-        section.figures[f"FRR of {pair[0]} − {pair[1]}"] = partial(plot.difference, curve)
-        frr = section.results[f"frr, {pair[0]} - {pair[1]}, {NEW_PEOPLE}"]
-        section.answers.append(_better(inputs, frr, *pair))
+        section.figures[f"FRR of {first} − {second}"] = partial(plot.difference, curve)
+        frr = section.results[f"frr, {first} - {second}, {NEW_PEOPLE}"]
+        section.answers.append(_which_is_better(inputs, frr, first, second))
     columns = []
-    for target, results in by_target.items():
-        about = inputs.about(target)
-        heads = [f"difference, {about}", f"p, {about}"]
-        columns.append(table(*results).set_axis(heads, axis=1))
+    for target, results in differences.items():
+        if results:
+            heads = [f"difference, {inputs.about(target)}", f"p, {inputs.about(target)}"]
+            columns.append(table(*results).set_axis(heads, axis=1))
     section.tables["Paired differences"] = Table(pd.concat(columns, axis=1))
-    section.lines.append(
-        "Both models compare the same images. The interval of their difference is therefore "
-        "narrower than the two intervals suggest."
-    )
-    if len(names) > 2:
-        section.lines.append("The p-values do not allow for the number of comparisons.")
+    section.lines.append(say("paired", len(names)))
     return section
 
 
-def _better(inputs, result, first, second):
+def _which_is_better(inputs, frr, first, second):
     """Which of two models rejects fewer genuine pairs, level by level."""
-    better = "is better" if inputs.along == FAR_LEVEL else "rejects less"
-    sentences = {
-        "first": f"{first} {better} than {second}",
-        "second": f"{second} {better} than {first}",
-        "neither": f"no significant difference between {first} and {second}",
-    }
-    winner = xr.where(result.estimate < 0, "first", "second")
-    winner = winner.where(result.p <= SIGNIFICANT, "neither").to_series()
-    parts = []
-    for who in winner.unique():
-        places = [
-            level_words(result.sel({inputs.along: level})) for level in winner.index[winner == who]
-        ]
-        where = "at every level" if len(places) == len(winner) else ", ".join(places)
-        parts.append(f"{sentences[who]} {where}")
-    leading = result.isel(inputs.leading)
-    numbers = f"{cell_of(leading)} {level_words(leading)} ({p_text(float(leading.p))})"
-    return f"{'; '.join(parts)}. FRR of {first} − {second} for {inputs.about()}: {numbers}."
+    winner = xr.where(frr.estimate < 0, first, second).where(frr.p <= SIGNIFICANT, "")
+    levels: dict[str, list[str]] = {}
+    for place, name in enumerate(winner.values):
+        levels.setdefault(name, []).append(level_words(frr.isel({inputs.along: place})))
+    leading = frr.isel(inputs.leading)
+    fixed_far = inputs.along == FAR_LEVEL
+    return say("better", first, second, levels, fixed_far, leading, inputs.about())

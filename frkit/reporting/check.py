@@ -10,11 +10,10 @@ import numpy as np
 from frkit.base import InputError, require
 from frkit.intervals.effective import jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
-from frkit.reporting.tables import ENDS, number
+from frkit.reporting.formats import say
 from frkit.reporting.writing import SCHEMA, SCHEMA_VERSION
 
 BELOW, ABOVE, UNDECIDED = 0, 1, 2
-WORDS = {BELOW: "below", ABOVE: "ABOVE", UNDECIDED: "undecided"}
 FARTHEST = 100  # times the people that are there: beyond that nothing is promised
 
 
@@ -29,12 +28,12 @@ class Limit:
 
 def parse_limit(text: str) -> Limit:
     """Read a limit such as "frr@1e-3=0.05" or "eer=0.03"."""
-    parts = re.fullmatch(r"([^@=]+)(@[^=]+)?=(.+)", text)
+    parts = re.fullmatch(r"([^@=]+)(?:@([^=]+))?=(.+)", text)
     message = f"{text!r} is no limit: write MEASURE@LEVEL=VALUE, such as frr@1e-3=0.05"
     require(parts, message)
     measure, level, value = parts.groups()
     try:
-        return Limit(measure, float(level[1:]) if level else None, float(value))
+        return Limit(measure.lower(), float(level) if level else None, float(value))
     except ValueError as error:
         raise InputError(message) from error
 
@@ -63,43 +62,40 @@ def check(path: str | Path, limits: list[Limit]) -> tuple[int, list[str]]:
         report = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
-    known = isinstance(report, dict) and report.get("schema") == SCHEMA
-    require(known, f"{path} is no report.json of frkit")
+    is_report = isinstance(report, dict) and report.get("schema") == SCHEMA
+    require(is_report, f"{path} is no report.json of frkit")
     version = report["schema_version"]
     require(version == SCHEMA_VERSION, f"{path} has schema version {version}: make the report anew")
-    people = report["provenance"].get("n_identities")
+    n_people = report["provenance"].get("n_identities")
     outcomes, lines = [], []
     for limit in limits:
         for value in _values(report["values"], limit, path):
             outcome = _outcome(value, limit.value)
+            needed = None
+            if n_people and outcome == UNDECIDED:
+                needed = n_people * _deciding_factor(value, limit.value)
             outcomes.append(outcome)
-            lines.append(_sentence(value, limit, outcome, people))
-    worst = ABOVE if ABOVE in outcomes else max(outcomes)
-    return worst, lines
+            lines.append(say("verdict", value, limit, outcome, n_people, needed))
+    return ABOVE if ABOVE in outcomes else max(outcomes), lines
 
 
 def _values(values, limit, path):
     """The values of a report that a limit is about: of all models and groups, for new people."""
-    intervals = [value for value in values if "lower" in value and "contrast" not in value]
-    measures = sorted({value["measure"] for value in intervals})
-    named = [
-        value
-        for value in intervals
-        if value["measure"] == limit.measure.lower() and value.get("target") == NEW_PEOPLE
+    bands = [
+        value | {"level": value.get("far", value.get("threshold"))}
+        for value in values
+        if "lower" in value and "contrast" not in value and value.get("target") == NEW_PEOPLE
     ]
-    message = f"{path} has no intervals of {limit.measure!r}; it has {', '.join(measures)}"
-    require(named, message)
+    measures = ", ".join(sorted({value["measure"] for value in bands}))
+    named = [value for value in bands if value["measure"] == limit.measure]
+    require(named, f"{path} has no intervals of {limit.measure!r}; it has {measures}")
     if limit.at is None:
         return named
-    chosen = [value for value in named if np.isclose(_level(value), limit.at, 1e-6, 0)]
-    levels = ", ".join(f"{level:g}" for level in sorted({_level(value) for value in named}))
-    require(chosen, f"{path} has {limit.measure} at {levels}, not at {limit.at}")
-    return chosen
-
-
-def _level(value):
-    """The FAR level or threshold of a value; NaN for the EER."""
-    return value.get("far", value.get("threshold", np.nan))
+    levels = sorted({value["level"] for value in named} - {None})
+    chosen = [level for level in levels if np.isclose(level, limit.at, 1e-6, 0)]
+    words = ", ".join(f"{level:g}" for level in levels)
+    require(chosen, f"{path} has {limit.measure} at {words}, not at {limit.at}")
+    return [value for value in named if value["level"] in chosen]
 
 
 def _outcome(value, limit):
@@ -111,38 +107,24 @@ def _outcome(value, limit):
     return UNDECIDED
 
 
-def _sentence(value, limit, outcome, people):
-    """One line: the verdict, what was compared, and how many people would decide."""
-    names = [str(value[key]) for key in ("model", "group", "with_group") if key in value]
-    level = "" if np.isnan(_level(value)) else f"@{_level(value):g}"
-    words = " ".join([f"{WORDS[outcome]:9} {limit.measure}{level}", *names])
-    ends = [number(np.nan if value[end] is None else value[end]) for end in ENDS]
-    line = f"{words}: {ends[0]} [{ends[1]}, {ends[2]}], limit {limit.value:g}"
-    if outcome != UNDECIDED:
-        return line
-    factor = _deciding_factor(value, limit.value)
-    if people is None or not factor <= FARTHEST:
-        return f"{line}; this cannot be decided with data like these"
-    return f"{line}; about {int(np.ceil(factor * people)):,} people would decide ({people:,} now)"
-
-
 def _deciding_factor(value, limit):
     """How many times as many people would put the interval on one side of the limit.
 
     The effective number of comparisons grows with the number of people; the ends of an interval
-    that has none approach the estimate with the root of that number.
+    that has none approach the estimate with the root of that number. NaN where no number is
+    promised.
     """
-    ends = [value[end] for end in ENDS]
-    if None in ends or ends[0] == limit:
-        return np.inf
-    if value.get("n_effective") and 0 <= ends[0] <= 1 and value.get("fair") is None:
+    estimate, lower, upper = (value[end] for end in ("estimate", "lower", "upper"))
+    if None in (estimate, lower, upper) or estimate == limit:
+        return np.nan
+    if value.get("n_effective") and 0 <= estimate <= 1 and value.get("fair") is None:
         factors = np.geomspace(1, FARTHEST, 2000)
         n = value["n_effective"] * factors
-        lower, upper = jeffreys(np.array(ends[0]), n, value["interval_level"])
-        decided = upper < limit if ends[0] < limit else lower > limit
-        return factors[np.argmax(decided)] if decided.any() else np.inf
-    if value.get("scale") == "log" and min(*ends, limit) > 0:
-        *ends, limit = np.log([*ends, limit])
-    estimate, lower, upper = ends
+        lowers, uppers = jeffreys(np.array(estimate), n, value["interval_level"])
+        decided = uppers < limit if estimate < limit else lowers > limit
+        return factors[np.argmax(decided)] if decided.any() else np.nan
+    if value.get("scale") == "log" and min(lower, limit) > 0:
+        estimate, lower, upper, limit = np.log([estimate, lower, upper, limit])
     end = upper if estimate < limit else lower
-    return ((end - estimate) / (limit - estimate)) ** 2
+    factor = ((end - estimate) / (limit - estimate)) ** 2
+    return factor if factor <= FARTHEST else np.nan

@@ -8,8 +8,9 @@ from frkit.data.labels import attributes_of
 from frkit.engine.protocol import make_protocol
 from frkit.intervals import provenance
 from frkit.reporting.contents import Section
+from frkit.reporting.formats import say
 from frkit.reporting.inputs import Inputs
-from frkit.reporting.tables import Table
+from frkit.reporting.tables import Cell, Table
 from frkit.scores.groups import models_of
 
 MOST_GROUPS = 6  # named in a sentence
@@ -17,85 +18,69 @@ MOST_GROUPS = 6  # named in a sentence
 
 def data(inputs: Inputs) -> Section:
     """Count what the data are."""
-    facts = provenance(inputs.evaluation)
     section = Section("The data")
+    facts, scores = provenance(inputs.evaluation), models_of(inputs.scores)[0]
+    section.answers.append(say("counts", facts, scores.size))
+    card = pd.Series(_counts(inputs, facts, scores)).rename_axis(" ").to_frame("")
+    section.tables["What was compared"] = Table(card)
+    if PAIR in scores.dims and PROBE in scores.coords:
+        _warn_of_repeats(scores)
+    if inputs.faces is not None:
+        section.lines.append(_duplicates(inputs.faces))
+    if inputs.by is not None and (inputs.named or PROBE in scores.coords):
+        groups = section.tables["Groups"] = _groups(inputs)
+        sizes = groups.iloc[:, 0].to_dict()
+        section.answers.append(say("groups", attributes_of(inputs.by), sizes, MOST_GROUPS))
+    return section
+
+
+def _counts(inputs, facts, scores):
+    """Rows of the table of what was compared."""
     rows = {}
     for words, name in (("images", "n_images"), ("people", "n_identities")):
         if facts.get(name):
             rows[words] = f"{facts[name]:,}"
-    counted = ", ".join(f"{count} {words}" for words, count in rows.items())
-    section.answers.append(counted or f"{inputs.scores.sizes[PAIR]:,} comparisons")
     if facts.get("images_per_identity"):
-        least, median, most = facts["images_per_identity"]
-        each = f"{least} each" if least == most else f"{least} to {most}, median {median:g}"
-        rows["images per person"] = each
-    first = models_of(inputs.scores)[0]
-    for kind, count in _comparisons(first).items():
-        rows[f"{kind} comparisons"] = f"{count:,}"
+        rows["images per person"] = say("images_each", facts["images_per_identity"])
+    genuine, impostor = _comparisons(scores)
+    rows["genuine comparisons"], rows["impostor comparisons"] = f"{genuine:,}", f"{impostor:,}"
     if inputs.faces is None:  # embeddings are compared without a failure
-        failed = int(first.isnull().sum().compute()) // (2 if first.attrs.get("symmetric") else 1)
+        failed = int(scores.isnull().sum().compute()) // (2 if scores.attrs.get("symmetric") else 1)
         rows["failed comparisons"] = f"{failed:,}, left out" if failed else "none"
-    rows["models"] = ", ".join(inputs.models) if inputs.models[0] else "one"
-    card = pd.Series(rows).rename_axis(" ").to_frame("")
-    section.tables["What was compared"] = Table(card)
-    if inputs.faces is not None:
-        section.lines.append(_duplicates(inputs.faces))
-    if inputs.by is not None and (inputs.named or PROBE in inputs.scores.coords):
-        groups = section.tables["Groups"] = _groups(inputs)
-        attribute = " and ".join(attributes_of(inputs.by))
-        sizes = [f"{name} {count}" for name, count in groups.iloc[:, 0].items()]
-        words = f"{attribute}: {', '.join(sizes)}"
-        if len(groups) > MOST_GROUPS:
-            words = f"{len(groups)} groups of {attribute}"
-        section.answers.append(words)
-    return section
+    rows["models"] = ", ".join(inputs.models) or "one"
+    return rows
 
 
 def _comparisons(scores):
     """Genuine and impostor comparisons of one model, each pair of images once."""
     if PAIR in scores.dims:
-        _warn_of_repeats(scores)
         genuine = int(scores[GENUINE].sum())
-        return {"genuine": genuine, "impostor": scores.size - genuine}
+        return genuine, scores.size - genuine
     sides = (f"{side}_{IDENTITY}" for side in (PROBE, REFERENCE))
     probes, references = (scores[side].to_series().value_counts() for side in sides)
     genuine = int(probes.mul(references, fill_value=0).sum())
     impostor = scores.size - genuine
     genuine -= len(np.intersect1d(scores[PROBE], scores[REFERENCE]))  # no image with itself
     twice = 2 if scores.attrs.get("symmetric") else 1
-    return {"genuine": genuine // twice, "impostor": impostor // twice}
+    return genuine // twice, impostor // twice
 
 
 def _warn_of_repeats(pairs):
     """Say how many comparisons of a list meet the same two images as another one."""
-    if PROBE not in pairs.coords:
-        return
     sides = np.sort(np.stack([pairs[PROBE].values, pairs[REFERENCE].values]).astype(str), axis=0)
     repeated = int(pd.DataFrame(sides.T).duplicated().sum())
     if repeated:
-        warn(
-            f"{repeated:,} of {pairs.size:,} comparisons repeat the two images of another one, "
-            "in this or the other order"
-        )
+        warn(say("repeats", repeated, pairs.size))
 
 
 def _duplicates(faces):
     """Images whose embeddings are the same number for number, within people and between them."""
-    embedding = faces["embedding"]
-    values = (embedding.isel({MODEL: 0}) if MODEL in embedding.dims else embedding).values
+    values = faces["embedding"].isel({MODEL: 0}, missing_dims="ignore").values
     images = pd.DataFrame({"row": [row.tobytes() for row in values]})
     images["person"] = faces[IDENTITY].values
     repeated = int(images.row.duplicated(keep=False).sum())
-    if not repeated:
-        return "No two images have the same embedding."
-    words = (
-        f"{repeated} images share their embedding with another image: duplicates, which make FRR "
-        "look lower"
-    )
-    between = int((images.groupby("row").person.transform("nunique") > 1).sum())
-    if not between:
-        return f"{words}."
-    return f"{words}; {between} of them with an image of another person: wrong labels."
+    of_other_people = int((images.groupby("row").person.transform("nunique") > 1).sum())
+    return say("duplicates", repeated, of_other_people)
 
 
 def _groups(inputs):
@@ -107,4 +92,5 @@ def _groups(inputs):
     counts = counts.loc[[*images.groups, *counts.index.intersection([UNKNOWN])]]
     counts = counts.rename(index={UNKNOWN: "no label: in no group"})
     shown = {"people": inputs.named, "images": PROBE in inputs.scores.coords}
-    return Table(counts[[name for name, known in shown.items() if known]].map("{:,}".format))
+    counts = counts[[name for name in shown if shown[name]]].astype(object)
+    return Table(counts.map(lambda count: Cell(f"{count:,}", {"": count})))

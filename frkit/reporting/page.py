@@ -4,8 +4,6 @@ import base64
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from textwrap import fill
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -15,11 +13,10 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from frkit.reporting.contents import Contents
-from frkit.reporting.words import TEMPLATES
+from frkit.reporting.formats import TEMPLATES
 
 MOST_ROWS = 150  # of a table on the page; the files have all
-LINE = 72  # letters of a line in a terminal
-LONG = (48, 34)  # letters of a label that fit beneath a narrow figure, and beside it
+LONG_X, LONG_Y = 48, 34  # letters of a label that fit beneath a narrow figure, and to its left
 COLUMN = (3.45, 3.0)  # inches: the width of a column of a paper
 POINTS = 72  # of an inch, in which SVG and PDF measure
 FIRST_FIGURE = "FRR against FAR"
@@ -53,8 +50,10 @@ class Picture:
     words: str
     svg: bytes
 
-
-TEMPLATES.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")
+    @property
+    def base64(self) -> str:
+        """The SVG as an address of data contains it."""
+        return base64.b64encode(self.svg).decode("ascii")
 
 
 # --- HTML -----------------------------------------------------------------------------------------
@@ -79,21 +78,18 @@ def page(report: Contents, body: str | None = None) -> str:
 
 def fragment(report: Contents) -> str:
     """The whole report inside another page."""
-    chapters = {}
-    for title, keys in CHAPTERS.items():
-        sections = [report.sections[key] for key in keys if key in report.sections]
-        if sections or title == "How sure":
-            chapters[title] = sections
-    return TEMPLATES.get_template("report.html.j2").render(
-        report=report, chapters=chapters, first=FIRST_FIGURE, most_rows=MOST_ROWS
-    )
+    return _render(report, CHAPTERS)
 
 
 def first_screen(report: Contents) -> str:
     """The first screen alone: what a notebook shows."""
-    return TEMPLATES.get_template("report.html.j2").render(
-        report=report, chapters={}, first=FIRST_FIGURE
-    )
+    return _render(report, {})
+
+
+def _render(report, chapters):
+    template = TEMPLATES.get_template("report.html.j2")
+    how = {"first": FIRST_FIGURE, "most_rows": MOST_ROWS}
+    return template.render(report=report, chapters=chapters, **how)
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -106,11 +102,6 @@ def text(report: Contents) -> str:
     words = TEMPLATES.get_template("report.txt.j2").render(report=report, rates=rates)
     # without the control characters by which a label could move a terminal's cursor
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in words)
-
-
-TEMPLATES.filters["paragraph"] = partial(
-    fill, width=LINE, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -136,7 +127,7 @@ def picture(draw: Callable[[Axes], Axes]) -> Picture:
 
 def _fit_into_column(ax):
     """Break long labels, and put the legend beneath the axes, where it hides nothing."""
-    for axis, longest in ((ax.xaxis, LONG[0]), (ax.yaxis, LONG[1])):
+    for axis, longest in ((ax.xaxis, LONG_X), (ax.yaxis, LONG_Y)):
         words = axis.label.get_text()
         if len(words) > longest:
             axis.label.set_text(words.replace(" (", "\n(", 1))

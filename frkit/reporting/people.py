@@ -8,14 +8,14 @@ from frkit import plot
 from frkit.base import FAR_LEVEL, GROUP, IDENTITY, require
 from frkit.evaluation.contributions import contributions
 from frkit.reporting.contents import Section, Tile
-from frkit.reporting.inputs import Inputs, level_words, suffix
-from frkit.reporting.tables import Cell, Table, number
+from frkit.reporting.formats import level_words, number, say
+from frkit.reporting.inputs import Inputs, suffix
+from frkit.reporting.tables import Cell, Table
 from frkit.studies import sample_size
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
 FEW_SHARE, ENOUGH_PEOPLE = 0.05, 30  # on the first screen: at most such a share of so many people
 LARGE = 1 / 3  # of the errors
-MOST_NAMED = 3  # people in a sentence
 HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 
@@ -27,44 +27,33 @@ def drivers(inputs: Inputs) -> Section:
     result = contributions(inputs.scores, by=inputs.by, **inputs.levels, **inputs.options)
     section.results["contributions"] = result
     few = []
-    for name, people in inputs.by_model(result):
-        people = people.isel(inputs.leading)
-        at = level_words(people)
-        for rate, errors in ERRORS.items():
+    for name, people in inputs.by_model(result.isel(inputs.leading)):
+        level = level_words(people)
+        for rate, words in ERRORS.items():
+            errors = f"{words}{suffix(name)}"
             shares = people[f"{rate}_share"].to_series().dropna()  # NaN where there is no error
             if shares.empty:
                 continue
             shares = shares.sort_values(ascending=False, kind="stable")
-            caption = f"{errors.capitalize()}{suffix(name)} {at}"
+            caption = f"{words.capitalize()}{suffix(name)} {level}"
             section.tables[caption] = _largest_shares(people, rate, shares)
-            errors += suffix(name)
             # the fewest people who make a third of the errors
             least = shares[shares.cumsum() >= LARGE].iloc[0]
             worst = shares[shares >= least]
             if len(worst) > MOST_PEOPLE:
                 effective = float(people[f"{rate}_effective"])
-                section.answers.append(
-                    f"The {errors} are not driven by a few people; the effective number of people "
-                    f"with errors is {effective:,.0f}."
-                )
+                section.answers.append(say("no_drivers", errors, effective))
                 continue
-            who, verb = f"{len(worst)} people", "make"
-            if len(worst) == 1:
-                who, verb = "1 person", "makes"
-            named = ", ".join(map(str, worst.index[:MOST_NAMED]))
-            more = " and others" if len(worst) > MOST_NAMED else ""
-            text = f"of {len(shares):,} {verb} {worst.sum():.0%} of the {errors}: {named}{more}."
-            section.answers.append(f"{who} {text}")
+            sentence = say("drivers", worst, len(shares), errors)
+            section.answers.append(sentence)
             if len(shares) >= ENOUGH_PEOPLE and len(worst) <= FEW_SHARE * len(shares):
-                few.append((worst.sum(), who, text))
+                few.append((worst.sum(), sentence))
         figure = partial(plot.contributions, people)
-        section.figures[f"Shares in the FRR{suffix(name)} {at}"] = figure
+        section.figures[f"Shares in the FRR{suffix(name)} {level}"] = figure
     if few:
-        section.tiles.append(Tile("Few people drive the errors", *max(few)[1:]))
-    section.lines.append(
-        "Look at the images of these people: wrong labels show up here first (fk.worst_pairs lists "
-        "the pairs). A false accept counts half for the person on either side."
-    )
+        count, unit, text = max(few)[1].split(" ", 2)
+        section.tiles.append(Tile("Few people drive the errors", f"{count} {unit}", text))
+    section.lines.append(say("look_at_images"))
     return section
 
 

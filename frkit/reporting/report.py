@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +13,19 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from frkit.base import DataWarning, InputError, require, require_flag, require_inside, require_whole
+from frkit.base import (
+    FAR_LEVEL,
+    DataWarning,
+    InputError,
+    require,
+    require_flag,
+    require_inside,
+    require_whole,
+)
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
 from frkit.reporting.contents import Contents, Section
-from frkit.reporting.inputs import Inputs
+from frkit.reporting.inputs import ENOUGH, Inputs
 from frkit.reporting.opening import kind_of, open_data, together
 from frkit.reporting.words import describe
 from frkit.scores.groups import checked_scores
@@ -49,6 +58,7 @@ BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}, about {remaining} lef
 EVALUATION = 10.0  # share of the time of the sweep before them
 OPTIONS = ("weighting", "impostors", "varying")
 IN_TABLE = ("errors", "models", "groups", "fairness", "indices", "n_sigma", "rlb")
+WITH_REFERENCES = {"indices", "n_sigma", "rlb"}
 
 
 class Report(Contents):
@@ -179,22 +189,28 @@ def report(
     unknown = ", ".join(map(repr, sorted(set(options) - set(OPTIONS))))
     require(not unknown, f"report has no option {unknown}; it takes {', '.join(OPTIONS)}")
     levels = {"far": list(far)} if threshold is None else {"threshold": threshold}
+    asked = {"data": _paths_of(data), "by": by, **levels, "level": level, "quick": quick}
+    asked |= {"seed": seed, **options}
+    if opening:
+        asked["opening"] = dict(opening)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        scores, faces = _scores_of(data, dict(opening or {}))
-        inputs = Inputs(scores, faces, by, levels, level, seed, quick, options)
-        made = _make(inputs, progress)
-    asked = {"data": _paths_of(data), "by": by, **levels, "level": level, "quick": quick}
-    made.made = asked | {"seed": seed, **options}
-    if opening:
-        made.made["opening"] = dict(opening)
-    cautions = [str(each.message) for each in caught if issubclass(each.category, DataWarning)]
-    # of replicates without a number there is one caution for each measure; tables show "–" and "∞"
-    made.cautions = [text for text in dict.fromkeys(cautions) if "n_nonfinite" not in text]
-    for other in caught:
-        if not issubclass(other.category, DataWarning):
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    return made
+        scores, faces = _scores_of(data, opening or {})
+
+        def evaluated():
+            return Inputs(scores, faces, by, levels, level, seed, quick, options)
+
+        contents = _make(evaluated, quick, progress)
+    cautions = []
+    for warning in caught:
+        words = str(warning.message)
+        if not issubclass(warning.category, DataWarning):
+            place = warning.category, warning.filename, warning.lineno
+            warnings.warn_explicit(warning.message, *place)
+        # of replicates without a number there is one caution for each measure: tables show "–"
+        elif words not in cautions and "n_nonfinite" not in words:
+            cautions.append(words)
+    return Report(made=asked, cautions=cautions, **contents)
 
 
 def _scores_of(data, opening):
@@ -221,34 +237,60 @@ def _paths_of(data):
     return None
 
 
-def _make(inputs, progress):
-    """The report, part by part; what the data do not support is left out with its reason."""
+def _make(evaluated, quick, progress):
+    """Make every part; what the data do not support is left out with its reason."""
     sections, reasons = {}, {}
-    parts = {name: part for name, part in PARTS.items() if not (inputs.quick and part.long)}
-    if inputs.quick:
+    parts = {name: part for name, part in PARTS.items() if not (quick and part.long)}
+    if quick:
         titles = [part.title for part in PARTS.values() if part.long]
         reasons["quick=True"] = [*titles, "permutation tests"]
     total = EVALUATION + sum(part.share for part in parts.values())
-    call = progress if callable(progress) else lambda share, words: None
-    hidden = progress is False or callable(progress)
-    delay = 0 if progress else 2
-    with tqdm(total=total, bar_format=BAR, disable=hidden, delay=delay, leave=False) as bar:
-        first, done = "error rates at all levels", EVALUATION
-        call(0.0, first)
-        bar.set_description_str(first)
-        evaluation = inputs.evaluation
-        bar.update(EVALUATION)
+    with _bar(progress, total) as step:
+        step(0, "error rates at all levels")
+        inputs, done = evaluated(), EVALUATION
         for name, part in parts.items():
-            call(done / total, part.title)
-            bar.set_description_str(part.title)
+            step(done, part.title)
             try:
                 sections[name] = part.make(inputs)
             except InputError as error:
                 reasons.setdefault(str(error), []).append(part.title)
-            bar.update(part.share)
             done += part.share
-    call(1.0, "done")
-    methods = describe(evaluation, used={"indices", "n_sigma", "rlb"} & set(sections))
-    sections["methods"] = Section("Methods", lines=[methods.paragraph], blocks=[methods.bibtex])
-    left_out = [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()]
-    return Report(sections, evaluation, left_out, leading=inputs.facts_of_levels())
+        step(total, "done")
+    methods = describe(inputs.evaluation, used=WITH_REFERENCES & set(sections))
+    sections["methods"] = Section("Methods", lines=[methods.paragraph])
+    return {
+        "sections": sections,
+        "evaluation": inputs.evaluation,
+        "left_out": [f"{', '.join(titles)}: {why}" for why, titles in reasons.items()],
+        "leading": _leading(inputs),
+        "bibtex": methods.bibtex,
+    }
+
+
+@contextmanager
+def _bar(progress, total):
+    """A function that is called with what is done and what comes next, and shows both."""
+    if callable(progress):
+        yield lambda done, words: progress(done / total, words)
+        return
+    # by default a bar where the report takes longer than two seconds
+    how = {"bar_format": BAR, "leave": False, "delay": 0 if progress else 2}
+    with tqdm(total=total, disable=progress is False, **how) as bar:
+
+        def step(done, words):
+            bar.set_description_str(words, refresh=False)
+            bar.update(done - bar.n)
+
+        yield step
+
+
+def _leading(inputs):
+    """The leading level, and the levels with fewer errors than it takes to lead."""
+    level = inputs.rates[inputs.along].isel(inputs.leading)
+    return {
+        "kind": "FAR" if inputs.along == FAR_LEVEL else "threshold",
+        "value": float(level),
+        "below": inputs.too_few_errors,
+        "errors": ENOUGH,
+        "named": inputs.named,
+    }

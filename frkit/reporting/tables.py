@@ -3,35 +3,42 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, listed, require
+from frkit.reporting.formats import ENDS, TEMPLATES, cell, count_words, number, p_words
 
 MEASURE, VALUE, CONTRAST = "measure", "value", "contrast"
-ENDS = ("estimate", "lower", "upper")
 WORTH, LIMIT, RISK = "independent comparisons", "fair model up to", "risk"
 HEADS = {FAR_LEVEL: "FAR", THRESHOLD_LEVEL: "threshold", REFERENCE_GROUP: "with group"}
 KEYS = [MEASURE, MODEL, "FAR", "threshold", CONTRAST, "attribute", GROUP, "with group"]
 P_KINDS = {
-    "effective": "fair",
-    "fair floor": "floor",
-    "permutation of labels": "permutation",
+    "effective": "p (fair)",
+    "fair floor": "p (floor)",
+    "permutation of labels": "p (permutation)",
 }
+N_SIGMA = {"n_signed": "estimate", RISK: RISK, "p_value": "p (Welch, over subsets; no test)"}
+RLB = {"rlb": "estimate", "lower": "lower", "upper": "upper"}
 INDICES = ("sfi", "cfi", "dfi")
-MOST_DECIMALS = 7
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins with one of them
-LATEX = str.maketrans(
-    {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " "}
-    | {"−": "$-$", "–": "--", "∞": r"$\infty$", "±": r"$\pm$", "≤": r"$\leq$", "×": r"$\times$"}
-)
-MARKDOWN = str.maketrans(
-    {"|": r"\|", "\n": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"}
-)
+LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "\n": " ",
+    "−": "$-$",
+    "–": "--",
+    "∞": r"$\infty$",
+    "±": r"$\pm$",
+    "≤": r"$\leq$",
+    "×": r"$\times$",
+}
+MARKDOWN = {"|": r"\|", "\n": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_", "$": r"\$"}
 
 
 def table(*results: object, across: str | None = None, n_effective: bool = False) -> "Table":
@@ -74,13 +81,7 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     if len(results) == 1 and hasattr(results[0], "bands"):
         results = results[0].bands
     if len(results) == 1 and type(results[0]) is dict:
-        columns = []
-        for name, result in results[0].items():
-            frame = texts_of(result)
-            if frame.index.unique(MEASURE).size == 1:  # the name takes its place
-                frame = frame.rename(index=lambda _: "", level=MEASURE)
-            heads = [name if head == VALUE else f"{name}, {head}" for head in frame]
-            columns.append(frame.set_axis(heads, axis=1))
+        columns = [_column(name, result) for name, result in results[0].items()]
         joined = pd.concat(columns, axis=1, sort=False)
     else:
         rows = pd.concat([texts_of(result) for result in results], sort=False)
@@ -91,26 +92,35 @@ def table(*results: object, across: str | None = None, n_effective: bool = False
     return filled if across is None else _spread(filled, across)
 
 
+def _column(name, result):
+    """A result of a mapping: its name takes the place of the measure's."""
+    frame = texts_of(result)
+    if frame.index.unique(MEASURE).size == 1:
+        frame = frame.rename(index=lambda _: "", level=MEASURE)
+    heads = [name if head == VALUE else f"{name}, {head}" for head in frame]
+    return frame.set_axis(heads, axis=1)
+
+
 def _without_empty(joined):
-    """Drop names of rows that all rows share, and columns without a value."""
+    """Drop names of rows that say nothing, and columns without a value."""
     filled = joined.dropna(axis=1, how="all").astype(object)
-    filled = Table(filled.where(filled.notna(), "–"))
-    for key in KEYS:
-        labels = filled.index.unique(key)
-        if len(labels) > 1 or filled.index.nlevels == 1:
-            continue
-        if key == MEASURE and labels[0]:
-            filled = filled.rename(columns={VALUE: labels[0]})
-        if key == MEASURE or labels[0] == "":
-            filled.index = filled.index.droplevel(key)
-    return filled if any(filled.index.get_level_values(0)) else filled.reset_index(drop=True)
+    filled = filled.where(filled.notna(), "–")
+    single = {
+        key: joined.index.unique(key)[0] for key in KEYS if joined.index.unique(key).size == 1
+    }
+    if single.get(MEASURE):
+        filled = filled.rename(columns={VALUE: single[MEASURE]})
+    dropped = [key for key, label in single.items() if key == MEASURE or label == ""]
+    if len(dropped) == len(KEYS):
+        return Table(filled.reset_index(drop=True))
+    return Table(filled.droplevel(dropped))
 
 
 def _spread(filled, across):
     """One name of rows over columns."""
     names = filled.index.names
     message = f"across={across!r} is no name of rows that can be spread; there are {listed(names)}"
-    require(across in names and filled.index.nlevels > 1, message)
+    require(across in names and len(names) > 1, message)
     order = filled.index.unique(across)
     wide = filled.unstack(across, fill_value="–", sort=False)
     wide = wide[[(column, label) for label in order for column in filled.columns]]
@@ -123,18 +133,18 @@ def _spread(filled, across):
 
 
 def texts_of(result) -> pd.DataFrame:
-    """Cells of one result: the value with its interval, and what stands beside it."""
+    """Cells of one result: the value with its interval, and a column for each other number."""
     numbers = numbers_of(result)
-    cells = []
+    ends = [end for end in ENDS if end in numbers]
+    values = []
     for row in numbers.to_dict("records"):
-        ends = {end: row[end] for end in ENDS if end in row}
-        if RISK in row:  # N with its level of risk
-            text = f"{number(row['estimate'])} ({row[RISK]})"
-            ends[RISK] = row[RISK]
-        else:
-            text = cell(**ends)
-        cells.append(Cell(text, {"": ends.pop("estimate"), **ends}))
-    columns = {VALUE: cells}
+        contents = {end: row[end] for end in ends}
+        text = cell(**contents)
+        if RISK in row:
+            text = f"{text} ({row[RISK]})"
+            contents[RISK] = row[RISK]
+        values.append(Cell(text, {"": contents.pop("estimate"), **contents}))
+    columns = {VALUE: values}
     formats = {WORTH: count_words, LIMIT: number}
     for head in numbers.columns.difference([*ENDS, RISK], sort=False):
         words = formats.get(head, p_words)
@@ -149,112 +159,64 @@ def numbers_of(result) -> pd.DataFrame:
     if isinstance(result, xr.DataArray):
         attrs = {"measure": str(result.name or VALUE)} | result.attrs
         result = result.to_dataset(name="estimate").assign_attrs(attrs)
-    kinds = {"estimate", "sfi", "n_signed", "rlb"}
-    require(
-        isinstance(result, xr.Dataset) and bool(kinds & set(result.data_vars)),
-        "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, n_sigma "
-        f"or representation_bias returned, got {type(result).__name__}",
-    )
-    if "sfi" in result:
-        return pd.concat([_of_index(result, name) for name in INDICES])
-    if "n_signed" in result:
-        names = {"n_signed": "estimate", RISK: RISK, "p_value": "p (Welch, over subsets; no test)"}
-        return _rows(result, names, "N")
-    if "rlb" in result:
+    variables = result.data_vars if isinstance(result, xr.Dataset) else ()
+    if "sfi" in variables:
+        return pd.concat(_rows_of_indices(result))
+    if "n_signed" in variables:
+        return _rows(result, "N", N_SIGMA)
+    if "rlb" in variables:
         reach = 1.96 * result.rlb_se
         ends = {"lower": result.rlb - reach, "upper": result.rlb + reach}
-        names = {"rlb": "estimate", "lower": "lower", "upper": "upper"}
-        return _rows(result.assign(ends), names, "RLB")
-    return _of_band(result)
+        return _rows(result.assign(ends), "RLB", RLB)
+    words = "a table takes what band, compare, fair_floor, permutation_test, fairness_indices, "
+    words += f"n_sigma or representation_bias returned, got {type(result).__name__}"
+    require("estimate" in variables, words)
+    return _rows_of_band(result)
 
 
-def _of_index(result, name):
-    """SFI, CFI or DFI in its variants, each a measure of its own."""
-    names = {name: "estimate", f"{name}_lower": "lower", f"{name}_upper": "upper"}
-    names |= {f"{name}_floor_limit": LIMIT, f"{name}_p": "p (random groups)"}
-    rows = []
-    for variant in result["variant"].values.astype(str):
-        rows.append(_rows(result.sel(variant=variant), names, f"{name.upper()} {variant}"))
-    return pd.concat(rows)
+def _rows_of_indices(result):
+    """SFI, CFI and DFI in their variants, each a measure of its own."""
+    for name in INDICES:
+        names = {name: "estimate", f"{name}_lower": "lower", f"{name}_upper": "upper"}
+        names |= {f"{name}_floor_limit": LIMIT, f"{name}_p": "p (random groups)"}
+        for variant in result["variant"].values.astype(str):
+            yield _rows(result.sel(variant=variant), f"{name.upper()} {variant}", names)
 
 
-def _of_band(result):
+def _rows_of_band(result):
     """A band, a comparison, a floor or a permutation."""
     attrs = result.attrs
     measure, p_head = attrs.get("measure", VALUE), "p"
-    if "contrast" not in attrs and attrs.get("method") in P_KINDS:
-        p_head = f"p ({P_KINDS[attrs['method']]})"
+    if "contrast" not in attrs:
+        p_head = P_KINDS.get(attrs.get("method"), "p")
     if "a" in attrs:
         sign = "/" if attrs["contrast"] == "ratio" else "−"
         measure = f"{measure}, {attrs['a']} {sign} {attrs['b']}"
-    names = {name: name for name in ENDS} | {"n_effective": WORTH, "limit": LIMIT}
-    return _rows(result, names | {"p": p_head, "p_holm": "p (Holm)"}, measure)
+    names = dict(zip(ENDS, ENDS))
+    names |= {"n_effective": WORTH, "limit": LIMIT, "p": p_head, "p_holm": "p (Holm)"}
+    return _rows(result, measure, names)
 
 
-def _rows(result, names, measure):
-    """Variables of a result as columns of these names, under the names of their rows."""
+def _rows(result, measure, names):
+    """Variables of a result as columns of these names."""
     names = {name: head for name, head in names.items() if name in result}
     values = result[list(names)].rename(names)
     dims = values["estimate"].dims
-    heads = {dim: HEADS.get(dim, str(dim)) for dim in dims}
-    extra = [head for head in heads.values() if head not in KEYS]
-    require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
     if CONTRAST in dims and "a" in values.coords:
         pairs = zip(values["a"].values, values["b"].values)
         sign = "/" if result.attrs.get(CONTRAST) == "ratio" else "−"
         values = values.assign_coords({CONTRAST: [f"{a} {sign} {b}" for a, b in pairs]})
-    values = values.reset_coords(drop=True).expand_dims("row")
-    frame = values.to_dataframe(dim_order=["row", *dims]).reset_index().rename(columns=heads)
-    absent = [key for key in KEYS if key not in frame]
-    frame = frame.assign(**dict.fromkeys(absent, "") | {MEASURE: measure})
+    values = values.reset_coords(drop=True).expand_dims({MEASURE: [measure]})
+    frame = values.to_dataframe(dim_order=[MEASURE, *dims]).reset_index().rename(columns=HEADS)
+    extra = frame.columns.difference([*KEYS, *names.values()])
+    require(extra.empty, f"a table has no rows for {listed(extra)}: select one with .sel")
+    for key in KEYS:
+        if key not in frame:
+            frame[key] = ""
     return frame.set_index(KEYS)[list(names.values())]
 
 
-# --- numbers as text ------------------------------------------------------------------------------
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, and words for what is none."""
-    if np.isnan(value):
-        return "–"
-    size = abs(value)
-    text = f"{size:.{digits}g}" if size >= 1e-4 or size == 0 else f"{size:.{digits - 1}e}"
-    text = text.replace("inf", "∞")
-    return f"−{text}" if value < 0 else text
-
-
-def cell(estimate: float, lower: float | None = None, upper: float | None = None) -> str:
-    """An estimate with its interval, rounded to two digits of the width: "0.074 [0.044, 0.134]"."""
-    if lower is None or np.isnan([estimate, lower, upper]).all():
-        return number(estimate)
-    width = upper - lower
-    fixed = np.isfinite(width) and width > 0
-    decimals = max(1 - int(np.floor(np.log10(width))), 0) if fixed else 0
-    fixed = fixed and decimals <= MOST_DECIMALS
-    words = []
-    for value in (estimate, lower, upper):
-        round_it = fixed and np.isfinite(value)
-        words.append(f"{value:.{decimals}f}".replace("-", "−") if round_it else number(value))
-    return f"{words[0]} [{words[1]}, {words[2]}]"
-
-
-def count_words(n: float) -> str:
-    """A number of comparisons."""
-    if np.isnan(n):
-        return "–"
-    return f"{n:,.0f}" if n >= 10 else f"{n:.1f}"
-
-
-def p_words(p: float) -> str:
-    """A p-value in a cell."""
-    if np.isnan(p):
-        return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def p_text(p: float) -> str:
-    """A p-value in a sentence."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:#.2g}"
+# --- tables as files ------------------------------------------------------------------------------
 
 
 class Cell(str):
@@ -264,9 +226,9 @@ class Cell(str):
 
     def __new__(cls, text: str, numbers: dict[str, object]):
         """Text, and its numbers."""
-        made = super().__new__(cls, text)
-        made.numbers = numbers
-        return made
+        cell = super().__new__(cls, text)
+        cell.numbers = numbers
+        return cell
 
 
 class Table(pd.DataFrame):
@@ -293,11 +255,9 @@ class Table(pd.DataFrame):
         >>> print(Table({"a_b": ["1 %"]}).to_latex().splitlines()[2])
         a\_b \\
         """
-        head, *body = [" & ".join(map(_latex, row)) + r" \\" for row in self.rows()]
-        columns = "l" * self.flat().shape[1]
-        begin, end = rf"\begin{{tabular}}{{{columns}}}", "\\end{tabular}\n"
-        lines = [begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end]
-        return _given(buf, "\n".join(lines))
+        texts = self.shown().map(_latex).rename(columns=_latex)
+        columns = "l" * texts.shape[1]
+        return texts.to_latex(buf, index=False, escape=False, column_format=columns)
 
     def to_markdown(self, buf: str | Path | None = None) -> str | None:
         r"""Write the table as Markdown; every label is escaped.
@@ -318,9 +278,12 @@ class Table(pd.DataFrame):
         |---|
         | 1 |
         """
-        cells = [[text.translate(MARKDOWN) for text in row] for row in self.rows()]
-        head, *rows = [f"| {' | '.join(row)} |" for row in cells]
-        return _given(buf, "\n".join([head, "|" + "---|" * len(cells[0]), *rows]))
+        texts = self.shown().map(_markdown).rename(columns=_markdown)
+        text = TEMPLATES.get_template("table.md.j2").render(table=texts)
+        if buf is None:
+            return text
+        Path(buf).write_text(text, encoding="utf-8")
+        return None
 
     def to_csv(self, path_or_buf=None, **options) -> str | None:
         """Write numbers: an estimate with its interval is three columns.
@@ -346,10 +309,9 @@ class Table(pd.DataFrame):
 
     def numbers(self) -> pd.DataFrame:
         """Numbers in place of texts: an estimate with its interval is three columns."""
-        flat, columns = self.flat(), []
-        for place, head in enumerate(flat.columns):
-            cells = flat.iloc[:, place]
-            numbers = pd.DataFrame([getattr(value, "numbers", {}) for value in cells])
+        columns = []
+        for head, cells in self.flat().items():
+            numbers = pd.DataFrame([getattr(cell, "numbers", {}) for cell in cells])
             heads = [f"{head}, {end}" if end else head for end in numbers]
             columns.append(cells if numbers.empty else numbers.set_axis(heads, axis=1))
         return pd.concat(columns, axis=1)
@@ -361,32 +323,29 @@ class Table(pd.DataFrame):
             return plain
         return plain.reset_index(allow_duplicates=True)
 
-    def rows(self) -> list[list[str]]:
-        """Head and body as texts; rows are named only where the name changes."""
-        texts = self.flat().astype(str)
+    def shown(self) -> pd.DataFrame:
+        """The table as it is printed: rows are named only where the name changes."""
+        texts = self.flat().astype(str).rename(columns=str)
         shown = texts.copy()
-        for place in range(texts.shape[1] - self.shape[1] - 1):
+        for place in range(self.index.nlevels - 1):
             names = texts.iloc[:, : place + 1]
             repeated = (names == names.shift()).all(axis=1)
             shown.iloc[repeated.to_numpy(), place] = ""
-        return [list(map(str, texts.columns)), *shown.to_numpy().tolist()]
+        return shown
 
 
 def _latex(text):
     """Text for LaTeX; after the end of a row [ and * would be read as an option."""
-    escaped = text.translate(LATEX)
+    escaped = text.translate(str.maketrans(LATEX))
     return f"{{{escaped}}}" if escaped.startswith(("[", "*")) else escaped
+
+
+def _markdown(text):
+    """Text for a cell of Markdown."""
+    return text.translate(str.maketrans(MARKDOWN))
 
 
 def _no_formula(label):
     """A label that no spreadsheet takes for a formula; numbers stay as they are."""
     formula = isinstance(label, str) and label.startswith(FORMULA_SIGNS)
     return f"'{label}" if formula and not NUMBER.fullmatch(label) else label
-
-
-def _given(buf, text):
-    """The text, or nothing where it went to a file."""
-    if buf is None:
-        return text
-    Path(buf).write_text(text, encoding="utf-8")
-    return None

@@ -1,7 +1,6 @@
 """A report as a folder: page, numbers, evaluation, tables, figures, and a notebook."""
 
 import json
-import math
 import os
 import re
 import shutil
@@ -11,24 +10,29 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from frkit.base import IDENTITY, MODEL, require, writing
 from frkit.intervals import provenance
 from frkit.reporting.contents import Contents
+from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.page import figure_bytes, page
 from frkit.reporting.tables import LIMIT, WORTH, numbers_of
-from frkit.reporting.words import TEMPLATES
 
 PAGE, NUMBERS, EVALUATION = "report.html", "report.json", "evaluation.nc"
 NOTEBOOK, TABLES, FIGURES = "report.ipynb", "tables", "figures"
 ALL = {PAGE, NUMBERS, EVALUATION, NOTEBOOK, TABLES, FIGURES}
 PATH_OPTIONS = ("labels", "metadata", "scores")  # options of `open_data` that are paths
 SCHEMA, SCHEMA_VERSION = "frkit-report", 1
-ABOUT = {"target": "target", "method": "method", "scale": "scale", "fair": "fair"}
-ABOUT["interval_level"] = "level"
+WITHOUT_VALUES = ("people", "plan")  # sections whose results are no intervals
+ABOUT = {  # attribute of a result -> its name in report.json
+    "target": "target",
+    "method": "method",
+    "scale": "scale",
+    "fair": "fair",
+    "level": "interval_level",
+}
 NAMES = {WORTH: "n_effective", LIMIT: "fair_model_up_to"}
-
-TEMPLATES.filters["python"] = repr
 
 
 def write(report: Contents, folder: Path) -> Path:
@@ -37,7 +41,7 @@ def write(report: Contents, folder: Path) -> Path:
     with writing(folder, "free some space, or name a folder elsewhere"):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as parent:
-            draft = Path(parent, folder.name or "report")
+            draft = Path(parent, folder.name)
             _write_into(draft, report, folder)
             if folder.exists():
                 shutil.rmtree(folder)  # an earlier report, as `check_free` saw
@@ -97,9 +101,8 @@ def numbers(report: Contents) -> str:
     """Every number of the report as JSON; null is not known, or an end without a number."""
     values = []
     for (section, _), result in report.results.items():
-        if section not in ("people", "plan"):
+        if section not in WITHOUT_VALUES:
             values += _values(section, result)
-    tables = {name: table.numbers().to_dict("records") for name, table in report.tables.items()}
     contents = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -111,7 +114,7 @@ def numbers(report: Contents) -> str:
         "findings": [vars(tile) for tile in report.tiles],
         "answers": report.answers,
         "values": values,
-        "tables": tables,
+        "tables": {name: table.numbers() for name, table in report.tables.items()},
         "cautions": report.cautions,
         "left_out": report.left_out,
         "provenance": provenance(report.evaluation),
@@ -121,28 +124,29 @@ def numbers(report: Contents) -> str:
 
 def _values(section, result):
     """Numbers of one result, one record for each place, with what its interval is about."""
-    about = {name: result.attrs[key] for name, key in ABOUT.items() if key in result.attrs}
+    about = {name: result.attrs[attr] for attr, name in ABOUT.items() if attr in result.attrs}
     records = []
     for row in numbers_of(result).reset_index().to_dict("records"):
-        record = {"section": section, **about}
-        for key, value in row.items():
-            if value != "":
-                record[re.sub(r"\W+", "_", NAMES.get(key, key)).strip("_").lower()] = value
-        records.append(record)
+        known = {NAMES.get(name, name): value for name, value in row.items() if value != ""}
+        words = {re.sub(r"\W+", "_", name).strip("_").lower(): known[name] for name in known}
+        records.append({"section": section, **about, **words})
     return records
 
 
 def _plain(value):
     """A value as JSON and Python write it."""
-    for dim in {MODEL, IDENTITY} & {*getattr(value, "dims", ())}:
-        value = dict(zip(value[dim].values, value.transpose(dim, ...).values))
+    if isinstance(value, xr.DataArray):  # thresholds of models, or weights of people
+        for dim in {MODEL, IDENTITY} & set(value.dims):
+            value = dict(zip(value[dim].values, value.transpose(dim, ...).values))
+    if isinstance(value, pd.DataFrame):
+        value = value.to_dict("records")
     if isinstance(value, Mapping | pd.Series):
         return {str(name): _plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     if hasattr(value, "dtype"):
         return _plain(np.asarray(value).tolist())
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float) and not np.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value
 
