@@ -68,7 +68,7 @@ BAD_EMBEDDINGS = {
     "cube without names": (TWO, {}, r"shape \(2, 5, 3\) without model names"),
     "too few names": (TWO, {"model": ["A"]}, "model has 1 labels, but there are 2 models"),
     "of a model": (np.where(TWO == TWO[1, 4, 0], np.nan, TWO), {"model": ["A", "B"]},
-                   "row 4, column 0, model 'B'"),
+                   "of model 'B' at row 4, column 0"),
     "text": (embedding().astype(str), {}, "must be numbers, real ones, got <U"),
     "ragged": ([[1, 2, 3], [1, 2]], {}, "in rows of one length"),
     "masked": (np.ma.masked_less(embedding(), 0), {}, "row 0, column 1: nan"),
@@ -106,7 +106,7 @@ def test_a_data_frame_names_what_it_lacks():
         faces(frame, "person", gender="sex")
     with pytest.raises(InputError, match="no numbered columns such as q0"):
         faces(frame, "person", columns="q")
-    with pytest.raises(InputError, match="differ in length: 3 in the first, row '1' not"):
+    with pytest.raises(InputError, match="emb must be numbers, in rows of one length"):
         faces(frame.assign(emb=[[1, 2, 3], [1]] + [[1, 2, 3]] * 3), "person")
 
 
@@ -124,9 +124,9 @@ BAD_LABELS = {
     "half missing": ({"age": [2, 2, 2, None, 2]}, "'bo': 2 .row 2., unknown .row 3."),
     "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
     "slash": ({"a/b": ["f"] * 5}, "'a/b' has a name"),
-    "rule": ({"age": [2] * 5, "varying": "median"}, "varying must be one of .* got 'median'"),
+    "rule": ({"age": [2] * 5, "varying": "median"}, "'age' must be one of .* got 'median'"),
     "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender: a label is no text"),
-    "no label": ({"gender": pd.Series([{"f"}, ["f"], 1, 1, 1])}, "row 1: expected one label"),
+    "no label": ({"gender": pd.Series([{"f"}, ["f"], 1, 1, 1])}, "gender: expected one label, got"),
 }  # fmt: skip
 
 

@@ -294,7 +294,7 @@ BAD_TABLES = {
     "empty": ("", "the file is empty"),
     "no numbers": ("identity,age\na,1\n", "no numbered columns.*the columns are 'identity', 'age'"),
     "two sets": ("identity,f0,x1\na,1,2\n", "'f' .1 columns., 'x' .1 columns.; name the prefix"),
-    "number absent": ("identity,f0,f2\na,1,2\n", "but '1' is absent"),
+    "number absent": ("identity,f0,f2\na,1,2\n", "without gaps.* they are 'f0', 'f2'"),
     "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct, but 'f0'"),
     "column unnamed": ("identity,,f0\na,1,2\n", "column '2' has no name"),
     "quote open": ('identity,f0,f1\n"a,1,2\n', "the table cannot be read: unexpected end"),

@@ -263,7 +263,7 @@ def test_bad_input_is_refused(faces, options, message):
 def test_features_that_are_no_numbers():
     stacked = fk.stack_models({"A": pairs_of_images(TWO), "B": pairs_of_images(TWO)})
     stacked.embedding[1, 5, 0] = np.nan
-    with pytest.raises(fk.InputError, match="row 5, column 0, model 'B'"):
+    with pytest.raises(fk.InputError, match="of model 'B' at row 5, column 0"):
         bias(stacked)
 
 

@@ -1,7 +1,6 @@
 """Files of arrays as columns by name: NumPy, MATLAB, HDF5, netCDF and Zarr."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -17,7 +16,7 @@ MATLAB_TYPES = (
 )
 
 
-def read_npz(path: Path) -> dict[str, np.ndarray]:
+def read_npz(path):
     """Read all arrays of an .npz."""
     columns = {}
     # opened here, because NumPy leaves a file open whose archive is damaged
@@ -28,7 +27,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     return columns
 
 
-def read_npy(path: Path, mmap_mode: str | None = None) -> np.ndarray:
+def read_npy(path, mmap_mode=None):
     """Read an .npy, or map it into memory."""
     with reading("the array"):
         array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
@@ -39,20 +38,20 @@ def read_npy(path: Path, mmap_mode: str | None = None) -> np.ndarray:
 class OnDisk:
     """An .npy that is mapped anew for each block: other processes are sent its name only."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         array = read_npy(path, mmap_mode="r")
         self.path = path.resolve()
         self.shape, self.dtype, self.ndim = array.shape, array.dtype, array.ndim
 
-    def __getitem__(self, index) -> np.ndarray:
+    def __getitem__(self, index):
         with named(self.path):
             return np.array(read_npy(self.path, mmap_mode="r")[index])
 
-    def __dask_tokenize__(self) -> tuple:
+    def __dask_tokenize__(self):
         return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
 
 
-def read_mat(path: Path) -> dict[str, np.ndarray]:
+def read_mat(path):
     """Read numbers and text of a MATLAB file; vectors lose their second axis."""
     with reading("the MATLAB file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what cannot be read is named below
@@ -78,7 +77,7 @@ def _plain(variable):
     return column if column.dtype.kind in "biufU" else None
 
 
-def read_hdf5(path: Path) -> dict[str, np.ndarray]:
+def read_hdf5(path):
     """Read the arrays of numbers and text at the top of an HDF5 file."""
     import h5py
 
@@ -92,13 +91,13 @@ def read_hdf5(path: Path) -> dict[str, np.ndarray]:
     return columns
 
 
-def read_netcdf(path: Path) -> dict[str, np.ndarray]:
+def read_netcdf(path):
     """Read a stored faces Dataset as columns."""
     with reading("the netCDF file"), xr.open_dataset(path, decode_times=False) as stored:
         return _columns(stored.load())
 
 
-def read_zarr(path: Path) -> dict[str, np.ndarray]:
+def read_zarr(path):
     """Read a stored faces Dataset as columns; the embedding of a folder stays on disk."""
     zarr = need("zarr", "reading Zarr", "frkit[zarr]")
     open_store = zarr.storage.LocalStore if path.is_dir() else zarr.storage.ZipStore

@@ -10,10 +10,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require, require_one_of
+from frkit.base import FEATURE, IDENTITY, IMAGE, MODEL, PERSON, listed, require
 from frkit.data.checks import check_faces, checked_embedding, row_pieces
 from frkit.data.labels import (
-    VARYING_RULES,
     check_names,
     clean_labels,
     complete_labels,
@@ -114,7 +113,7 @@ def _column(frame, labels):
     return frame[labels]
 
 
-def collected(values, identity, image, model, varying, attributes: dict) -> xr.Dataset:
+def collected(values, identity, image, model, varying, attributes):
     """Return the faces Dataset of a checked embedding, which may be on disk."""
     n_images = values.shape[-2]
     identity = complete_labels(identity, n_images, IDENTITY)
@@ -124,13 +123,12 @@ def collected(values, identity, image, model, varying, attributes: dict) -> xr.D
     else:
         names, image_attrs = image_names(image, n_images), {}
     check_names(attributes)
-    labels = {name: clean_labels(value, n_images, name) for name, value in attributes.items()}
     rules = _varying_rules(varying, attributes)
-    person = None
+    labels, person = {}, None
     # splits come last: other rules see whole identities
-    for name in sorted(labels, key=lambda name: rules[name] == "split"):
-        rule = rules[name]
-        labels[name], identity, person = resolve_varying(labels[name], identity, rule, name, person)
+    for name in sorted(attributes, key=lambda name: rules[name] == "split"):
+        given = clean_labels(attributes[name], n_images, name)
+        labels[name], identity, person = resolve_varying(given, identity, rules[name], name, person)
     _check_people(identity, "" if person is None else " after splitting")
     coords = {IMAGE: (IMAGE, names, image_attrs), IDENTITY: (IMAGE, identity)}
     if model is not None:
@@ -147,10 +145,7 @@ def collected(values, identity, image, model, varying, attributes: dict) -> xr.D
 def _varying_rules(varying, attributes):
     """Return the rule of each attribute."""
     if isinstance(varying, str):
-        require_one_of("varying", varying, VARYING_RULES)
         return dict.fromkeys(attributes, varying)
-    is_mapping = isinstance(varying, Mapping)
-    require(is_mapping, f"varying must be a rule or a mapping to rules, got {varying!r}")
     extra = [name for name in varying if name not in attributes]
     names = listed(attributes) or "none"
     require(not extra, f"varying names {listed(extra)}, but the attributes are {names}")
@@ -169,7 +164,7 @@ def _check_people(identity, when):
     )
 
 
-def fingerprint(embedding) -> str:
+def fingerprint(embedding):
     """Return a hash of the values of an embedding, in memory or on disk."""
     digest = hashlib.sha256()
     for _, rows in row_pieces(embedding):

@@ -1,11 +1,8 @@
 """Formats of files by name, and the one place where errors of libraries become errors of frkit."""
 
 import gzip
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
-from types import ModuleType
 
 from frkit.base import InputError, require, warn
 
@@ -37,7 +34,7 @@ PICKLED = (
 
 
 @contextmanager
-def named(path) -> Iterator[None]:
+def named(path):
     """Put the file's name in front of every message, unless it names another file already."""
     try:
         yield
@@ -48,7 +45,7 @@ def named(path) -> Iterator[None]:
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
+def reading(what):
     """Turn whatever a library raises over a bad file into an InputError."""
     try:
         yield
@@ -64,7 +61,7 @@ def reading(what: str) -> Iterator[None]:
         raise InputError(f"{what} cannot be read: {message}; {remedy}") from error
 
 
-def file_kind(path: Path) -> str:
+def file_kind(path):
     """Tell the format from the name; text of any other name is a table."""
     require(path.exists(), "there is no such file")
     name = path.name.lower()
@@ -82,12 +79,12 @@ def file_kind(path: Path) -> str:
     return "text"
 
 
-def opener(path: Path) -> Callable:
+def opener(path):
     """Return the function that opens the file, plain or .gz."""
     return gzip.open if path.name.lower().endswith(".gz") else open
 
 
-def beside(path: Path, endings: tuple[str, ...], what: str, remedy: str) -> Path:
+def beside(path, endings, what, remedy):
     """Return the only file beside an .npy that has its stem and one of these endings."""
     candidates = [path.with_name(path.stem + ending) for ending in endings]
     present = [candidate for candidate in candidates if candidate.exists()]
@@ -97,7 +94,7 @@ def beside(path: Path, endings: tuple[str, ...], what: str, remedy: str) -> Path
     return present[0]
 
 
-def need(module: str, purpose: str, package: str) -> ModuleType:
+def need(module, purpose, package):
     """Import an optional package, or say what to install."""
     try:
         return import_module(module)
@@ -107,7 +104,7 @@ def need(module: str, purpose: str, package: str) -> ModuleType:
         ) from None
 
 
-def not_read(names: list[str], why: str) -> None:
+def not_read(names, why):
     """Warn about columns that were left aside."""
     if names:
         warn(f"not read: {', '.join(names)} ({why})")

@@ -1,7 +1,6 @@
 """Identities read from names of images by a pattern; labels joined from a table of metadata."""
 
 import re
-from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -17,42 +16,38 @@ DIGIT_FIELDS = ("number", "n")
 MANY = 20  # rows from which a column without two equal labels contains names
 
 
-def is_pattern(text) -> bool:
+def is_pattern(text):
     """Tell whether identity= is a pattern of image names and not the name of a column."""
     return isinstance(text, str) and "{" in text
 
 
-def identities_from(names, pattern: str) -> np.ndarray:
+def identities_from(names, pattern):
     """Read who is in each image from its name, by a pattern such as "{name}_{number}.jpg".
 
     A field stands for any text without a slash, {number} and {n} for digits only; {identity} (or
     name, person, subject, speaker, id) is the person. Folders in front of the pattern are passed
     over. A name that does not fit is an error.
     """
-    # texts at even places, fields between them
-    texts = re.split(r"\{(\w+)\}", pattern.replace("\\", "/"))
-    fields = texts[1::2]
+    fields = re.findall(r"\{(\w+)\}", pattern)
     person = sorted(set(fields) & set(PERSON_FIELDS))
     words = f"must be a pattern with one field that says who it is: {', '.join(PERSON_FIELDS)}"
     require(len(person) == 1, f"identity={pattern!r} {words}")
-    expression = re.escape(texts[0])
-    for place, field in enumerate(fields):
+    expression = re.escape(pattern.replace("\\", "/"))
+    for field in fields:
         characters = "[0-9]+" if field in DIGIT_FIELDS else "[^/]+"
-        is_first = field not in fields[:place]
-        expression += f"(?P<{field}>{characters})" if is_first else f"(?P={field})"
-        expression += re.escape(texts[2 * place + 2])
-    rule = re.compile(f"(?:.*/)?{expression}")
-    distinct, code = np.unique(np.asarray(names, str), return_inverse=True)
-    matches = {name: rule.fullmatch(name.replace("\\", "/")) for name in distinct.tolist()}
-    odd = [name for name, match in matches.items() if match is None]
-    words = f"does not fit {len(odd)} of {len(distinct)} image names: {listed(odd, 3)}"
-    require(not odd, f"identity={pattern!r} {words}")
-    return np.array([match[person[0]] for match in matches.values()], str)[code]
+        escaped = re.escape("{" + field + "}")
+        expression = expression.replace(escaped, f"(?P<{field}>{characters})", 1)
+        expression = expression.replace(escaped, f"(?P={field})")
+    images = pd.Series(np.asarray(names, str))
+    paths = images.str.replace("\\", "/", regex=False)
+    people = paths.str.extract(rf"\A(?:.*/)?{expression}\Z")[person[0]]
+    odd = images[people.isna()].unique()
+    words = f"does not fit {len(odd)} of {images.nunique()} image names: {listed(odd, 3)}"
+    require(len(odd) == 0, f"identity={pattern!r} {words}")
+    return people.to_numpy(str)
 
 
-def joined(
-    metadata: str | Path, keys: dict[str, tuple], taken: Collection[str] = ()
-) -> dict[str, tuple[np.ndarray, ...]]:
+def joined(metadata, keys, taken=()):
     """Return labels of every side from a table, joined on its column that names these images.
 
     Parameters
@@ -126,7 +121,4 @@ def _attributes(rows, key):
         not_read([repr(name) for name in columns], why)
     attributes = [name for name in names if name not in sum(left_out.values(), [])]
     require(len(attributes) > 0, f"has no column of labels beside {key!r}")
-    lower = [name.lower() for name in attributes]
-    again = [name for name in attributes if lower.count(name.lower()) > 1]
-    require(not again, f"columns {listed(again)} differ in capitals only; rename one")
     return attributes

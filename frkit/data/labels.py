@@ -1,6 +1,5 @@
 """Labels of images as clean text, names of attributes, and attributes that vary in a person."""
 
-from collections.abc import Mapping
 from unicodedata import normalize
 
 import numpy as np
@@ -21,6 +20,7 @@ from frkit.base import (
     InputError,
     listed,
     require,
+    require_one_of,
 )
 
 VARYING_RULES = ("error", "keep", "split", "first", "most frequent")
@@ -77,8 +77,8 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
         if kind in "UbiuM":
             words = array.astype(str).astype(object)
         else:
-            words = [_word(value, name, row) for row, value in enumerate(array.tolist())]
-        code, distinct = pd.factorize(np.array(words, object))
+            words = np.array([_word(value, name) for value in array.tolist()], object)
+        code, distinct = pd.factorize(words)
         distinct = np.array([_normalized(word) for word in distinct], str)
     except ValueError as error:
         raise InputError(f"{name}: a label is no text, or holds NUL: {error}") from error
@@ -87,7 +87,7 @@ def clean_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     return np.where(np.ma.getmask(values), UNKNOWN, labels) if is_masked else labels
 
 
-def one_each(values, n: int, name: str, of: str) -> np.ndarray:
+def one_each(values, n, name, of):
     """Return a flat array with one entry for each image or pair."""
     array = np.asarray(values)
     words = f"{name} must have one dimension with one label per {of}, got shape {array.shape}"
@@ -97,13 +97,13 @@ def one_each(values, n: int, name: str, of: str) -> np.ndarray:
     return array
 
 
-def _word(value, name, row):
+def _word(value, name):
     """Return one label as text; blank where missing."""
     if isinstance(value, bytes):
         return value.decode("utf-8")
     if isinstance(value, str):
         return value
-    require(np.ndim(value) == 0, f"{name}, row {row}: expected one label, got {value!r}")
+    require(np.ndim(value) == 0, f"{name}: expected one label, got {value!r}")
     if pd.isna(value):
         return ""
     whole = isinstance(value, (float, np.floating)) and value.is_integer()
@@ -119,7 +119,7 @@ def _normalized(word):
     return UNKNOWN if text in MISSING_WORDS else text
 
 
-def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
+def complete_labels(values, n, name, of="image"):
     """Return labels none of which is missing; a person called "unknown" would be many people."""
     labels = clean_labels(values, n, name, of)
     rows = np.flatnonzero(np.isin(labels, NOBODY))
@@ -128,7 +128,7 @@ def complete_labels(values, n: int, name: str, of: str = "image") -> np.ndarray:
     return labels
 
 
-def image_names(values, n: int, name: str = IMAGE) -> np.ndarray:
+def image_names(values, n, name=IMAGE):
     """Return names of images, none of which is missing or stands twice."""
     names = complete_labels(values, n, name)
     again = names[pd.Series(names).duplicated()]
@@ -142,14 +142,14 @@ def _rows(rows):
     return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
 
 
-def model_names(model, n_models: int) -> np.ndarray:
+def model_names(model, n_models):
     """Return names of encoders: distinct, and as many as there are."""
     names = complete_labels(model, n_models, MODEL, MODEL)
     require(len(set(names.tolist())) == n_models, f"model names must be distinct: {listed(names)}")
     return names
 
 
-def check_names(attributes: Mapping) -> None:
+def check_names(attributes):
     """Refuse names that no attribute can have."""
     for name in attributes:
         is_free = isinstance(name, str) and name.strip() and name not in RESERVED
@@ -162,7 +162,7 @@ def check_names(attributes: Mapping) -> None:
         )
 
 
-def attributes_of(by) -> list[str]:
+def attributes_of(by):
     """Return the names of the attributes, one or several."""
     names = [by] if isinstance(by, str) else by
     is_list = isinstance(names, (list, tuple)) and len(names) > 0
@@ -173,7 +173,7 @@ def attributes_of(by) -> list[str]:
     return list(names)
 
 
-def crossed(labels: list[np.ndarray]) -> np.ndarray:
+def crossed(labels):
     """Return one label from several, e.g. "female & Asian"; unknown where any is."""
     if len(labels) == 1:
         return labels[0]
@@ -229,10 +229,7 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     >>> identity.tolist(), person.tolist()
     (['anna|20-29', 'anna|30-39', 'bo'], ['anna', 'anna', 'bo'])
     """
-    require(
-        rule in VARYING_RULES,
-        f"varying must be one of {listed(VARYING_RULES)}, got {rule!r} ({name})",
-    )
+    require_one_of(f"varying of {name!r}", rule, VARYING_RULES)
     labels, identity = np.asarray(labels, str), np.asarray(identity, str)
     person = None if person is None else np.asarray(person, str)
     if rule == "keep":

@@ -198,7 +198,7 @@ def demo_faces() -> xr.Dataset:
     return open_faces(demo_file("demo_faces.npz"))
 
 
-def read_columns(path: Path, embedding=None) -> dict[str, np.ndarray]:
+def read_columns(path, embedding=None):
     """Read any format with named columns; `embedding=False` reads labels alone."""
     kind = file_kind(path)
     if kind in TABLES:
@@ -227,9 +227,7 @@ def _on_disk(path):
     return da.from_array(stored, chunks=chunks, asarray=False)
 
 
-def take_column(
-    columns: dict, what: str, wanted: str | None, aliases, optional: bool = False
-) -> np.ndarray | None:
+def take_column(columns, what, wanted, aliases, optional=False):
     """Remove a column and return it: the wanted one, the one named so, or the only alias."""
     if wanted is not None or what in columns:
         candidates = [wanted or what]
@@ -265,8 +263,8 @@ def _chosen(columns, n_images, attributes):
         absent = [name for name in attributes if name not in usable]
         require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")
         return {name: usable[name] for name in attributes}
-    others = [f"{name!r} {np.shape(columns[name])}" for name in columns if name not in usable]
-    not_read(others, "not one label per image; attributes=[...] says which columns to take")
-    taken = [name for name in usable if name in ARGUMENTS]
-    not_read([repr(name) for name in taken], "another column takes that part")
-    return {name: usable[name] for name in usable if name not in taken}
+    chosen = {name: usable[name] for name in usable if name not in ARGUMENTS}
+    others = [f"{name!r} {np.shape(columns[name])}" for name in columns if name not in chosen]
+    reason = "not one label per image, or the name of something else"
+    not_read(others, f"{reason}; attributes=[...] says which columns to take")
+    return chosen

@@ -3,23 +3,21 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
 from itertools import islice
-from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, require
-from frkit.data.files import file_kind, need, opener, reading
+from frkit.base import InputError, listed, real_numbers, require
+from frkit.data.files import file_kind, need, not_read, opener, reading
 
 MISSING_CELLS = ("", "NA", "N/A", "n/a", "null", "NULL", "nan", "NaN", "<NA>")
 EMBEDDING_NAMES = "embedding embeddings emb embs features feats feat vectors templates x".split()
-EMBEDDING_PREFIXES = "f feat feature features emb embedding embeddings dim d x v".split()
+# "": columns that are called 0, 1, ...
+EMBEDDING_PREFIXES = ["", *"f feat feature features emb embedding embeddings dim d x v".split()]
 
 
-def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
+def read_table(path, embedding=None):
     """Read a table of images: label columns as they are, the numbers as one `embedding`.
 
     Parameters
@@ -43,17 +41,17 @@ def read_table(path: Path, embedding=None) -> dict[str, np.ndarray]:
     else:
         table = read_frame(path)
         numbers = [] if embedding is False else embedding_columns(table, embedding)
-    columns = {}
-    for name in table:
-        if name not in ("", *numbers):
-            is_list = np.ndim(table[name].iloc[0]) == 1
-            columns[name] = stacked_lists(table[name]) if is_list else table[name].to_numpy()
+    of_lists = [name for name in table if np.ndim(table[name].iloc[0]) == 1]
+    others = [name for name in of_lists if name not in numbers]
+    not_read([repr(name) for name in others], "lists, where an image needs one label")
+    labels = [name for name in table if name not in ("", *numbers, *others)]
+    columns = {name: table[name].to_numpy() for name in labels}
     if numbers:
         columns["embedding"] = stacked_numbers(table, numbers)
     return columns
 
 
-def embedding_columns(table: pd.DataFrame, embedding=None) -> list[str]:
+def embedding_columns(table, embedding=None):
     """Return the column of lists of numbers, or the numbered columns, of an embedding."""
     of_lists = [name for name in table if np.ndim(table[name].iloc[0]) == 1]
     usual = [name for name in of_lists if name.lower() in EMBEDDING_NAMES]
@@ -64,29 +62,22 @@ def embedding_columns(table: pd.DataFrame, embedding=None) -> list[str]:
     return numbered_columns(list(table), embedding)
 
 
-def stacked_numbers(table: pd.DataFrame, columns: list[str]) -> np.ndarray:
+def stacked_numbers(table, columns):
     """Return an embedding from one column of lists, or from several columns of numbers."""
-    if np.ndim(table[columns[0]].iloc[0]) == 1:
-        return stacked_lists(table[columns[0]])
+    first = table[columns[0]]
+    if np.ndim(first.iloc[0]) == 1:
+        return real_numbers(str(first.name), first.tolist())
     return np.column_stack([to_numbers(table[name], blank=False) for name in columns])
 
 
-def stacked_lists(lists: pd.Series) -> np.ndarray:
-    """Return a column of lists as an array with a row for each."""
-    lengths = lists.map(np.size)
-    others = lengths.index[lengths != lengths.iloc[0]]
-    words = f"the rows of {lists.name!r} differ in length: {lengths.iloc[0]} in the first"
-    require(len(others) == 0, f"{words}, row {listed(others[:1])} not")
-    return np.stack(lists.tolist())
-
-
-def read_frame(path: Path) -> pd.DataFrame:
+def read_frame(path):
     """Read a whole table with a header; the index has the line (of a Parquet, the row from 1)."""
     if file_kind(path) == "parquet":
         parquet = need("pyarrow.parquet", "reading Parquet", "frkit[parquet]")
         with reading("the Parquet table"):
             # without threads, which hang in a forked process
             stored = parquet.read_table(path, use_threads=False, pre_buffer=False)
+            stored.validate(full=True)  # pandas would find text that is no UTF-8 later
             table = stored.to_pandas(use_threads=False)
         require(len(table) > 0, "the table has no row")
         table = table.reset_index(drop=table.index.name is None)
@@ -97,7 +88,7 @@ def read_frame(path: Path) -> pd.DataFrame:
     return table
 
 
-def check_header(header: list[str]) -> None:
+def check_header(header):
     """Refuse equal names, and a blank name but in front, where tables keep a row number."""
     blank = [number for number, name in enumerate(header, 1) if not name and number > 1]
     require(not blank, f"column {listed(blank)} has no name in the header")
@@ -105,7 +96,7 @@ def check_header(header: list[str]) -> None:
     require(not twice, f"column names must be distinct, but {listed(twice)} stand twice")
 
 
-def read_header(path: Path) -> list[str]:
+def read_header(path):
     """Read the names of the columns of a text table."""
     with reading("the table"):
         _, names = next(_rows(path, _delimiter(path)), (0, []))
@@ -113,13 +104,7 @@ def read_header(path: Path) -> list[str]:
     return names
 
 
-def read_text(
-    path: Path,
-    fields: str | None = None,
-    form: str | None = None,
-    n_rows: int | None = None,
-    numbers: Sequence[int] = (),
-) -> pd.DataFrame:
+def read_text(path, fields=None, form=None, n_rows=None, numbers=()):
     """Read a text table; blank lines are passed over, and every complaint names the line.
 
     Parameters
@@ -180,7 +165,7 @@ def _delimiter(path):
     return "," if is_single or ".csv" in path.suffixes else None
 
 
-def open_text(path: Path) -> TextIO:
+def open_text(path):
     """Open a text file, plain or .gz."""
     return opener(path)(path, "rt", encoding="utf-8-sig", newline="")
 
@@ -210,7 +195,7 @@ def _read_csv(path, mark, names, lines, header, numbers):
         "names": places,
         "nrows": len(lines),
         "keep_default_na": False,
-        "na_values": {place: list(MISSING_CELLS) for place in numbers},
+        "na_values": list(MISSING_CELLS),
     }
     types = {place: np.float64 if place in numbers else str for place in places}
     with open_text(path) as file:
@@ -227,46 +212,40 @@ def _read_csv(path, mark, names, lines, header, numbers):
     return table
 
 
-def numbered_columns(header: list[str], embedding=None) -> list[str]:
+def numbered_columns(header, embedding=None):
     """Return the names of the embedding's columns, in the order of their numbers."""
     if embedding is not None and not isinstance(embedding, str):
         absent = [name for name in embedding if name not in header]
         require(not absent, f"no column {listed(absent)}; the columns are {listed(header, 12)}")
         return list(embedding)
-    columns_of: dict[str, dict[int, str]] = {}
-    for name in header:
-        if match := re.fullmatch(r"(.*?)(\d+)", name):
-            columns_of.setdefault(_bare(match[1]), {})[int(match[2])] = name
+    columns = pd.Series(header, header).str.extract(r"^(?P<prefix>.*?)(?P<number>[0-9]+)$").dropna()
+    columns.prefix = columns.prefix.str.lower().str.rstrip("_-. ")
     # without a prefix: columns called 0, 1, ...
-    wanted = [*EMBEDDING_PREFIXES, ""] if embedding is None else [_bare(embedding)]
-    sets = {prefix: columns_of[prefix] for prefix in wanted if prefix in columns_of}
+    prefixes = (
+        [*EMBEDDING_PREFIXES, ""] if embedding is None else [embedding.lower().rstrip("_-. ")]
+    )
+    columns = columns[columns.prefix.isin(prefixes)]
     example = embedding or "f"
     require(
-        len(sets) > 0,
+        len(columns) > 0,
         f"no numbered columns such as {example}0, {example}1, ... for the embedding; name their "
         f"prefix, or all of them; the columns are {listed(header, 12)}",
     )
-    choices = [f"{prefix!r} ({len(columns)} columns)" for prefix, columns in sets.items()]
+    sizes = columns.prefix.value_counts(sort=False)
+    choices = [f"{prefix!r} ({size} columns)" for prefix, size in sizes.items()]
+    words = f"several sets of numbered columns: {', '.join(choices)}; name the prefix of one"
+    require(len(sizes) == 1, words)
+    numbers = columns.number.astype(float).sort_values()
+    expected = np.arange(len(numbers)) + min(numbers.iloc[0], 1)
     require(
-        len(sets) == 1,
-        f"several sets of numbered columns: {', '.join(choices)}; name the prefix of one",
+        np.array_equal(numbers, expected),
+        "the embedding's columns must be numbered without gaps from 0 or 1, but they are "
+        f"{listed(numbers.index, 12)}; or name them all",
     )
-    numbered = sets.popitem()[1]
-    first, last = min(numbered), max(numbered)
-    gaps = [number for number in range(min(1, first), last) if number not in numbered]
-    require(
-        not gaps,
-        "the embedding's columns must be numbered without gaps from 0 or 1, but "
-        f"{listed(gaps)} is absent; or name them all",
-    )
-    return [numbered[number] for number in sorted(numbered)]
+    return list(numbers.index)
 
 
-def _bare(prefix):
-    return prefix.lower().rstrip("_-. ")
-
-
-def to_numbers(column: pd.Series, blank: bool = True) -> np.ndarray:
+def to_numbers(column, blank=True):
     """Return the cells as finite float64; NaN where blank, if that is allowed."""
     if pd.api.types.is_numeric_dtype(column):
         values = column.to_numpy(np.float64, na_value=np.nan)

@@ -20,7 +20,7 @@ from frkit.base import (
     require_whole,
     warn,
 )
-from frkit.data.checks import as_float32, check_faces, check_finite
+from frkit.data.checks import as_float32, check_faces, check_rows
 from frkit.data.labels import CROSSED, clean_labels, complete_labels, crossed, resolve_varying
 
 FEWEST_FOLDS = 3  # training, validation and test
@@ -64,7 +64,7 @@ def embeddings(faces):
     names = faces[MODEL].variable if MODEL in embedding.dims else None
     values = embedding.transpose(..., IMAGE, FEATURE).values
     rounded = as_float32(values)
-    check_finite(rounded, values, None if names is None else names.values)
+    check_rows(rounded, values, None if names is None else names.values, need_length=False)
     return [rounded] if names is None else list(rounded), names
 
 
