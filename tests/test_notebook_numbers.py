@@ -22,11 +22,9 @@ ELSEWHERE = {
         ".22": "root of .6 x .4 / 5, on paper", ".17": "an end, on paper", ".19": "the same",
         "19": "nominal levels, the default of fk.studies.coverage",
     },
-    "05_fairness_indices": {".025": "half of 5 %, for one of two ends"},
     "06_n_sigma": {
         "360": "people of the demo faces", "24": "cells of tests/benchmarks/finetuning_pattern.py",
         "23": "the same", "21": "the same", "19": "the same", "17": "the same",
-        ".945": "coverage of this interval, not stored", ".925": "the same", ".91": "the same",
     },
     "07_representation_bias": {
         ".451": "nats, on paper", ".562": "nats, on paper", "512": "features of the LFW embeddings",
