@@ -1,205 +1,215 @@
 """What frkit costs: python tests/benchmarks/all.py [--quick] [--only PART ...]
 
-    first     `import frkit`; then the README's example in three processes: one that compiles, one
-              that finds what was compiled, one that can keep nothing
-    sweep     a sweep with and without replicates and of every pair, and 20 data sets of a coverage
-              study, against the bare product (sweep.py)
-    others    RLB (one seed of five folds), N-Sigma, the fairness indices, warm, on
-              1,500 images of 300 people
-    images    10,000 to 200,000 images, each evaluation in a process of its own; a million and ten
-              million by the slope between the two largest that were measured: no measurements
-    rivals    general bootstraps of the scores of 300 to 3,000 images, which need every score at
-              once; larger sizes they do not survive in 4 GB of memory
+    first       `import frkit` and the README's example, in a process that compiles, in one that
+                finds what was compiled, and in one that can keep nothing
+    evaluate    10,000 images: two dimensions and ranges of FAR, with and without replicates, with
+                histograms of every pair
+    images      10,000 to 200,000 images, FAR levels from 1e-7 to 1e-3
+    coverage    a coverage study of 20 data sets, against 20 products
+    others      RLB (one seed of five folds), N-Sigma and the fairness indices of 1,500 images
+    rivals      bootstraps of general packages, which need every score at once
 
-    cpu s     CPU seconds of all threads
-    x product over those of the bare matrix product in the same process
+Every row is measured in a process of its own, after a small call that loads the kernels. The bare
+product of the same embeddings is timed in turn with the work, and ratios are medians of the
+rounds, so that they mean something on a busy machine, too.
 
---quick runs toy sizes, to see that the command works.
+    cpu s       CPU seconds of all threads
+    x product   over those of the bare matrix product of the same round
+    peak GB     largest memory of the process
+
+--quick takes toy sizes, to see that the command works.
 """
 
 import argparse
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-SIZES = {False: (10_000, 50_000, 100_000, 200_000), True: (400, 800)}
-BEYOND = (1_000_000, 10_000_000)
-RIVAL_SIZES = {False: (300, 1000, 3000), True: (200,)}
-REPLICATES = 200
-MEMORY = 4_000_000_000  # that a rival may take
-ROW = "{:<44}{:>10}{:>10}{:>12}{:>10}"
-# The README's example, and what it took after the interpreter had started.
+import numpy as np
+import rivals
+import workload
+
+import frkit as fk
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RIVAL_MEMORY = 4_000_000_000  # bytes that a rival may take
+ROW = "{:<62}{:>9}{:>9}{:>11}{:>9}"
+# The README's example, and its CPU seconds: import, first evaluation, whole process.
 FIRST = """\
 import time
 import frkit as fk
 imported = time.process_time()
 scores = fk.score_tensor(fk.open_faces("data/demo_faces.npz"))
-began = time.perf_counter(), time.process_time()
+before = time.process_time()
 fk.band(fk.evaluate(scores, far=fk.far_levels(1e-4, 1e-2)), "frr")
-print(imported, time.perf_counter() - began[0], time.process_time() - began[1], time.process_time())
+print(imported, time.process_time() - before, time.process_time())
 """
 
 
-def python(*arguments, **environment) -> str:
+def python(*arguments: str, **environment: str) -> str:
     """What a new process of this Python prints."""
-    path = os.pathsep.join(filter(None, [str(ROOT), str(HERE), os.environ.get("PYTHONPATH")]))
-    command, given = (
-        [sys.executable, *map(str, arguments)],
-        os.environ | {"PYTHONPATH": path} | environment,
-    )
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
-        command, cwd=ROOT, env=given, check=True, capture_output=True, text=True
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": path} | environment,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
 
 
-def show_first(quick: bool) -> None:
-    """The first second, the first call and the second process."""
-    with tempfile.TemporaryDirectory() as folder:
-        cases = {
-            "kernels are compiled": {"NUMBA_CACHE_DIR": folder},
-            "second process": {"NUMBA_CACHE_DIR": folder},
-        }
-        cases["nothing can be kept"] = {"NUMBA_CACHE_LOCATOR_CLASSES": "ZipCacheLocator"}
-        for name, environment in cases.items():
-            imported, wall, cpu, whole = map(float, python("-c", FIRST, **environment).split())
-            print(ROW.format(f"import frkit, {name}", f"{imported:.2f}", "", "", ""))
-            print(
-                ROW.format(
-                    f"first evaluation and band, {name}", f"{cpu:.2f}", f"{wall:.2f}", "", ""
-                )
-            )
-            print(ROW.format(f"whole process, {name}", f"{whole:.2f}", "", "", ""), flush=True)
+def show(words: str, work: str, **options) -> None:
+    """Measure a work in a process of its own and print its row."""
+    try:
+        figures = json.loads(python(__file__, "--measure", work, json.dumps(options)))
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr.splitlines() or ["killed"])[-1]
+        print(f"{words}: {reason}", flush=True)
+        return
+    print(ROW.format(words, *(f"{figure:,.2f}" for figure in figures)), flush=True)
 
 
-def show_command(script: str, *arguments: str, quick: bool) -> None:
-    """The table of another command."""
-    print(python(HERE / script, *(["--quick"] if quick else []), *arguments), flush=True)
+# --- works, each in a process of its own -------------------------------------------------------
 
 
-def show_others(quick: bool) -> None:
-    """RLB, N-Sigma, indices and disparities, the second call of each."""
-    import workload
-
-    import frkit as fk
-
-    faces = workload.make_faces(300 if quick else 1500, 128, 5, 5)
-    scores = fk.score_tensor(faces)
-    works = {
-        "RLB, one seed of five folds": partial(
-            fk.representation_bias, faces, "race", seeds=1, progress=False
-        ),
-        "N-Sigma, 100 subsets": partial(fk.n_sigma, scores, by="race"),
-        "fairness indices": partial(fk.fairness_indices, scores, by="race"),
-    }
-    for name, work in works.items():
-        work()
-        cpu, wall = workload.clock(work)
-        print(ROW.format(name, f"{cpu:.2f}", f"{wall:.2f}", "", ""), flush=True)
-
-
-def measure_images(n: int, replicates: int) -> None:
-    """In a process of its own: CPU and wall seconds of an evaluation, CPU of the bare product,
-    peak memory."""
-    import workload
-
-    import frkit as fk
-
-    def evaluate(faces):
-        how = None if replicates == 0 else fk.Resampling("image", n=replicates)
-        far = fk.far_levels(1e-7, 1e-3)
-        return fk.evaluate(
-            fk.score_tensor(faces), far=far, by="race", resampling=how, progress=False
-        )
-
-    evaluate(workload.make_faces(600, 128, 10, 10))
-    faces = workload.make_faces(n, 128, 10, 10)
-    product = workload.clock(partial(workload.bare_product, faces.embedding.values))[0]
-    cpu, wall = workload.clock(partial(evaluate, faces))
-    print(json.dumps([cpu, wall, product, workload.peak_memory()]))
-
-
-def show_images(quick: bool) -> None:
-    """The table of images; beyond the measured sizes by their slope."""
-    for replicates in (0, REPLICATES):
-        found = {}
-        for n in SIZES[quick]:
-            found[n] = json.loads(python(HERE / "all.py", "--images", n, replicates))
-            _show_images(f"{n:,} images, {replicates} replicates", found[n])
-        (m, fewer), (n, more) = list(found.items())[-2:]
-        for size in BEYOND:  # pairs grow with the square of the images: so does what is not fixed
-            share = (size**2 - n**2) / (n**2 - m**2)
-            slope = [b + (b - a) * share for a, b in zip(fewer, more)]
-            slope[3] = more[3] + (more[3] - fewer[3]) * (size - n) / (n - m)
-            _show_images(f"{size:,} images, {replicates}, by the slope", slope)
-
-
-def _show_images(name: str, figures: list[float]) -> None:
-    cpu, wall, product, memory = figures
+def measure(work: str, rounds: int = 3, **options) -> None:
+    """Print CPU and wall seconds of a work, its ratio to the bare product, and peak memory."""
+    small, faces, call, products = WORKS[work](**options)
+    small()
+    product = partial(workload.bare_product, faces.embedding.values, products)
+    seconds = {"product": [], "work": []}
+    for _ in range(rounds):
+        seconds["product"].append(workload.clock(product)[0])
+        seconds["work"].append(workload.clock(call))
+    cpu, wall = np.transpose(seconds["work"])
+    ratio = statistics.median(cpu / np.array(seconds["product"]))
     print(
-        ROW.format(name, f"{cpu:,.1f}", f"{wall:,.1f}", f"{cpu / product:.2f}", f"{memory:.2f}"),
-        flush=True,
+        json.dumps([statistics.median(cpu), statistics.median(wall), ratio, workload.peak_memory()])
     )
 
 
-def measure_rival(name: str, n: int) -> None:
-    """In a process of its own: the time of two and of six replicates, multiplied to REPLICATES,
-    and peak memory."""
-    import numpy as np
-    import rivals
-    import workload
+def evaluation(images, dim, far, replicates=0, histogram=None):
+    """An evaluation at 21 FAR levels with four groups."""
 
-    faces = workload.make_faces(n, 128, 10, 10)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    product = workload.clock(partial(workload.bare_product, faces.embedding.values))[0]
-    given = faces.embedding.values, faces.identity.values
-    given = rivals.pair_scores(*given)
-    far, few, many = np.logspace(-3, -1, 9), 2, 6
-    rival = getattr(rivals, name)
-    rival(*given, far, few)
-    times = [workload.clock(partial(rival, *given, far, b)) for b in (few, many)]
-    cpu, wall = ((b - a) / (many - few) * REPLICATES for a, b in zip(*times))
-    print(json.dumps([cpu, wall, product, workload.peak_memory()]))
+    def evaluate(faces):
+        resampling = fk.Resampling("image", n=replicates) if replicates else None
+        levels = np.logspace(*np.log10(far), 21)
+        options = {"resampling": resampling, "histogram": histogram, "progress": False}
+        return fk.evaluate(fk.score_tensor(faces), far=levels, by="race", **options)
+
+    faces = workload.make_faces(images, dim)
+    few_faces = workload.make_faces(300, dim)
+    return partial(evaluate, few_faces), faces, partial(evaluate, faces), 1
+
+
+def coverage(data_sets, people):
+    """A coverage study: data sets are drawn and evaluated, and bands are counted."""
+
+    def count(n_datasets):
+        options = {"per_identity": 10, "far": np.logspace(-6, -1, 21), "replicates": 200}
+        return fk.studies.coverage(mixture, n_datasets=n_datasets, progress=False, **options)
+
+    mixture = fk.vmf.mixture(people, 128, kappa=(100, 800), seed=0)
+    faces = mixture.sample(10, seed=0)
+    return partial(count, 2), faces, partial(count, data_sets), data_sets
+
+
+def other(name, images):
+    """Another function of frkit on faces of four races."""
+    faces = workload.make_faces(images, 128, per_person=5)
+    scores = fk.score_tensor(faces)
+    calls = {
+        "rlb": partial(fk.representation_bias, faces, "race", seeds=1, progress=False),
+        "n_sigma": partial(fk.n_sigma, scores, by="race"),
+        "indices": partial(fk.fairness_indices, scores, by="race"),
+    }
+    return calls[name], faces, calls[name], 1
+
+
+def rival(name, images, replicates):
+    """Replicates of FRR by a general package."""
+    faces = workload.make_faces(images, 128)
+    resource.setrlimit(resource.RLIMIT_AS, (RIVAL_MEMORY, RIVAL_MEMORY))
+    pairs = rivals.pair_scores(faces.embedding.values, faces.identity.values)
+    bootstrap = partial(getattr(rivals, name), *pairs, np.logspace(-3, -1, 9))
+    return partial(bootstrap, 2), faces, partial(bootstrap, replicates), 1
+
+
+WORKS = {"evaluation": evaluation, "coverage": coverage, "other": other, "rival": rival}
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def show_first(quick: bool) -> None:
+    """The first evaluation in three kinds of process."""
+    with tempfile.TemporaryDirectory() as folder:
+        processes = {
+            "kernels are compiled": {"NUMBA_CACHE_DIR": folder},
+            "kernels were compiled before": {"NUMBA_CACHE_DIR": folder},
+            "nothing can be kept": {"NUMBA_CACHE_LOCATOR_CLASSES": "ZipCacheLocator"},
+        }
+        for name, environment in processes.items():
+            imported, first, whole = map(float, python("-c", FIRST, **environment).split())
+            words = f"import {imported:.2f}, first evaluation {first:.2f}, in all {whole:.2f} s"
+            print(f"{name}: {words}", flush=True)
+
+
+def show_evaluate(quick: bool) -> None:
+    """Evaluations of two dimensions and ranges of FAR."""
+    images = 600 if quick else 10_000
+    for dim in (128, 512):
+        for far in ((1e-5, 1e-1), (1e-6, 1e-2)):
+            for replicates in (0, 200, 1000):
+                words = f"dimension {dim}, FAR to {far[1]}, {replicates} replicates"
+                show(words, "evaluation", images=images, dim=dim, far=far, replicates=replicates)
+            words = f"dimension {dim}, FAR to {far[1]}, histograms"
+            show(words, "evaluation", images=images, dim=dim, far=far, histogram=100)
+
+
+def show_images(quick: bool) -> None:
+    """Evaluations of more and more images."""
+    for images in (400, 800) if quick else (10_000, 50_000, 100_000, 200_000):
+        for replicates in (0, 200):
+            options = {"far": (1e-7, 1e-3), "replicates": replicates, "rounds": 1}
+            words = f"{images:,} images of dimension 128, {replicates} replicates"
+            show(words, "evaluation", images=images, dim=128, **options)
+
+
+def show_coverage(quick: bool) -> None:
+    """A coverage study."""
+    people = 60 if quick else 1000
+    show("coverage of 20 data sets", "coverage", data_sets=20, people=people, rounds=1)
+
+
+def show_others(quick: bool) -> None:
+    """The other methods."""
+    for name in ("rlb", "n_sigma", "indices"):
+        show(name, "other", name=name, images=300 if quick else 1500)
 
 
 def show_rivals(quick: bool) -> None:
-    """Other packages at the sizes that they survive."""
-    packages = {
-        "with_scipy": "scipy.stats",
-        "with_score_analysis": "score_analysis",
-    }
-    for rival, package in packages.items():
-        try:
-            import_module(package)
-        except ImportError:
-            print(f"{package}: not installed, skipped; pip install 'frkit[benchmark]' brings it")
-            continue
-        for n in RIVAL_SIZES[quick]:
-            try:
-                figures = json.loads(python(HERE / "all.py", "--rival", rival, n))
-            except subprocess.CalledProcessError as failed:
-                why = (failed.stderr.splitlines() or ["killed"])[-1]
-                print(
-                    f"{package}, {n:,} images: not within {MEMORY / 1e9:.0f} GB of memory ({why})"
-                )
-                break
-            _show_images(f"{package}, {n:,} images, {REPLICATES} replicates", figures)
+    """General packages at the sizes at which their memory suffices."""
+    for name in ("with_scipy", "with_score_analysis"):
+        for images in (200,) if quick else (300, 1000, 3000):
+            words = f"{name}, {images:,} images, 20 replicates"
+            show(words, "rival", name=name, images=images, replicates=20, rounds=1)
 
 
 PARTS = {
     "first": show_first,
-    "sweep": partial(show_command, "sweep.py", "--only", "rates", "none", "all", "many"),
-    "others": show_others,
+    "evaluate": show_evaluate,
     "images": show_images,
+    "coverage": show_coverage,
+    "others": show_others,
     "rivals": show_rivals,
 }
 
@@ -209,20 +219,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="toy sizes")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--images", nargs=2, type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--rival", nargs=2, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # levels below the resolution of toy data, few images
-    if asked.images:
-        return measure_images(*asked.images)
-    if asked.rival:
-        return measure_rival(asked.rival[0], int(asked.rival[1]))
-    for part in asked.only:
-        began = time.perf_counter()
-        print(f"== {part}")
-        print(ROW.format("", "cpu s", "wall s", "x product", "peak GB"), flush=True)
-        PARTS[part](quick=asked.quick)
-        print(f"({time.perf_counter() - began:.0f} s)", flush=True)
+    if arguments.measure:
+        work, options = arguments.measure
+        measure(work, **json.loads(options))
+        return
+    for part in arguments.only:
+        print(ROW.format(part, "cpu s", "wall s", "x product", "peak GB"), flush=True)
+        PARTS[part](quick=arguments.quick)
 
 
 if __name__ == "__main__":
