@@ -37,6 +37,7 @@ ONCE = "frkit: compiling"  # a line that stands in the first run on a machine on
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 ARRAY_NAME = re.compile(r"\barray-[0-9a-f-]{8,}")
 TABLE_PART = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+MOMENT = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b")
 WARNED_AT = re.compile(r"^\S*\.py:\d+: (?=\w*Warning: )", re.MULTILINE)
 # what a picture's words and a table do without
 SYMBOLS = {r"\hat\theta": "θ^", r"\tilde\theta": "θ~", r"\theta^*": "θ*"}
@@ -174,7 +175,7 @@ def normalise_output(output, colours, words):
     texts += [(data, key) for key in data if key.startswith("text/")]
     for holder, key in texts:
         text = ADDRESS.sub("0x...", ARRAY_NAME.sub("array", holder[key]))
-        holder[key] = WARNED_AT.sub("", text)
+        holder[key] = MOMENT.sub("", WARNED_AT.sub("", text))
     return output
 
 
