@@ -52,6 +52,7 @@ SPANS = [
     r"^#.*$",
     r"^\|.*$",
     r"^\*\*Figure \w+",
+    r"^\d+\. ",
 ]
 PLACE = (
     r"\b(?:Figs?\.|Figures?|Tables?|eq\.|Algorithms?|[Aa]ppendix|[Aa]ppendices|[Ss]ections?|Proposition|Prop\."
