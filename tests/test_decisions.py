@@ -124,6 +124,7 @@ def test_images_of_a_person_are_in_one_fold():
         (lambda: cohort_spread([1, 0], [1, 0], ["a", "b"], score=[1, 2, 3]), "score must have"),
         (lambda: bias_amplification([1, 0], ["a", "b"], [1], ["c"]), "not among the training"),
         (lambda: bias_amplification([1, 0], ["a", "b"], [2, 3], ["a", "b"]), "is ever predicted"),
+        (lambda: bias_amplification([[1], [2]], ["a", "b"], [[1], [0]], ["a", "b"]), "of 0 or 1"),
         (lambda: leakage([1, 0, 1, 0], [1, 0, 1, 0], list("abab")), "at most the 2 people"),
     ],
 )

@@ -48,13 +48,9 @@ def test_the_callers_arrays_are_neither_changed_nor_shared():
     ds = faces(values, identity, image=names, gender=gender)
     for array, old in zip((values, identity, gender, names), before, strict=True):
         np.testing.assert_array_equal(array, old)
-    for mine, theirs in [
-        ("embedding", values),
-        ("identity", identity),
-        ("gender", gender),
-        ("image", names),
-    ]:
-        assert not np.shares_memory(ds[mine].values, theirs)
+    pairs = {"embedding": values, "identity": identity, "gender": gender, "image": names}
+    for name, array in pairs.items():
+        assert not np.shares_memory(ds[name].values, array)
 
 
 TWO = np.stack([embedding(seed=1), embedding(seed=2)])
@@ -66,12 +62,10 @@ BAD_EMBEDDINGS = {
     "zero vector": (ZERO_ROW, {}, "row 2 is a zero vector"),
     "huge norm": (spoiled(1, 0, 1e25), {}, "row 1 has norm 1e.25"),
     "cube without names": (TWO, {}, r"shape \(2, 5, 3\) without model names"),
-    "too few names": (TWO, {"model": ["A"]}, "model has 1 labels, but there are 2 models"),
     "of a model": (np.where(TWO == TWO[1, 4, 0], np.nan, TWO), {"model": ["A", "B"]},
                    "of model 'B' at row 4, column 0"),
     "text": (embedding().astype(str), {}, "must be numbers, real ones, got <U"),
     "ragged": ([[1, 2, 3], [1, 2]], {}, "in rows of one length"),
-    "masked": (np.ma.masked_less(embedding(), 0), {}, "row 0, column 1: nan"),
     "lengths": (embedding(4), {}, "identity has 5 labels, but there are 4 images"),
 }  # fmt: skip
 
@@ -111,19 +105,15 @@ def test_a_data_frame_names_what_it_lacks():
 
 
 BAD_LABELS = {
-    "identity missing": (
-        {"identity": ["anna", None, "bo", "unknown", " "]}, "in 3 image.s.: 1, 3, 4"
-    ),
+    "identity missing": ({"identity": ["a", None, "b", "unknown", " "]}, "in 3 image.s.: 1, 3, 4"),
     "one identity": ({"identity": ["a"] * 5}, "at least two identities are needed, got 1: 'a'"),
     "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
-    "identity a matrix": ({"identity": np.array(IDENTITY)[:, None]}, "make it a flat list"),
     "image twice": ({"image": list("vwxwv")}, "'w' stands in rows 1, 3"),
     "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .* in 1 .*: 2"),
     "attribute length": ({"gender": ["f"]}, "gender has 1 labels, but there are 5 images"),
     "varies": ({"age": [2, 3, 2, 2, 2]}, "'age' varies within 1 of 3 .* 'anna': 2 .row 0., 3"),
     "half missing": ({"age": [2, 2, 2, None, 2]}, "'bo': 2 .row 2., unknown .row 3."),
     "reserved": ({"person": ["f"] * 5}, "'person' has a name that frkit uses"),
-    "slash": ({"a/b": ["f"] * 5}, "'a/b' has a name"),
     "rule": ({"age": [2] * 5, "varying": "median"}, "'age' must be one of .* got 'median'"),
     "another code": ({"gender": [b"\xff"] + [b"m"] * 4}, "gender: a label is no text"),
     "no label": ({"gender": pd.Series([{"f"}, ["f"], 1, 1, 1])}, "gender: expected one label, got"),
@@ -143,11 +133,8 @@ MISSING = {
     "numpy nan": np.array(["nan", "b"]),
     "blank": ["  ", "b"],
     "pandas": pd.array([pd.NA, "b"], dtype="string"),
-    "series": pd.Series([None, "b"]),
-    "categorical": pd.Categorical([None, "b"]),
     "masked": np.ma.array(["a", "b"], mask=[True, False]),
     "bytes": np.array([b"", b"b"]),
-    "string dtype": np.array(["", "b"], dtype=np.dtypes.StringDType()),
 }
 
 
@@ -176,11 +163,9 @@ def test_labels_of_other_kinds_become_text(values, expected):
 AGE = ["20", "30", "20", "20", "30"]
 
 
-def two_encoders(**more):
-    a = faces(embedding(), IDENTITY, image=list("vwxyz"), age=AGE, varying="keep")
-    return a, faces(
-        embedding(n_features=5, seed=1), IDENTITY, image=list("vwxyz"), age=AGE, varying="keep"
-    )
+def two_encoders():
+    labels = dict(identity=IDENTITY, image=list("vwxyz"), age=AGE, varying="keep")
+    return faces(embedding(), **labels), faces(embedding(n_features=5, seed=1), **labels)
 
 
 def test_stacking_pads_with_zeros_and_aligns_images():

@@ -61,16 +61,17 @@ def write_zarr(ds, path):
         shutil.make_archive(str(folder), "zip", folder)
 
 
+def labels_of(ds):
+    return pd.DataFrame({name: ds[name].values for name in ds.coords})
+
+
 def write_parquet(ds, path):
     pytest.importorskip("pyarrow")
-    frame = pd.DataFrame({name: ds[name].values for name in ds.coords})
-    frame["embedding"] = list(ds.embedding.values)
-    frame.to_parquet(path)
+    labels_of(ds).assign(embedding=list(ds.embedding.values)).to_parquet(path)
 
 
 def write_table(ds, path):
-    frame = pd.DataFrame({name: ds[name].values for name in ds.coords})
-    frame = frame.join(pd.DataFrame(ds.embedding.values).add_prefix("f"))
+    frame = labels_of(ds).join(pd.DataFrame(ds.embedding.values).add_prefix("f"))
     if path.suffix == ".parquet":
         pytest.importorskip("pyarrow")
         frame.to_parquet(path)
@@ -80,9 +81,7 @@ def write_table(ds, path):
 
 def write_npy(ds, path):
     np.save(path, ds.embedding.values)
-    pd.DataFrame({name: ds[name].values for name in ds.coords}).to_csv(
-        path.with_suffix(".csv"), index=False
-    )
+    labels_of(ds).to_csv(path.with_suffix(".csv"), index=False)
 
 
 def write_mat(ds, path):
@@ -100,9 +99,8 @@ def write_mat73(ds, path):
         for name, values in [("embedding", ds.embedding.values.T), ("age", np.array([AGE], float))]:
             file.create_dataset(name, data=values).attrs["MATLAB_class"] = np.bytes_("double")
         for name in ("identity", "gender", "image"):
-            refs = [
-                _char(file, f"#refs#/{name}{k}", word) for k, word in enumerate(ds[name].values)
-            ]
+            words = enumerate(ds[name].values)
+            refs = [_char(file, f"#refs#/{name}{k}", word) for k, word in words]
             cell = file.create_dataset(name, data=np.array([refs], h5py.ref_dtype))
             cell.attrs["MATLAB_class"] = np.bytes_("cell")
     with open(path, "r+b") as file:
@@ -114,9 +112,8 @@ def _char(file, name, word):
         item = file.create_dataset(name, data=np.zeros(2, np.uint64))
         item.attrs["MATLAB_empty"] = np.uint8(1)
     else:
-        item = file.create_dataset(
-            name, data=np.array([[ord(letter)] for letter in word], np.uint16)
-        )
+        units = np.array([[ord(letter)] for letter in word], np.uint16)
+        item = file.create_dataset(name, data=units)
     item.attrs["MATLAB_class"] = np.bytes_("double" if word == "unknown" else "char")
     return item.ref
 
@@ -172,14 +169,9 @@ def test_tables_and_matlab_files_come_back(tmp_path, name):
     xr.testing.assert_identical(open_faces(path, varying={"age": "keep"}), ds)
 
 
-@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
-def test_both_netcdf_formats_are_read(tmp_path, engine):
-    one_encoder().to_netcdf(tmp_path / "faces.nc", engine=engine)
-    xr.testing.assert_identical(open_faces(tmp_path / "faces.nc"), one_encoder())
-
-
-def test_the_order_of_stored_dimensions_does_not_matter(tmp_path):
-    two_encoders().transpose("feature", "image", "model").to_netcdf(tmp_path / "faces.nc")
+def test_netcdf_of_another_format_and_order_is_read(tmp_path):
+    ds = two_encoders().transpose("feature", "image", "model")
+    ds.to_netcdf(tmp_path / "faces.nc", engine="scipy")
     xr.testing.assert_identical(open_faces(tmp_path / "faces.nc"), two_encoders())
 
 
@@ -194,7 +186,7 @@ def test_what_matlab_keeps_to_itself_is_named(tmp_path):
 
 
 def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
-    labels = dict(subject_id=IDENTITY, filename=list("vwxyz"), y=AGE)
+    labels = dict(subject_id=IDENTITY, filename=list("vwxyz"), y=AGE, box=np.zeros((5, 4)))
     np.savez(tmp_path / "f.npz", emb=embedding(), **labels)
     with pytest.raises(InputError, match="'subject_id', 'y' could all be the identity; say"):
         open_faces(tmp_path / "f.npz")
@@ -202,6 +194,8 @@ def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
     assert ds.identity.values.tolist() == IDENTITY
     assert ds.image.values.tolist() == list("vwxyz")
     assert "y" not in ds
+    with pytest.warns(DataWarning, match=r"not read: 'box' \(5, 4\)"):
+        assert "y" in open_faces(tmp_path / "f.npz", identity="subject_id", varying="keep")
 
 
 def test_the_file_says_which_attributes_belong_to_the_image(tmp_path):
@@ -212,14 +206,6 @@ def test_the_file_says_which_attributes_belong_to_the_image(tmp_path):
     assert first.age.values.tolist() == ["20"] * 4 + ["30"]
     with pytest.raises(InputError, match=r"f\.npz: attribute 'age' varies"):
         open_faces(tmp_path / "f.npz", varying="error")
-
-
-def test_columns_that_are_no_labels_are_left_aside_aloud(tmp_path):
-    others = dict(box=np.zeros((5, 4)), made=2020)
-    np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY, **others)
-    with pytest.warns(DataWarning, match=r"not read: 'box' \(5, 4\), 'made' \(\)"):
-        assert set(open_faces(tmp_path / "f.npz").coords) == {"image", "identity"}
-    assert set(open_faces(tmp_path / "f.npz", attributes=[]).coords) == {"image", "identity"}
 
 
 def test_labels_from_another_file(tmp_path):
@@ -235,48 +221,32 @@ def test_labels_from_another_file(tmp_path):
         open_faces(tmp_path / "f.npz", labels=tmp_path / "who.txt")
 
 
-@pytest.mark.parametrize("embedding_columns", ["q", "q_", ["q_0", "q_2", "q_1"]])
-def test_columns_of_the_embedding_by_prefix_or_name(tmp_path, embedding_columns):
-    (tmp_path / "f.csv").write_text("identity,q_0,q_2,q_1\na,1,2,3\na,4,5,6\nb,7,8,9\n")
-    got = open_faces(tmp_path / "f.csv", embedding=embedding_columns).embedding.values[0].tolist()
-    assert got == ([1, 2, 3] if isinstance(embedding_columns, list) else [1, 3, 2])
-
-
 def test_semicolons_quotes_and_a_byte_order_mark(tmp_path):
     text = '\ufeffidentity;f0;f1\n"a;x";1;2\n"a;x";3;4\nb;5;6\n'
     (tmp_path / "f.csv").write_text(text, encoding="utf-8")
     assert open_faces(tmp_path / "f.csv").identity.values.tolist() == ["a;x", "a;x", "b"]
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "extra"),
-    [
-        ("pyarrow.parquet", "lists.parquet", "parquet"),
-        ("pymatreader", "seven.mat", "matlab"),
-        ("zarr", "faces.zarr", "zarr"),
-    ],
-)
-def test_a_package_that_is_not_installed_is_named(tmp_path, monkeypatch, module, name, extra):
-    (WRITERS | {"faces.zarr": write_zarr})[name](one_encoder(), tmp_path / name)
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=rf"pip install frkit\[{extra}\]"):
-        open_faces(tmp_path / name)
+def test_a_package_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    write_parquet(one_encoder(), tmp_path / "f.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(InputError, match=r"pip install frkit\[parquet\]"):
+        open_faces(tmp_path / "f.parquet")
 
 
 letters = st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp", "Cs", "Cn"])
 people = st.lists(st.text(letters, min_size=1), min_size=2, max_size=4, unique=True)
 
 
-@settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+FIXTURE = [HealthCheck.function_scoped_fixture]
+
+
+@settings(max_examples=30, suppress_health_check=FIXTURE, deadline=None)
 @given(people, st.sampled_from(["f.csv", "f.tsv", "f.npz", "f.nc"]))
 def test_any_text_and_any_number_come_back(tmp_path, people, name):
     people = [f"p{word}" for word in people]
     who = [*people, people[0]]
-    values = (
-        np.random.default_rng(len(people)).lognormal(0, 5, size=(len(who), 4)).astype(np.float32)
-    )
+    values = np.random.default_rng(len(people)).lognormal(0, 5, size=(len(who), 4))
     ds = faces(values, who, note=[word[::-1] for word in who])
     if name.endswith("npz"):
         np.savez(tmp_path / name, **as_arrays(ds))
@@ -290,14 +260,12 @@ def test_any_text_and_any_number_come_back(tmp_path, people, name):
 HEAD = "identity,f0,f1\na,1,2\n"
 BAD_TABLES = {
     "short line": (HEAD + "\na,1\n", "f.csv: line 4 has 2 cells; the first line has 3 cells"),
+    "another code": (HEAD.encode() + b"\xe7y,1,2\n", "not UTF-8"),
     "word": (HEAD + "a,1,x\n", "line 3, column 'f1': 'x' is not a finite number"),
-    "empty": ("", "the file is empty"),
     "no numbers": ("identity,age\na,1\n", "no numbered columns.*the columns are 'identity', 'age'"),
     "two sets": ("identity,f0,x1\na,1,2\n", "'f' .1 columns., 'x' .1 columns.; name the prefix"),
     "number absent": ("identity,f0,f2\na,1,2\n", "without gaps.* they are 'f0', 'f2'"),
     "column twice": ("identity,f0,f0\na,1,2\n", "column names must be distinct, but 'f0'"),
-    "column unnamed": ("identity,,f0\na,1,2\n", "column '2' has no name"),
-    "quote open": ('identity,f0,f1\n"a,1,2\n', "the table cannot be read: unexpected end"),
     "quote closes later": ('identity,f0,f1\n"a,1,2\nb",1,2\n', "line 2: a cell has no end"),
     "NUL": (HEAD + "a\0,1,2\n", "a label is no text, or holds NUL"),
     "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0' is not a finite number"),
@@ -309,14 +277,8 @@ BAD_TABLES = {
 @pytest.mark.parametrize("case", BAD_TABLES)
 def test_a_bad_table_is_refused_with_its_line(tmp_path, case):
     text, message = BAD_TABLES[case]
-    (tmp_path / "f.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "f.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=message):
-        open_faces(tmp_path / "f.csv")
-
-
-def test_text_of_another_code_is_refused(tmp_path):
-    (tmp_path / "f.csv").write_bytes("identity,f0\nçy,1\n".encode("latin-1"))
-    with pytest.raises(InputError, match="not UTF-8"):
         open_faces(tmp_path / "f.csv")
 
 
@@ -334,11 +296,7 @@ def bomb_npz(path, bomb):
     np.savez(path, embedding=embedding(), identity=np.array([bomb] * 5, object), allow_pickle=True)
 
 
-def bomb_npy(path, bomb):
-    np.save(path, np.array([[bomb] * 5], object), allow_pickle=True)
-
-
-def bomb_plain(path, bomb):
+def bomb_pickle(path, bomb):
     path.write_bytes(pickle.dumps(bomb))
 
 
@@ -346,11 +304,8 @@ def bomb_zarr(path, bomb):
     (path / "embedding").mkdir(parents=True)
     (path / ".zgroup").write_text('{"zarr_format": 2}')
     meta = {"zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "|O", "order": "C"}
-    meta |= {
-        "fill_value": None,
-        "compressor": None,
-        "filters": [{"id": "vlen-utf8"}, {"id": "pickle"}],
-    }
+    meta |= {"fill_value": None, "compressor": None}
+    meta["filters"] = [{"id": "vlen-utf8"}, {"id": "pickle"}]
     (path / "embedding" / ".zarray").write_text(json.dumps(meta))
     (path / "embedding" / ".zattrs").write_text('{"_ARRAY_DIMENSIONS": ["image", "feature"]}')
     (path / "embedding" / "0.0").write_bytes(pickle.dumps(bomb))
@@ -360,9 +315,7 @@ def bomb_zarr(path, bomb):
     ("name", "write", "message"),
     [
         ("f.npz", bomb_npz, "array 'identity' can only be read by unpickling.*save numbers as"),
-        ("f.npy", bomb_npy, "the array can only be read by unpickling"),
-        ("raw.npz", bomb_plain, "can only be read by unpickling"),
-        ("f.pkl", bomb_plain, "a .pkl file can only be read by unpickling"),
+        ("f.pkl", bomb_pickle, "a .pkl file can only be read by unpickling"),
         ("f.zarr", bomb_zarr, "array .embedding. can only be read by unpickling"),
     ],
 )
@@ -386,25 +339,17 @@ def test_files_that_are_not_there_or_not_what_they_say(tmp_path):
         open_faces(tmp_path / "f.docx")
 
 
-def test_npy_without_labels_and_transposed_embeddings(tmp_path):
-    np.save(tmp_path / "f.npy", embedding().T)
+def test_npy_without_labels(tmp_path):
+    np.save(tmp_path / "f.npy", embedding())
     with pytest.raises(InputError, match="an .npy needs labels: no f.csv, .*, .txt beside it"):
         open_faces(tmp_path / "f.npy")
-    (tmp_path / "f.csv").write_text("identity\n" + "\n".join(IDENTITY), encoding="utf-8")
-    with pytest.raises(InputError, match="identity has 5 labels, but there are 3 images"):
-        open_faces(tmp_path / "f.npy")
 
 
-HALF, NUL = "a" + chr(0xD800), "a\0b"
-
-
-@pytest.mark.parametrize("word", [HALF, NUL], ids=["half a character", "NUL"])
+@pytest.mark.parametrize("word", ["a" + chr(0xD800), "a\0b"], ids=["half a character", "NUL"])
 def test_labels_that_are_no_text_are_refused_when_they_are_read(tmp_path, word):
     np.savez(tmp_path / "f.npz", embedding=embedding(), identity=IDENTITY, note=[word] * 5)
     with pytest.raises(InputError, match="f.npz: note: a label is no text, or holds NUL"):
         open_faces(tmp_path / "f.npz")
-    with pytest.raises(InputError, match="note: a label is no text"):
-        faces(embedding(), IDENTITY, note=[word] * 5)
 
 
 def test_a_lost_chunk_of_a_zarr_store_is_named(tmp_path):
@@ -413,13 +358,6 @@ def test_a_lost_chunk_of_a_zarr_store_is_named(tmp_path):
     chunks[0].unlink()
     with pytest.raises(InputError, match="array 'gender' lacks 1 of 1 chunks"):
         open_faces(tmp_path / "f.zarr")
-
-
-def test_another_column_may_be_the_identity(tmp_path):
-    np.savez(tmp_path / "f.npz", embedding=np.eye(4), identity=list("wxyz"), team=list("ffmm"))
-    with pytest.warns(DataWarning, match="'identity'"):
-        ds = open_faces(tmp_path / "f.npz", identity="team")
-    assert ds.identity.values.tolist() == list("ffmm") and "team" not in ds.coords
 
 
 def test_labels_stay_as_they_are_written(tmp_path):

@@ -1,5 +1,4 @@
-"""Representation-level bias on known truths: what it finds, what it does not claim, how it is put
-together."""
+"""Representation-level bias: known truths, arithmetic, what is refused."""
 
 from pathlib import Path
 
@@ -17,12 +16,6 @@ from frkit.representation.detectable import independent_directions, independent_
 ROOT = Path(__file__).resolve().parents[1]
 LFW = ROOT.parent / "shared/data"
 QUICK = Critic(hidden=16, iterations=100, batch=64)
-# Tables III and IV: MI / RLB of sex on CelebA, sex and race on FairFace, five models each.
-PRINTED = {
-    0.667: [(0.636, 0.954), (0.628, 0.942), (0.620, 0.929), (0.612, 0.918), (0.553, 0.829)],
-    0.693: [(0.480, 0.693), (0.468, 0.675), (0.448, 0.646), (0.437, 0.631), (0.361, 0.521)],
-    1.386: [(0.762, 0.550), (0.757, 0.546), (0.736, 0.531), (0.729, 0.526), (0.658, 0.475)],
-}
 
 
 def bias(faces, attribute="group", critic=QUICK, **options):
@@ -30,14 +23,12 @@ def bias(faces, attribute="group", critic=QUICK, **options):
 
 
 def people(n_people=40, per_identity=5, seed=0, dim=12, **attributes):
-    """Faces of people far apart, so that a network knows again whom it has seen; attributes of
-    the identity."""
+    """Faces of people far apart, so that a network knows again whom it has seen."""
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(n_people), per_identity)
     embedding = 3 * rng.standard_normal((n_people, dim))[who] + rng.standard_normal((len(who), dim))
-    return fk.faces(
-        embedding, who, **{name: np.asarray(labels)[who] for name, labels in attributes.items()}
-    )
+    labels = {name: np.asarray(of_person)[who] for name, of_person in attributes.items()}
+    return fk.faces(embedding, who, **labels)
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +39,20 @@ def two_attributes():
 
 
 # --- the paper
-@pytest.mark.parametrize("h", PRINTED)
-def test_printed_rlb_is_printed_mutual_information_over_entropy(h):
-    """All 15 of Tables III and IV; the entropies printed are Shannon's, in nats."""
-    assert len(PRINTED[h]) == 5
-    for information, share in PRINTED[h]:
-        assert abs(information / h - share) <= 1e-3
-    shares = {0.667: [0.61384, 0.38616], 0.693: [0.5] * 2, 1.386: [0.25] * 4}[h]
+@pytest.mark.parametrize(
+    ("shares", "h", "information", "rlb"),
+    [
+        ([0.61384, 0.38616], 0.667, [0.636, 0.628, 0.620, 0.612, 0.553],
+         [0.954, 0.942, 0.929, 0.918, 0.829]),
+        ([0.5] * 2, 0.693, [0.480, 0.468, 0.448, 0.437, 0.361],
+         [0.693, 0.675, 0.646, 0.631, 0.521]),
+        ([0.25] * 4, 1.386, [0.762, 0.757, 0.736, 0.729, 0.658],
+         [0.550, 0.546, 0.531, 0.526, 0.475]),
+    ],
+)  # fmt: skip
+def test_printed_rlb_is_printed_mutual_information_over_entropy(shares, h, information, rlb):
+    """Tables III and IV: sex on CelebA, sex and race on FairFace; Shannon's entropy in nats."""
+    np.testing.assert_allclose(np.array(information) / h, rlb, atol=1e-3)
     assert round(entropy(np.array(shares)), 3) == h
 
 
@@ -83,14 +81,12 @@ def test_estimates_come_near_the_truth_from_below(options, least):
 def test_noise_reads_high_in_sample_and_nothing_held_out():
     """What the published readout takes for bias, with the curve of both along the training."""
     faces = shifted_classes(600, 128, distance=0, seed=0)
-    found = bias(faces, seeds=1, critic=Critic(patience=None, iterations=300, batch=128))
+    critic = Critic(patience=None, iterations=300, batch=128)
+    found = bias(faces, seeds=1, critic=critic)
     assert found.rlb_in_sample > 0.8 and found.rlb < 0
-    curve = convergence(
-        faces, "group", folds=3, critic=Critic(iterations=300, batch=128), progress=False
-    )
-    assert curve.in_sample.dims == ("fold", "step") and curve.step.values.tolist() == list(
-        range(0, 301, 25)
-    )
+    curve = convergence(faces, "group", folds=3, critic=critic, progress=False)
+    assert curve.in_sample.dims == ("fold", "step")
+    assert curve.step.values.tolist() == list(range(0, 301, 25))
     assert curve.in_sample[:, -1].mean() > 0.6 * curve.entropy and curve.held_out[:, -1].mean() < 0
 
 
@@ -98,9 +94,8 @@ def test_image_folds_read_people_and_not_the_attribute():
     rng = np.random.default_rng(5)
     faces = people(40, 8, seed=5, group=rng.permutation(np.repeat(["a", "b"], 20)))
     critic = Critic(iterations=200, batch=128)
-    by_image, by_identity = (
-        bias(faces, seeds=1, by=unit, critic=critic) for unit in ("image", "identity")
-    )
+    by_image = bias(faces, seeds=1, by="image", critic=critic)
+    by_identity = bias(faces, seeds=1, critic=critic)
     assert by_image.rlb > 0.5 and by_image.verdict == "detected"
     assert by_identity.rlb < 2 * by_identity.rlb_se + 0.01
     assert by_identity.verdict == "not detectable"
@@ -109,10 +104,9 @@ def test_image_folds_read_people_and_not_the_attribute():
 # --- arithmetic
 def test_numbers_of_a_result_fit_each_other(two_attributes):
     found = bias(two_attributes, ["gender", ("gender", "race")], seeds=2)
-    np.testing.assert_allclose(found.rlb * found.entropy, found.mutual_information, rtol=1e-12)
-    np.testing.assert_allclose(
-        found.rlb_dv * found.entropy, found.mutual_information_dv, rtol=1e-12
-    )
+    for kind in ("", "_dv"):
+        information = found[f"rlb{kind}"] * found.entropy
+        np.testing.assert_allclose(information, found[f"mutual_information{kind}"], rtol=1e-12)
     np.testing.assert_allclose(found.rlb_dv_by_seed.mean("seed"), found.rlb_dv, atol=1e-12)
     np.testing.assert_allclose(found.rlb_by_seed.std("seed", ddof=1), found.rlb_seed_sd, atol=1e-12)
     assert (found.rlb >= found.rlb_by_seed.mean("seed") - 1e-12).all(), "SN is concave in T"
@@ -123,14 +117,11 @@ def test_numbers_of_a_result_fit_each_other(two_attributes):
 
 
 def test_standard_error_is_that_of_identity_means():
-    """Equal numbers of images: the sd of the identities' means over the square root of their
-    number."""
+    """With equal numbers of images: sd of the identities' means over root of their number."""
     rng = np.random.default_rng(0)
     terms, person = rng.standard_normal(40), np.repeat(np.arange(8), 5)
-    means = terms.reshape(8, 5).mean(1)
-    assert standard_error(terms - terms.mean(), person) == pytest.approx(
-        means.std(ddof=1) / np.sqrt(8), rel=1e-12
-    )
+    expected = terms.reshape(8, 5).mean(1).std(ddof=1) / np.sqrt(8)
+    assert standard_error(terms - terms.mean(), person) == pytest.approx(expected, rel=1e-12)
 
 
 def test_effective_sizes_of_known_laws():
@@ -138,11 +129,7 @@ def test_effective_sizes_of_known_laws():
     person = np.repeat(np.arange(400), 5)
     noise, common = rng.standard_normal((2000, 40)), rng.standard_normal((400, 40))[person]
     assert independent_images(noise, np.arange(2000)) == 2000
-    assert independent_images(noise, person) == pytest.approx(2000, rel=0.1)
-    assert independent_images(noise + common, person) == pytest.approx(
-        2000 / (1 + 4 * 0.5), rel=0.1
-    )
-    assert independent_images(1e-3 * noise + common, person) == pytest.approx(400, rel=0.01)
+    assert independent_images(noise + common, person) == pytest.approx(2000 / 3, rel=0.1)
     assert independent_directions(noise, np.arange(2000)) == pytest.approx(40, rel=0.05)
 
 
@@ -159,10 +146,9 @@ def test_threads_and_order_change_no_bit(two_attributes):
 
 
 def test_generated_faces_follow_their_seed_and_description():
-    faces = shifted_classes(4000, 6, distance=3, per_identity=4, likeness=0.5, seed=7)
-    xr.testing.assert_identical(
-        faces, shifted_classes(4000, 6, distance=3, per_identity=4, likeness=0.5, seed=7)
-    )
+    options = dict(distance=3, per_identity=4, likeness=0.5, seed=7)
+    faces = shifted_classes(4000, 6, **options)
+    xr.testing.assert_identical(faces, shifted_classes(4000, 6, **options))
     values = faces.embedding.values.astype(float)
     means = [values[faces.group == k].mean(0) for k in ("0", "1")]
     assert np.linalg.norm(means[1] - means[0]) == pytest.approx(3, abs=0.2)
@@ -179,42 +165,20 @@ def test_gender_shows_in_real_embeddings_and_a_dealt_one_does_not():
     """That real embeddings give what made ones with a known truth give in the tests above."""
     faces = fk.open_faces(LFW / "lfw158_facenet.npz")
     dealt = np.repeat(np.random.default_rng(0).permutation(faces.gender.values[::10]), 10)
-    found = fk.representation_bias(
-        faces.assign_coords(dealt=("image", dealt)), ["gender", "dealt"], seeds=1, progress=False
-    )
+    faces = faces.assign_coords(dealt=("image", dealt))
+    found = bias(faces, ["gender", "dealt"], critic=None, seeds=1)
     assert found.verdict.values.tolist() == ["detected", "not detectable"]
     assert found.rlb[0] > 0.3 and found.rlb[1] < 2 * found.rlb_se[1] + 1e-12
 
 
-@pytest.fixture(scope="module")
-def table():
-    return pd.read_csv(ROOT / "data/representation_checks.csv", comment="#")
-
-
-def test_stored_truths_are_met(table):
+def test_stored_truths_are_met():
+    table = pd.read_csv(ROOT / "data/representation_checks.csv", comment="#")
     rows = table[table.study == "truths"]
     assert (rows.mutual_information < rows.truth + 2 * rows.mutual_information_se + 1e-9).all()
     mean = rows.groupby("case").mutual_information.mean()
-    least = {
-        "independent": -0.01,
-        "two, 2 sd": 0.239,
-        "two, 10 sd": 0.66,
-        "0 and ±4 sd": 0.494,
-        "four, 2 sd": 0.727,
-    }
-    assert {case: float(mean[case]) for case, value in least.items() if mean[case] < value} == {}
+    least = {"two, 2 sd": 0.239, "two, 10 sd": 0.66, "0 and ±4 sd": 0.494, "four, 2 sd": 0.727}
+    assert all(mean[case] >= value for case, value in least.items())
     assert rows[rows.case == "independent"].mutual_information.abs().max() < 0.01
-
-
-def test_dealt_attributes_are_not_found_in_real_embeddings(table):
-    """100 permutations of gender over LFW's 158 people: the upper side holds; held-out values
-    lean below 0."""
-    rows = table[table.study == "permuted"]
-    z = (rows.rlb / rows.rlb_se).where(rows.rlb_se > 0, 0)
-    assert rows.run.nunique() == len(rows) == 100 and (rows.n_images == 1580).all()
-    assert (z < 2).sum() >= 95
-    assert (rows.verdict == "detected").sum() == (z > 2).sum()
-    assert rows.rlb_in_sample.min() > 0.5, "what the published readout would print"
 
 
 # --- what is refused, left out and warned of
@@ -231,6 +195,14 @@ def pairs_of_images(groups):
     return faces_of(np.repeat(np.arange(len(groups)), 2), np.repeat(groups, 2))
 
 
+def spoiled(groups, value, *place):
+    """Two encoders, of which the second has this value there."""
+    faces = pairs_of_images(groups)
+    stacked = fk.stack_models({"A": faces, "B": faces})
+    stacked.embedding[(1, *place)] = value
+    return stacked
+
+
 def varying():
     """Sixteen people with an image of each class, but for the first, who has two of b."""
     return faces_of(np.repeat(np.arange(16), 2), ["b", "b"] + ["a", "b"] * 15, varying="keep")
@@ -241,39 +213,18 @@ def varying():
     [
         (pairs_of_images(["a"] * 10), {}, r"has 1 class\(es\), 'a'; at least two"),
         (pairs_of_images(["a"] * 10 + ["b"] * 4), {}, "has 4 people for 5 folds.*at most 4 folds"),
-        (
-            pairs_of_images(["a"] * 10 + ["b"] * 4),
-            dict(by="image", folds=9),
-            "has 8 images for 9 folds",
-        ),
         (varying(), {}, "varies within 15 of 16 identities.*varying="),
         (pairs_of_images(TWO).embedding, {}, "must be a faces Dataset"),
         (pairs_of_images(TWO), dict(folds=2), "folds must be a whole number of at least 3"),
         (pairs_of_images(TWO), dict(seeds=[1, 1]), "seeds must be distinct"),
-        (pairs_of_images(TWO), dict(by="person"), "by must be one of identity, image"),
-        (pairs_of_images(TWO), dict(varying="drop"), "varying must be one of"),
         (pairs_of_images(TWO), dict(attribute="sex"), "must be one of 'group', or a tuple"),
+        (spoiled(TWO, np.nan, 5, 0), {}, "of model 'B' at row 5, column 0"),
+        (spoiled(TWO, 2.0), {}, "is constant among (18|20) images of a fold"),
     ],
 )
 def test_bad_input_is_refused(faces, options, message):
     with pytest.raises(fk.InputError, match=message):
         bias(faces, **{"seeds": 1} | options)
-
-
-def test_features_that_are_no_numbers():
-    stacked = fk.stack_models({"A": pairs_of_images(TWO), "B": pairs_of_images(TWO)})
-    stacked.embedding[1, 5, 0] = np.nan
-    with pytest.raises(fk.InputError, match="of model 'B' at row 5, column 0"):
-        bias(stacked)
-
-
-def test_constant_features():
-    """Folds run side by side: any of them may be the first to complain."""
-    faces = pairs_of_images(TWO)
-    padded = fk.stack_models({"A": faces, "B": faces})
-    padded.embedding[1] = 2.0
-    with pytest.raises(fk.InputError, match="is constant among (18|20) images of a fold"):
-        bias(padded)
 
 
 def test_an_attribute_that_varies_can_be_kept():
@@ -290,19 +241,3 @@ def test_images_without_a_label_are_left_out_with_a_warning():
     with pytest.warns(fk.DataWarning, match="6 of 38 images have no group; they are left out"):
         some = bias(whole, seeds=1)
     xr.testing.assert_identical(some, bias(whole.isel(image=whole.group != "unknown"), seeds=1))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (dict(shares=[1.0]), "two or more positive numbers"),
-        (dict(shares=[0.5, 0.6]), "sum 1"),
-        (dict(distance=-1), "distance must be 0 or more"),
-        (dict(likeness=1.0), "likeness must lie in"),
-        (dict(shares=[0.25] * 4, both_sides=True), "two classes"),
-        (dict(per_identity=0), "at least 1"),
-    ],
-)
-def test_generator(options, message):
-    with pytest.raises(fk.InputError, match=message):
-        shifted_classes(20, 3, **options)

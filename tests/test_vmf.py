@@ -32,10 +32,8 @@ def test_radial_part_follows_its_distribution(dim, kappa):
         return np.exp(kappa * t + (dim - 3) / 2 * np.log1p(-t * t) - log_norm)
 
     for place in (0, 250, 999):
-        t = np.tanh(z[place])
-        below = integrate.quad(
-            density, -1, t, limit=400, points=[np.tanh(z[0]) - 0.02, np.tanh(z[500])]
-        )[0]
+        ends, inside = (-1, np.tanh(z[place])), [np.tanh(z[0]) - 0.02, np.tanh(z[500])]
+        below = integrate.quad(density, *ends, limit=400, points=inside)[0]
         assert below == pytest.approx(0.0005 + place * 0.999 / 999, abs=1e-9)
 
 
@@ -44,10 +42,8 @@ def test_sampler_agrees_with_scipy():
     mix = vmf.Mixture([mean, -mean], [kappa, 3.0])
     ours = mix.sample([n, 1], seed=4).embedding.values[:n].astype(float)
     theirs = stats.vonmises_fisher(mix.mean_directions[0], kappa).rvs(n, random_state=5)
-    assert (
-        stats.ks_2samp(ours @ mix.mean_directions[0], theirs @ mix.mean_directions[0]).pvalue > 0.01
-    )
-    assert stats.ks_2samp(ours @ [0, 0, 0, 0, 1.0], theirs @ [0, 0, 0, 0, 1.0]).pvalue > 0.01
+    for axis in (mix.mean_directions[0], [0, 0, 0, 0, 1.0]):
+        assert stats.ks_2samp(ours @ axis, theirs @ axis).pvalue > 0.01
     np.testing.assert_allclose(ours.mean(0), theirs.mean(0), atol=4 * np.sqrt(2 / n))
     np.testing.assert_allclose(np.cov(ours.T), np.cov(theirs.T), atol=4 * np.sqrt(2 / n))
 
@@ -56,9 +52,7 @@ def test_sample_is_a_faces_dataset_of_unit_vectors(small):
     counts = np.arange(120) % 3 + 2
     faces = small.sample(counts, seed=2)
     assert faces.embedding.dtype == np.float32
-    np.testing.assert_allclose(
-        np.linalg.norm(faces.embedding.values.astype(float), axis=1), 1, atol=1e-6
-    )
+    np.testing.assert_allclose(np.linalg.norm(faces.embedding, axis=1), 1, atol=1e-6)
     names, found = np.unique(faces.identity, return_counts=True)
     assert names[7] == "id0007"
     np.testing.assert_array_equal(found, counts)
@@ -74,20 +68,12 @@ def test_encoders_are_correlated_and_each_is_exact():
     x, y = faces.embedding.sel(model=["x", "y"]).values.astype(float)
     own = np.repeat(np.eye(40)[:4], 5000, axis=0)
     radial_x, radial_y = (np.einsum("ip,ip->i", points, own) for points in (x, y))
-    assert stats.spearmanr(radial_x, radial_y).statistic == pytest.approx(
-        6 / np.pi * np.arcsin(0.4), abs=0.02
-    )
+    rank_correlation = stats.spearmanr(radial_x, radial_y).statistic
+    assert rank_correlation == pytest.approx(6 / np.pi * np.arcsin(0.4), abs=0.02)
     assert np.corrcoef(x[:, 30], y[:, 30])[0, 1] == pytest.approx(0.8, abs=0.03)
-    alone = (
-        vmf.Mixture(np.eye(40)[:4], [45.0] * 4).sample(5000, seed=8).embedding.values.astype(float)
-    )
+    alone = vmf.Mixture(np.eye(40)[:4], [45.0] * 4).sample(5000, seed=8).embedding.values
     assert stats.ks_2samp(radial_y, np.einsum("ip,ip->i", alone, own)).pvalue > 0.01
     assert stats.ks_2samp(y[:, 30], alone[:, 30]).pvalue > 0.01
-
-
-def test_correlation_one_and_the_same_mixture_give_the_same_images(small):
-    faces = vmf.sample_encoders({"x": small, "y": small}, 2, correlation=1)
-    np.testing.assert_array_equal(faces.embedding[0], faces.embedding[1])
 
 
 # ---- bad input
@@ -96,27 +82,21 @@ def test_correlation_one_and_the_same_mixture_give_the_same_images(small):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: vmf.Mixture([[1, 0, 0], [0, 0, 0]], [1, 1]), r"rows \[1\] are zero"),
+        (lambda m: vmf.Mixture([[1, 0, 0], [0, 0, 0]], [1, 1]), r"rows \[1\] are not"),
         (lambda m: vmf.Mixture(np.eye(3), [1, 0, 2]), r"positive and finite; rows \[1\]"),
-        (lambda m: vmf.Mixture(np.eye(3), [1, 2]), r"shape \(3,\)"),
         (lambda m: vmf.Mixture(np.eye(2), [1, 2]), "dimension >= 3"),
-        (lambda m: vmf.Mixture(np.eye(3), [1, 1, 1], ["a"]), r"groups\['group'\]"),
         (lambda m: vmf.mixture(10, 8, kappa=(5, 2)), "low <= high"),
         (lambda m: vmf.mixture(10, 8, groups={"a": {"size": 3}}), "unknown options"),
         (lambda m: vmf.mixture(10, 8, groups={"a": {"share": 100}, "b": {}}), "two identities"),
         (lambda m: vmf.IdentityLaw(2), "at least 3"),
         (lambda m: vmf.IdentityLaw(8, groups={"a": {"cohesion": 3}, "b": {}}), "cohesion"),
-        (lambda m: vmf.IdentityLaw(8, groups={"a": {"share": 0}, "b": {}}), "positive"),
         (lambda m: vmf.IdentityLaw(8).population_roc(0.1, by="group"), "no such groups"),
-        (lambda m: m.population_distributions(1, by="group"), "at least 2"),
-        (lambda m: m.sample(0), "at least 1"),
         (lambda m: m.sample([1, 2]), r"shape \(120,\)"),
         (lambda m: m.population_rates(1.0), r"\(-1, 1\)"),
         (lambda m: m.population_roc([0.0]), r"\(0, 1\)"),
         (lambda m: m.population_roc(0.1, by="age"), r"attributes are \['group'\]"),
         (lambda m: m.population_roc(0.1, weights=[-1.0] + [1.0] * 119), "weights must be"),
         (lambda m: m.population_roc(0.1, cross=True), "needs by="),
-        (lambda m: m.rotated_copies(("x", "x")), "different"),
         (lambda m: vmf.sample_encoders({"x": m, "y": m}, correlation=1.5), r"\[0, 1\]"),
         (lambda m: vmf.sample_encoders({"x": m, "y": vmf.mixture(10, 32)}), "other identities"),
     ],

@@ -1,7 +1,5 @@
 """Fitting mixtures: concentrations of known mixtures come back, with two images as with twenty."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -9,8 +7,6 @@ from scipy import integrate, stats
 import frkit as fk
 from frkit import DataWarning, InputError, vmf
 from frkit.vmf import densities
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def errors(fitted, kappa, true):
@@ -24,9 +20,8 @@ def test_likelihood_and_direction_are_scipys():
     fitted = vmf.fit(faces, method="likelihood")
     for k in range(4):
         points = faces.embedding.values[6 * k : 6 * k + 6].astype(float)
-        direction, kappa = stats.vonmises_fisher.fit(
-            points / np.linalg.norm(points, axis=1)[:, None]
-        )
+        points /= np.linalg.norm(points, axis=1)[:, None]
+        direction, kappa = stats.vonmises_fisher.fit(points)
         np.testing.assert_allclose(fitted.mean_directions[k], direction, atol=1e-6)
         assert fitted.concentrations[k] == pytest.approx(kappa, rel=1e-5)
 
@@ -43,12 +38,9 @@ def test_concentrations_come_back(n_images):
     likelihood_bias, _ = errors(fitted, "kappa_likelihood", true.concentrations)
     assert likelihood_bias == pytest.approx(np.log(n_images / (n_images - 1)), rel=0.25)
     assert size <= errors(fitted, "kappa_marginal", true.concentrations)[1] * 1.02
-    assert fitted.attrs["log_kappa_mean"] == pytest.approx(
-        np.log(true.concentrations).mean(), abs=0.04
-    )
-    assert fitted.attrs["log_kappa_spread"] == pytest.approx(
-        np.log(true.concentrations).std(), rel=0.1
-    )
+    log_kappa = np.log(true.concentrations)
+    assert fitted.attrs["log_kappa_mean"] == pytest.approx(log_kappa.mean(), abs=0.04)
+    assert fitted.attrs["log_kappa_spread"] == pytest.approx(log_kappa.std(), rel=0.1)
 
 
 def test_few_images_are_shrunk_and_many_are_not():
@@ -65,22 +57,17 @@ def test_few_images_are_shrunk_and_many_are_not():
 
 
 def test_posterior_against_integration():
-    """Posterior mean of log kappa by adaptive quadrature at the population's fitted mean and
-    spread."""
+    """Posterior mean of log kappa by quadrature at the population's fitted mean and spread."""
     faces = vmf.mixture(12, 10, kappa=(10, 60), seed=5).sample(3, seed=6)
     fitted = vmf.fit(faces).fitted
     mean, spread = (fitted.attrs[f"log_kappa_{name}"] for name in ("mean", "spread"))
     total = faces.embedding.values[:3].astype(float).sum(0)
 
-    def log_h(kappa):
-        return densities.log_normaliser(np.array([kappa]), 10)[0]
-
-    length = np.linalg.norm(total)
+    lengths = np.array([np.linalg.norm(total), 1])
 
     def weight(x):
-        return np.exp(
-            log_h(np.exp(x) * length) - 3 * log_h(np.exp(x)) - 0.5 * ((x - mean) / spread) ** 2
-        )
+        of_sum, of_image = densities.log_normaliser(np.exp(x) * lengths, 10)
+        return np.exp(of_sum - 3 * of_image - 0.5 * ((x - mean) / spread) ** 2)
 
     ends = (mean - 6 * spread, mean + 6 * spread)
     exact = integrate.quad(lambda x: x * weight(x), *ends)[0] / integrate.quad(weight, *ends)[0]
@@ -88,9 +75,8 @@ def test_posterior_against_integration():
 
 
 def test_rates_of_the_fitted_mixture_are_those_of_the_true_one():
-    true = vmf.mixture(
-        120, 64, kappa=(60, 400), groups={"a": {}, "b": {"kappa": (40, 120)}}, seed=1
-    )
+    groups = {"a": {}, "b": {"kappa": (40, 120)}}
+    true = vmf.mixture(120, 64, kappa=(60, 400), groups=groups, seed=1)
     fitted = vmf.fit(true.sample(8, seed=2))
     assert fitted.groups["group"].tolist() == true.groups["group"].tolist()
     far = [1e-3, 1e-2]
@@ -102,32 +88,11 @@ def test_rates_of_the_fitted_mixture_are_those_of_the_true_one():
 
 def test_an_image_level_attribute_is_left_out_aloud():
     faces = vmf.mixture(6, 8, seed=0).sample(2)
-    ages = fk.faces(
-        faces.embedding,
-        faces.identity,
-        varying="keep",
-        age=np.tile(["old", "young"], 6),
-        sex=["f"] * 12,
-    )
+    labels = dict(age=np.tile(["old", "young"], 6), sex=["f"] * 12)
+    ages = fk.faces(faces.embedding, faces.identity, varying="keep", **labels)
     with pytest.warns(DataWarning, match="'age' varies"):
         fitted = vmf.fit(ages)
     assert list(fitted.groups) == ["sex"]
-
-
-@pytest.mark.slow
-def test_real_embeddings_are_no_mixture():
-    """Real ones scatter in few directions and with heavy tails, as the made ones above: far fewer
-    rejections."""
-    if not DATA.is_dir():
-        pytest.skip(f"the real data are not here: {DATA}")
-    faces = fk.open_faces(DATA / "lfw158_insightface.npz")
-    fitted = vmf.fit(faces)
-    misfit = fitted.fitted.attrs
-    assert misfit["residual_dimension"] < 200 < fitted.dim
-    assert misfit["score_sd_ratio"] > 2
-    data = fk.evaluate(fk.score_tensor(faces), far=[1e-2])["empirical"].to_dataset()
-    model = fitted.population_roc([1e-2])
-    assert float(model.frr[0]) < 0.2 * float(data.frr[0])
 
 
 @pytest.mark.parametrize(
@@ -136,10 +101,7 @@ def test_real_embeddings_are_no_mixture():
         (lambda f: dict(faces=fk.stack_models({"x": f, "y": f})), "several models.*vmf.fit"),
         (lambda f: dict(faces=f, method="mle"), "shrunk, marginal, likelihood"),
         (lambda f: dict(faces=f.drop_vars("embedding")), "must be a faces Dataset"),
-        (
-            lambda f: dict(faces=f.isel(image=slice(1, None)), method="marginal"),
-            "no estimate for 'id0000'",
-        ),
+        (lambda f: dict(faces=f[dict(image=slice(1, None))], method="marginal"), "no .* 'id0000'"),
         (lambda f: dict(faces=f.isel(image=[0, 0, 2, 3])), "'id0000' are copies"),
     ],
 )

@@ -19,7 +19,8 @@ def donsker_varadhan(t, z, shares):
     log_marginal = logsumexp(t, axis=1, b=shares)  # log of the mean over z', of each image
     log_mean = logsumexp(log_marginal) - np.log(len(z))
     value = joint.mean() - log_mean
-    terms = value + (joint - joint.mean()) - (np.exp(log_marginal - log_mean) - 1)
+    marginal_terms = np.exp(log_marginal - log_mean) - 1
+    terms = value + (joint - joint.mean()) - marginal_terms
     return float(value), terms
 
 
@@ -41,4 +42,5 @@ def standard_error(deviation, person):
     """Standard error of a mean over images, whose deviations (n,) are dependent within people."""
     sums = np.bincount(person, weights=deviation)
     n_people = len(sums)
-    return float(np.sqrt(n_people / (n_people - 1) * np.square(sums).sum()) / len(deviation))
+    variance = n_people / (n_people - 1) * np.square(sums).sum()
+    return float(np.sqrt(variance) / len(deviation))

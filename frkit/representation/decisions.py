@@ -113,8 +113,8 @@ def cohort_spread(
 
     Examples
     --------
-    >>> found = cohort_spread([0, 1, 0, 1], [0, 1, 1, 1], ["a", "a", "b", "b"])
-    >>> found.value.sel(metric="accuracy").values.tolist()
+    >>> result = cohort_spread([0, 1, 0, 1], [0, 1, 1, 1], ["a", "a", "b", "b"])
+    >>> result.value.sel(metric="accuracy").values.tolist()
     [1.0, 0.5]
     """
     truth, predicted, group, labels = _checked(truth, predicted, group)
@@ -128,13 +128,12 @@ def cohort_spread(
             f"got {score.shape}",
         )
     overall = _metrics(truth, predicted, labels, score)
-    names, of_cohorts = np.unique(group), []
-    for name in names:
+    of_cohorts = {}
+    for name in np.unique(group):
         rows = group == name
         cohort_score = None if score is None else score[rows]
-        of_cohorts.append(_metrics(truth[rows], predicted[rows], labels, cohort_score))
-    table = pd.DataFrame(of_cohorts, index=names).T
-    value = xr.DataArray(table, dims=(METRIC, GROUP))
+        of_cohorts[name] = _metrics(truth[rows], predicted[rows], labels, cohort_score)
+    value = xr.DataArray(pd.DataFrame(of_cohorts), dims=(METRIC, GROUP))
     if value.isnull().any():
         warn(
             "a cohort lacks a label, so some of its metrics are not defined (NaN); "
@@ -156,23 +155,22 @@ def _metrics(truth, predicted, labels, score):
 
     All but the accuracy are those of a label against the rest; NaN where they are not defined.
     """
+    columns = range(len(labels)) if len(labels) > 2 else [1]
     rows = []
-    for column in range(len(labels)) if len(labels) > 2 else [1]:
+    for column in columns:
         true, positive = truth == labels[column], predicted == labels[column]
         row = {
             "false_positive_rate": np.nan if true.all() else positive[~true].mean(),
             "f1": f1_score(true, positive, zero_division=np.nan),
         }
         if score is not None:
-            both = true.any() and not true.all()
-            row["auc"] = roc_auc_score(true, score[:, column]) if both else np.nan
-            row["average_precision"] = (
-                average_precision_score(true, score[:, column]) if both else np.nan
-            )
+            row["auc"] = row["average_precision"] = np.nan
+            if true.any() and not true.all():
+                row["auc"] = roc_auc_score(true, score[:, column])
+                row["average_precision"] = average_precision_score(true, score[:, column])
         rows.append(row)
-    return {"accuracy": np.mean(truth == predicted)} | {
-        name: np.mean([row[name] for row in rows]) for name in rows[0]
-    }
+    means = pd.DataFrame(rows).mean(skipna=False)
+    return {"accuracy": np.mean(truth == predicted), **means}
 
 
 def bias_amplification(
@@ -216,8 +214,8 @@ def bias_amplification(
     Examples
     --------
     >>> train_group, group = ["f", "f", "f", "m"], ["f", "f", "f", "f"]
-    >>> found = bias_amplification(["cook"] * 4, train_group, ["cook"] * 4, group)
-    >>> found.amplification.item(), found.bias_score.item()
+    >>> result = bias_amplification(["cook"] * 4, train_group, ["cook"] * 4, group)
+    >>> result.amplification.item(), result.bias_score.item()
     (0.25, 1.0)
     """
     train_group = labels_of("train_group", train_group).astype(str)
@@ -229,8 +227,16 @@ def bias_amplification(
         extra.size == 0,
         f"groups {listed(extra)} are not among the training images; leave these images out",
     )
-    train = _shares(labels_of("train_truth", train_truth, tasks=True), train_group, groups)
-    test = _shares(labels_of("predicted", predicted, tasks=True), group, groups)
+    train_truth = labels_of("train_truth", train_truth, tasks=True)
+    predicted = labels_of("predicted", predicted, tasks=True)
+    is_tasks = train_truth.ndim == 2
+    is_binary = np.isin(train_truth, (0, 1)).all() and np.isin(predicted, (0, 1)).all()
+    require(
+        predicted.ndim == train_truth.ndim and bool(is_binary or not is_tasks),
+        "train_truth and predicted must both be labels, (n,), or both tasks of 0 or 1, (n, tasks)",
+    )
+    train = _shares(train_truth, train_group, groups)
+    test = _shares(predicted, group, groups)
     labels = train[LABEL].values
     test = test.reindex({LABEL: labels})
     never = test.isnull().all(GROUP)

@@ -62,8 +62,8 @@ def distance_correlation(
     --------
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies()
-    >>> found = fk.representation.distance_correlation(mix.sample(per_identity=2), "group")
-    >>> bool(-0.1 < found.dcor2 < 0.2)
+    >>> result = fk.representation.distance_correlation(mix.sample(per_identity=2), "group")
+    >>> bool(-0.1 < result.dcor2 < 0.2)
     True
     """
     permutations = require_whole("permutations", permutations, 0)
@@ -71,12 +71,12 @@ def distance_correlation(
 
 
 def _estimate(x, problem, permutations, seed):
-    """The data's values, and those of permutations, whose labels are dealt to people at random."""
+    """The data's values, and those of permutations, whose labels are permuted over people."""
     _, first_images = np.unique(problem.person, return_index=True)
     of_person = problem.z[first_images]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    dealt = rng.permuted(np.tile(of_person, (permutations, 1)), axis=1)
-    orders = np.concatenate([problem.z[None], dealt[:, problem.person]])
+    permuted = rng.permuted(np.tile(of_person, (permutations, 1)), axis=1)
+    orders = np.concatenate([problem.z[None], permuted[:, problem.person]])
     corrected, biased = _correlations(x, orders, len(problem.classes))
     null = corrected[1:] if permutations else np.array([np.nan])
     values = {
@@ -101,11 +101,14 @@ def _correlations(x, orders, n_classes):
     counts = in_class.sum(axis=2)
     rows, forms = _distance_sums(x, in_class.reshape(-1, n).T.astype(float))
     within = forms.reshape(counts.shape).sum(axis=1)  # distances between images of one class
-    squares = 2 * (n * (x**2).sum() - (x.sum(axis=0) ** 2).sum())
-    b_total = (counts * (n - counts)).sum(axis=1)
-    ab = rows.sum() - within, ((in_class @ rows) * (n - counts)).sum(axis=1), rows.sum() * b_total
-    aa = squares, (rows**2).sum(), rows.sum() ** 2
-    bb = b_total, (counts * (n - counts) ** 2).sum(axis=1), b_total**2
+    a_squares = 2 * (n * (x**2).sum() - (x.sum(axis=0) ** 2).sum())
+    a_total = rows.sum()
+    others = n - counts  # images of the other classes: the row sums of B
+    b_total = (counts * others).sum(axis=1)
+    row_products = ((in_class @ rows) * others).sum(axis=1)
+    ab = a_total - within, row_products, a_total * b_total
+    aa = a_squares, (rows**2).sum(), a_total**2
+    bb = b_total, (counts * others**2).sum(axis=1), b_total**2
     correlations = []
     for centred in (_u_product, _v_product):
         a_variance = centred(*aa, n)
@@ -113,8 +116,9 @@ def _correlations(x, orders, n_classes):
             bool(a_variance > 0),
             "all embeddings are equal, or nearly: no distance correlation is defined",
         )
-        correlations.append(centred(*ab, n) / np.sqrt(a_variance * centred(*bb, n)))
-    return tuple(correlations)
+        b_variance = centred(*bb, n)
+        correlations.append(centred(*ab, n) / np.sqrt(a_variance * b_variance))
+    return correlations
 
 
 def _u_product(entries, rows, totals, n):
@@ -132,13 +136,15 @@ def _distance_sums(x, weights):
 
     Each pair is visited once: a block has the columns from its own rows on.
     """
-    n, centred = len(x), x - x.mean(axis=0)
-    rows, forms = np.zeros(n), np.zeros(weights.shape[1])
+    n = len(x)
+    centred = x - x.mean(axis=0)
+    rows = np.zeros(n)
+    forms = np.zeros(weights.shape[1])
     height = max(1, BLOCK // n)
     for start in range(0, n, height):
         end = min(start + height, n)
         block = euclidean_distances(centred[start:end], centred[start:])
-        square, right = block[:, : end - start], block[:, end - start :]
+        square, right = np.split(block, [end - start], axis=1)
         rows[start:] += block.sum(axis=0)
         rows[start:end] += right.sum(axis=1)
         products = square @ weights[start:end] + 2 * (right @ weights[end:])

@@ -24,7 +24,8 @@ def detectable_information(x, person, n_classes, train_share):
     """
     n = independent_images(x, person)
     noise = (n_classes - 1) * independent_directions(x, person) / (train_share * n)
-    return float(DISTINCT / n + np.sqrt((DISTINCT / n) ** 2 + DISTINCT * noise / n))
+    half_kept = DISTINCT / n
+    return float(half_kept + np.sqrt(half_kept**2 + half_kept * noise))
 
 
 def independent_images(x, person):
@@ -46,7 +47,8 @@ def independent_directions(x, person):
     """
     _, first = np.unique(person, return_index=True)
     n_rows, n_features = min(len(first), MOST_ROWS), x.shape[1]
-    some = x[first[np.linspace(0, len(first) - 1, n_rows).astype(int)]]
+    evenly = np.linspace(0, len(first) - 1, n_rows).astype(int)
+    some = x[first[evenly]]
     centred = some - some.mean(0)
     # both products have the same trace and sum of squares: take the smaller one
     gram = centred @ centred.T if n_rows < n_features else centred.T @ centred

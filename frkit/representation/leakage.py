@@ -72,8 +72,8 @@ def leakage(
 
     Examples
     --------
-    >>> found = leakage(["cook", "pilot"] * 20, ["cook", "pilot"] * 20, ["f", "m"] * 20)
-    >>> found.dataset_leakage.item(), found.amplification.item()
+    >>> result = leakage(["cook", "pilot"] * 20, ["cook", "pilot"] * 20, ["f", "m"] * 20)
+    >>> result.dataset_leakage.item(), result.amplification.item()
     (1.0, 0.0)
     """
     truth = labels_of("truth", truth, tasks=True)

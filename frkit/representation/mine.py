@@ -65,7 +65,7 @@ class Critic:
 
 
 class Fold(NamedTuple):
-    """Rows of one split, and the seed of the network that is trained on it."""
+    """Places of images in a problem, and the seed of the network that is trained on them."""
 
     train: np.ndarray
     validation: np.ndarray
@@ -82,18 +82,22 @@ class Reading(NamedTuple):
     curve: np.ndarray  # (check, 3) step, in-sample DV, validation SN
 
 
-def read(x, z, shares, fold, critic):
-    """Train on the training rows, let the validation rows choose the network, read the test rows.
+def read(x, problem, fold, critic):
+    """Train on the training images, let the validation images choose the network, read the test.
 
-    x: (n, d) float32; z: (n,) classes; shares: (K,) of the classes among all rows.
+    x: (images, d) float32, of which the problem may concern some only.
     """
-    train, validation, test = _scaled(x, fold)
-    z_train, z_validation, shares_32 = z[fold.train], z[fold.validation], shares.astype(np.float32)
+    shares = problem.shares
+    shares_32 = shares.astype(np.float32)
+    splits = [x[problem.rows[places]] for places in (fold.train, fold.validation, fold.test)]
+    train, validation, test = _scaled(*splits)
+    z_train, z_validation = problem.z[fold.train], problem.z[fold.validation]
     rng = np.random.Generator(np.random.SFC64(fold.seed))
     parameters = initial(rng, x.shape[1], len(shares), critic.mapping, critic.hidden)
     optimiser = Adam(parameters, critic.learning_rate)
-    step, average, batch_values, curve = 0, None, [0.0], []
-    best, best_step, best_parameters = -np.inf, 0, {}
+    step, average = 0, None
+    batch_values, curve = [0.0], []
+    best, best_step = -np.inf, 0
     while True:
         held_out = self_normalised(_outputs(parameters, validation), z_validation, shares).mean()
         curve.append((step, np.mean(batch_values), held_out))
@@ -113,22 +117,24 @@ def read(x, z, shares, fold, critic):
     return Reading(_outputs(best_parameters, test), in_sample, best_step, np.array(curve))
 
 
-def _scaled(x, fold):
-    """Training, validation and test rows, centred and scaled by the training rows.
+def _scaled(train, *others):
+    """Training, validation and test images, centred and scaled by the training images.
 
     All features have one scale, so that the encoder's geometry stays.
     """
-    train = x[fold.train]
     centre = train.mean(0, dtype=np.float64).astype(np.float32)
     scale = np.float32(np.sqrt(np.mean(np.square(train - centre), dtype=np.float64)))
     require(
         scale > 0,
         f"embedding is constant among {len(train)} images of a fold, so there is nothing to learn",
     )
-    return [(x[rows] - centre) / scale for rows in (fold.train, fold.validation, fold.test)]
+    return [(x - centre) / scale for x in (train, *others)]
 
 
 def _outputs(parameters, x):
     """T (n, K) in float64, in blocks."""
-    blocks = [forward(parameters, x[start : start + BLOCK])[0] for start in range(0, len(x), BLOCK)]
+    blocks = []
+    for start in range(0, len(x), BLOCK):
+        t, _ = forward(parameters, x[start : start + BLOCK])
+        blocks.append(t)
     return np.concatenate(blocks).astype(np.float64)

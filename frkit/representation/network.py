@@ -85,7 +85,7 @@ def gradients(p, layers, t_gradient):
     by_second = flat[:, None] * p["last"] * layers.second_slope
     by_first = (by_second @ p["second"].T * layers.first_slope).reshape(*t_gradient.shape, -1)
     by_images, by_classes = np.einsum("nkh->nh", by_first), by_first.sum(0)
-    found = {
+    by_name = {
         "first_r": layers.mapped.T @ by_images,
         "first_z": layers.classes.T @ by_classes,
         "first_bias": by_classes.sum(0),
@@ -94,9 +94,9 @@ def gradients(p, layers, t_gradient):
         "last": layers.second.T @ flat,
     }
     if "map_r" in p:
-        found["map_r"] = layers.x.T @ ((by_images @ p["first_r"].T) * layers.mapped_slope)
-        found["map_z"] = (by_classes @ p["first_z"].T) * layers.classes_slope
-    return found
+        by_name["map_r"] = layers.x.T @ ((by_images @ p["first_r"].T) * layers.mapped_slope)
+        by_name["map_z"] = (by_classes @ p["first_z"].T) * layers.classes_slope
+    return by_name
 
 
 class Adam:
@@ -110,7 +110,8 @@ class Adam:
     def step(self, gradients):
         """One step down the gradients."""
         self.t += 1
-        rate, correction = self.rate / (1 - 0.9**self.t), 1 / np.sqrt(1 - 0.999**self.t)
+        rate = self.rate / (1 - 0.9**self.t)
+        correction = 1 / np.sqrt(1 - 0.999**self.t)
         for name, gradient in gradients.items():
             mean, square = self.means[name], self.squares[name]
             mean += (1 - 0.9) * (gradient - mean)

@@ -71,8 +71,8 @@ def probe(
     >>> import frkit as fk
     >>> mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).rotated_copies()
     >>> faces = mix.sample(per_identity=2)
-    >>> found = fk.representation.probe(faces, "group", folds=3)
-    >>> bool(found.accuracy < found.accuracy_in_sample)
+    >>> result = fk.representation.probe(faces, "group", folds=3)
+    >>> bool(result.accuracy < result.accuracy_in_sample)
     True
     """
     if hidden:
@@ -124,8 +124,9 @@ def dataset_bias(faces: xr.Dataset, attribute: str, **how) -> xr.DataArray:
 
 def _read(x, problem, classifier, folds, seed):
     """Held-out and in-sample accuracy and loss."""
-    z, person, h = problem.z, problem.person, entropy(problem.shares)
-    right, losses = np.empty(len(z)), np.empty(len(z))
+    z, person = problem.z, problem.person
+    h = entropy(problem.shares)
+    right, losses = np.empty((2, len(z)))
     in_sample = []
     for train, test in stratified(z, person, folds, seed):
         fit(classifier, x[train], z[train])
@@ -159,4 +160,5 @@ def fit(classifier, features, labels):
 def _judged(classifier, x, z):
     """Whether each image is named rightly, and its log loss."""
     log_probability = classifier.predict_log_proba(x)
-    return log_probability.argmax(axis=1) == z, -log_probability[np.arange(len(z)), z]
+    is_right = log_probability.argmax(axis=1) == z
+    return is_right, -log_probability[np.arange(len(z)), z]

@@ -1,6 +1,6 @@
-"""What is asked: the classes and people of the images, enough of each, and the folds."""
+"""The classes and people of the images, enough of each, and the folds."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,7 @@ from frkit.data.labels import CROSSED, clean_labels, complete_labels, crossed, r
 FEWEST_FOLDS = 3  # training, validation and test
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(NamedTuple):
     """One attribute, or several crossed, on the images that have a label."""
 
     name: str  # of the attribute
@@ -37,7 +36,7 @@ class Problem:
     person: np.ndarray  # (n,) number of the person on each
 
     @property
-    def shares(self) -> np.ndarray:
+    def shares(self):
         """Share of each class among the images, (K,)."""
         return np.bincount(self.z) / len(self.z)
 
@@ -50,10 +49,10 @@ def for_each_model(faces, attribute, by, folds, estimate, *options):
     """
     encoders, names = embeddings(faces)
     varying = "keep" if by == "image" else "error"
-    asked = problem(faces, attribute, by=by, folds=folds, varying=varying)
+    problem = gather_problem(faces, attribute, by=by, folds=folds, varying=varying)
     if by == "image":
-        asked = replace(asked, person=np.arange(len(asked.z)))
-    estimates = [estimate(x[asked.rows].astype(np.float64), asked, *options) for x in encoders]
+        problem = problem._replace(person=np.arange(len(problem.z)))
+    estimates = [estimate(x[problem.rows].astype(np.float64), problem, *options) for x in encoders]
     return estimates[0] if names is None else xr.concat(estimates, names, combine_attrs="override")
 
 
@@ -68,12 +67,18 @@ def embeddings(faces):
     return [rounded] if names is None else list(rounded), names
 
 
-def problem(faces, attribute, *, by, folds, varying):
+def gather_problem(faces, attribute, *, by, folds, varying):
     """Gather labels and people of one attribute, and check that every fold can have every class."""
     require_one_of("by", by, ("identity", "image"))
     require_whole("folds", folds, FEWEST_FOLDS)
-    names = _attribute_names(faces, attribute)
+    names = [attribute] if isinstance(attribute, str) else list(attribute)
     name = CROSSED.join(names)
+    attributes = set(faces[IMAGE].coords) - {IMAGE, IDENTITY, PERSON}
+    require(
+        len(names) > 0 and attributes.issuperset(names),
+        f"attribute must be one of {listed(sorted(attributes))}, or a tuple of them to cross, "
+        f"got {attribute!r}",
+    )
     n_images = faces.sizes[IMAGE]
     identity = complete_labels(faces[IDENTITY].values, n_images, IDENTITY)
     person = faces[PERSON].values.astype(str) if PERSON in faces.coords else identity
@@ -82,43 +87,29 @@ def problem(faces, attribute, *, by, folds, varying):
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)
     _, person = np.unique(person[rows], return_inverse=True)
-    asked = Problem(name, classes, rows, z, person)
-    _check_counts(asked, by, folds)
+    problem = Problem(name, classes, rows, z, person)
+    _check_counts(problem, by, folds)
     if len(rows) < n_images:
         warn(f"{n_images - len(rows)} of {n_images} images have no {name}; they are left out")
-    return asked
+    return problem
 
 
-def _attribute_names(faces, attribute):
-    """Names of the attributes that are crossed."""
-    names = (attribute,) if isinstance(attribute, str) else attribute
-    coords = [name for name, coord in faces.coords.items() if coord.dims == (IMAGE,)]
-    known = set(coords).difference((IMAGE, IDENTITY, PERSON))
-    require(
-        isinstance(names, tuple) and len(names) > 0 and known.issuperset(names),
-        f"attribute must be one of {listed(sorted(known))}, or a tuple of them to cross, "
-        f"got {attribute!r}",
-    )
-    return names
-
-
-def _check_counts(asked, by, folds):
+def _check_counts(problem, by, folds):
     """Two classes at least, and of each at least one person (or image) for every fold."""
+    name, classes = problem.name, problem.classes
+    words = f"attribute {name!r} has {len(classes)} class(es), {listed(classes)}"
+    require(len(classes) >= 2, f"{words}; at least two are needed to tell one from another")
+    units, what = problem.person, "people"
+    if by == "image":
+        units, what = np.arange(len(problem.z)), "images"
+    counts = pd.Series(units).groupby(problem.z).nunique()
+    fewest = counts.min()
+    rarest = classes[counts.idxmin()]
     require(
-        len(asked.classes) >= 2,
-        f"attribute {asked.name!r} has {len(asked.classes)} class(es), "
-        f"{listed(asked.classes)}; at least two are needed to tell one from another",
-    )
-    by_image = by == "image"
-    units = np.arange(len(asked.z)) if by_image else asked.person
-    counts = pd.Series(units).groupby(asked.z).nunique()
-    rare = counts.idxmin()
-    require(
-        counts[rare] >= folds,
-        f"class {str(asked.classes[rare])!r} of {asked.name!r} has {counts[rare]} "
-        f"{'images' if by_image else 'people'} for "
-        f"{folds} folds; merge it with another class, mark it 'unknown', or take at most "
-        f"{counts[rare]} folds (at least {FEWEST_FOLDS})",
+        fewest >= folds,
+        f"class '{rarest}' of {name!r} has {fewest} {what} for {folds} folds; merge it with "
+        f"another class, mark it 'unknown', or take at most {fewest} folds (at least "
+        f"{FEWEST_FOLDS})",
     )
 
 

@@ -13,7 +13,7 @@ from frkit.base import MODEL, require
 from frkit.representation.bounds import donsker_varadhan, entropy, self_normalised, standard_error
 from frkit.representation.detectable import detectable_information
 from frkit.representation.mine import Critic, Fold, read
-from frkit.representation.problem import embeddings, problem, stratified
+from frkit.representation.problem import embeddings, gather_problem, stratified
 
 ATTRIBUTE, SEED = "attribute", "seed"
 
@@ -49,7 +49,7 @@ def representation_bias(
     folds : int
         At least 3: of five, three train, one stops, one is read, in turn.
     by : {"identity", "image"}
-        What is dealt to folds. Images of a person share the attribute, so that "image" reads
+        What is divided into folds. Images of a person share the attribute, so that "image" reads
         people again whom the network knows: too large, up to .65 where nothing is there.
     varying : {"error", "keep", "split", "first", "most frequent"}
         For an attribute that varies within an identity; "keep" and "split": it belongs to the
@@ -106,8 +106,8 @@ def representation_bias(
     --------
     >>> import frkit as fk
     >>> faces = fk.representation.shifted_classes(400, 8, distance=4, seed=0)
-    >>> found = fk.representation_bias(faces, "group", seeds=1, progress=False)
-    >>> float(found.rlb.round(1)), str(found.verdict.values)
+    >>> result = fk.representation_bias(faces, "group", seeds=1, progress=False)
+    >>> float(result.rlb.round(1)), str(result.verdict.values)
     (0.9, 'detected')
     """
     seeds = list(range(seeds) if isinstance(seeds, int) else seeds)
@@ -115,18 +115,19 @@ def representation_bias(
     critic = critic or Critic()
     attributes = attribute if isinstance(attribute, list) else [attribute]
     encoders, names = embeddings(faces)
-    problems = [problem(faces, each, by=by, folds=folds, varying=varying) for each in attributes]
-    plans = [_splits(asked, by, folds, seeds) for asked in problems]
+    options = {"by": by, "folds": folds, "varying": varying}
+    problems = [gather_problem(faces, name, **options) for name in attributes]
+    plans = [_splits(problem, by, folds, seeds) for problem in problems]
     readings = _run(encoders, problems, plans, critic, progress)
-    labels = xr.Variable(ATTRIBUTE, [asked.name for asked in problems])
+    labels = xr.Variable(ATTRIBUTE, [problem.name for problem in problems])
     tables = []
     for x, of_problems in zip(encoders, readings):
-        asked = zip(problems, plans, of_problems)
-        rows = [_summary(x, *each, folds) for each in asked]
+        of_attributes = zip(problems, plans, of_problems)
+        rows = [_summary(x, *of_attribute, folds) for of_attribute in of_attributes]
         tables.append(xr.concat(rows, labels) if isinstance(attribute, list) else rows[0])
     table = tables[0] if names is None else xr.concat(tables, names)
     table = table.assign_coords({SEED: seeds})
-    return table.assign_attrs(by=by, folds=folds, varying=varying, critic=str(critic))
+    return table.assign_attrs(options, critic=str(critic))
 
 
 def convergence(
@@ -171,44 +172,44 @@ def convergence(
     >>> import frkit as fk
     >>> faces = fk.representation.shifted_classes(400, 8, distance=0)
     >>> critic = fk.representation.Critic(iterations=50)
-    >>> found = fk.representation.convergence(faces, "group", critic=critic, progress=False)
-    >>> found.held_out.sizes["step"]
+    >>> result = fk.representation.convergence(faces, "group", critic=critic, progress=False)
+    >>> result.held_out.sizes["step"]
     3
     """
     critic = replace(critic or Critic(), patience=None)
     encoders, names = embeddings(faces)
-    asked = problem(faces, attribute, by="identity", folds=folds, varying="error")
-    plan = _splits(asked, "identity", folds, [0])
-    readings = _run(encoders, [asked], [plan], critic, progress)
+    problem = gather_problem(faces, attribute, by="identity", folds=folds, varying="error")
+    plan = _splits(problem, "identity", folds, [0])
+    readings = _run(encoders, [problem], [plan], critic, progress)
     curves = np.array([[reading.curve for reading in of_folds] for (of_folds,) in readings])
     dims = (MODEL, "fold", "step")
     table = xr.Dataset(
         {
             "in_sample": (dims, curves[..., 1]),
             "held_out": (dims, curves[..., 2]),
-            "entropy": entropy(asked.shares),
+            "entropy": entropy(problem.shares),
         },
         coords={"step": curves[0, 0, :, 0].astype(int)},
     )
     return table.isel({MODEL: 0}) if names is None else table.assign_coords({MODEL: names})
 
 
-def _splits(asked, by, folds, seeds):
+def _splits(problem, by, folds, seeds):
     """Folds of all seeds, seed after seed.
 
     Each part of the people is the test of one fold and the validation of the one before; the others
     are its training. by: "identity" keeps the images of a person together, "image" does not.
     """
-    person = np.arange(len(asked.z)) if by == "image" else asked.person
+    person = np.arange(len(problem.z)) if by == "image" else problem.person
     plan = []
     for number in seeds:
         seed = np.random.SeedSequence(0, spawn_key=(number,))
         state = int(seed.generate_state(1)[0])
-        tests = [test for _, test in stratified(asked.z, person, folds, state)]
+        tests = [test for _, test in stratified(problem.z, person, folds, state)]
         for k, network_seed in enumerate(seed.spawn(folds)):
             test, validation = tests[k], tests[(k + 1) % folds]
             both = np.concatenate([test, validation])
-            train = np.setdiff1d(np.arange(len(asked.z)), both)
+            train = np.setdiff1d(np.arange(len(problem.z)), both)
             plan.append(Fold(train, validation, test, network_seed))
     return plan
 
@@ -221,32 +222,32 @@ def _run(encoders, problems, plans, critic, progress):
     """
     train, tasks = dask.delayed(read, pure=False), []
     for x in encoders:
+        shared = dask.delayed(x, pure=False, traverse=False)
         of_encoder = []
-        for asked, plan in zip(problems, plans):
-            rows = x if len(asked.rows) == len(x) else x[asked.rows]  # copied only where needed
-            shared = dask.delayed(rows, pure=False, traverse=False)
-            networks = [train(shared, asked.z, asked.shares, fold, critic) for fold in plan]
-            of_encoder.append(networks)
+        for problem, plan in zip(problems, plans):
+            of_encoder.append([train(shared, problem, fold, critic) for fold in plan])
         tasks.append(of_encoder)
     bar = TqdmCallback(desc="networks", disable=not progress, leave=False)
     with threadpool_limits(1, user_api="blas"), bar:
         return dask.compute(*tasks)
 
 
-def _summary(x, asked, plan, readings, folds):
+def _summary(x, problem, plan, readings, folds):
     """All numbers of one encoder and one attribute."""
-    z, shares, n = asked.z, asked.shares, len(asked.z)
-    n_seeds, h = len(plan) // folds, entropy(shares)
+    z, shares, n = problem.z, problem.shares, len(problem.z)
+    n_seeds = len(plan) // folds
+    h = entropy(shares)
     # T of every image, from the network that has not seen its person
     t = np.empty((n_seeds, n, len(shares)))
     dv_terms = np.empty((n_seeds, n))
     for k, (fold, reading) in enumerate(zip(plan, readings)):
-        t[k // folds, fold.test] = reading.t
-        _, dv_terms[k // folds, fold.test] = donsker_varadhan(reading.t, z[fold.test], shares)
+        seed = k // folds
+        t[seed, fold.test] = reading.t
+        _, dv_terms[seed, fold.test] = donsker_varadhan(reading.t, z[fold.test], shares)
     sn = np.array([self_normalised(of_seed, z, shares).mean() for of_seed in t])
     values = {
-        **_bound("", self_normalised(t.mean(axis=0), z, shares), asked),
-        **_bound("_dv", dv_terms.mean(axis=0), asked),
+        **_bound("", self_normalised(t.mean(axis=0), z, shares), problem),
+        **_bound("_dv", dv_terms.mean(axis=0), problem),
         "entropy": h,
         "rlb_by_seed": (SEED, sn / h),
         "rlb_dv_by_seed": (SEED, dv_terms.mean(axis=1) / h),
@@ -254,28 +255,30 @@ def _summary(x, asked, plan, readings, folds):
         "rlb_in_sample": np.mean([reading.in_sample for reading in readings]) / h,
         "steps": np.mean([reading.steps for reading in readings]),
         "n_images": n,
-        "n_identities": len(np.unique(asked.person)),
+        "n_identities": len(np.unique(problem.person)),
         "n_classes": len(shares),
     }
     rlb = values["rlb"]
     detected = rlb > 2 * values["rlb_se"]
     values["verdict"] = "detected" if detected else "not detectable"
-    information = detectable_information(x[asked.rows], asked.person, len(shares), 1 - 2 / folds)
+    train_share = 1 - 2 / folds
+    information = detectable_information(x[problem.rows], problem.person, len(shares), train_share)
     limit = min(1.0, information / h)
     # what these data show goes before the law
     values["smallest_detectable"] = min(limit, rlb) if detected else max(limit, rlb)
     return xr.Dataset(values)
 
 
-def _bound(suffix, terms, asked):
+def _bound(suffix, terms, problem):
     """A bound, its share of the entropy, and standard errors, from terms (n,) whose mean it is."""
-    surprise, value = -np.log(asked.shares)[asked.z], terms.mean()
+    value = terms.mean()
+    surprise = -np.log(problem.shares)[problem.z]
     h = surprise.mean()
     # the entropy is estimated from the same images: the ratio's linear terms
     ratio_terms = (terms - value) / h - value * (surprise - h) / h**2
     return {
         f"mutual_information{suffix}": value,
-        f"mutual_information{suffix}_se": standard_error(terms - value, asked.person),
+        f"mutual_information{suffix}_se": standard_error(terms - value, problem.person),
         f"rlb{suffix}": value / h,
-        f"rlb{suffix}_se": standard_error(ratio_terms, asked.person),
+        f"rlb{suffix}_se": standard_error(ratio_terms, problem.person),
     }

@@ -7,7 +7,7 @@ from frkit.base import real_numbers, require
 
 def number(name, value, low, high=np.inf):
     """Return one number in [low, high]."""
-    require(low <= value <= high, f"{name} must be a number in [{low:g}, {high:g}], got {value!r}")
+    require(low <= value <= high, f"{name} must lie in [{low:g}, {high:g}], got {value!r}")
     return float(value)
 
 
@@ -41,7 +41,7 @@ def interval(kappa):
 
 def options_of_groups(groups, allowed):
     """Return options by group name, and shares (groups,); None is one group, named ""."""
-    options_of = {"": {}} if groups is None else {str(name): groups[name] for name in groups}
+    options_of = {"": {}} if groups is None else dict(groups)
     for name, options in options_of.items():
         unknown = set(options).difference(allowed)
         require(not unknown, f"group {name!r}: unknown options {unknown}; use {', '.join(allowed)}")

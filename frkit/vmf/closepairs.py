@@ -65,12 +65,15 @@ class PairScores:
 def log_density(z, concentrations, cosines, dim):
     """Log density of the score in z; z and cosines broadcast with concentrations[..., 0]."""
     first, second = concentrations[..., 0], concentrations[..., 1]
-    t, root = np.tanh(z), 1 / np.cosh(z)
-    radius = np.sqrt((first - second) ** 2 + 2 * first * second * (1 + cosines * t))
-    quarter = (first * second * root / 2 / radius) ** 2 * (1 - cosines**2)  # det / (4 R^2)
+    product = first * second
+    t = np.tanh(z)
+    root = 1 / np.cosh(z)  # sqrt(1 - t^2)
+    radius = np.sqrt((first - second) ** 2 + 2 * product * (1 + cosines * t))
+    quarter = (product * root / (2 * radius)) ** 2 * (1 - cosines**2)  # det / (4 R^2)
     log_series = np.vectorize(_log_series)(np.maximum(radius, 1e-9), quarter, dim / 2)
-    log_norm = log_normaliser(first, dim) + log_normaliser(second, dim) + log_uniform(dim)
-    return log_normaliser(radius, dim) - log_norm + log_series + (dim - 1) * np.log(root)
+    log_norms = log_normaliser(first, dim) + log_normaliser(second, dim) + log_uniform(dim)
+    log_matrix_function = log_normaliser(radius, dim) + log_series
+    return log_matrix_function - log_norms + (dim - 1) * np.log(root)
 
 
 @compiled(nogil=True)
@@ -93,7 +96,8 @@ def _log_series(radius, quarter, a):
             ratios[m] = ratio
     total, term, log_scale = 1.0, 1.0, 0.0
     for j in range(n_terms):
-        term *= quarter / ((a - 0.5 + j) * (j + 1)) * ratios[2 * j] * ratios[2 * j + 1]
+        term *= quarter / ((a - 0.5 + j) * (j + 1))
+        term *= ratios[2 * j] * ratios[2 * j + 1]
         total += term
         if total > 1e200:  # scaled down before it overflows
             total *= 1e-200
@@ -104,8 +108,10 @@ def _log_series(radius, quarter, a):
 
 def _centre_and_spread(concentrations, cosines, dim):
     """Mean and standard deviation of the scores, moved to z."""
-    ratios = bessel_ratios(concentrations.ravel(), dim, 3).reshape(-1, 2, 3).prod(axis=1)
-    mean = ratios[:, 1] * cosines
-    square = 1 / dim + (1 - 1 / dim) * ratios[:, 2] * (dim * cosines**2 - 1) / (dim - 1)
-    spread = np.sqrt(np.maximum(square - mean**2, 1e-14)) / (1 - mean**2)
+    first, second = (bessel_ratios(kappa, dim, 3) for kappa in concentrations.T)
+    _, ratio, ratio_of_squares = (first * second).T
+    mean = ratio * cosines
+    mean_square = (1 + ratio_of_squares * (dim * cosines**2 - 1)) / dim
+    variance = np.maximum(mean_square - mean**2, 1e-14)
+    spread = np.sqrt(variance) / (1 - mean**2)
     return np.arctanh(mean), np.minimum(spread, 1 / math.sqrt(dim - 1))

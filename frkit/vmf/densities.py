@@ -36,7 +36,8 @@ def log_uniform(dim):
 
 def uniform_tail(t, dim):
     """P(U_1 > t) of one coordinate of a uniform point."""
-    return betainc(dim / 2 - 0.5, dim / 2 - 0.5, (1 - t) / 2)
+    half = dim / 2 - 0.5
+    return betainc(half, half, (1 - t) / 2)
 
 
 def bessel_ratios(concentrations, dim, n_terms):
@@ -48,8 +49,10 @@ def bessel_ratios(concentrations, dim, n_terms):
     # extended precision, because A_m is a product of m ratios and a series takes thousands of terms
     order = np.longdouble(dim) / 2 - 1
     kappa = np.asarray(concentrations, np.longdouble)
-    start = 200 + math.ceil(math.sqrt(n_terms**2 + LOG_START_ERROR * float(kappa.max())))
-    ratio = kappa / (order + start + np.sqrt((order + start) ** 2 + kappa**2))
+    beyond = math.sqrt(n_terms**2 + LOG_START_ERROR * float(kappa.max()))
+    start = 200 + math.ceil(beyond)
+    last = order + start
+    ratio = kappa / (last + np.sqrt(last**2 + kappa**2))
     ratios = np.ones((kappa.size, n_terms), np.longdouble)
     for m in range(start - 1, -1, -1):
         ratio = 1 / (2 * (order + m + 1) / kappa + ratio)

@@ -176,7 +176,8 @@ def _posterior(length, count, marginal, dim):
     rough = np.log(marginal[np.isfinite(marginal)])
     most_precise = np.sqrt(2 / ((count.max() - 1) * (dim - 1)))  # sd of an estimated log kappa
     mean, spread = rough.mean(), max(rough.std(), most_precise)
-    low, high = rough.min() - 1 - 3 * spread, rough.max() + 1 + 3 * spread
+    margin = 1 + 3 * spread
+    low, high = rough.min() - margin, rough.max() + margin
     n_points = int((high - low) / (GRID_STEP * most_precise))
     grid = np.linspace(low, high, np.clip(n_points, SMALLEST_GRID, LARGEST_GRID))
 
@@ -194,7 +195,8 @@ def _posterior(length, count, marginal, dim):
         variance = np.maximum(posterior @ grid**2 - centre**2, 0)
         old = mean, spread
         mean = centre.mean()
-        spread = max(np.sqrt(np.mean((centre - mean) ** 2 + variance)), 1e-3)
+        mean_square = np.mean((centre - mean) ** 2 + variance)
+        spread = max(np.sqrt(mean_square), 1e-3)
         if np.allclose(old, (mean, spread), rtol=0, atol=EM_TOLERANCE):
             break
     return centre, np.sqrt(variance), (float(mean), float(spread))
@@ -240,10 +242,11 @@ def _residual_dimension(images, mix):
 def _score_sd_ratio(images, mix):
     """Standard deviation of the genuine scores within identities, over what the mixture expects."""
     first, second = bessel_ratios(mix.concentrations, mix.dim, 3)[:, 1:].T
-    square = 1 / mix.dim + (1 - 1 / mix.dim) * second**2
-    score_variance = square - first**4
+    mean_square = (1 + (mix.dim - 1) * second**2) / mix.dim
+    score_variance = mean_square - first**4
     # covariance of two scores that share an image
-    shared_covariance = first**2 * (1 / mix.dim + (1 - 1 / mix.dim) * second - first**2)
+    mean_square_along = (1 + (mix.dim - 1) * second) / mix.dim
+    shared_covariance = first**2 * (mean_square_along - first**2)
     observed = expected = 0.0
     for k, points in enumerate(images):
         n = len(points)

@@ -48,12 +48,14 @@ class GenuineScores:
         The score t of two images of one identity has a density proportional to
         (1 - t^2)^((p-3)/2) h(kappa sqrt(2 + 2t)) / h(kappa)^2.
         """
-        flat, density = z.ravel(), np.zeros(z.size)
+        flat = z.ravel()
+        density = np.zeros(flat.size)
         log_width = log_uniform(self.dim) + (self.dim - 1) * log_cosh(flat)
+        sum_length = 2 / np.sqrt(1 + np.exp(-2 * flat))  # sqrt(2 + 2t), precise near t = -1 too
         for start in range(0, self.concentrations.size, BLOCK):
             block = slice(start, start + BLOCK)
             kappa = self.concentrations[block, None]
-            radius = kappa * 2 / np.sqrt(1 + np.exp(-2 * flat))
-            log_ratio = log_normaliser(radius, self.dim) - 2 * log_normaliser(kappa, self.dim)
+            log_h_of_sum = log_normaliser(kappa * sum_length, self.dim)
+            log_ratio = log_h_of_sum - 2 * log_normaliser(kappa, self.dim)
             density += self.weights[block] @ np.exp(log_ratio - log_width)
         return density.reshape(z.shape)

@@ -19,9 +19,8 @@ from frkit.vmf.panels import panel_rule
 from frkit.vmf.population import labelled
 from frkit.vmf.random_mixture import mixture
 
-PANELS_PER_WIDTH = (
-    4  # panels in sqrt(2 / p), the spread of log kappa over which FRR goes from 0 to 1
-)
+# panels in sqrt(2 / p), the spread of log kappa over which FRR goes from 0 to 1
+PANELS_PER_WIDTH = 2
 FAR_ERROR = 1e-12  # relative, of the incomplete beta function and its inverse
 
 
@@ -73,10 +72,6 @@ class IdentityLaw:
         for group in options.values():
             concentrations, weights = _quadrature(*interval(group.get("kappa", kappa)), self.dim)
             self._genuine.append(GenuineScores(concentrations, weights, self.dim))
-
-    def __repr__(self) -> str:
-        low, high = self.kappa
-        return f"<vMF identity law: dim {self.dim}, kappa uniform from {low:.4g} to {high:.4g}>"
 
     def draw(self, n_identities: int = 1000, seed: int = 0) -> Mixture:
         """Draw identities: `vmf.mixture` of this law, the same seed giving the same mixture.
@@ -156,18 +151,15 @@ class IdentityLaw:
             f"by={by!r}: this law has no such groups; give groups=",
         )
         of_groups = [genuine.frr(threshold) for genuine in self._genuine]
-        n = 1 + len(of_groups)
-        rates = {
-            "far": [far] * n,
-            "frr": [self._shares @ of_groups, *of_groups],
-            "error_bound": [np.full(far.shape, FAR_ERROR)] * n,
-        }
+        rates = []
+        for frr in (self._shares @ of_groups, *of_groups):
+            rates.append({"far": far, "frr": frr, "error_bound": np.full(far.shape, FAR_ERROR)})
         dataset = xr.Dataset(
             {"threshold": (level, threshold)},
             {level: levels},
             {"source": "exact rates of infinitely many von Mises-Fisher identities"},
         )
-        return labelled(dataset, rates, None if by is None else self._names)
+        return labelled(dataset, rates, [] if by is None else self._names)
 
 
 def _quadrature(low, high, dim):
@@ -175,8 +167,10 @@ def _quadrature(low, high, dim):
     if low == high:
         return np.array([low]), np.ones(1)
     # nodes are even in log kappa, because FRR changes evenly with it
-    n_panels = math.ceil(np.log(high / low) * math.sqrt(dim / 2) * PANELS_PER_WIDTH / 2)
-    edges = np.linspace(np.log(low), np.log(high), n_panels + 1)
+    log_low, log_high = np.log([low, high])
+    width = math.sqrt(2 / dim)
+    n_panels = math.ceil((log_high - log_low) / width * PANELS_PER_WIDTH)
+    edges = np.linspace(log_low, log_high, n_panels + 1)
     nodes, weights = panel_rule(edges[:-1], edges[1:])
     # d kappa = kappa d log kappa
     kappa = np.exp(nodes).ravel()

@@ -66,13 +66,11 @@ class Mixture:
         self.identity = np.char.mod("id%04d", np.arange(self.n_identities))
         length = np.linalg.norm(directions, axis=1)
         concentrations = one_each("concentrations", concentrations, self.n_identities)
-        sizes_of = {"lengths of mean_directions": length, "concentrations": concentrations}
-        for name, sizes in sizes_of.items():
-            bad = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0)))
-            require(
-                bad.size == 0,
-                f"{name} must be positive and finite; rows {bad[:5].tolist()} are zero or not so",
-            )
+        sizes = np.column_stack([length, concentrations])
+        is_usable = (sizes > 0) & (sizes < np.inf)
+        bad = np.flatnonzero(~is_usable.all(axis=1))
+        words = "lengths of mean_directions and concentrations must be positive and finite"
+        require(bad.size == 0, f"{words}; rows {bad[:5].tolist()} are not")
         self.mean_directions = directions / length[:, None]
         self.concentrations = concentrations.astype(float)
         if groups is None:
@@ -91,9 +89,10 @@ class Mixture:
 
     def __repr__(self) -> str:
         low, high = self.concentrations.min(), self.concentrations.max()
-        groups = [f"{name}: {', '.join(np.unique(of))}" for name, of in self.groups.items()]
-        size = f"{self.n_identities} identities, dim {self.dim}, kappa {low:.4g} to {high:.4g}"
-        return f"<vMF mixture: {', '.join([size, *groups])}>"
+        text = f"{self.n_identities} identities, dim {self.dim}, kappa {low:.4g} to {high:.4g}"
+        for name, labels in self.groups.items():
+            text += f", {name}: {', '.join(np.unique(labels))}"
+        return f"<vMF mixture: {text}>"
 
     def labels(self, by: str) -> np.ndarray:
         """Labels (K,) of the attribute `by`."""
@@ -117,12 +116,8 @@ class Mixture:
         Raises
         ------
         InputError
-            Where there are fewer identities, or a group would keep fewer than two.
+            Where a group would keep fewer than two identities.
         """
-        require(
-            n_identities <= self.n_identities,
-            f"of {self.n_identities} identities {n_identities} cannot be drawn",
-        )
         attributes = np.stack([np.zeros(self.n_identities, str), *self.groups.values()])
         _, group, counts = np.unique(attributes, axis=1, return_inverse=True, return_counts=True)
         rng = np.random.default_rng(seed)
@@ -170,15 +165,13 @@ class Mixture:
         Rotations keep all angles within a copy, so every group has the FAR and the FRR of this
         mixture. The copies carry the attribute `by`, beside the attributes this mixture has.
         """
-        names = [str(name) for name in names]
-        require(len(set(names)) == len(names) > 0, f"names must be different, got {names}")
         rng = np.random.default_rng(seed)
         directions = []
         for _ in names:
             rotation, _ = np.linalg.qr(rng.standard_normal((self.dim, self.dim)))
             directions.append(self.mean_directions @ rotation)
         groups = {name: np.tile(labels, len(names)) for name, labels in self.groups.items()}
-        groups[by] = np.repeat(names, self.n_identities)
+        groups[by] = np.repeat(list(names), self.n_identities)
         concentrations = np.tile(self.concentrations, len(names))
         return Mixture(np.concatenate(directions), concentrations, groups)
 

@@ -38,12 +38,13 @@ class PanelDistribution:
         # all rows have the same number of panels, so that all of them stand in one array
         self.n_panels = math.ceil(np.max(4 * reach / spread))
         self.step = 2 * reach / self.n_panels
-        starts = self.low[:, None] + self.step[:, None] * np.arange(self.n_panels)
-        self.nodes, weights = panel_rule(starts, starts + self.step[:, None])
+        edges = self.low[:, None] + self.step[:, None] * np.arange(self.n_panels + 1)
+        self.nodes, weights = panel_rule(edges[:, :-1], edges[:, 1:])
         rows = np.arange(len(centre))[:, None, None]
         self.node_masses = weights * density(self.nodes, rows)
-        panel_masses = self.node_masses.sum(-1)
-        self.edge_masses = np.pad(np.cumsum(panel_masses, axis=1), ((0, 0), (1, 0)))
+        self.panel_masses = self.node_masses.sum(axis=-1)
+        self.edge_masses = np.zeros(edges.shape)
+        np.cumsum(self.panel_masses, axis=1, out=self.edge_masses[:, 1:])
         self.total = self.edge_masses[:, -1]
 
     def mass_below(self, z, row):
@@ -61,8 +62,8 @@ class PanelDistribution:
         start = self.low[row] + self.step[row] * panel
         end = start + self.step[row]
         mass = target - self.edge_masses[row, panel]
-        panel_mass = self.edge_masses[row, panel + 1] - self.edge_masses[row, panel]
-        z = start + self.step[row] * mass / np.where(panel_mass > 0, panel_mass, 1)
+        panel_mass = np.maximum(self.panel_masses[row, panel], np.finfo(float).tiny)
+        z = start + self.step[row] * mass / panel_mass
         for _ in range(NEWTON_STEPS):
             excess = self._mass_between(start, z, row) - mass
             # the quantile lies in the panel, so no step leaves it

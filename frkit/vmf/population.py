@@ -9,6 +9,8 @@ it still is not, the functions raise an error.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
@@ -17,7 +19,7 @@ from scipy.optimize import brentq
 from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
 from frkit.vmf.checks import levels_in, one_each
 from frkit.vmf.genuine import GenuineScores
-from frkit.vmf.impostors import SeriesError, impostor_scores
+from frkit.vmf.impostors import ImpostorScores, SeriesError, impostor_scores
 from frkit.vmf.series import Identities
 
 
@@ -144,8 +146,21 @@ def summary(mix, *, by: str | None = None, weights: ArrayLike | None = None) -> 
     return of_population(mix, by, weights, _summaries)
 
 
+class Members(NamedTuple):
+    """All identities or those of one group, and the exact distributions of their scores."""
+
+    name: str
+    identities: Identities
+    impostors: ImpostorScores
+    genuine: GenuineScores
+    integrate_close_pairs: bool  # or leave all pairs to the series
+
+
 def of_population(mix, by, weights, compute, *options):
-    """`compute` from the series alone or, if that fails, with close pairs integrated one by one."""
+    """`compute` from the series alone or, if that fails, with close pairs integrated one by one.
+
+    It takes the options after a list of Members: first all identities, then each group.
+    """
     try:
         return compute(_population(mix, by, weights, False), *options)
     except SeriesError:
@@ -153,115 +168,104 @@ def of_population(mix, by, weights, compute, *options):
 
 
 def _population(mix, by, weights, integrate_close_pairs):
-    """The population of a mixture; those with equal weights are kept with the mixture."""
-    if weights is not None:
-        weights = one_each("weights", weights, mix.n_identities).astype(float)
-        valid = (weights >= 0) & (weights < np.inf)
-        require(bool(valid.all()), "weights must be finite numbers >= 0")
-        return Population(mix, by, weights / weights.max(), integrate_close_pairs)
-    key = (by, integrate_close_pairs)
-    if key not in mix._populations:
-        equal = np.ones(mix.n_identities)
-        mix._populations[key] = Population(mix, by, equal, integrate_close_pairs)
-    return mix._populations[key]
-
-
-class Population:
-    """Impostor and genuine scores of all identities, and of the groups of an attribute.
-
-    `names`, `identities`, `impostors` and `genuine` are lists: first all, then each group.
-    """
-
-    def __init__(self, mix, by, weights, integrate_close_pairs):
-        self.integrate_close_pairs = integrate_close_pairs
-        self.groups = None if by is None else np.unique(mix.labels(by))
-        members = {"all pairs": weights > 0}
-        if by is not None:
-            for name in self.groups:
-                members[f"group '{name}'"] = (mix.labels(by) == name) & (weights > 0)
-        self.names = list(members)
-        self.identities, self.impostors, self.genuine = [], [], []
-        for name, rows in members.items():
-            require(
-                rows.sum() >= 2,
-                f"{name}: fewer than two identities have a positive weight; merge the group",
-            )
-            people = Identities(mix.mean_directions[rows], mix.concentrations[rows], weights[rows])
-            self.identities.append(people)
-            self.impostors.append(impostor_scores(people, people, integrate_close_pairs))
-            # an identity's genuine pairs weigh p_k squared, as in `evaluate`
-            self.genuine.append(GenuineScores(people.concentrations, people.weights**2, mix.dim))
+    """Members of a mixture; those with equal weights are kept with the mixture."""
+    key = by, integrate_close_pairs
+    if weights is None and key in mix._populations:
+        return mix._populations[key]
+    weight = one_each("weights", 1 if weights is None else weights, mix.n_identities)
+    valid = (weight >= 0) & (weight < np.inf)
+    require(bool(valid.all()), "weights must be finite numbers >= 0")
+    weight = weight / weight.max()
+    rows_of = {"all identities": weight > 0}
+    if by is not None:
+        for name in np.unique(mix.labels(by)):
+            rows_of[name] = (mix.labels(by) == name) & (weight > 0)
+    population = []
+    for name, rows in rows_of.items():
+        words = "fewer than two identities have a positive weight; merge the group"
+        require(rows.sum() >= 2, f"'{name}': {words}")
+        people = Identities(mix.mean_directions[rows], mix.concentrations[rows], weight[rows])
+        impostors = impostor_scores(people, people, integrate_close_pairs)
+        # an identity's genuine pairs weigh p_k squared, as in `evaluate`
+        genuine = GenuineScores(people.concentrations, people.weights**2, mix.dim)
+        population.append(Members(name, people, impostors, genuine, integrate_close_pairs))
+    if weights is None:
+        mix._populations[key] = population
+    return population
 
 
 def _rates(population, level, levels, cross):
     """FAR, FRR and error bounds at thresholds, or at the thresholds of FAR levels."""
-    require(
-        population.groups is not None or not cross,
-        "cross=True needs by=, the attribute whose groups are compared",
-    )
     by_far = level == FAR_LEVEL
-    threshold = population.impostors[0].threshold_at(levels) if by_far else levels
-    named = zip(population.impostors, population.names)
-    far, error_bound = zip(*[scores.far(threshold, name) for scores, name in named])
-    frr = [scores.frr(threshold) for scores in population.genuine]
+    threshold = population[0].impostors.threshold_at(levels) if by_far else levels
+    rates = []
+    for members in population:
+        far, error_bound = members.impostors.far(threshold, f"'{members.name}'")
+        frr = members.genuine.frr(threshold)
+        rates.append({"far": far, "frr": frr, "error_bound": error_bound})
     dataset = xr.Dataset(
         {"threshold": (level, threshold)},
         {level: levels},
         {"source": "exact von Mises-Fisher population rates"},
     )
-    rates = {"far": far, "frr": frr, "error_bound": error_bound}
-    dataset = labelled(dataset, rates, population.groups)
-    return dataset.assign(_cross_rates(population, threshold, level)) if cross else dataset
+    groups = population[1:]
+    dataset = labelled(dataset, rates, [group.name for group in groups])
+    if cross:
+        require(len(groups) > 0, "cross=True needs by=, the attribute whose groups are compared")
+        dataset = dataset.assign(_cross_rates(groups, threshold, level))
+    return dataset
 
 
 def labelled(dataset, values, groups):
-    """Add values of all to a dataset, and of every group unless groups is None.
+    """Add values of all and of every group to a dataset.
 
-    Each of `values` is a sequence: the values of all over the dataset's dims, then those of each
-    group.
+    `values` are dicts of variables over the dataset's dims: of all, then of each group.
     """
     dims = tuple(dataset.dims)
-    for name, (everyone, *of_groups) in values.items():
+    for name in values[0]:
+        everyone, *of_groups = [of_members[name] for of_members in values]
         dataset[name] = (dims, everyone)
-        if groups is not None:
+        if len(groups) > 0:
             dataset[f"{name}_group"] = ((*dims, GROUP), np.transpose(of_groups))
-    return dataset if groups is None else dataset.assign_coords({GROUP: groups})
+    return dataset.assign_coords({GROUP: groups}) if len(groups) > 0 else dataset
 
 
-def _cross_rates(population, threshold, level):
+def _cross_rates(groups, threshold, level):
     """FAR between groups and its error bound, with their labels."""
-    groups = population.groups
     far = np.empty((len(threshold), len(groups), len(groups)))
     error_bound = np.empty_like(far)
-    for g in range(len(groups)):
-        for h in range(g + 1):
-            scores = population.impostors[1 + g]
-            if g != h:
-                left, right = population.identities[1 + g], population.identities[1 + h]
-                scores = impostor_scores(left, right, population.integrate_close_pairs)
-            rates = scores.far(threshold, f"groups '{groups[h]}' and '{groups[g]}'")
+    for g, right in enumerate(groups):
+        for h, left in enumerate(groups[: g + 1]):
+            scores = right.impostors
+            if left is not right:
+                scores = impostor_scores(
+                    right.identities, left.identities, right.integrate_close_pairs
+                )
+            rates = scores.far(threshold, f"'{left.name}' and '{right.name}'")
             far[:, g, h], error_bound[:, g, h] = rates
             far[:, h, g], error_bound[:, h, g] = rates
     dims = (level, GROUP, REFERENCE_GROUP)
     return xr.Dataset(
         {"far_cross": (dims, far), "error_bound_cross": (dims, error_bound)},
-        {REFERENCE_GROUP: groups},
+        {REFERENCE_GROUP: [group.name for group in groups]},
     )
 
 
 def _summaries(population):
     """EER, its threshold, and AUC of all, and by group."""
-    pairs = zip(population.impostors, population.genuine)
-    eer, threshold, auc = zip(*[_summary(impostor, genuine) for impostor, genuine in pairs])
-    values = {"eer": eer, "eer_threshold": threshold, "auc": auc}
-    return labelled(xr.Dataset(), values, population.groups)
+    values = [_summary(members.impostors, members.genuine) for members in population]
+    return labelled(xr.Dataset(), values, [members.name for members in population[1:]])
 
 
 def _summary(impostor, genuine):
     """EER, its threshold, and AUC of one population's impostor and genuine scores."""
-    ends = -1 + 1e-9, 1 - 1e-9
-    threshold = brentq(lambda t: genuine.frr(t) - impostor.survival(t)[0], *ends, xtol=1e-14)
+
+    def far(t):
+        return impostor.survival(t)[0]
+
+    end = 1 - 1e-9
+    threshold = brentq(lambda t: genuine.frr(t) - far(t), -end, end, xtol=1e-14)
     eer, _ = impostor.far(np.array([threshold]), "the pairs at the equal error rate")
     # the area above the ROC curve is P(impostor > genuine)
-    area_above = genuine.mean(lambda t: impostor.survival(t)[0])
-    return eer[0], threshold, 1 - area_above
+    area_above = genuine.mean(far)
+    return {"eer": eer[0], "eer_threshold": threshold, "auc": 1 - area_above}

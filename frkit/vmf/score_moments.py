@@ -62,18 +62,19 @@ def distributions(mix, per_identity: int, *, by: str, bins: int = 100) -> xr.Dat
 
 def _of_groups(population, per_identity, edges):
     """Histograms and moments of the scores, and numbers of images and pairs, of each group."""
-    inner, centres = edges[1:-1], (edges[1:] + edges[:-1]) / 2
-    parts = zip(population.identities, population.genuine, population.impostors)
+    inner = edges[1:-1]
+    centres = (edges[1:] + edges[:-1]) / 2
     groups = []
-    for people, genuine, impostor in list(parts)[1:]:
-        above, error = impostor.survival(inner)
+    for members in population[1:]:
+        people = members.identities
+        above, error = members.impostors.survival(inner)
         if not error.max() <= LARGEST_MASS_ERROR:
             raise SeriesError(
                 f"the mass of a bin may be wrong by {error.max():.2g}: use smaller concentrations "
                 "or fewer bins"
             )
-        # the masses of bins, which rounding makes no less than 0
-        genuine_masses = np.diff(genuine.frr(inner), prepend=0.0, append=1.0).clip(0)
+        # rounding makes no mass of a bin less than 0
+        genuine_masses = np.diff(members.genuine.frr(inner), prepend=0.0, append=1.0).clip(0)
         impostor_masses = np.diff(1 - above.clip(0, 1), prepend=0.0, append=1.0).clip(0)
         n = float(len(people.concentrations))
         values = {
@@ -85,8 +86,8 @@ def _of_groups(population, per_identity, edges):
             **_moments(people.directions, people.concentrations),
         }
         named = {f"{name}_group": value for name, value in values.items()}
-        groups.append(xr.Dataset(named, {SCORE_BIN: centres}))
-    return xr.concat(groups, xr.Variable(GROUP, population.groups)).transpose(SCORE_BIN, GROUP)
+        groups.append(xr.Dataset(named, {SCORE_BIN: centres, GROUP: members.name}))
+    return xr.concat(groups, GROUP).transpose(SCORE_BIN, GROUP)
 
 
 def _moments(directions, kappa):

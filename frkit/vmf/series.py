@@ -95,7 +95,8 @@ def _block_sums(cosines, included, left, right, dim):
         sums[0, m] = left[m] @ now @ right[m]
         sums[1, m] = left[m] @ np.abs(now) @ right[m]
         # P_(m+1) from P_m and P_(m-1), both at most 1 in size: nothing overflows
-        grow, fall = (2 * m + dim - 2) / (m + dim - 2), m / (m + dim - 2)
+        scale = m + dim - 2
+        grow, fall = (m + scale) / scale, m / scale
         before, now = now, grow * cosines * now - fall * before
     return sums
 
