@@ -105,11 +105,11 @@ def test_a_data_frame_names_what_it_lacks():
 
 
 BAD_LABELS = {
-    "identity missing": ({"identity": ["a", None, "b", "unknown", " "]}, "in 3 image.s.: 1, 3, 4"),
+    "identity missing": ({"identity": ["a", None, "b", "unknown", " "]}, "rows .1, 3, 4"),
     "one identity": ({"identity": ["a"] * 5}, "at least two identities are needed, got 1: 'a'"),
     "no genuine pair": ({"identity": list("abcde")}, "no identity has two images"),
-    "image twice": ({"image": list("vwxwv")}, "'w' stands in rows 1, 3"),
-    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .* in 1 .*: 2"),
+    "image twice": ({"image": list("vwxwv")}, "several of 'w', 'v'"),
+    "image missing": ({"image": ["v", "w", "", "y", "z"]}, "image is missing or .* rows .2"),
     "attribute length": ({"gender": ["f"]}, "gender has 1 labels, but there are 5 images"),
     "varies": ({"age": [2, 3, 2, 2, 2]}, "'age' varies within 1 of 3 .* 'anna': 2 .row 0., 3"),
     "half missing": ({"age": [2, 2, 2, None, 2]}, "'bo': 2 .row 2., unknown .row 3."),

@@ -270,7 +270,7 @@ BAD_TABLES = {
     "NUL": (HEAD + "a\0,1,2\n", "a label is no text, or holds NUL"),
     "underscore": (HEAD + "a,1_0,2\n", "line 3, column 'f0': '1_0' is not a finite number"),
     "decimal comma": ("identity;f0;f1\na;1,5;2\n", "'1,5' is not a finite number"),
-    "identity missing": (HEAD + "NA,1,2\n", "identity is missing or .unknown. in 1 image.s.: 1"),
+    "identity missing": (HEAD + "NA,1,2\n", "identity is missing or .* rows .1"),
 }  # fmt: skip
 
 

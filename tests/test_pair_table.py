@@ -62,7 +62,10 @@ BAD = {
     "verdict missing": (TWO | dict(genuine=[1, None]), "pair 1 has None"),
     "length": (TWO | dict(genuine=[1]), "genuine has 1 labels, but there are 2 pairs"),
     "one side": (TWO | dict(probe=["a", "b"]), "give probe= and reference= together"),
-    "nameless": (TWO | dict(probe=["a", None], reference=["b", "c"]), "probe is missing or .*: 1"),
+    "nameless": (
+        TWO | dict(probe=["a", None], reference=["b", "c"]),
+        "probe is missing .* rows .1",
+    ),
     "contradiction": (dict(score=[1, 2, 3], genuine=[1, 1, 0], **PEOPLE), r"in 1 pair\(s\): '1'"),
     "two people": (
         dict(score=[1, 2, 3], **NAMES | {"reference": ["c", "c", "a"]}, **PEOPLE),

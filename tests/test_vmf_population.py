@@ -10,6 +10,7 @@ import frkit as fk
 from frkit import InputError, vmf
 from frkit.vmf import closepairs, densities
 from frkit.vmf.genuine import GenuineScores
+from frkit.vmf.series import Identities, pair_coefficients, survival
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +202,27 @@ def test_rotated_copies_are_perfectly_fair():
 
 
 # ---- the certificate
+
+
+def test_error_bound_holds_where_directions_are_close():
+    """Against the same series in extended precision: P_m near 1 is where rounding is largest."""
+    rng = np.random.default_rng(0)
+    mean = rng.standard_normal((60, 128))
+    mean[:, 0] += 6
+    mix, n_terms = vmf.Mixture(mean, rng.uniform(100, 800, 60)), 200
+    people = Identities(mix.mean_directions, mix.concentrations, np.ones(60))
+    coefficients = pair_coefficients(people, people, n_terms)
+    rows, columns = np.triu_indices(60, 1)
+    directions = mix.mean_directions.astype(np.longdouble)
+    cosine = (directions[rows] * directions[columns]).sum(axis=1)
+    ratios = densities.bessel_ratios(mix.concentrations, 128, n_terms)
+    before, now, precise = np.zeros_like(cosine), np.ones_like(cosine), coefficients.copy()
+    for m in range(n_terms):
+        precise[0, m] = np.mean(ratios[rows, m] * ratios[columns, m] * now)
+        before, now = now, ((2 * m + 126) * cosine * now - m * before) / np.longdouble(m + 126)
+    t = np.linspace(-0.5, 0.8, 14)
+    far, bound = survival(t, 128, coefficients)
+    assert np.all(np.abs(far - survival(t, 128, precise)[0]) <= bound)
 
 
 def test_a_level_that_cannot_be_computed_raises():

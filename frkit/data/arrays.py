@@ -72,7 +72,8 @@ def _plain(variable):
         variable = variable.ravel().tolist()
     if isinstance(variable, list):  # a cell array, in which an empty cell is a missing label
         cells = [None if np.size(cell) == 0 else cell for cell in variable]
-        return np.array(cells, object) if all(np.ndim(cell) == 0 for cell in cells) else None
+        is_flat = all(np.ndim(cell) == 0 for cell in cells)
+        return np.array(cells, object) if is_flat else None
     column = np.asarray(variable)
     return column if column.dtype.kind in "biufU" else None
 

@@ -81,9 +81,9 @@ def joined(metadata, keys, taken=()):
     labels.columns = [name.lower() for name in attributes]
     names = np.unique(np.concatenate(keys[kind]))
     absent = names[~np.isin(names, labels.index)]
-    if len(absent):
-        words = f"{len(absent)} of {len(names)} {kind} names ({listed(absent, 3)})"
-        warn(f"{metadata}: column {key!r} does not hold {words}: they are in no group")
+    if len(absent) > 0:
+        words = f"column {key!r} lacks {len(absent)} of {len(names)} {kind} names"
+        warn(f"{metadata}: {words} ({listed(absent, 3)}): they are in no group")
     sides = [labels.reindex(side) for side in keys[kind]]
     return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels}
 

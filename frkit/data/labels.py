@@ -123,30 +123,23 @@ def complete_labels(values, n, name, of="image"):
     """Return labels none of which is missing; a person called "unknown" would be many people."""
     labels = clean_labels(values, n, name, of)
     rows = np.flatnonzero(np.isin(labels, NOBODY))
-    words = f"{name} is missing or {listed(labels[rows[:1]])} in {len(rows)} {of}(s): {_rows(rows)}"
+    words = f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()}"
     require(len(rows) == 0, f"{words}; label or remove these {of}s")
     return labels
 
 
-def image_names(values, n, name=IMAGE):
+def image_names(values, n, name=IMAGE, of="image"):
     """Return names of images, none of which is missing or stands twice."""
-    names = complete_labels(values, n, name)
-    again = names[pd.Series(names).duplicated()]
-    rows = np.flatnonzero(np.isin(names, again[:1]))
-    words = f"{name} names must be distinct: {listed(again[:1])} stands in rows {_rows(rows)}"
-    require(len(again) == 0, f"{words}; give each image its own, or leave {name}= out")
+    names = complete_labels(values, n, name, of)
+    twice = names[pd.Series(names).duplicated()]
+    words = f"{name} names must be distinct, but there are several of {listed(twice)}"
+    require(len(twice) == 0, f"{words}; give each {of} its own, or leave {name}= out")
     return names
-
-
-def _rows(rows):
-    return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
 
 
 def model_names(model, n_models):
     """Return names of encoders: distinct, and as many as there are."""
-    names = complete_labels(model, n_models, MODEL, MODEL)
-    require(len(set(names.tolist())) == n_models, f"model names must be distinct: {listed(names)}")
-    return names
+    return image_names(model, n_models, MODEL, MODEL)
 
 
 def check_names(attributes):

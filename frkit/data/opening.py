@@ -258,7 +258,10 @@ def _image_and_identity(columns, image, identity):
 
 def _chosen(columns, n_images, attributes):
     """Return the columns that become attributes: those asked for, or all with one label each."""
-    usable = {name: value for name, value in columns.items() if np.shape(value) == (n_images,)}
+    usable = {}
+    for name, column in columns.items():
+        if np.shape(column) == (n_images,):
+            usable[name] = column
     if attributes is not None:
         absent = [name for name in attributes if name not in usable]
         require(not absent, f"no labels of images {listed(absent)}; there is {listed(usable, 12)}")

@@ -41,8 +41,7 @@ def read_table(path, embedding=None):
     else:
         table = read_frame(path)
         numbers = [] if embedding is False else embedding_columns(table, embedding)
-    of_lists = [name for name in table if np.ndim(table[name].iloc[0]) == 1]
-    others = [name for name in of_lists if name not in numbers]
+    others = [name for name in columns_of_lists(table) if name not in numbers]
     not_read([repr(name) for name in others], "lists, where an image needs one label")
     labels = [name for name in table if name not in ("", *numbers, *others)]
     columns = {name: table[name].to_numpy() for name in labels}
@@ -53,7 +52,7 @@ def read_table(path, embedding=None):
 
 def embedding_columns(table, embedding=None):
     """Return the column of lists of numbers, or the numbered columns, of an embedding."""
-    of_lists = [name for name in table if np.ndim(table[name].iloc[0]) == 1]
+    of_lists = columns_of_lists(table)
     usual = [name for name in of_lists if name.lower() in EMBEDDING_NAMES]
     if embedding is None and len(usual) == 1:
         return usual
@@ -62,11 +61,15 @@ def embedding_columns(table, embedding=None):
     return numbered_columns(list(table), embedding)
 
 
+def columns_of_lists(table):
+    """Return the names of columns that have a list in each row."""
+    return [name for name in table if np.ndim(table[name].iloc[0]) == 1]
+
+
 def stacked_numbers(table, columns):
     """Return an embedding from one column of lists, or from several columns of numbers."""
-    first = table[columns[0]]
-    if np.ndim(first.iloc[0]) == 1:
-        return real_numbers(str(first.name), first.tolist())
+    if columns == columns_of_lists(table[columns]):
+        return real_numbers(columns[0], table[columns[0]].tolist())
     return np.column_stack([to_numbers(table[name], blank=False) for name in columns])
 
 
@@ -81,7 +84,8 @@ def read_frame(path):
             table = stored.to_pandas(use_threads=False)
         require(len(table) > 0, "the table has no row")
         table = table.reset_index(drop=table.index.name is None)
-        table.columns, table.index = table.columns.astype(str), range(1, len(table) + 1)
+        table.columns = table.columns.astype(str)
+        table.index = range(1, len(table) + 1)
     else:
         table = read_text(path)
     check_header(list(table.columns))
@@ -254,9 +258,10 @@ def to_numbers(column, blank=True):
     bad = np.isinf(values) if blank else ~np.isfinite(values)
     if bad.any():
         row = np.argmax(bad)
-        cell = "" if pd.isna(column.iloc[row]) else str(column.iloc[row])
+        cell = column.iloc[row]
+        text = "" if pd.isna(cell) else str(cell)
         where = f"line {column.index[row]}, column {column.name!r}"
-        raise InputError(f"{where}: {cell!r} is not a finite number")
+        raise InputError(f"{where}: {text!r} is not a finite number")
     return values
 
 

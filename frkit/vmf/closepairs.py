@@ -38,12 +38,10 @@ class PairScores:
         centre, spread = _centre_and_spread(concentrations, cosines, dim)
 
         # the densities are turned round, because their upper tails must be precise
-        self.distribution = PanelDistribution(
-            lambda z, row: np.exp(log_density(-z, concentrations[row], cosines[row], dim)),
-            -centre,
-            spread,
-            dim,
-        )
+        def density(z, row):
+            return np.exp(log_density(-z, concentrations[row], cosines[row], dim))
+
+        self.distribution = PanelDistribution(density, -centre, spread, dim)
         lost = np.abs(self.distribution.total - 1)
         rounding = EPSILON * (1 + concentrations.sum(axis=1))
         self.relative_errors = SAFETY * (lost + rounding)
@@ -86,7 +84,8 @@ def _log_series(radius, quarter, a):
     # Bessel ratios are below 1, so the largest term has j <= peak; then terms fall like a Gaussian
     peak = np.sqrt(quarter)
     n_terms = int(peak + 12 * np.sqrt(peak + 1) + 40)
-    start = int(np.sqrt((2.0 * n_terms) ** 2 + 45 * radius)) + 200
+    beyond = np.sqrt((2.0 * n_terms) ** 2 + 45 * radius)
+    start = int(beyond) + 200
     order = a - 1 + start
     ratio = radius / (order + np.sqrt(order**2 + radius**2))
     ratios = np.empty(2 * n_terms)

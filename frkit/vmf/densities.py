@@ -26,7 +26,8 @@ def log_normaliser(radius, dim):
     # at high orders and small r the Bessel function underflows, its hypergeometric form does not
     underflows = scaled_bessel < 1e-290
     small_radius = np.where(underflows, radius, 0)
-    return np.where(underflows, np.log(hyp0f1(dim / 2, small_radius**2 / 4)), log_h)
+    small_h = hyp0f1(dim / 2, small_radius**2 / 4)
+    return np.where(underflows, np.log(small_h), log_h)
 
 
 def log_uniform(dim):

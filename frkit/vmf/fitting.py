@@ -88,25 +88,23 @@ def fit(faces: xr.Dataset, *, method: str = "shrunk") -> Mixture:
     """
     require_one_of("method", method, METHODS)
     names, images = _images(faces)
-    count = np.array([len(some) for some in images])
-    total = np.stack([some.sum(axis=0) for some in images])
+    count = np.array([len(points) for points in images])
+    total = np.stack([points.sum(axis=0) for points in images])
     length = np.linalg.norm(total, axis=1)
-    several = np.where(count > 1, count, np.nan)  # one image has no genuine score
-    score = (length**2 - several) / (several * (several - 1))
-    copies = names[score > COPIES]
+    n = np.where(count > 1, count, np.nan)  # one image has no genuine score
+    mean_score = (length**2 - n) / (n * (n - 1))
+    copies = names[mean_score > COPIES]
     require(
         copies.size == 0,
         f"the images of {listed(copies)} are copies of one another: no concentration fits; "
         "drop them",
     )
     dim = total.shape[1]
-    resultant = length / several
+    resultant = length / n
     likelihood = solve_concentrations(resultant, dim)
-    marginal = solve_concentrations(np.sqrt(score.clip(0)), dim)
-    require(
-        bool(np.isfinite(marginal).any()),
-        "no identity has two images that are alike; nothing to fit",
-    )
+    marginal = solve_concentrations(np.sqrt(mean_score.clip(0)), dim)
+    has_estimate = np.isfinite(marginal)
+    require(bool(has_estimate.any()), "no identity has two images that are alike; nothing to fit")
     log_kappa, log_kappa_sd, population = _posterior(length, count, marginal, dim)
     estimates = {"shrunk": np.exp(log_kappa), "marginal": marginal, "likelihood": likelihood}
     kappa = estimates[method]
@@ -153,7 +151,8 @@ def _images(faces):
     identity = faces[IDENTITY].values
     names, count = np.unique(identity, return_counts=True)
     order = np.argsort(identity, kind="stable")
-    return names, np.split(points[order], np.cumsum(count)[:-1])
+    ends = np.cumsum(count)
+    return names, np.split(points[order], ends[:-1])
 
 
 def solve_concentrations(length, dim):
@@ -161,7 +160,8 @@ def solve_concentrations(length, dim):
     kappa = np.full(length.shape, np.nan)
     solvable = length > 0
     length = length[solvable]
-    rough = np.log(length * (dim - length**2) / (1 - length**2))  # Banerjee et al. (2005), eq. 4.4
+    # Banerjee et al. (2005), eq. 4.4
+    rough = np.log(length * (dim - length**2) / (1 - length**2))
     root = elementwise.find_root(
         lambda log_kappa, target: mean_resultants(np.exp(log_kappa), dim) - target,
         (rough - 1, rough + 1),
@@ -183,13 +183,14 @@ def _posterior(length, count, marginal, dim):
 
     # likelihood (K, grid) with the mean direction integrated out, 1 at its largest
     kappa = np.exp(grid)
-    log_likelihood = np.stack([log_normaliser(kappa * each, dim) for each in length])
-    log_likelihood -= count[:, None] * log_normaliser(kappa, dim)
+    log_h_of_sum = np.stack([log_normaliser(kappa * sum_length, dim) for sum_length in length])
+    log_likelihood = log_h_of_sum - count[:, None] * log_normaliser(kappa, dim)
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
 
     # EM: the posterior of every identity, then the population's mean and spread
     for _ in range(EM_STEPS):
-        posterior = likelihood * np.exp(-0.5 * ((grid - mean) / spread) ** 2)
+        prior = np.exp(-0.5 * ((grid - mean) / spread) ** 2)
+        posterior = likelihood * prior
         posterior /= posterior.sum(axis=1, keepdims=True)
         centre = posterior @ grid
         variance = np.maximum(posterior @ grid**2 - centre**2, 0)
@@ -253,5 +254,6 @@ def _score_sd_ratio(images, mix):
         if n > 2:
             scores = (points @ points.T)[np.triu_indices(n, 1)]
             observed += len(scores) * scores.var()
-            expected += (len(scores) - 1) * score_variance[k] - 2 * (n - 2) * shared_covariance[k]
+            expected += (len(scores) - 1) * score_variance[k]
+            expected -= 2 * (n - 2) * shared_covariance[k]
     return float(np.sqrt(observed / expected)) if expected else np.nan

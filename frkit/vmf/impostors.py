@@ -58,10 +58,12 @@ class ImpostorScores:
     def threshold_at(self, far):
         """Thresholds (L,) where FAR equals each level (L,)."""
         end = np.full(far.shape, 1 - 1e-12)
-        root = elementwise.find_root(
-            lambda t, level: self.survival(t)[0] - level, (-end, end), args=(far,)
-        )
-        return root.x
+
+        def excess(t, level):
+            total, _ = self.survival(t)
+            return total - level
+
+        return elementwise.find_root(excess, (-end, end), args=(far,)).x
 
     def far(self, thresholds, pairs):
         """FAR and its relative error bound (L,); `pairs` names the pairs in an error."""
@@ -123,9 +125,11 @@ def _close_pairs(left, right, limit):
     dim = left.directions.shape[1]
     left_means = left.directions * mean_resultants(left.concentrations, dim)[:, None]
     right_means = right.directions * mean_resultants(right.concentrations, dim)[:, None]
-    blocks = range(0, len(left_means), BLOCK)
-    scores = [left_means[start : start + BLOCK] @ right_means.T > limit for start in blocks]
-    rows, columns = np.nonzero(np.concatenate(scores))
+    is_close = []
+    for start in range(0, len(left_means), BLOCK):
+        mean_scores = left_means[start : start + BLOCK] @ right_means.T
+        is_close.append(mean_scores > limit)
+    rows, columns = np.nonzero(np.concatenate(is_close))
     if left is right:
         rows, columns = rows[rows < columns], columns[rows < columns]
     require(

@@ -118,7 +118,8 @@ class Mixture:
         InputError
             Where a group would keep fewer than two identities.
         """
-        attributes = np.stack([np.zeros(self.n_identities, str), *self.groups.values()])
+        everyone = np.zeros(self.n_identities, str)
+        attributes = np.stack([everyone, *self.groups.values()])
         _, group, counts = np.unique(attributes, axis=1, return_inverse=True, return_counts=True)
         rng = np.random.default_rng(seed)
         rows = []
@@ -154,7 +155,8 @@ class Mixture:
         factor = one_each("concentration_factor", concentration_factor, self.n_identities)
         rng = np.random.default_rng(seed)
         noise = rng.standard_normal(self.mean_directions.shape) / np.sqrt(self.dim)
-        directions = c * self.mean_directions + np.sqrt(1 - c**2) * noise
+        s = np.sqrt(1 - c**2)
+        directions = c * self.mean_directions + s * noise
         return Mixture(directions, self.concentrations * factor, self.groups)
 
     def rotated_copies(

@@ -27,43 +27,43 @@ class PanelDistribution:
     dim : int
         Dimension p. In the end the densities fall like exp(-(p - 1) |z|).
     extent : float
-        Half the length over which the bulk reaches, beside the spread.
+        Half the length over which the bulk reaches, in addition to the spread.
     """
 
     def __init__(self, density, centre, spread, dim, extent=0.0):
         # 40 / (p - 1) beyond the bulk, exp(-40) of the density is left
         reach = extent + 9 * spread + 40 / (dim - 1)
         self.density = density
-        self.low = centre - reach
-        # all rows have the same number of panels, so that all of them stand in one array
+        # all rows have as many panels, so that one array contains them all
         self.n_panels = math.ceil(np.max(4 * reach / spread))
-        self.step = 2 * reach / self.n_panels
-        edges = self.low[:, None] + self.step[:, None] * np.arange(self.n_panels + 1)
-        self.nodes, weights = panel_rule(edges[:, :-1], edges[:, 1:])
+        fractions = np.linspace(-1, 1, self.n_panels + 1)
+        self.edges = centre[:, None] + reach[:, None] * fractions
+        self.nodes, weights = panel_rule(self.edges[:, :-1], self.edges[:, 1:])
         rows = np.arange(len(centre))[:, None, None]
         self.node_masses = weights * density(self.nodes, rows)
         self.panel_masses = self.node_masses.sum(axis=-1)
-        self.edge_masses = np.zeros(edges.shape)
+        self.edge_masses = np.zeros(self.edges.shape)
         np.cumsum(self.panel_masses, axis=1, out=self.edge_masses[:, 1:])
         self.total = self.edge_masses[:, -1]
 
     def mass_below(self, z, row):
         """Mass below z, precise in the far lower tail too; arguments broadcast."""
-        low, step = self.low[row], self.step[row]
-        z = np.clip(z, low, low + step * self.n_panels)
-        panel = np.minimum(((z - low) / step).astype(int), self.n_panels - 1)
-        return self.edge_masses[row, panel] + self._mass_between(low + step * panel, z, row)
+        low, high = self.edges[row, 0], self.edges[row, -1]
+        z = np.clip(z, low, high)
+        panel = ((z - low) / (high - low) * self.n_panels).astype(int)
+        panel = np.minimum(panel, self.n_panels - 1)
+        start = self.edges[row, panel]
+        return self.edge_masses[row, panel] + self._mass_between(start, z, row)
 
     def quantile(self, probability, row):
         """The z (n,) at probabilities (n,) in (0, 1) of the distributions in these rows (n,)."""
         target = probability * self.total[row]
-        panel = (self.edge_masses[row] <= target[:, None]).sum(axis=1) - 1
-        panel = np.clip(panel, 0, self.n_panels - 1)
-        start = self.low[row] + self.step[row] * panel
-        end = start + self.step[row]
+        n_edges_below = (self.edge_masses[row] <= target[:, None]).sum(axis=1)
+        panel = np.clip(n_edges_below - 1, 0, self.n_panels - 1)
+        start, end = self.edges[row, panel], self.edges[row, panel + 1]
         mass = target - self.edge_masses[row, panel]
         panel_mass = np.maximum(self.panel_masses[row, panel], np.finfo(float).tiny)
-        z = start + self.step[row] * mass / panel_mass
+        z = start + (end - start) * mass / panel_mass
         for _ in range(NEWTON_STEPS):
             excess = self._mass_between(start, z, row) - mass
             # the quantile lies in the panel, so no step leaves it

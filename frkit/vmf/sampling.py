@@ -86,7 +86,8 @@ def sample_encoders(
     if not isinstance(correlation, Mapping):
         correlation = dict.fromkeys(encoders, correlation)
     first = next(iter(encoders.values()))
-    image_seed, *encoder_seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
+    seeds = np.random.SeedSequence(seed).spawn(len(encoders) + 1)
+    image_seed, *encoder_seeds = seeds
     stacked = {}
     for (name, mix), encoder_seed in zip(encoders.items(), encoder_seeds):
         require(
@@ -141,10 +142,12 @@ def radial_parts(concentrations, dim):
     """Distribution of artanh <X, mu> for X ~ vMF(mu, kappa), for concentrations (K,)."""
     mode = radial_mode(concentrations, dim)
     centre = np.arctanh(mode)
-    spread = 1 / np.sqrt((1 - mode**2) * (dim - 1 + 2 * concentrations * mode))
+    curvature = (1 - mode**2) * (dim - 1 + 2 * concentrations * mode)  # of the log density
+    spread = 1 / np.sqrt(curvature)
 
     def density(z, row):  # 1 at the mode
-        along = concentrations[row] * (np.tanh(z) - np.tanh(centre[row]))
-        return np.exp(along - (dim - 1) * (log_cosh(z) - log_cosh(centre[row])))
+        along = np.tanh(z) - mode[row]
+        across = log_cosh(z) - log_cosh(centre[row])
+        return np.exp(concentrations[row] * along - (dim - 1) * across)
 
     return PanelDistribution(density, centre, spread, dim)

@@ -74,8 +74,10 @@ def _of_groups(population, per_identity, edges):
                 "or fewer bins"
             )
         # rounding makes no mass of a bin less than 0
-        genuine_masses = np.diff(members.genuine.frr(inner), prepend=0.0, append=1.0).clip(0)
-        impostor_masses = np.diff(1 - above.clip(0, 1), prepend=0.0, append=1.0).clip(0)
+        genuine_below = members.genuine.frr(inner)
+        impostor_below = 1 - above.clip(0, 1)
+        genuine_masses = np.diff(genuine_below, prepend=0.0, append=1.0).clip(0)
+        impostor_masses = np.diff(impostor_below, prepend=0.0, append=1.0).clip(0)
         n = float(len(people.concentrations))
         values = {
             "genuine_histogram": (SCORE_BIN, genuine_masses),

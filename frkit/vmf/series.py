@@ -54,8 +54,8 @@ def survival_terms(thresholds, dim, n_terms):
     a = EXTENDED(dim) / 2 - 1
     with np.errstate(divide="ignore", under="ignore"):
         # at t = -1 and 1 the logarithm is -inf, and the density 0
-        log_w = (a + 0.5) * (np.log1p(-t) + np.log1p(t)) - log_uniform(dim)
-        now = np.exp(log_w)
+        log_square = np.log1p(-t) + np.log1p(t)  # of 1 - t^2
+        now = np.exp((a + 0.5) * log_square - log_uniform(dim))
     before = np.zeros_like(now)
     for m in range(1, n_terms):
         yield 2 * (m + a) / (m * (m + 2 * a)) * now
@@ -93,7 +93,8 @@ def _block_sums(cosines, included, left, right, dim):
     before, now = np.zeros_like(cosines), included.astype(float)
     for m in range(len(left)):
         sums[0, m] = left[m] @ now @ right[m]
-        sums[1, m] = left[m] @ np.abs(now) @ right[m]
+        size = np.abs(now)
+        sums[1, m] = left[m] @ size @ right[m]
         # P_(m+1) from P_m and P_(m-1), both at most 1 in size: nothing overflows
         scale = m + dim - 2
         grow, fall = (m + scale) / scale, m / scale
@@ -103,9 +104,10 @@ def _block_sums(cosines, included, left, right, dim):
 
 def pair_weight(left, right):
     """Sum of w_k w_l over k < l in one group, or over all k and l of two groups."""
+    total = left.weights.sum()
     if left is right:
-        return float((left.weights.sum() ** 2 - (left.weights**2).sum()) / 2)
-    return float(left.weights.sum() * right.weights.sum())
+        return float((total**2 - (left.weights**2).sum()) / 2)
+    return float(total * right.weights.sum())
 
 
 def _ratios(group, n_terms):
