@@ -21,7 +21,7 @@ from .data.opening import open_faces as open_faces
 from .evaluation.contributions import contributions as contributions
 from .evaluation.contributions import worst_pairs as worst_pairs
 from .evaluation.evaluate import evaluate as evaluate
-from .evaluation.evaluate import far_levels as far_levels
+from .evaluation.options import far_levels as far_levels
 from .evaluation.nodes import demo_evaluation as demo_evaluation
 from .evaluation.nodes import open_evaluation as open_evaluation
 from .evaluation.verification import verification_metrics as verification_metrics

@@ -262,23 +262,6 @@ def test_equal_groups_of_a_list_are_seldom_called_different():
     assert rejected <= 6
 
 
-def test_effective_numbers_are_shown():
-    """By band, compare and floor; in a table and in the methods paragraph."""
-    tree = fk.evaluate(fk.score_tensor(faces()), far=[0.01, 0.1], by="group")
-    band = fk.band(tree, "frr")
-    shown = fk.table(band, n_effective=True)["independent comparisons"].tolist()
-    assert shown == [f"{n:,.0f}" for n in band.n_effective.values]
-    assert "independent comparisons for new people" in fk.describe(tree)
-    groups = fk.band(tree, "frr_group")
-    apart = fk.compare(tree, "frr_group", groups=("a", "b"))
-    ratio, floor = fk.band(tree, "frr_max_min"), fk.fair_floor(tree, "frr_max_min")
-    for found in (apart, ratio, floor):
-        assert found.n_effective.dims == found.estimate.dims
-    # groups are compared at the threshold that was found, without its own error
-    np.testing.assert_allclose(ratio.n_effective, apart.n_effective)
-    np.testing.assert_allclose(ratio.n_effective, groups.n_effective.sum("group"), rtol=0.35)
-
-
 def test_all_pairs_of_models_and_every_result_as_a_frame():
     """As the pairs one by one; a result of one number is a frame of one row."""
     views = {name: faces(seed=seed) for seed, name in enumerate("ABC")}
@@ -301,3 +284,12 @@ def test_all_pairs_of_models_and_every_result_as_a_frame():
     assert [len(result.to_dataframe()) for result in results] == [1, 1, 1]
     with pytest.raises(fk.InputError, match="several models"):
         fk.compare(one, "frr", models="all")
+
+
+def test_groups_are_compared_at_the_threshold_that_was_found_without_its_own_error():
+    tree = fk.evaluate(fk.score_tensor(faces()), far=[0.01, 0.1], by="group")
+    groups = fk.band(tree, "frr_group")
+    apart = fk.compare(tree, "frr_group", groups=("a", "b"))
+    ratio = fk.band(tree, "frr_max_min")
+    np.testing.assert_allclose(ratio.n_effective, apart.n_effective)
+    np.testing.assert_allclose(ratio.n_effective, groups.n_effective.sum("group"), rtol=0.35)

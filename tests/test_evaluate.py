@@ -1,6 +1,7 @@
 """What `evaluate` accepts, refuses, warns of, and writes down about itself."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -80,9 +81,11 @@ def test_an_age_that_varies_is_refused_or_settled():
     check_evaluation(at_use, before, by="age", far=FAR, resampling=fk.Resampling("image", n=2))
 
 
-def test_levels_below_one_pair_are_warned_of(scores):
+def test_levels_below_one_pair_and_distances_are_noticed(scores):
     with pytest.warns(fk.DataWarning, match="1e-05.*largest impostor score"):
         fk.evaluate(scores, far=[1e-5, 0.1])
+    with pytest.warns(fk.DataWarning, match="EER is 0.*distances.*turn their sign"):
+        fk.evaluate(-scores.drop_attrs(), far=[0.1])
 
 
 FEW = "intervals from replicates of the image scheme are too narrow"
@@ -107,30 +110,21 @@ def blocks(sizes):
     ), names
 
 
-def test_distances_taken_for_scores_are_noticed():
-    scores = fk.score_tensor(fk.faces(*blocks([5] * 8)))
-    with pytest.warns(fk.DataWarning, match="EER is 0.*distances.*turn their sign"):
-        fk.evaluate(-scores.drop_attrs(), far=[0.1])
-
-
 def test_errors_are_counted_in_every_group(scores):
     data = fk.evaluate(scores, threshold=[0.2, 0.6], by="gender")["empirical"].to_dataset()
-    values, labels, who = (
-        part.values for part in (scores, scores.probe_gender, scores.probe_identity)
-    )
-    upper, same = np.triu(np.ones(values.shape, bool), 1), who[:, None] == who
+    row, col = np.triu_indices(scores.sizes["probe"], 1)
+    score, label, who = scores.values[row, col], scores.probe_gender.values, scores.probe_identity
+    same, pair = who.values[row] == who.values[col], np.sort([label[row], label[col]], axis=0)
     for threshold in (0.2, 0.6):
-        at = data.sel(threshold_level=threshold)
-        for g in data.group.values:
-            own = upper & (labels[:, None] == g) & (labels == g)
-            assert at.false_accepts_group.sel(group=g) == (own & ~same & (values > threshold)).sum()
-            assert at.false_rejects_group.sel(group=g) == (own & same & (values <= threshold)).sum()
-            for h in set(data.group.values) - {g}:
-                across = upper & (
-                    (labels[:, None] == g) & (labels == h) | (labels[:, None] == h) & (labels == g)
-                )
-                cell = dict(group=g, reference_group=h)
-                assert at.false_accepts_cross.sel(cell) == (across & (values > threshold)).sum()
+        data_there = data.sel(threshold_level=threshold)
+        accepted, rejected = ~same & (score > threshold), same & (score <= threshold)
+        for g, h in product(data.group.values, repeat=2):
+            there = (pair[0] == min(g, h)) & (pair[1] == max(g, h))
+            cell = dict(group=g, reference_group=h)
+            assert data_there.false_accepts_cross.sel(cell) == (there & accepted).sum()
+            if g == h:
+                assert data_there.false_accepts_group.sel(group=g) == (there & accepted).sum()
+                assert data_there.false_rejects_group.sel(group=g) == (there & rejected).sum()
     assert (data.resolved_cross == (data.false_accepts_cross >= 10)).all()
     enough = (data.false_accepts_group >= 10) & (data.false_rejects_group >= 10)
     assert (data.resolved_group == enough).all()
@@ -173,50 +167,41 @@ def test_far_levels_are_even_on_the_logarithm():
 
 
 def two_encoders():
-    a = fk.vmf.mixture(12, 16, kappa=(3, 9), seed=0, groups={"f": {}, "m": {"cohesion": 4}}).sample(
-        6, seed=1
-    )
-    rng = np.random.default_rng(3)
-    b = a.assign(
-        embedding=a.embedding + 0.3 * rng.normal(size=a.embedding.shape).astype(np.float32)
-    )
+    groups = {"f": {}, "m": {"cohesion": 4}}
+    a = fk.vmf.mixture(12, 16, kappa=(3, 9), seed=0, groups=groups).sample(6, seed=1)
+    noise = np.random.default_rng(3).normal(size=a.embedding.shape).astype(np.float32)
+    b = a.assign(embedding=a.embedding + 0.3 * noise)
     return fk.score_tensor(fk.stack_models({"A": a, "B": b}))
 
 
-@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@quiet
 def test_levels_come_back_in_the_order_given():
     scores = two_encoders()
-    up, down = (
-        fk.evaluate(scores, far=far, by="group") for far in ([0.01, 0.03, 0.1], [0.1, 0.01, 0.03])
-    )
-    assert down["empirical"].far_level.values.tolist() == [0.1, 0.01, 0.03]
+    order = [0.1, 0.01, 0.03]
+    up = fk.evaluate(scores, far=sorted(order), by="group")
+    down = fk.evaluate(scores, far=order, by="group")
+    assert down["empirical"].far_level.values.tolist() == order
     for node in ("empirical", "vstatistic"):
-        xr.testing.assert_identical(
-            up[node].to_dataset().sel(far_level=[0.1, 0.01, 0.03]), down[node].to_dataset()
-        )
-    bands = [fk.band(ev, "frr_group") for ev in (up, down)]
-    xr.testing.assert_allclose(bands[0].upper.sel(far_level=[0.1, 0.01, 0.03]), bands[1].upper)
+        ordered = up[node].to_dataset().sel(far_level=order)
+        xr.testing.assert_identical(ordered, down[node].to_dataset())
+    upper = fk.band(up, "frr_group").upper.sel(far_level=order)
+    xr.testing.assert_allclose(upper, fk.band(down, "frr_group").upper)
 
 
-@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+@quiet
 def test_every_model_has_thresholds_of_its_own():
-    scores, other = (
-        two_encoders(),
-        two_encoders().isel(probe=slice(24, 72), reference=slice(24, 72)),
-    )
-    found = fk.evaluate(other, far=[0.1, 0.02], by="group", far_of="worst group")["empirical"]
-    found = found.to_dataset()
-    ev = fk.evaluate(
-        scores, threshold=found.threshold, by="group", resampling=fk.Resampling("image", n=3)
-    )
+    scores, some = two_encoders(), slice(24, 72)
+    other = scores.isel(probe=some, reference=some)
+    tuned = fk.evaluate(other, far=[0.1, 0.02], by="group", far_of="worst group")
+    threshold = tuned["empirical"].to_dataset().threshold
+    ev = fk.evaluate(scores, threshold=threshold, by="group")
     assert ev["empirical"].threshold_level.values.tolist() == [0.1, 0.02]
-    np.testing.assert_array_equal(ev["empirical"].threshold, found.threshold)
-    rows = {name: found.threshold.sel(model=name).values for name in ("B", "A")}
+    np.testing.assert_array_equal(ev["empirical"].threshold, threshold)
+    rows = {name: threshold.sel(model=name).values for name in ("B", "A")}
     again = fk.evaluate(scores, threshold=rows, by="group")
     np.testing.assert_array_equal(again["empirical"].frr, ev["empirical"].frr)
-    assert fk.compare(ev, "frr", models=("A", "B"), target="new people").estimate.sizes == {
-        "threshold_level": 2
-    }
+    compared = fk.compare(ev, "frr", models=("A", "B"))
+    assert compared.estimate.sizes == {"threshold_level": 2}
 
 
 @pytest.mark.parametrize(

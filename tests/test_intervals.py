@@ -4,11 +4,9 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-import xarray as xr
 from trees import EMPIRICAL, FAR, node, tree, two_models
 
 import frkit as fk
-from frkit.intervals.replicates import quantiles
 
 METHODS = ["recentered", "naive", "gaussian", "pivotal"]
 
@@ -62,42 +60,17 @@ def test_band_equals_the_twin(method, level):
         np.testing.assert_allclose([band.lower[k], band.upper[k]], [lower, upper], rtol=1e-13)
 
 
-def test_three_replicates_on_paper():
-    evaluation = tree([0.5] * 4, [0.4] * 4, np.repeat([[0.3], [0.4], [0.6]], 4, axis=1))
-    band = fk.band(evaluation, "frr", level=0.5)
-    # gaps -.1, 0, .2; type-7 quartiles -.05 and .1; shifted to .5
-    np.testing.assert_allclose([band.lower[0], band.upper[0]], [0.45, 0.6])
-    np.testing.assert_allclose(band.centre[0], 0.4)
-
-
 # --- replicates that are not numbers --------------------------------------------------------------
-def with_replicates(change):
-    replicates = 0.9 * EMPIRICAL * np.random.default_rng(2).normal(1, 0.1, (50, 4))
-    change(replicates)
-    return tree(replicates=replicates)
-
-
 def test_nan_replicates_are_counted_and_left_out_with_a_warning():
-    def lose_three(replicates):
-        replicates[:3, 1] = np.nan
-
-    evaluation = with_replicates(lose_three)
+    replicates = 0.9 * EMPIRICAL * np.random.default_rng(2).normal(1, 0.1, (50, 4))
+    replicates[:3, 1] = np.nan
+    evaluation = tree(replicates=replicates)
     with pytest.warns(fk.DataWarning, match="up to 3 replicates of frr are not finite"):
         band = fk.band(evaluation, "frr")
     np.testing.assert_array_equal(band.n_nonfinite, [0, 3, 0, 0])
     estimate, centre, replicates = values_at(evaluation, 1)
     lower, upper = interval_by_hand(estimate, centre, replicates[3:], "recentered", 0.95)
     np.testing.assert_allclose([band.lower[1], band.upper[1]], [lower, upper])
-
-
-def test_between_both_infinities_an_end_lies_outwards():
-    """Of 21 replicates the 2.5 % point lies half-way between the first and the second."""
-    row = np.r_[-np.inf, np.full(20, np.inf)]
-    for values in (row, -row, np.r_[row, np.nan]):
-        ends = quantiles(xr.DataArray(values, dims="replicate"), (0.025, 0.975))
-        assert [float(end) for end in ends] == [-np.inf, np.inf]
-    some = xr.DataArray(np.r_[-np.inf, np.arange(20.0)], dims="replicate")
-    assert [float(end) for end in quantiles(some, (0.025, 0.5))] == [-np.inf, 9]
 
 
 # --- uncertainty ----------------------------------------------------------------------------------
@@ -108,24 +81,14 @@ def test_uncertainty_equals_the_twin():
         estimate, centre, replicates = values_at(evaluation, k)
         expected = sd_by_hand([value - centre for value in replicates]) / estimate
         np.testing.assert_allclose(found[k], expected, rtol=1e-13)
-
-
-def test_uncertainty_of_zero_is_nan():
-    replicates = np.random.default_rng(0).uniform(0, 0.1, (5, 4))
-    found = fk.uncertainty(tree([0.4, 0.2, 0.1, 0.0], replicates=replicates), "frr")
-    np.testing.assert_array_equal(np.isnan(found), [False, False, False, True])
+    assert np.isnan(fk.uncertainty(tree([0.4, 0.2, 0.1, 0.0]), "frr")[3])
 
 
 # --- cautions -------------------------------------------------------------------------------------
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 @pytest.mark.parametrize(
     ("scheme", "n_people", "varies"),
-    [
-        ("identity", 2, False),
-        ("double-or-nothing", 2, False),
-        ("two-level", 2, True),
-        ("identity", 3, True),
-    ],
+    [("identity", 2, False), ("two-level", 2, True), ("identity", 3, True)],
 )
 def test_replicates_that_cannot_vary_are_refused(scheme, n_people, varies):
     """Of two people replicates contain both, or no impostors, unless images are drawn."""
@@ -146,15 +109,10 @@ def test_unresolved_levels_are_named_and_marked():
 
 
 # --- comparison -----------------------------------------------------------------------------------
-def pair_of_evaluations():
-    a = tree()
-    b = tree(1.1 * EMPIRICAL, replicates=1.1 * a["replicates"].frr.values + 0.001)
-    return a, b
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_comparison_equals_the_twin(method):
-    a, b = pair_of_evaluations()
+    a = tree()
+    b = tree(1.1 * EMPIRICAL, replicates=1.1 * a["replicates"].frr.values + 0.001)
     found = fk.compare(a, b, "frr", method=method)
     for k in range(FAR.size):
         (est_a, cen_a, rep_a), (est_b, cen_b, rep_b) = values_at(a, k), values_at(b, k)
@@ -164,15 +122,11 @@ def test_comparison_equals_the_twin(method):
     assert (found.attrs["contrast"], found.attrs["null"]) == ("difference", 0)
 
 
-def test_two_models_of_one_evaluation_are_compared_by_name():
+def test_models_of_one_evaluation_are_compared_by_name_and_resolved_where_both_are():
     found = fk.compare(two_models(), "frr", models=("A", "B"))
     np.testing.assert_allclose(found.estimate, -0.2 * EMPIRICAL)
-    assert (found.attrs["a"], found.attrs["b"]) == ("A", "B")
     with pytest.raises(fk.InputError, match=r"'C'.*\['A', 'B'\]"):
         fk.compare(two_models(), "frr", models=("A", "C"))
-
-
-def test_a_level_is_resolved_where_it_is_for_both_models():
     a, b = tree(resolved=[True, True, False, True]), tree(resolved=[False, True, True, True])
     with pytest.warns(fk.DataWarning, match="fewer than ten errors at FAR 0.0001 to 0.01"):
         found = fk.compare(a, b, "frr")

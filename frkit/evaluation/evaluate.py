@@ -15,8 +15,8 @@ from frkit.engine.sweep import threads
 from frkit.engine.tally import tally_scores
 from frkit.evaluation.cautions import caution
 from frkit.evaluation.nodes import provenance, tree
-from frkit.evaluation.options import asked_levels, check_options, far_levels, histogram_edges  # noqa: F401
-from frkit.evaluation.tables import distribution_table, rates_table, thinned
+from frkit.evaluation.options import asked_levels, check_options, histogram_edges
+from frkit.evaluation.tables import COLUMN, distribution_table, rates_table, thinned
 from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores, models_of
 
@@ -200,38 +200,36 @@ def evaluate_parts(
             edges=edges,
             progress=progress,
         )
-        table = rates_table(tally, far, fixed, far_of) if rates else xr.Dataset()
-        if rates and levels.labels is not None:
-            table = table.assign_coords({THRESHOLD_LEVEL: levels.labels})
-        if people and rates and protocol.people_known:
-            thresholds, rates_there = _points(table)
-            sums.append(people_sums(tally, thresholds, rates_there, auc=len(edges) > 0))
+        table = xr.Dataset()
+        if rates:
+            table = rates_table(tally, far, fixed, far_of)
+            if levels.labels is not None:
+                table = table.assign_coords({THRESHOLD_LEVEL: levels.labels})
+        if rates and people and protocol.people_known:
+            sums.append(people_sums(tally, *_points(table), auc=len(edges) > 0))
         if len(edges):
             distributions = distribution_table(tally, edges)
             table = table.merge(distributions).assign_attrs(distributions.attrs)
         tables.append(table)
         failed.append(tally.n_failed)
         thin.append(thinned(tally))
-        if complete:
-            no_impostor_failed = np.array_equal(tally.totals, protocol.impostor_totals)
-            complete = tally.n_failed == 0 and no_impostor_failed
+        no_impostor_failed = np.array_equal(tally.totals, protocol.impostor_totals)
+        complete = complete and tally.n_failed == 0 and no_impostor_failed
     names = scores[MODEL] if MODEL in scores.dims else None
     caution(protocol, resampling, far, tables, names, max(failed))
     facts = provenance(scores, protocol, resampling, weighting, impostors, by)
-    facts |= {
-        "failed_genuine_comparisons": failed,
-        "far_of": far_of,
-        "thinned": thin,
-        "complete": bool(complete),
-    }
+    facts["failed_genuine_comparisons"] = failed
+    facts["far_of"] = far_of
+    facts["thinned"] = thin
+    facts["complete"] = bool(complete)
     return tree(tables, sums, names, facts)
 
 
 def _check_transpose(models: list[xr.DataArray]):
     """A tensor of which only a triangle is read must equal its transpose, where it is looked at."""
     n = models[0].sizes[PROBE]
-    begins = (0, max(n // 2 - WINDOW, 0), max(n - WINDOW, 0))
-    some = np.unique([begin + np.arange(min(WINDOW, n)) for begin in begins])
+    window = np.arange(min(WINDOW, n))
+    some = np.unique([window, max(n // 2 - WINDOW, 0) + window, max(n - WINDOW, 0) + window])
     for model in models:
         values = model.data[some][:, some].compute()
         slack = 1e-4 * np.fmax.reduce(np.abs(values), axis=None, initial=0)
@@ -244,11 +242,8 @@ def _check_transpose(models: list[xr.DataArray]):
 
 
 def _points(table):
-    """Thresholds of the data's levels and EERs, and FAR or EER there."""
-    data = table.isel(column=0)
-    thresholds, rates = [data.threshold.values], [data.far.values]
-    if "eer_group" in data:
-        thresholds.append(data.eer_threshold_group.values)
-        rates.append(data.eer_group.values)
-    thresholds = np.concatenate([*thresholds, [data.eer_threshold.item()]])
-    return thresholds, np.concatenate([*rates, [data.eer.item()]])
+    """Thresholds of the data's levels, then of the EERs of groups and of all; FAR or EER there."""
+    data = table.isel({COLUMN: 0})
+    thresholds = [data.threshold, data.get("eer_threshold_group", []), [data.eer_threshold]]
+    rates = [data.far, data.get("eer_group", []), [data.eer]]
+    return np.concatenate(thresholds), np.concatenate(rates)

@@ -57,14 +57,15 @@ def tree(tables: list[xr.Dataset], people: list[xr.Dataset], names, facts: dict)
     if names is not None:
         model = names.rename(MODEL).variable.to_index_variable()
         table = xr.concat(tables, dim=model)
+    long_names = LONG_NAMES
     if facts["distance"]:
         table = _of_distances(table)
-    meanings = LONG_NAMES | OF_DISTANCES if facts["distance"] else LONG_NAMES
+        long_names = LONG_NAMES | OF_DISTANCES
     for name, variable in table.data_vars.items():
-        words = name.removesuffix("_group").removesuffix("_cross")
-        variable.attrs = {"long_name": meanings[words]} if words in meanings else {}
-        if words == "auc":
-            variable.attrs["error_bound"] = max(part.attrs["auc_error"] for part in tables)
+        rate = name.removesuffix("_group").removesuffix("_cross")
+        variable.attrs = {"long_name": long_names[rate]} if rate in long_names else {}
+        if rate == "auc":
+            variable.attrs["error_bound"] = max(each.attrs["auc_error"] for each in tables)
     table.attrs = {}
     of_data = [name for name in table.data_vars if COLUMN not in table[name].dims]
     columns = table.drop_vars(of_data)
@@ -74,12 +75,13 @@ def tree(tables: list[xr.Dataset], people: list[xr.Dataset], names, facts: dict)
         numbers = np.arange(replicates.sizes[REPLICATE])
         nodes["replicates"] = replicates.assign_coords({REPLICATE: numbers})
     if people:
+        level = THRESHOLD_LEVEL if THRESHOLD_LEVEL in table.dims else FAR_LEVEL
         nodes["people"] = _of_people(people, model).assign_attrs(
-            levels=table.sizes.get(FAR_LEVEL, table.sizes.get(THRESHOLD_LEVEL)),
+            levels=table.sizes[level],
             groups=table.sizes.get(GROUP, 0),
             auc=int("auc" in table),
             complete=int(facts["complete"]),
-            level_of="threshold" if THRESHOLD_LEVEL in table.dims else "far",
+            level_of=level.removesuffix("_level"),
             far_of=facts["far_of"],
         )
     for message in small_groups(nodes["empirical"]):
@@ -123,8 +125,9 @@ def versions() -> dict[str, str]:
 def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by) -> dict:
     """What made these numbers, as JSON can contain it."""
     images = np.bincount(protocol.images.identity_code)
-    shares_given = not (weighting is None or isinstance(weighting, str))
-    word = "p_k" if shares_given else "pair" if protocol.pooled else "identity"
+    word = "pair" if protocol.pooled else "identity"
+    if weighting is not None and not isinstance(weighting, str):
+        word = "p_k"
     digests = {}  # of the labels of images or pairs
     for name in sorted(map(str, scores.coords)):
         if MODEL not in (name, *scores[name].dims):
@@ -150,10 +153,10 @@ def provenance(scores, protocol: Protocol, resampling, weighting, impostors, by)
         "labels": digests,
         "images": scores.attrs.get("images"),
     }
-    facts |= protocol.facts
-    unknown = [name for name, value in protocol.facts.items() if value is None]
-    for name in unknown:
-        del facts[name]
+    for name, value in protocol.facts.items():  # of a list; None is unknown
+        facts[name] = value
+        if value is None:
+            del facts[name]
     return facts
 
 

@@ -107,9 +107,8 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
     require(far is None or threshold is None, "give far= or threshold=, not both")
     models = scores[MODEL].values.tolist() if MODEL in scores.dims else [None]
     if threshold is None:
-        if far is None:
-            levels = far_levels(1e-5, 1e-1)
-        else:
+        levels = far_levels(1e-5, 1e-1)
+        if far is not None:
             levels = np.atleast_1d(real_numbers("far", far).astype(float))
         inside = levels.ndim == 1 and levels.size and np.all((levels > 0) & (levels < 1))
         require(inside, f"far must lie in (0, 1), got {far!r}")
@@ -128,10 +127,10 @@ def asked_levels(far, threshold, scores: xr.DataArray) -> Levels:
             "thresholds for all",
         )
         threshold = threshold.sel({MODEL: models}).transpose(MODEL, ...)
-        rows = threshold.values.reshape(len(models), *threshold.shape[1:] or (1,)).astype(float)
-        dim = threshold.dims[-1]
-        given = dim != MODEL and dim in threshold.coords
-        labels = threshold[dim].values if given else np.arange(rows.shape[1])
+        if threshold.ndim == 1:
+            threshold = threshold.expand_dims(THRESHOLD_LEVEL, axis=1)
+        rows = threshold.values.astype(float)
+        labels = threshold[threshold.dims[-1]].values
     else:
         labels = np.atleast_1d(real_numbers("threshold", threshold).astype(float))
         rows = np.stack([labels] * len(models))
@@ -193,9 +192,9 @@ def histogram_edges(histogram, scores: xr.DataArray) -> np.ndarray:
     with_bounds = isinstance(histogram, (tuple, list)) and len(histogram) == 2
     bins, bounds = histogram if with_bounds else (histogram, None)
     ends = real_numbers("histogram", (0, 1) if bounds is None else bounds)
-    some = isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS
+    whole = isinstance(bins, (int, np.integer)) and 1 <= bins <= MOST_BINS
     require(
-        some and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
+        whole and ends.shape == (2,) and ends[0] < ends[1] < np.inf,
         f"histogram must be a number of bins up to {MOST_BINS:,}, or (bins, (low, high)) with low "
         f"< high; got {histogram!r}",
     )

@@ -41,46 +41,47 @@ def rates_table(tally: Tally, far: np.ndarray, fixed: np.ndarray, far_of: str) -
     rejects = curves(rejects_of_groups, n_groups, 1)
     eer, eer_threshold = equal_error_rates(tally)
 
-    level = THRESHOLD_LEVEL if fixed.size else FAR_LEVEL
-    line = COLUMN, level
+    level, levels = (THRESHOLD_LEVEL, fixed) if fixed.size else (FAR_LEVEL, far)
+    rates, counts = [COLUMN, level], [level]
     of_curves = {
-        "far": (line, np.append(far_of_cells[..., :n_groups], far_of_all[..., None], axis=2)),
-        "frr": (line, np.append(frr_of_groups[..., :n_groups], frr_of_all[..., None], axis=2)),
-        "eer": ((COLUMN,), eer),
-        "eer_threshold": ((COLUMN,), eer_threshold),
-        "false_accepts": ((level,), accepts),
-        "false_rejects": ((level,), rejects),
-        "resolved": ((level,), (accepts >= RESOLVED) & (rejects >= RESOLVED)),
+        "far": (rates, np.append(far_of_cells[..., :n_groups], far_of_all[..., None], axis=2)),
+        "frr": (rates, np.append(frr_of_groups[..., :n_groups], frr_of_all[..., None], axis=2)),
+        "eer": ([COLUMN], eer),
+        "eer_threshold": ([COLUMN], eer_threshold),
+        "false_accepts": (counts, accepts),
+        "false_rejects": (counts, rejects),
+        "resolved": (counts, (accepts >= RESOLVED) & (rejects >= RESOLVED)),
     }
-    table = _table(tally, {level: fixed if fixed.size else far}, of_curves)
-    table["threshold"] = line, thresholds
-    cells = tally.protocol.cells_of_groups
-    if n_groups == 0 or np.any(cells < 0):  # pairs between groups enter no rate
-        return table
-    accepts_of_pairs = accepts_of_cells[:, cells[:-1, :-1]]
+    table = _table(tally, of_curves, {level: levels})
+    table["threshold"] = rates, thresholds
+    cells = tally.protocol.cells_of_groups[:-1, :-1]
+    if n_groups == 0 or np.any(tally.protocol.cells_of_groups < 0):
+        return table  # pairs between groups enter no rate
+    accepts_of_pairs = accepts_of_cells[:, cells]
+    two_groups = [GROUP, REFERENCE_GROUP]
     table = table.assign_coords({REFERENCE_GROUP: tally.protocol.groups})
-    return table.assign(
-        far_cross=((*line, GROUP, REFERENCE_GROUP), far_of_cells[..., cells[:-1, :-1]]),
-        false_accepts_cross=((level, GROUP, REFERENCE_GROUP), accepts_of_pairs),
-        resolved_cross=((level, GROUP, REFERENCE_GROUP), accepts_of_pairs >= RESOLVED),
-    )
+    table["far_cross"] = rates + two_groups, far_of_cells[..., cells]
+    table["false_accepts_cross"] = counts + two_groups, accepts_of_pairs
+    table["resolved_cross"] = counts + two_groups, accepts_of_pairs >= RESOLVED
+    return table
 
 
-def _table(tally: Tally, coords: dict, of_curves: dict):
-    """A table of variables of groups, and of all: dims and values (..., curve) by name."""
+def _table(tally: Tally, of_curves: dict, coords: dict):
+    """A table of variables of groups, and of all; of_curves : dims and values (..., curve)."""
+    table = xr.Dataset(coords=coords)
     if tally.n_groups:
-        coords = coords | {GROUP: tally.protocol.groups}
-    variables = {}
+        table = table.assign_coords({GROUP: tally.protocol.groups})
     for name, (dims, values) in of_curves.items():
-        variables[name] = dims, values[..., -1]
+        table[name] = dims, values[..., -1]
         if tally.n_groups:
-            variables[f"{name}_group"] = (*dims, GROUP), values[..., :-1]
-    return xr.Dataset(variables, coords)
+            table[f"{name}_group"] = [*dims, GROUP], values[..., :-1]
+    return table
 
 
 def distribution_table(tally: Tally, edges: np.ndarray) -> xr.Dataset:
     """AUC, mean, standard deviation and histogram of both kinds of scores, of every column."""
-    (lowest, highest), low, high = tally.extremes, edges[0], edges[-1]
+    lowest, highest = tally.extremes
+    low, high = edges[0], edges[-1]
     slack = 1e-5 * (high - low)
     require(
         lowest >= low - slack and highest <= high + slack,
@@ -89,29 +90,29 @@ def distribution_table(tally: Tally, edges: np.ndarray) -> xr.Dataset:
     )
     protocol = tally.protocol
     values, error = auc(tally)
-    line, of_bins = (COLUMN,), (COLUMN, SCORE_BIN)
-    of_curves, totals = {"auc": (line, values)}, {}
+    of_curves = {"auc": ([COLUMN], values)}
+    totals = []
     for kind in ("genuine", "impostor"):
         summary = distribution(tally, kind, edges)
-        of_curves[f"{kind}_mean"] = line, summary["mean"]
-        of_curves[f"{kind}_sd"] = line, summary["sd"]
-        of_curves[f"{kind}_histogram"] = of_bins, summary["histogram"]
-        totals[kind] = summary["total"]
+        of_curves[f"{kind}_mean"] = [COLUMN], summary["mean"]
+        of_curves[f"{kind}_sd"] = [COLUMN], summary["sd"]
+        of_curves[f"{kind}_histogram"] = [COLUMN, SCORE_BIN], summary["histogram"]
+        totals.append(summary["total"])
+    genuine, impostor = totals
     # in all, the V-statistic has as many genuine pairs as the data
-    genuine = totals["genuine"]
     genuine[-1] *= ratio(genuine[0, -1], genuine[-1, -1])
     if protocol.pooled:
-        of_curves["genuine_pairs"] = line, genuine
-        of_curves["impostor_pairs"] = line, totals["impostor"]
-    images = totals["impostor"] + genuine
+        of_curves["genuine_pairs"] = [COLUMN], genuine
+        of_curves["impostor_pairs"] = [COLUMN], impostor
+    images = genuine + impostor
     if "n_images" not in protocol.facts:  # a list that names no images has pairs in their place
         first = np.unique(protocol.image, return_index=True)[1]
         group = protocol.images.group[protocol.image[first]]
         in_curve = [group == name for name in protocol.groups] + [np.ones(len(first), bool)]
         images = protocol.counts[first].T.astype(float) @ np.array(in_curve, float).T
-    of_curves["images"] = line, images
-    bins = {SCORE_BIN: (edges[1:] + edges[:-1]) / 2}
-    return _table(tally, bins, of_curves).assign_attrs(auc_error=error)
+    of_curves["images"] = [COLUMN], images
+    middles = (edges[1:] + edges[:-1]) / 2
+    return _table(tally, of_curves, {SCORE_BIN: middles}).assign_attrs(auc_error=error)
 
 
 def thinned(tally: Tally) -> dict | None:

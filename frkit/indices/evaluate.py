@@ -28,7 +28,7 @@ from frkit.base import (
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.indices.maps import unit_scores
 from frkit.intervals import band, fair_floor
-from frkit.intervals.deals import DEALT, deal_pairs, deal_people
+from frkit.intervals.permuted import DEALT, permute_pairs, permute_people
 from frkit.intervals.reading import provenance
 from frkit.measures.registry import Measure
 from frkit.measures.sfi_cfi_dfi import (
@@ -221,9 +221,9 @@ def evaluate(
     if deals:
         seed = 0 if resampling is None else resampling.seed
         if PAIR in mapped.dims:
-            dealt = deal_pairs(mapped, by, deals, seed, bins, tallies.images_group)
+            dealt = permute_pairs(mapped, by, deals, seed, bins, tallies.images_group)
         else:
-            dealt = deal_people(mapped, by, varying, deals, seed, **options)
+            dealt = permute_people(mapped, by, varying, deals, seed, **options)
         units = "people" if f"{PROBE}_{IDENTITY}" in mapped.coords else "scores"
         evaluation[DEALT] = xr.DataTree(dealt.assign_attrs(dealt=units, seed=seed))
     return evaluation

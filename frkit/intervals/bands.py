@@ -144,10 +144,6 @@ def band(
         chosen.name != "threshold" or FAR_LEVEL in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
-    require(
-        not simultaneous or method == EFFECTIVE,
-        f"{chosen.name!r} has no simultaneous band: it is no measure of rates",
-    )
     attrs = {"level": level, "rule": rule}
     if method == EFFECTIVE:
         result = effective_interval(evaluation, chosen, level, target)
@@ -155,10 +151,14 @@ def band(
     else:
         result = interval(values_of(evaluation, chosen), method, level, chosen.scale)
     if simultaneous:
+        require(
+            method == EFFECTIVE,
+            f"{chosen.name!r} has no simultaneous band: it is no measure of rates",
+        )
         result = sup_t(evaluation, chosen, result, level, target)
         method = "sup-t"
     if chosen.fair is not None:
-        result = result.assign(includes_fair=_includes(chosen.fair, result))
+        result["includes_fair"] = _includes(chosen.fair, result)
     result = with_resolved(result, chosen, evaluation)
     result = labelled(result, evaluation, chosen, method, **attrs)
     warn_of(evaluation, chosen, result)
@@ -171,7 +171,7 @@ def choose(method, evaluation, chosen):
     if method is not None:
         require_one_of("method", method, METHODS)
         return method, "named"
-    chosen(data)  # says what it lacks
+    chosen(data)  # raises if a variable is missing
     rates = data[[name for name in MOVED if name in data]]
     if "people" in evaluation.children and can_be_had(chosen, rates):
         return EFFECTIVE, "a measure of rates, whose variance is known from what people add"
@@ -183,17 +183,17 @@ def effective_interval(evaluation, chosen, level, target):
     """Interval from effective numbers: of a rate, a disparity, or another function of rates."""
     if chosen.name in RATES:
         return effective_rates(evaluation, chosen.name, target, level)
-    if rates_of_line(chosen, evaluation["empirical"].to_dataset()):
+    if rates_of_line(chosen, data_of(evaluation)):
         return disparity_interval(evaluation, chosen, level, target)
     return linearised_interval(evaluation, chosen, level, target)
 
 
 def _includes(fair, result):
-    """Whether the end towards the fair value reaches it; missing where an end cannot be had."""
-    estimate, lower, upper = result.estimate, result.lower, result.upper
+    """Whether the end towards the fair value reaches it; missing where an end is missing."""
     # a mean of equal rates is not always equal to them in the last bit
-    reaches = xr.where(estimate >= fair, lower <= fair + TIE, upper >= fair - TIE)
-    return reaches.where(estimate.notnull() & lower.notnull() & upper.notnull())
+    above, below = result.lower <= fair + TIE, result.upper >= fair - TIE
+    reaches = xr.where(result.estimate >= fair, above, below)
+    return reaches.where((result.estimate + result.lower + result.upper).notnull())
 
 
 # --- simultaneous bands --------------------------------------------------------------------------
@@ -205,46 +205,51 @@ def sup_t(evaluation, chosen, result, level, target):
     Of a rate on the logit scale, of anything else on the measure's: estimate ± c sd, c being the
     quantile of the largest |z| of normal variables that correlate as what people add does.
     """
-    data, estimate = evaluation["empirical"].to_dataset(), result.estimate
-    along = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in estimate.dims]
-    require(along, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}")
+    data, estimate = data_of(evaluation), result.estimate
+    curve = [dim for dim in (FAR_LEVEL, THRESHOLD_LEVEL) if dim in estimate.dims]
+    require(curve, f"a simultaneous band runs over levels, but {chosen.name!r} has {estimate.dims}")
     if chosen.name in RATES:
+        forth, back = logit, expit
         n = result.n_effective
         middle = (estimate * n + 0.5) / (n + 1)
-        sd, forth, back = 1 / np.sqrt(n * middle * (1 - middle)), logit, expit
-        added = contributions(evaluation, chosen.name, target)
-        of_units = added.influence.transpose(UNIT, *estimate.dims)
+        sd = 1 / np.sqrt(n * middle * (1 - middle))
+        influence = contributions(evaluation, chosen.name, target).influence
     else:
         forth, back = SCALES[chosen.scale]
         linear = linearised(evaluation, chosen, target)
-        middle, sd, of_units = linear.estimate, linear.se, linear.of_units
+        middle, sd, influence = linear.estimate, linear.se, linear.influence
     resolved = data.get("resolved", estimate.notnull())
     critical = xr.apply_ufunc(
         _largest_height,
-        of_units.fillna(0),
-        resolved & (of_units.std(UNIT) > 0),
-        input_core_dims=[[along[0], UNIT], [along[0]]],
+        influence.fillna(0),
+        resolved & (influence.std(UNIT) > 0),
+        input_core_dims=[[*curve, UNIT], curve],
         kwargs={"level": level},
         vectorize=True,
     )
-    lower, upper = back(forth(middle) - critical * sd), back(forth(middle) + critical * sd)
-    lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
-    return result.assign(lower=lower, upper=upper, critical=critical)
+    lower = back(forth(middle) - critical * sd)
+    upper = back(forth(middle) + critical * sd)
+    return result.assign(
+        lower=np.minimum(lower, estimate),
+        upper=np.maximum(upper, estimate),
+        critical=critical,
+    )
 
 
-def _largest_height(of_units, resolved, level):
+def _largest_height(influence, resolved, level):
     """The height that the largest |z| at the resolved levels exceeds with probability 1 - level.
 
-    of_units: (level, unit). resolved: (level,).
+    influence : (level, unit). resolved : (level,).
     """
     if not resolved.any():
         return ndtri((1 + level) / 2)
-    heights = of_units[resolved] / np.linalg.norm(of_units[resolved], axis=1, keepdims=True)
-    values, vectors = np.linalg.eigh(heights @ heights.T)
+    influence = influence[resolved]
+    directions = influence / np.linalg.norm(influence, axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh(directions @ directions.T)
     root = vectors * np.sqrt(np.maximum(values, 0))
     rng = np.random.Generator(np.random.SFC64(0))
-    drawn = rng.standard_normal((DRAWS, len(root))) @ root.T
-    return np.quantile(np.abs(drawn).max(1), level)
+    z = rng.standard_normal((DRAWS, len(root))) @ root.T
+    return np.quantile(np.abs(z).max(1), level)
 
 
 # --- replicates as they are ----------------------------------------------------------------------

@@ -19,7 +19,7 @@ from frkit.base import (
     warn,
 )
 from frkit.intervals.bands import EFFECTIVE, AnyMeasure, choose
-from frkit.intervals.contributions import TARGETS, UNIT, Added, contributions, count_alike
+from frkit.intervals.contributions import TARGETS, UNIT, contributions, effective_count
 from frkit.intervals.effective import (
     RATES,
     SCALES,
@@ -42,7 +42,7 @@ from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.measures.registry import measure as find_measure
 
 CONTRAST = "contrast"
-ALIKE = (  # facts that must be the same of two evaluations
+SAME = (  # facts that must be the same of two evaluations
     "scheme", "n", "seed", "weighting", "impostors", "n_images", "n_identities", "by", "far_of",
 )  # fmt: skip
 
@@ -171,14 +171,6 @@ def _all_models(evaluation, chosen, how):
     return _with_pairs(xr.concat(rows, CONTRAST, combine_attrs="drop_conflicts"), pairs)
 
 
-def _with_pairs(result, pairs):
-    """The names of both sides along `contrast`, and p-values valid for all pairs together."""
-    core = [[CONTRAST]]
-    p_holm = xr.apply_ufunc(holm, result.p, input_core_dims=core, output_core_dims=core)
-    sides = {side: (CONTRAST, list(names)) for side, names in zip("ab", zip(*pairs))}
-    return result.assign(p_holm=p_holm).assign_coords(sides).transpose(CONTRAST, ...)
-
-
 def _two_models(evaluations, models):
     """The evaluations of two models, which must be of the same images and draws."""
     if len(evaluations) == 1:
@@ -187,16 +179,18 @@ def _two_models(evaluations, models):
             "compare takes two evaluations and a measure, or one evaluation, a measure and "
             f"models=(A, B); got models={models!r}",
         )
-        (evaluation,) = evaluations
+        [evaluation] = evaluations
         names = np.atleast_1d(data_of(evaluation).get(MODEL, [])).astype(str).tolist()
         for name in models:
             message = f"no model is called {name!r} in this evaluation; its models are {names}"
             require(name in names, message)
         return [evaluation.sel({MODEL: name}, drop=True) for name in models]
     first, second = map(provenance, evaluations)
-    labels, others = first.get("labels", {}), second.get("labels", {})
-    differ = [key for key in ALIKE if first.get(key) != second.get(key)]
-    differ += [name for name in labels if others.get(name, labels[name]) != labels[name]]
+    differ = [fact for fact in SAME if first.get(fact) != second.get(fact)]
+    others = second.get("labels", {})
+    for name, digest in first.get("labels", {}).items():
+        if others.get(name, digest) != digest:
+            differ.append(name)
     require(
         not differ,
         f"a paired comparison needs the same images and the same draws, but {listed(differ)} of "
@@ -217,42 +211,42 @@ def compare_models(a, b, chosen, method, level, target):
     if method != EFFECTIVE:
         sides = zip(values_of(a, chosen), values_of(b, chosen))
         return _from_replicates([aligned(*side) for side in sides], method, level, chosen.scale)
-    paired = _paired_rates if chosen.name in RATES else _paired_measures
-    result, smallest_p = paired(a, b, chosen, target)
-    reach = stdtrit(result.df, (1 + level) / 2) * result.se
+    if chosen.name in RATES:
+        result = _paired_rates(a, b, chosen.name, target)
+    else:
+        result = _paired_measures(a, b, chosen, target)
+    estimate, se, df = result.estimate, result.se, result.df
+    reach = stdtrit(df, (1 + level) / 2) * se
     with np.errstate(invalid="ignore", divide="ignore"):
-        t = np.abs(result.estimate) / result.se
-    p = (2 * xr.apply_ufunc(stats.t.sf, t, result.df)).where(np.isfinite(result.estimate))
-    return _as_contrast(
-        result.assign(
-            lower=result.estimate - reach,
-            upper=result.estimate + reach,
-            p=np.maximum(p, smallest_p),
-        ),
-        chosen.scale,
-    )
+        t = np.abs(estimate) / se
+    p = 2 * xr.apply_ufunc(stats.t.sf, t, df)
+    p = np.maximum(p, result.get("smallest_p", 0.0)).where(np.isfinite(estimate))
+    result = result.assign(lower=estimate - reach, upper=estimate + reach, p=p)
+    return _as_contrast(result.drop_vars("smallest_p", errors="ignore"), chosen.scale)
 
 
-def _paired_rates(a, b, chosen, target):
-    """Difference of a rate with its standard error, df and n_effective; and the smallest p."""
-    first, second = aligned(*(tree["empirical"][chosen.name] for tree in (a, b)))
-    sides = [contributions(tree, chosen.name, target) for tree in (a, b)]
+def _paired_rates(a, b, name, target):
+    """Difference of a rate with `se`, `df`, `n_effective`, and the smallest p of a sign test."""
+    first, second = aligned(*(tree["empirical"][name] for tree in (a, b)))
+    pair = paired_contributions(*(contributions(tree, name, target) for tree in (a, b)))
     with np.errstate(invalid="ignore", divide="ignore"):
-        se = np.sqrt(difference_variance(*sides)).transpose(*first.dims)
-        n = (first * (1 - first) + second * (1 - second)) / se**2
-    df = np.maximum(sides[0].people - 1, 1).broadcast_like(first).transpose(*first.dims)
-    result = {"estimate": first - second, "se": se, "df": df, "n_effective": n}
-    # a sign test of the people who differ could give no smaller p
-    differ = (np.abs(sides[0].errors - sides[1].errors) > 1e-12).sum(UNIT)
-    return xr.Dataset(result), np.minimum(2.0 ** (1 - differ), 1.0)
+        variance = difference_variance(pair)
+        n = (first * (1 - first) + second * (1 - second)) / variance
+    result = {
+        "estimate": first - second,
+        "se": np.sqrt(variance),
+        "df": np.maximum(pair.people - 1, 1),
+        "n_effective": n,
+        "smallest_p": np.minimum(2.0 ** (1 - pair.differing), 1.0),
+    }
+    return xr.Dataset(result).transpose(*first.dims)
 
 
-def difference_variance(a: Added, b: Added) -> xr.DataArray:
-    """Variance of the difference of a rate of two models on the same people: Σ d_k² - D.
+def paired_contributions(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
+    """What people add to the difference of a rate of two models: Var = Σ d_k² - D.
 
-    The noise of pairs of people that stands in the squares twice is taken off once; of the
-    difference it is as much smaller as both models' contributions correlate. Where a model has no
-    error, or nobody differs, the variance is drawn towards that of whole people, as for one rate.
+    The noise of pairs of people that is in the squares twice is taken off once; of the difference
+    it is as much smaller as both models' influences correlate.
     """
     lengths = np.sqrt((a.influence**2).sum(UNIT) * (b.influence**2).sum(UNIT))
     products = (a.influence * b.influence).sum(UNIT)
@@ -261,25 +255,39 @@ def difference_variance(a: Added, b: Added) -> xr.DataArray:
     noise = a.noise + b.noise - 2 * correlation * both
     squares = ((a.influence - b.influence) ** 2).sum(UNIT)
     variance = np.maximum(np.maximum(squares - noise, noise), 0.0)
-    differs = np.abs(a.errors - b.errors)
-    as_seen = (variance > 0) & (a.rate > 0) & (b.rate > 0) & (differs > 0).any(UNIT)
-    comparisons = np.maximum(a.comparisons, 1.0)
-    half = 0.5 / comparisons
-    rates = [side.rate.clip(half, 1 - half) for side in (a, b)]
-    spread = sum(rate * (1 - rate) for rate in rates)
-    n = np.minimum(spread / variance, comparisons)
-    seen = a.repeats * count_alike(differs)
-    return xr.where(as_seen, variance, spread / drawn_to_units(n, a.units, seen))
+    differences = np.abs(a.errors - b.errors)
+    erring = xr.apply_ufunc(effective_count, differences, input_core_dims=[[UNIT]])
+    half_an_error = 0.5 / np.maximum(a.comparisons, 1.0)
+    rates = [side.rate.clip(half_an_error, 1 - half_an_error) for side in (a, b)]
+    result = {
+        "variance": variance,
+        "observed": (variance > 0) & (a.rate > 0) & (b.rate > 0) & (erring > 0),
+        "spread": sum(rate * (1 - rate) for rate in rates),
+        "erring": erring,
+        "differing": (differences > 1e-12).sum(UNIT),
+    }
+    return a[["units", "people", "comparisons"]].assign(result)
+
+
+def difference_variance(pair: xr.Dataset) -> xr.DataArray:
+    """Variance of the difference of a rate of two models, from their `paired_contributions`.
+
+    Where a model has no error, or nobody differs, it is drawn towards that of whole people, as for
+    one rate.
+    """
+    n = np.minimum(pair.spread / pair.variance, np.maximum(pair.comparisons, 1.0))
+    n = drawn_to_units(n, pair.units, pair.erring)
+    return xr.where(pair.observed, pair.variance, pair.spread / n)
 
 
 def _paired_measures(a, b, chosen, target):
-    """The same for a function of rates, on its scale, by the delta method."""
+    """Difference of a function of rates, on its scale, by the delta method."""
     first, second = (linearised(tree, chosen, target) for tree in (a, b))
     forth, _ = SCALES[chosen.scale]
     with np.errstate(invalid="ignore"):
         difference = np.subtract(*aligned(forth(first.estimate), forth(second.estimate)))
-    se = standard_error(first.of_units - second.of_units, difference)
-    return xr.Dataset({"estimate": difference, "se": se, "df": first.df}), 0.0
+    se = standard_error(first.influence - second.influence, difference)
+    return xr.Dataset({"estimate": difference, "se": se, "df": first.df})
 
 
 def aligned(first, second):
@@ -295,7 +303,7 @@ def aligned(first, second):
 def _from_replicates(sides, method, level, scale):
     """The interval of A - B, or A / B on the log scale, and the p-value of no difference.
 
-    sides: of estimate, centre and replicates, each of A and of B. p counts how often the
+    sides : of estimate, centre and replicates, each of A and of B. p counts how often the
     replicates, moved to the estimate, lie beyond zero, seen from the estimate.
     """
     forth, _ = SCALES[scale]
@@ -321,16 +329,16 @@ def _as_contrast(result, scale):
 
 def compare_groups(evaluation, chosen, groups, method, level, target):
     """The difference of two groups, or of all pairs of groups with Holm's correction."""
-    estimate = chosen(evaluation["empirical"].to_dataset())
+    estimate = chosen(data_of(evaluation))
     message = f"{chosen.name!r} does not run over groups; take 'far_group' or 'frr_group'"
     require(GROUP in estimate.dims, message)
     names = estimate[GROUP].values.tolist()
     pairs = list(combinations(names, 2)) if groups == "all" else [tuple(groups)]
-    require(
-        all(len({*pair} & {*names}) == len(pair) == 2 for pair in pairs),
-        f"groups must be 'all', or two of {listed(names)}; got {groups!r}",
-    )
-    sides = [xr.DataArray(list(names), dims=CONTRAST) for names in zip(*pairs)]
+    for pair in pairs:
+        require(
+            len(pair) == 2 and len({*pair} & {*names}) == 2,
+            f"groups must be 'all', or two of {listed(names)}; got {groups!r}",
+        )
     if method == EFFECTIVE:
         require(
             chosen.name in RATES,
@@ -338,17 +346,20 @@ def compare_groups(evaluation, chosen, groups, method, level, target):
             "frr_group, eer_group), or name a method that reads replicates",
         )
         rates = effective_rates(evaluation, chosen.name, target, level, fixed_threshold=True)
-        result = newcombe(*(rates.sel({GROUP: side}).drop_vars(GROUP) for side in sides))
+        result = newcombe(*_sides(rates, pairs))
     else:
-        values = [
-            [part.sel({GROUP: side}).drop_vars(GROUP) for side in sides]
-            for part in values_of(evaluation, chosen)
-        ]
+        values = [_sides(each, pairs) for each in values_of(evaluation, chosen)]
         result = _from_replicates(values, method, level, chosen.scale)
     if len(pairs) == 1:
-        a, b = pairs[0]
+        [(a, b)] = pairs
         return result.isel({CONTRAST: 0}).assign_attrs(a=a, b=b)
     return _with_pairs(result, pairs)
+
+
+def _sides(values, pairs):
+    """The first and the second group of each pair, over `contrast`."""
+    sides = [xr.DataArray(list(names), dims=CONTRAST) for names in zip(*pairs)]
+    return [values.sel({GROUP: names}).drop_vars(GROUP) for names in sides]
 
 
 def newcombe(a, b):
@@ -362,6 +373,19 @@ def newcombe(a, b):
         "n_effective": a.n_effective + b.n_effective,
     }
     return xr.Dataset(result, attrs={"contrast": "difference", "null": 0})
+
+
+# --- several comparisons -------------------------------------------------------------------------
+
+
+def _with_pairs(result, pairs):
+    """The names of both sides along `contrast`, and p-values valid for all pairs together."""
+    p_holm = xr.apply_ufunc(
+        holm, result.p, input_core_dims=[[CONTRAST]], output_core_dims=[[CONTRAST]]
+    )
+    a, b = map(list, zip(*pairs))
+    result = result.assign(p_holm=p_holm).assign_coords(a=(CONTRAST, a), b=(CONTRAST, b))
+    return result.transpose(CONTRAST, ...)
 
 
 def holm(p):

@@ -1,118 +1,101 @@
-"""What each person adds to an error rate, from the node `people` of an evaluation.
+"""What each person adds to an error rate, and the variance of the rate over new people.
 
-FAR is a mean over pairs of people, and both people of a pair stand with it (two-way clustering of
-U-statistics: Cameron, Gelbach & Miller 2011; Davezies, D'Haultfoeuille & Guyonvarch 2021). FRR is
-a mean over people. At a FAR level the threshold has an error of its own: it moves every rate along
+FRR is a mean over people, FAR a mean over pairs of people, which count for both of their people
+(two-way clustering of U-statistics: Cameron, Gelbach & Miller 2011; Davezies, D'Haultfoeuille &
+Guyonvarch 2021). At a FAR level the threshold has an error of its own: it moves every rate along
 the slope of the data's own curve.
 
-The node contains sums by entry (an image under a group label) and by point (a threshold). A unit
-is a person, or an image for intervals about these people. Groups are numbers g and h, which are
-arrays over `group` and `reference_group`; None stands for all pairs.
+The node `people` of an evaluation contains sums by entry (an image under a group label) and by
+point (a threshold). A unit is a person, or an image for intervals about these people. g and h are
+numbers of groups; None stands for all pairs.
 """
 
 from dataclasses import dataclass, replace
+from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import xarray as xr
 
-from frkit.base import FAR_LEVEL, GROUP, REFERENCE_GROUP, THRESHOLD_LEVEL, require
+from frkit.base import FAR_LEVEL, GROUP, MODEL, REFERENCE_GROUP, THRESHOLD_LEVEL, require
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE, provenance
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
-ENTRY, UNIT, PLACE = "entry", "unit", "place"
-PARTNERS = ["partner", "partner_b"]  # groups of the two people of a pair
+UNIT = "unit"
 WIDTHS = 0.5, 2.0  # of the window of the slope, in log FAR to either side
 TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Added:
-    """What units (people, or images) add to a rate: arrays over the dims of the rate.
+class Contribution:
+    """A rate at one threshold, and what its units (people, or images) add to it.
 
     Attributes
     ----------
-    rate : the rate. weight : of all its comparisons.
-    influence : what each unit adds to it, over `unit` too, with sum 0.
-    noise : variance of single pairs of units, which the squared influences count twice.
-    least : the smallest variance that is possible.
-    seen : as if so many units had erred alike. units : how many there are.
-    comparisons : that make the rate. people : who make it.
-    errors : weight of the errors of each unit, over `unit` too.
-    repeats : how many alike each unit stands for, in a plan for more people.
+    rate : the rate. total : weight of all its comparisons.
+    influence : what each unit adds to the rate, (unit,), with sum 0.
+    noise : variance of single pairs of units, which the squared influences contain twice.
+    least : the smallest possible variance.
+    errors : weight of the errors of each unit, (unit,). erring : their effective number.
+    units, people, comparisons : how many make the rate.
     """
 
-    rate: xr.DataArray
-    weight: xr.DataArray
-    influence: xr.DataArray
-    noise: xr.DataArray
-    least: xr.DataArray
-    seen: xr.DataArray
-    units: xr.DataArray
-    comparisons: xr.DataArray
-    people: xr.DataArray
-    errors: xr.DataArray
-    repeats: float = 1.0
+    rate: float
+    total: float
+    influence: np.ndarray
+    noise: float
+    least: float
+    errors: np.ndarray
+    erring: float
+    units: float
+    people: float
+    comparisons: float
 
     @property
-    def variance(self) -> xr.DataArray:
+    def variance(self):
         """Variance of the rate over new people (or new images)."""
-        return np.maximum((self.influence**2).sum(UNIT) - self.noise, self.least)
-
-    def of_more_people(self, factor: float) -> "Added":
-        """What is added where there are so many times as many people, alike to these."""
-        growing = ("seen", "units", "comparisons", "people", "repeats")
-        return replace(
-            self,
-            influence=self.influence / np.sqrt(factor),
-            noise=self.noise / factor,
-            least=self.least / factor,
-            **{name: getattr(self, name) * factor for name in growing},
-        )
+        return np.maximum((self.influence**2).sum() - self.noise, self.least)
 
 
-def contributions(evaluation, name, target, *, fixed_threshold=False) -> Added:
-    """What units add to a rate (or to the threshold), over its own dims.
+def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Dataset:
+    """What units add to a rate (or to the threshold), at every model, level and group.
 
-    fixed_threshold: whether the threshold is taken as it was found, without its own error.
+    fixed_threshold : whether the threshold is held fixed, without its own error. Returns the fields
+    of `Contribution` and `variance`, over the dims of the rate; influence and errors over unit too.
     """
-    number = _numbers_of_labels(evaluation, evaluation["empirical"][name])
-    sums = _sums_of_entries(evaluation, target)
-    first, n_groups = sums.attrs["levels"], sums.attrs["groups"]
-    kind, *whose = name.split("_")
-    g = number[GROUP] if whose else None
-    h = number[REFERENCE_GROUP] if whose == ["cross"] else g
-    curve = n_groups if g is None else g
-    points = {"eer": first + curve, "auc": first + n_groups + 1 + curve}
-    level = number.get(FAR_LEVEL, number.get(THRESHOLD_LEVEL))
-    sums = sums.isel(point=points.get(kind, level))
+    rate = evaluation["empirical"][name]
+    kind, *suffix = name.split("_")
+    levels = _numbers(evaluation, rate, FAR_LEVEL, THRESHOLD_LEVEL)
+    groups = _numbers(evaluation, rate, GROUP) if suffix else [None]
+    couples = [(group, group) for group in groups]
+    if suffix == ["cross"]:
+        couples = list(product(groups, _numbers(evaluation, rate, REFERENCE_GROUP)))
+    results = []
     with np.errstate(divide="ignore", invalid="ignore"):
-        if kind == "threshold":
-            return threshold(sums)
-        if kind == "eer":
-            return eer(sums, g)
-        if kind == "auc":
-            return auc(sums, g)
-        added = far(sums, g, h) if kind == "far" else frr(sums, g)
-        if fixed_threshold or sums.attrs["level_of"] != "far":
-            return added
-        return with_error_of_threshold(added, kind, sums, g, h)
+        for sums in _sums_of_models(evaluation, target):
+            moving = kind in ("far", "frr") and sums.level_of == "far" and not fixed_threshold
+            for point in levels:
+                reference = far_at_level(sums, point) if moving else None
+                for g, h in couples:
+                    results.append(_contribution(sums, kind, point, g, h, reference))
+    return _stacked(results, rate)
 
 
-def _numbers_of_labels(evaluation, rate):
-    """The numbers that levels and groups of a rate have among those that were evaluated.
+def _numbers(evaluation, rate, *dims):
+    """The numbers that labels of a rate have among those that were evaluated; [None] without.
 
-    A part of an evaluation may have fewer of them, in another order, or a single one.
+    A selection from an evaluation may have fewer labels, in another order, or a single one.
     """
-    labels = provenance(evaluation)
-    return {
-        dim: xr.apply_ufunc(labels[dim].index, rate[dim].variable, vectorize=True)
-        for dim in (FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
-        if dim in rate.coords
-    }
+    evaluated = provenance(evaluation)
+    for dim in dims:
+        if dim in rate.coords:
+            labels = np.atleast_1d(rate[dim].values).tolist()
+            return [evaluated[dim].index(label) for label in labels]
+    return [None]
 
 
-def _sums_of_entries(evaluation, target):
-    """The node `people`, with the unit of each entry, and the person of each unit."""
+def _sums_of_models(evaluation, target):
+    """The arrays of the node `people` for each model, with the unit of each entry."""
     require(
         "people" in evaluation.children,
         "this evaluation does not say what people add to its rates: make it with fk.evaluate, "
@@ -124,261 +107,289 @@ def _sums_of_entries(evaluation, target):
         "target='these people' needs every image compared with every other, without failures, but "
         "these scores are no whole square: take target='new people'",
     )
-    number = node.image if these_people else node.person
-    _, first, unit = np.unique(number, return_index=True, return_inverse=True)
+    name = node.image.values if these_people else node.person.values
+    _, first, unit = np.unique(name, return_index=True, return_inverse=True)
     person = node.person.values[first]
-    node = node.rename(group="group_of_entry").assign_attrs(these_people=these_people)
-    return node.assign(unit_of_entry=(ENTRY, unit), person_of_unit=(UNIT, person))
+    for model in range(node.sizes[MODEL]) if MODEL in node.dims else [None]:
+        of_model = node if model is None else node.isel({MODEL: model})
+        yield SimpleNamespace(
+            **{name: variable.values for name, variable in of_model.data_vars.items()},
+            **node.attrs,
+            n_groups=node.attrs["groups"],
+            these_people=these_people,
+            unit=unit,
+            person_of_unit=person,
+            images_of_person=np.bincount(person)[person],
+        )
+
+
+def _contribution(sums, kind, point, g, h, reference):
+    """What units add to one rate at one level."""
+    curve = sums.n_groups if g is None else g
+    if kind == "threshold":
+        return threshold(sums, point)
+    if kind == "eer":
+        return eer(sums, sums.levels + curve, g)
+    if kind == "auc":
+        return auc(sums, sums.levels + sums.n_groups + 1 + curve, g)
+    fixed = far(sums, point, g, h) if kind == "far" else frr(sums, point, g)
+    if reference is None:
+        return fixed
+    return with_error_of_threshold(sums, kind, point, fixed, reference, g, h)
+
+
+def _stacked(results, rate):
+    """Results in the order of models, levels and groups as one dataset."""
+    order = (MODEL, FAR_LEVEL, THRESHOLD_LEVEL, GROUP, REFERENCE_GROUP)
+    dims = [dim for dim in order if dim in rate.dims]
+    shape = [rate.sizes[dim] for dim in dims]
+    variables = {}
+    for name in [*Contribution.__annotations__, "variance"]:
+        values = np.array([getattr(result, name) for result in results])
+        with_unit = [*dims, UNIT] if values.ndim > 1 else dims
+        variables[name] = with_unit, values.reshape([*shape, *values.shape[1:]])
+    return xr.Dataset(variables, rate.coords)
 
 
 # --- rates at a fixed threshold ------------------------------------------------------------------
 
 
-def far(sums, g, h):
+def far(sums, point, g, h):
     """FAR between two groups, or of all, at a fixed threshold: φ_k = Σ_l m_kl (a_kl - FAR).
 
-    Each pair stands with both of its people. Its noise is in Σ φ_k² twice, and comes off once.
+    Each pair counts for both of its people. Its noise is in Σ φ_k² twice, and comes off once.
     """
-    accepted = _impostors(sums, "accepted", g, h)
-    compared = _impostors(sums, "compared", g, h)
-    total = compared.sum(ENTRY) / 2  # each pair stands with both of its entries
-    rate = accepted.sum(ENTRY) / 2 / total
-    noise = far_covariance(sums, g, h, rate, total, rate, total)
+    accepted = _between(sums, sums.accepted[point], g, h)
+    compared = _between(sums, sums.compared, g, h)
+    total = compared.sum() / 2  # each pair is in the sums of both of its entries
+    rate = accepted.sum() / 2 / total
     influence = _influence(sums, (accepted - rate * compared) / total, compared)
     errors = by_unit(sums, accepted)
-    people = (by_unit(sums, compared) != 0).sum(UNIT)
-    if sums.attrs["these_people"]:
-        seen = count_alike(errors)
-        units = np.maximum((influence != 0).sum(UNIT), people)
+    people = np.count_nonzero(by_unit(sums, compared))
+    noise = far_covariance(sums, point, g, h, rate, total, rate, total)
+    if sums.these_people:
+        erring = effective_count(errors)
+        units = max(np.count_nonzero(influence), people)
     else:
-        squares = _of_pairs(sums, "accepted_square", g, h)
-        seen = ((rate * total) ** 2 / squares).where(squares > 0, 0.0)
-        units = _of_pairs(sums, "people_pairs", g, h)
-    comparisons = _of_pairs(sums, "impostor_pairs", g, h)
-    return Added(rate, total, influence, noise, noise, seen, units, comparisons, people, errors)
+        squares = _of_pairs(sums, sums.accepted_square[point], g, h)
+        erring = (rate * total) ** 2 / squares if squares > 0 else 0.0
+        units = _of_pairs(sums, sums.people_pairs, g, h)
+    comparisons = _of_pairs(sums, sums.impostor_pairs, g, h)
+    return Contribution(
+        rate, total, influence, noise, noise, errors, erring, units, people, comparisons
+    )
 
 
-def far_covariance(sums, g, h, rate, total, whole_rate, whole_total):
-    """Covariance of two FARs from single pairs of people: Σ m (a - F) m' (a - F').
+def far_covariance(sums, point, g, h, rate, total, whole_rate, whole_total):
+    """Covariance of two FARs from single pairs of people: D = Σ m (a - F) m' (a - F').
 
-    rate, total: FAR and weight of the pairs of groups g and h. whole_rate, whole_total: those of
-    all pairs, or the same.
+    rate, total : FAR F and weight of the pairs of groups g and h. whole_rate, whole_total : those
+    of all pairs, or the same.
     """
-    if sums.attrs["these_people"]:  # single image pairs, as if they were independent
-        n_pairs = np.maximum(_of_pairs(sums, "impostor_pairs", g, h), 1.0)
+    if sums.these_people:  # single image pairs, as if they were independent
+        n_pairs = max(_of_pairs(sums, sums.impostor_pairs, g, h), 1)
         return rate * (1 - rate) / n_pairs * total / whole_total
-    squares = _of_pairs(sums, "accepted_square", g, h)
-    cross = _of_pairs(sums, "accepted_cross", g, h)
-    weights = _of_pairs(sums, "compared_square", g, h)
+    squares = _of_pairs(sums, sums.accepted_square[point], g, h)
+    cross = _of_pairs(sums, sums.accepted_cross[point], g, h)
+    weights = _of_pairs(sums, sums.compared_square, g, h)
     products = squares - (rate + whole_rate) * cross + rate * whole_rate * weights
     return products / (total * whole_total)
 
 
-def frr(sums, g):
+def frr(sums, point, g):
     """FRR of a group, or of all, at a fixed threshold: ψ_k = m_k (r_k - FRR)."""
-    here = 1 if g is None else sums.group_of_entry == g
-    rejected, genuine = sums.rejected.astype(float) * here, sums.genuine * here
-    total = genuine.sum(ENTRY)
-    rate = rejected.sum(ENTRY) / total
+    in_group = 1 if g is None else sums.group == g
+    rejected = sums.rejected[point].astype(float) * in_group
+    genuine = sums.genuine * in_group
+    total = genuine.sum()
+    rate = rejected.sum() / total
     influence = _influence(sums, (rejected - rate * genuine) / total, genuine)
-    noise = xr.zeros_like(rate)
-    errors, weight = by_unit(sums, rejected), by_unit(sums, genuine)
-    seen, people = count_alike(errors), (weight != 0).sum(UNIT)
-    pairs = (sums.genuine_pairs * here).sum(ENTRY) / 2
-    added = Added(rate, total, influence, noise, noise, seen, people, pairs, people, errors)
-    return _over_new_images(added, sums, weight / total) if sums.attrs["these_people"] else added
+    errors = by_unit(sums, rejected)
+    weight = by_unit(sums, genuine)
+    people = np.count_nonzero(weight)
+    pairs = (sums.genuine_pairs * in_group).sum() / 2
+    erring = effective_count(errors)
+    over_people = Contribution(
+        rate, total, influence, 0.0, 0.0, errors, erring, people, people, pairs
+    )
+    return _over_images(sums, over_people, weight / total) if sums.these_people else over_people
 
 
-def _over_new_images(added, sums, weight):
+def _over_images(sums, over_people, weight):
     """FRR over new images of the same people: a mean over pairs of images of each person.
 
-    The influence of an image on a mean over pairs is twice its own mean's (a U-statistic).
-    Two images make a single pair, which shows no variance: such people are supposed to vary
-    as independent pairs with the common rate do. weight: of each image, (unit,).
+    The influence of an image on a mean over pairs is twice that on its own mean (a U-statistic).
+    Two images make a single pair, which shows no variance: such people get that of independent
+    pairs with the common rate. weight : of each image, (unit,).
     """
-    n = _images_of_person(sums)
-    mean_without_itself = (n - 1) / np.maximum(n - 2, 1)
-    influence = 2 * added.influence * mean_without_itself.where(n > 2, 0.0)
-    alone = ((2 * weight.where(n == 2, 0.0)) ** 2).sum(UNIT) / 2
-    units = np.maximum((influence != 0).sum(UNIT), added.people)
-    noise = -added.rate * (1 - added.rate) * alone
-    return replace(added, influence=influence, noise=noise, units=units)
+    n, rate = sums.images_of_person, over_people.rate
+    mean_of_others = np.where(n > 2, (n - 1) / np.maximum(n - 2, 1), 0)
+    influence = 2 * over_people.influence * mean_of_others
+    single_pairs = ((2 * weight[n == 2]) ** 2).sum() / 2
+    units = max(np.count_nonzero(influence), over_people.people)
+    noise = -rate * (1 - rate) * single_pairs
+    return replace(over_people, influence=influence, noise=noise, units=units)
 
 
 # --- rates whose threshold errs, too -------------------------------------------------------------
 
 
-def with_error_of_threshold(added, kind, sums, g, h):
+def far_at_level(sums, point):
+    """The FAR that the threshold keeps to the level, and its group.
+
+    That of all (None), or of the group with the highest (far_of="worst group").
+    """
+    if sums.far_of == "all":
+        return far(sums, point, None, None), None
+    of_groups = [far(sums, point, g, g) for g in range(sums.n_groups)]
+    worst = int(np.argmax([-1 if np.isnan(group.rate) else group.rate for group in of_groups]))
+    return of_groups[worst], worst
+
+
+def with_error_of_threshold(sums, kind, point, fixed, reference, g, h):
     """FAR or FRR at a FAR level α: ψ_k - c φ_k / α, with c = d rate / d log FAR."""
-    leader = _leader(sums)
-    if kind == "far" and g is None and leader is None:
-        return added  # the rate that the threshold keeps
-    reference = far(sums, leader, leader)
-    share = _change_per_far(sums, reference, leader, _curve(sums, kind, g, h))
-    if kind == "far" and leader is not None and g is not None:
-        share = share.where((g != leader) | (h != leader), 0.0)
-    influence = added.influence - share * reference.influence
-    noise, least = added.noise + share**2 * reference.noise, added.least
-    if kind == "far" and leader is None:
-        of_all = reference.rate, reference.weight
-        both = far_covariance(sums, g, h, added.rate, added.weight, *of_all)
-        noise = noise - 2 * share * both
+    at_level, group = reference
+    if kind == "far" and g == h == group:
+        return fixed  # the rate that the threshold keeps to the level
+    change = _change_per_far(sums, at_level, group, _curve(sums, kind, g, h))
+    influence = fixed.influence - change * at_level.influence
+    noise = fixed.noise + change**2 * at_level.noise
+    least = fixed.least
+    if kind == "far" and group is None:
+        both = far_covariance(
+            sums, point, g, h, fixed.rate, fixed.total, at_level.rate, at_level.total
+        )
+        noise = noise - 2 * change * both
     if kind == "frr":
-        least = np.maximum(least, (influence**2).sum(UNIT) / 2)
-    return replace(added, influence=influence, noise=noise, least=least)
+        least = max(least, (influence**2).sum() / 2)
+    return replace(fixed, influence=influence, noise=noise, least=least)
 
 
-def threshold(sums):
+def threshold(sums, point):
     """The threshold of a FAR level, which rises where a person adds to the FAR."""
-    leader = _leader(sums)
-    added = far(sums, leader, leader)
-    falls = _change_per_far(sums, added, leader, sums.curve_threshold)
-    return replace(added, rate=sums.threshold, influence=-falls * added.influence)
+    at_level, group = far_at_level(sums, point)
+    change = _change_per_far(sums, at_level, group, sums.curve_threshold)
+    influence = -change * at_level.influence
+    return replace(at_level, rate=sums.threshold[point], influence=influence)
 
 
-def _leader(sums):
-    """Whose FAR the threshold keeps to the level: None for all, or the group with the highest."""
-    if sums.attrs["far_of"] == "all":
-        return None
-    groups = xr.DataArray(np.arange(sums.attrs["groups"]), dims="leader")
-    return far(sums, groups, groups).rate.fillna(-1.0).argmax("leader")
+def _change_per_far(sums, at_level, group, values):
+    """How much a curve changes with the FAR: c / α, with c = d value / d log FAR."""
+    if not at_level.rate > 0:
+        return 0.0
+    (low, high), (lowest, highest) = _window(sums, at_level, group, values)
+    slope = (high - low) / max(highest - lowest, 1e-9)
+    return slope / at_level.rate
 
 
-def _change_per_far(sums, reference, g, values):
-    """How much a curve changes with the FAR of group g: c / α, with c = d value / d log FAR."""
-    low, high, lowest, highest = _window(sums, reference, g, values)
-    slope = (high - low) / np.maximum(highest - lowest, 1e-9)
-    return (slope / reference.rate).where(reference.rate > 0, 0.0)
+def eer(sums, point, g):
+    """EER of a group, or of all, at the crossing: (b φ_k + a ψ_k) / (a + b).
 
-
-def eer(sums, g):
-    """EER of a group, or of all: the rates at the crossing, weighted by each other's slope."""
-    accepts, rejects = far(sums, g, g), frr(sums, g)
-    low, high, lowest, highest = _window(sums, accepts, g, _curve(sums, "frr", g, g))
-    falls, rises = np.exp(highest) - np.exp(lowest), low - high
-    both = falls + rises
-    share = (falls / both).where(both > 0, 0.5)  # of FRR's deviation
+    a and b are what FAR falls and FRR rises with the threshold.
+    """
+    accepts, rejects = far(sums, point, g, g), frr(sums, point, g)
+    (low, high), (lowest, highest) = _window(sums, accepts, g, _curve(sums, "frr", g, g))
+    a = np.exp(highest) - np.exp(lowest)
+    b = low - high
+    of_frr = a / (a + b) if a + b > 0 else 0.5
+    of_far = 1 - of_frr
     return replace(
         rejects,
-        rate=sums.rate,
-        influence=share * rejects.influence + (1 - share) * accepts.influence,
-        noise=share**2 * rejects.noise + (1 - share) ** 2 * accepts.noise,
-        least=(1 - share) ** 2 * accepts.least,
+        rate=sums.rate[point],
+        influence=of_frr * rejects.influence + of_far * accepts.influence,
+        noise=of_frr**2 * rejects.noise + of_far**2 * accepts.noise,
+        least=of_far**2 * accepts.least,
     )
 
 
-def auc(sums, g):
+def auc(sums, point, g):
     """1 - AUC of a group, or of all: the probability that an impostor pair scores higher."""
-    accepts, rejects = far(sums, g, g), frr(sums, g)
-    influence, noise = accepts.influence + rejects.influence, accepts.noise + rejects.noise
+    accepts, rejects = far(sums, point, g, g), frr(sums, point, g)
+    influence = accepts.influence + rejects.influence
+    noise = accepts.noise + rejects.noise
     return replace(rejects, influence=influence, noise=noise, least=accepts.least)
 
 
 def _curve(sums, kind, g, h):
-    """FAR or FRR along the data's own curve, over `place`."""
+    """FAR or FRR along the data's own curve, (place,)."""
     if kind == "frr":
-        return sums.curve_frr.isel(group_or_all=-1 if g is None else g)
-    return sums.curve_far_all if g is None else sums.curve_far.isel(partner=g, partner_b=h)
+        return sums.curve_frr[:, -1 if g is None else g]
+    return sums.curve_far_all if g is None else sums.curve_far[:, g, h]
 
 
-def _window(sums, reference, g, values):
+def _window(sums, at_level, g, values):
     """Values of a curve, and log FAR, at both ends of a window around the FAR of group g.
 
     It reaches two standard deviations of log FAR to either side. Curves of lists have steps: they
     are interpolated in log FAR.
     """
-    rate = np.maximum(reference.rate, TINY)
-    width = np.clip(2 * np.sqrt(reference.variance) / rate, *WIDTHS)
-    return xr.apply_ufunc(
-        _interpolated,
-        np.log(np.maximum(_curve(sums, "far", g, g), TINY)),
-        values,
-        np.log(rate),
-        width,
-        input_core_dims=[[PLACE], [PLACE], [], []],
-        output_core_dims=[[], [], [], []],
-        vectorize=True,
-    )
-
-
-def _interpolated(log_far, values, middle, width):
-    """A curve at middle ± width, and these two places where the curve reaches so far."""
-    order = np.argsort(log_far, kind="stable")
-    log_far, values = log_far[order], values[order]
-    ends = middle + np.array([-width, width])
-    return *np.interp(ends, log_far, values), *np.clip(ends, log_far[0], log_far[-1])
+    far_of_curve = np.log(np.maximum(_curve(sums, "far", g, g), TINY))
+    order = np.argsort(far_of_curve, kind="stable")
+    far_of_curve, values = far_of_curve[order], values[order]
+    rate = max(at_level.rate, TINY)
+    width = np.clip(2 * np.sqrt(at_level.variance) / rate, *WIDTHS)
+    ends = np.log(rate) + np.array([-width, width])
+    return np.interp(ends, far_of_curve, values), np.clip(ends, far_of_curve[0], far_of_curve[-1])
 
 
 # --- sums ----------------------------------------------------------------------------------------
 
 
-def _impostors(sums, name, g, h):
-    """Weight of the impostor pairs of each entry, of all or between groups g and h."""
-    table, group = sums[name].astype(float), sums.group_of_entry
+def _between(sums, table, g, h):
+    """Weight of the impostor pairs of each entry, of all or between groups g and h, (entry,).
+
+    table : (entry, group of the partner).
+    """
+    table = table.astype(float)
     if g is None:
-        return table.sum("partner")
-    with_h = table.isel(partner=h) * (group == g)
-    return with_h if h is g else with_h + table.isel(partner=g) * ((group == h) & (g != h))
+        return table.sum(1)
+    weight = np.where(sums.group == g, table[:, h], 0.0)
+    if g != h:
+        weight = weight + np.where(sums.group == h, table[:, g], 0.0)
+    return weight
 
 
-def _of_pairs(sums, name, g, h):
-    """A sum over pairs of two people, of all or of groups g and h."""
+def _of_pairs(sums, table, g, h):
+    """A sum over pairs of two people, of all or of groups g and h; table : (group, group)."""
     if g is None:
-        once = sums.cells.copy(data=np.triu(sums.cells >= 1))
-        return (sums[name] * once).sum(PARTNERS)
-    return sums[name].isel(partner=g, partner_b=h)
+        return table[np.triu(sums.cells >= 1)].sum()
+    return table[g, h]
 
 
-def by_unit(sums, table):
+def by_unit(sums, values):
     """Sums over the entries of each unit."""
-    return _added_up(table, sums.unit_of_entry, UNIT)
+    return np.bincount(sums.unit, values)
 
 
-def _added_up(table, number, dim):
-    """Sums of all that have the same number, over a dim of these numbers."""
-    return xr.apply_ufunc(
-        np.bincount,
-        number,
-        table,
-        kwargs={"minlength": int(number.max()) + 1},
-        input_core_dims=[number.dims, number.dims],
-        output_core_dims=[[dim]],
-        vectorize=True,
-    )
+def effective_count(errors):
+    """How many units err if all that err did so equally: (Σ e)² / Σ e², over the last axis."""
+    squares = np.asarray((errors**2).sum(-1))
+    return np.divide(errors.sum(-1) ** 2, squares, where=squares > 0, out=np.zeros(squares.shape))
 
 
 def _influence(sums, excess, weight):
-    """Influence of each unit, from what its entries are above the mean; weight: of all its pairs.
+    """Influence of each unit, from what its entries are above the mean; weight : of all its pairs.
 
-    The factor makes the sum of squares of a mean over K people unbiased.
+    The factor K / (K - 1) makes the sum of squares of a mean over K people unbiased.
     """
-    values, there = by_unit(sums, excess), by_unit(sums, weight) != 0
-    if sums.attrs["these_people"]:
-        return _beyond_person(sums, values, there)
-    n = there.sum(UNIT)
-    return values * np.sqrt(n / np.maximum(n - 1, 1))
+    values = by_unit(sums, excess)
+    compared = by_unit(sums, weight) != 0
+    if sums.these_people:
+        return _beyond_person(sums, values, compared)
+    n = np.count_nonzero(compared)
+    return values * np.sqrt(n / max(n - 1, 1))
 
 
-def _beyond_person(sums, values, there):
+def _beyond_person(sums, values, compared):
     """What each image adds beyond the mean of its person, as large as over new images.
 
-    The image of a person with a single one cannot be compared with others of the person: it
-    varies as much as those of the others on average.
+    The image of a person with a single one cannot be compared with others of the person: it varies
+    as much as those of the others on average.
     """
-    person, n = sums.person_of_unit, _images_of_person(sums)
-    mean = _added_up(values, person, "person").isel(person=person) / n
+    person, n = sums.person_of_unit, sums.images_of_person
+    mean = np.bincount(person, values)[person] / n
     beyond = (values - mean) * np.sqrt(n / np.maximum(n - 1, 1))
-    typical = np.sqrt((beyond**2).where(n > 1).mean(UNIT))
-    return beyond.where((n > 1) | ~there | ~(n > 1).any(), typical)
-
-
-def _images_of_person(sums):
-    """How many images each image's person has, (unit,)."""
-    person = sums.person_of_unit
-    return person.copy(data=np.bincount(person)[person].astype(float))
-
-
-def count_alike(errors):
-    """As if so many units had erred alike: (Σ e)² / Σ e², e being the errors of each."""
-    squares = (errors**2).sum(UNIT)
-    return (errors.sum(UNIT) ** 2 / squares).where(squares > 0, 0.0)
+    several = n > 1
+    if several.any():
+        beyond[~several & compared] = np.sqrt((beyond[several] ** 2).mean())
+    return beyond

@@ -11,7 +11,7 @@ import xarray as xr
 from scipy import stats
 from scipy.special import ndtri, stdtrit
 
-from frkit.intervals.contributions import UNIT, Added, contributions
+from frkit.intervals.contributions import UNIT, contributions
 from frkit.intervals.reading import provenance
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, rates_read
 
@@ -23,26 +23,33 @@ MOVED = (*RATES, "threshold")  # what people move
 STEP = 1e-4  # share of what a unit adds by which rates are moved
 
 
-def effective_number(added: Added, level: float = 0.95) -> xr.DataArray:
+def effective_number(contribution: xr.Dataset, level: float = 0.95) -> xr.DataArray:
     """Independent comparisons that a rate is worth: n = p (1 - p) / v.
 
-    added: what each unit (a person, or an image) adds to the rate. The last factor lets a normal
-    quantile stand for that of t, of as many people.
+    contribution : of each unit (a person, or an image), from `contributions`. The last factor lets
+    a normal quantile stand for that of t, of as many people.
     """
-    rate, variance, n = added.rate, added.variance, added.comparisons
+    rate, variance = contribution.rate, contribution.variance
     has_errors = (variance > 0) & (rate > 0) & (rate < 1)
-    n = xr.where(has_errors, np.minimum(rate * (1 - rate) / variance, n), n)
-    n = drawn_to_units(n, added.units, added.seen)
+    n = (rate * (1 - rate) / variance).where(has_errors, np.inf)
+    n = np.minimum(n, contribution.comparisons)
+    n = drawn_to_units(n, contribution.units, contribution.erring)
     tail = (1 + level) / 2
-    return n * (ndtri(tail) / stdtrit(np.maximum(added.people - 1, 1), tail)) ** 2
+    return n * (ndtri(tail) / stdtrit(np.maximum(contribution.people - 1, 1), tail)) ** 2
 
 
-def drawn_to_units(n, units, seen):
-    """An effective number, where some units with errors were not seen: n (U/n)^(2 / (seen + 2)).
+def drawn_to_units(n, units, erring):
+    """An effective number, where some units with errors were not seen: n (U/n)^(2 / (erring + 2)).
 
     What was not seen may be all comparisons of a unit.
     """
-    return xr.where(units < n, n * (units / n) ** (UNSEEN / (seen + UNSEEN)), n)
+    return xr.where(units < n, n * (units / n) ** (UNSEEN / (erring + UNSEEN)), n)
+
+
+def with_more_people(contribution: xr.Dataset, factor: float) -> xr.Dataset:
+    """What is added by so many times as many people who are like these."""
+    numbers = contribution[["erring", "units", "people", "comparisons"]] * factor
+    return contribution.assign(numbers).assign(variance=contribution.variance / factor)
 
 
 def jeffreys(rate, n, level):
@@ -57,12 +64,12 @@ def jeffreys(rate, n, level):
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
     """Jeffreys' interval of a rate with `n_effective`, its effective number of comparisons.
 
-    fixed_threshold: whether the threshold is taken as it was found, as where groups are compared.
+    fixed_threshold : whether the threshold is held fixed, as where groups are compared.
     """
     rate = evaluation["empirical"][name].drop_attrs()
-    added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold)
+    contribution = contributions(evaluation, name, target, fixed_threshold=fixed_threshold)
     with np.errstate(divide="ignore", invalid="ignore"):
-        n = effective_number(added, level).transpose(*rate.dims).where(rate.notnull())
+        n = effective_number(contribution, level).transpose(*rate.dims).where(rate.notnull())
     lower, upper = jeffreys(rate, n, level)
     return xr.Dataset({"estimate": rate, "n_effective": n, "lower": lower, "upper": upper})
 
@@ -76,42 +83,44 @@ def linearised_interval(evaluation, chosen, level, target):
     forth, back = SCALES[chosen.scale]
     reach = stdtrit(result.df, (1 + level) / 2) * result.se
     middle = forth(result.estimate)
-    ends = {"lower": back(middle - reach), "upper": back(middle + reach)}
-    return result[["estimate"]].assign(ends)
+    lower, upper = back(middle - reach), back(middle + reach)
+    return result[["estimate"]].assign(lower=lower, upper=upper)
 
 
 def linearised(evaluation, chosen, target):
-    """Estimate of a function of rates; what units add to it and `se`, on its scale; and `df`.
+    """Estimate of a function of rates; its `influence` by unit and `se`, on its scale; and `df`.
 
-    All rates are moved a little the way that each unit moves them: what the measure does then is
-    what the unit adds to it (the delta method). The noise of single pairs of people is in it twice,
-    so that intervals are rather too wide.
+    All rates are moved a little the way that each unit moves them: the change of the measure is the
+    influence of the unit (the delta method). The noise of single pairs of people is in it twice, so
+    that intervals are rather too wide.
     """
-    data, moved, people = evaluation["empirical"].to_dataset(), {}, []
+    data = evaluation["empirical"].to_dataset()
     forth, _ = SCALES[chosen.scale]
+    moved, people = {}, []
     for name in rates_read(chosen, data, MOVED):
-        added = contributions(evaluation, name, target)
-        people.append(added.people.values.flat[0])
+        contribution = contributions(evaluation, name, target)
+        people.append(contribution.people.values.flat[0])
         falls = name.startswith("auc")  # what people add is to 1 - AUC
         if name == "threshold":
             falls = provenance(evaluation)["distance"]
-        moved[name] = data[name] + (-STEP if falls else STEP) * added.influence
+        moved[name] = data[name] + (-STEP if falls else STEP) * contribution.influence
     estimate = chosen(data)
     with np.errstate(invalid="ignore", divide="ignore"):
         middle = forth(estimate)
-        of_units = (forth(chosen(data.assign(moved))) - middle) / STEP
-    of_units = of_units.where(np.isfinite(of_units))
-    df, se = max(people[0] - 1, 1), standard_error(of_units, middle)
-    return xr.Dataset({"estimate": estimate, "of_units": of_units, "df": df, "se": se})
+        influence = (forth(chosen(data.assign(moved))) - middle) / STEP
+    influence = influence.where(np.isfinite(influence))
+    se = standard_error(influence, middle)
+    df = max(people[0] - 1, 1)
+    return xr.Dataset({"estimate": estimate, "influence": influence, "se": se, "df": df})
 
 
-def standard_error(of_units, middle):
-    """Root of the sum of squares of what units add; NaN where the estimate has no finite value."""
-    return np.sqrt((of_units**2).sum(UNIT)).where(np.isfinite(middle))
+def standard_error(influence, estimate):
+    """Root of the sum of squared influences; NaN where the estimate is not finite."""
+    return np.sqrt((influence**2).sum(UNIT)).where(np.isfinite(estimate))
 
 
 def logarithm(values):
-    """The logarithm, with log 0 = -inf said without NumPy's warning."""
+    """The logarithm, with log 0 = -inf without NumPy's warning."""
     with np.errstate(divide="ignore"):
         return np.log(values)
 

@@ -2,8 +2,8 @@
 
 Three ways to such a model: binomial draws of equal rates with the groups' effective numbers of
 comparisons; where other things than rates are read, replicates whose group rates are divided by
-their centre (`made_fair`); and people dealt to groups at random (`frkit.intervals.deals`), for
-whole score distributions and for N-Sigma.
+their centre (`fair_replicates`); and people permuted between groups at random
+(`frkit.intervals.permuted`), for whole score distributions and for N-Sigma.
 """
 
 import numpy as np
@@ -12,16 +12,15 @@ import xarray as xr
 from frkit.base import GROUP, REFERENCE_GROUP, REPLICATE, require, require_inside, require_one_of
 from frkit.intervals.bands import AnyMeasure
 from frkit.intervals.contributions import TARGETS
-from frkit.intervals.deals import DEALT
 from frkit.intervals.equality import equal_draws, rates_of_line
+from frkit.intervals.permuted import DEALT
 from frkit.intervals.reading import NEW_PEOPLE, data_of, labelled, warn_of, with_resolved
 from frkit.intervals.replicates import quantiles
 from frkit.measures.registry import GROUP_RATES
 from frkit.measures.registry import measure as find_measure
 
-SHIFTED = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")  # to be fair
+SHIFTED = ("eer_threshold_group", "impostor_mean_group", "genuine_mean_group")
 SCALED = (*GROUP_RATES, "impostor_sd_group", "genuine_sd_group", "auc_group")
-MADE_FAIR = (*SCALED, *SHIFTED)
 TIE = 1e-12  # a floor this close to the estimate reaches it
 SIZES = {  # what `p` is worth as a test
     "rates": "the chi-square test of equal rates (Rao & Scott 1984)",
@@ -107,12 +106,20 @@ def fair_floor(
             f"the floor of {chosen.name!r} deals people to groups at random, which needs the "
             "scores: make the evaluation with fk.indices.evaluate(scores, by=..., deals=200)",
         )
-        draws, size = chosen(evaluation[DEALT].to_dataset()), evaluation[DEALT].attrs["dealt"]
+        permuted = evaluation[DEALT].to_dataset()
+        draws, size = chosen(permuted), permuted.attrs["dealt"]
     elif "people" in evaluation.children and rates_of_line(chosen, data):
         draws, test = equal_draws(evaluation, chosen, target)
         about, size = {"target": target}, "rates"
     else:
-        draws, size = _of_fair_replicates(evaluation, chosen), "replicates"
+        require(
+            "replicates" in evaluation.children,
+            f"the floor of {chosen.name!r} needs replicates: "
+            "evaluate(..., resampling=Resampling(...))",
+        )
+        nodes = ("empirical", "vstatistic", "replicates")
+        draws = chosen(fair_replicates(*(evaluation[node].to_dataset() for node in nodes)))
+        size = "replicates"
     result = against(estimate, draws, chosen.fair, level).assign(test)
     result = with_resolved(result, chosen, evaluation)
     attrs = {"level": level, "size": SIZES[size], **about}
@@ -121,30 +128,20 @@ def fair_floor(
     return result
 
 
-def _of_fair_replicates(evaluation, chosen):
-    """The measure of replicates of a model whose groups are all alike."""
-    require(
-        "replicates" in evaluation.children,
-        f"the floor of {chosen.name!r} needs replicates: evaluate(..., resampling=Resampling(...))",
-    )
-    nodes = ("empirical", "vstatistic", "replicates")
-    return chosen(made_fair(*(evaluation[node].to_dataset() for node in nodes)))
-
-
-def made_fair(data, centre, replicates):
-    """Replicates in which groups no longer differ; what cannot be made fair is left out."""
+def fair_replicates(data, centre, replicates):
+    """Replicates in which groups differ by noise alone; what cannot be made fair is left out."""
     fair = {name: value for name, value in replicates.items() if GROUP not in value.dims}
     with np.errstate(divide="ignore", invalid="ignore"):
-        for name in {*replicates} & {*MADE_FAIR}:
-            drawn, middle, common = replicates[name], centre[name], _common(data[name])
+        for name in {*replicates} & {*SCALED, *SHIFTED}:
+            common = _common(data[name])
             if name in SHIFTED:
-                fair[name] = drawn - middle + common
+                fair[name] = replicates[name] - centre[name] + common
             elif name == "auc_group":
-                fair[name] = 1 - (1 - drawn) / (1 - middle) * (1 - common)
-            else:  # a group without an error has no noise to be seen: NaN
-                fair[name] = drawn / middle.where(middle > 0) * common
-                if name in GROUP_RATES:
-                    fair[name] = fair[name].clip(max=1)
+                fair[name] = 1 - (1 - replicates[name]) / (1 - centre[name]) * (1 - common)
+            else:  # a group without an error shows no noise: NaN
+                relative = replicates[name] / centre[name].where(centre[name] > 0)
+                most = 1 if name in GROUP_RATES else np.inf
+                fair[name] = (relative * common).clip(max=most)
         if "frr_group" in fair and "frr" in fair:
             fair["frr"] = replicates.frr / centre.frr * _common(data.frr_group)
     return xr.Dataset(fair, coords=replicates.coords)
@@ -157,16 +154,18 @@ def _common(rates):
 
 def against(estimate, draws, fair, level):
     """Quantiles of the floor, away from the fair value, and how much of it reaches the estimate."""
-    away = -1.0 if float((draws - fair).where(np.isfinite(draws)).sum()) < 0 else 1.0
+    finite = np.isfinite(draws)
+    away = -1.0 if float((draws - fair).where(finite).sum()) < 0 else 1.0
     distance = away * (draws - fair)
-    median, limit = (fair + away * end for end in quantiles(distance, (0.5, level)))
-    reached = (distance >= away * (estimate - fair) - TIE).sum(REPLICATE)
+    median, limit = quantiles(distance, (0.5, level))
     n = distance.notnull().sum(REPLICATE)
+    reached = (distance >= away * (estimate - fair) - TIE).sum(REPLICATE)
+    p = (1 + reached) / (1 + n)
     result = {
         "estimate": estimate,
-        "median": median,
-        "limit": limit,
-        "p": ((1 + reached) / (1 + n)).where(estimate.notnull() & (n > 0)),
-        "n_nonfinite": (~np.isfinite(draws)).sum(REPLICATE),
+        "median": fair + away * median,
+        "limit": fair + away * limit,
+        "p": p.where(estimate.notnull() & (n > 0)),
+        "n_nonfinite": (~finite).sum(REPLICATE),
     }
     return xr.Dataset(result)

@@ -22,15 +22,15 @@ from frkit.base import (
 from frkit.engine.protocol import make_protocol
 from frkit.evaluation.evaluate import evaluate
 from frkit.intervals.bands import AnyMeasure
-from frkit.intervals.deals import deal, evaluate_deals, generators, grouped_people
 from frkit.intervals.equality import RATES_OF_GROUPS
 from frkit.intervals.floors import against
+from frkit.intervals.permuted import evaluate_permuted, generators, groups_of_people, permute
 from frkit.intervals.reading import labelled, with_resolved
 from frkit.measures.registry import measure as find_measure
 from frkit.measures.registry import rates_read
 from frkit.scores.groups import checked_scores, models_of
 
-COLUMNS = 1_000  # groups of deals that one sweep adds up
+COLUMNS = 1_000  # of groups and deals that one sweep adds up
 
 
 def permutation_test(
@@ -124,38 +124,42 @@ def permutation_test(
         "permutation test of it",
     )
     who = make_protocol(models_of(scores)[0], by=by, varying=varying).images
-    owner, code = grouped_people(who)
+    person, group = groups_of_people(who)
     message = "these pairs carry no identities, so that there is nobody to deal labels to"
-    require(owner.max() > 0, message)
-    dealt = np.stack([code, *(deal(code, rng) for rng in generators(n, seed))])
-    rates = _rates_of_deals(scores, data, weighting, owner, dealt)[list(names)]
+    require(person.max() > 0, message)
+    permuted = np.stack([group, *(permute(group, rng) for rng in generators(n, seed))])
+    rates = _rates_of_permuted(scores, data, weighting, person, permuted)[list(names)]
     for name in names:
-        as_it_is = rates[name].isel({REPLICATE: 0}).transpose(*data[name].dims)
+        observed = rates[name].isel({REPLICATE: 0}).transpose(*data[name].dims)
         require(
-            np.allclose(as_it_is, data[name], rtol=1e-9, atol=1e-15, equal_nan=True),
+            np.allclose(observed, data[name], rtol=1e-9, atol=1e-15, equal_nan=True),
             f"labels of {by!r} differ between the images or pairs of a person, so that people "
             "cannot be dealt to groups; say varying='first' or 'most frequent'",
         )
-    permuted = chosen(data.assign(rates.isel({REPLICATE: slice(1, None)})))
-    result = against(chosen(data), permuted, chosen.fair, level)
+    draws = chosen(data.assign(rates.isel({REPLICATE: slice(1, None)})))
+    result = against(chosen(data), draws, chosen.fair, level)
     result = with_resolved(result, chosen, evaluation)
     by = by if isinstance(by, str) else " & ".join(by)
     return labelled(result, evaluation, chosen, "permutation of labels", n=n, level=level, by=by)
 
 
-def _rates_of_deals(scores, data, weighting, owner, dealt):
-    """Rates of the dealt groups, over (replicate, group), at the thresholds of the data.
+def _rates_of_permuted(scores, data, weighting, person, permuted):
+    """Rates of the permuted groups, over (replicate, group), at the thresholds of the data.
 
-    owner: the person of each image. dealt: the group of each person in each deal, (deal, person).
+    person : the person of each image. permuted : the group of each person, (deal, person).
     """
     level = FAR_LEVEL if FAR_LEVEL in data.dims else THRESHOLD_LEVEL
-    options = {"threshold": data.threshold.drop_vars(level), "weighting": weighting}
-    step, parts = max(1, COLUMNS // data.sizes[GROUP]), []
-    with warnings.catch_warnings():  # the data's own evaluation has said it
+    threshold = data.threshold.drop_vars(level)
+    groups = data[GROUP].values
+    step = max(1, COLUMNS // len(groups))
+    every = []
+    with warnings.catch_warnings():  # the data's own evaluation has given them
         warnings.simplefilter("ignore", DataWarning)
-        for begin in range(0, len(dealt), step):
-            some, groups = dealt[begin : begin + step], data[GROUP].values
-            rates = evaluate_deals(scores, owner, some, groups, people=False, **options)
-            parts.append(rates[["far", "frr", "eer"]])
+        for begin in range(0, len(permuted), step):
+            some = permuted[begin : begin + step]
+            rates = evaluate_permuted(
+                scores, person, some, groups, people=False, threshold=threshold, weighting=weighting
+            )
+            every.append(rates[["far", "frr", "eer"]])
     names = {"far": "far_group", "frr": "frr_group", "eer": "eer_group", THRESHOLD_LEVEL: level}
-    return xr.concat(parts, REPLICATE).rename(names).assign_coords({level: data[level]})
+    return xr.concat(every, REPLICATE).rename(names).assign_coords({level: data[level]})

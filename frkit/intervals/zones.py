@@ -50,19 +50,22 @@ def decision_zones(bands: xr.Dataset | dict[str, xr.Dataset]) -> xr.Dataset:
         bands = {str(name): bands.sel({MODEL: name}, drop=True) for name in names}
     message = "zones compare two models: give two bands by name, {'A': ..., 'B': ...}"
     require(len(bands) == 2, message)
-    (name_a, a), (name_b, b) = bands.items()
-    fair, kind = a.attrs.get("fair"), a.attrs.get("measure")
-    same = fair is not None and (fair, kind) == (b.attrs.get("fair"), b.attrs.get("measure"))
-    require(same, "zones need two bands of the same disparity measure, which has a fair value")
+    a, b = bands.values()
+    fair, measure = a.attrs.get("fair"), a.attrs.get("measure")
+    message = "zones need two bands of the same disparity measure, which has a fair value"
+    require(fair is not None and measure == b.attrs.get("measure"), message)
     a, b = aligned(a, b)
-    above = float((a.estimate + b.estimate - 2 * fair).sum()) >= 0
-    away, worse = (1, "upper") if above else (-1, "lower")
-    zones = {}
-    for name, variable in (("by_estimate", "estimate"), ("by_band", worse)):
-        gap = away * (a[variable] - b[variable])
-        zones[name] = xr.where(gap < 0, name_a, xr.where(gap > 0, name_b, ""))
-    estimate, end = zones["by_estimate"], zones["by_band"]
-    zone = xr.where(estimate != end, "B", xr.where(estimate == name_a, "A", "C"))
-    zone = xr.where((estimate == "") | (end == ""), "", zone)
-    result = xr.Dataset({"zone": zone, **zones})
-    return result.assign_attrs(models=[name_a, name_b], measure=kind)
+    away = 1 if float((a.estimate + b.estimate - 2 * fair).sum()) >= 0 else -1
+    worse_end = "upper" if away > 0 else "lower"
+    by_estimate = _fairer(away * (a.estimate - b.estimate), *bands)
+    by_band = _fairer(away * (a[worse_end] - b[worse_end]), *bands)
+    for_first = by_estimate == next(iter(bands))
+    zone = xr.where(for_first, "A", "C").where(by_estimate == by_band, "B")
+    zone = zone.where((by_estimate != "") & (by_band != ""), "")
+    result = xr.Dataset({"zone": zone, "by_estimate": by_estimate, "by_band": by_band})
+    return result.assign_attrs(models=list(bands), measure=measure)
+
+
+def _fairer(gap, name_a, name_b):
+    """The name of the fairer model: the first where the gap is negative, none where it is 0."""
+    return xr.where(gap < 0, name_a, xr.where(gap > 0, name_b, ""))

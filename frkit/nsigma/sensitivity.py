@@ -18,7 +18,7 @@ from frkit.base import (
     require,
     require_returned,
 )
-from frkit.intervals.deals import deal, grouped_people
+from frkit.intervals.permuted import groups_of_people, permute
 from frkit.nsigma.statistics import compared, n_sigma, with_risk
 from frkit.nsigma.subsets import SUBSET
 from frkit.scores.groups import checked_scores, people
@@ -169,11 +169,11 @@ def floor(
     is_list = PAIR in scores.dims
     require(not is_list, "a list cannot be dealt to groups: most have no pairs across groups")
     who = people(scores, by, "error")
-    owner, code = grouped_people(who)
+    person, group = groups_of_people(who)
     each = []
     for child in np.random.SeedSequence(seed).spawn(deals):
         rng = np.random.default_rng(child)
-        label = np.append(who.groups, UNKNOWN)[deal(code, rng)[owner]]
+        label = np.append(who.groups, UNKNOWN)[permute(group, rng)[person]]
         dealt = scores.assign_coords(
             probe_dealt_group=(PROBE, label[who.probe]),
             reference_dealt_group=(REFERENCE, label[who.reference]),

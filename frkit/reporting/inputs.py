@@ -18,7 +18,8 @@ from frkit.base import (
     DataWarning,
     require,
 )
-from frkit.evaluation.evaluate import evaluate, far_levels
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.options import far_levels
 from frkit.intervals.reading import NEW_PEOPLE
 
 ENOUGH = 30  # errors of either kind on which the leading level rests

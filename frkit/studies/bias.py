@@ -7,7 +7,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import require_inside
-from frkit.evaluation.evaluate import evaluate, far_levels
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.options import far_levels
 from frkit.intervals import fan
 from frkit.intervals.replicates import Values, interval
 from frkit.resampling import Resampling

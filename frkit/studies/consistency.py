@@ -8,7 +8,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import FAR_LEVEL, IDENTITY, IMAGE, require, require_returned
-from frkit.evaluation.evaluate import evaluate, far_levels
+from frkit.evaluation.evaluate import evaluate
+from frkit.evaluation.options import far_levels
 from frkit.scores.tensor import score_tensor
 from frkit.studies.along import along
 from frkit.vmf import Mixture

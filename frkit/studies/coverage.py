@@ -22,8 +22,8 @@ from frkit.base import (
     require_one_of,
     require_whole,
 )
-from frkit.evaluation.evaluate import far_levels
 from frkit.evaluation.nodes import versions
+from frkit.evaluation.options import far_levels
 from frkit.intervals import METHODS, band, fair_floor
 from frkit.intervals.bands import WITHOUT_REPLICATES, AnyMeasure
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE

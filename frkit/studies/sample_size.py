@@ -18,9 +18,9 @@ from scipy.optimize import brentq
 
 from frkit.base import FAR_LEVEL, IMAGE, MODEL, require, require_inside, require_one_of
 from frkit.evaluation.evaluate import evaluate
-from frkit.intervals.compare import difference_variance
+from frkit.intervals.compare import difference_variance, paired_contributions
 from frkit.intervals.contributions import contributions
-from frkit.intervals.effective import effective_number, jeffreys
+from frkit.intervals.effective import effective_number, jeffreys, with_more_people
 from frkit.intervals.equality import chi_square, pooled
 from frkit.intervals.reading import NEW_PEOPLE, provenance
 from frkit.scores.tensor import score_tensor
@@ -190,7 +190,7 @@ def _half_width(evaluation, _size, level, relative=False):
     unit = added.rate.item() if relative else 1
 
     def comparisons(factor):
-        return effective_number(added.of_more_people(factor), level).item()
+        return effective_number(with_more_people(added, factor), level).item()
 
     def half_width(factor):
         lower, upper = jeffreys(added.rate, comparisons(factor), level)
@@ -209,9 +209,10 @@ def _difference(evaluation, size, level):
     wanted = abs(effect if size is None else size)
     spread = (first.rate * (1 - first.rate) + second.rate * (1 - second.rate)).item()
 
+    pair = paired_contributions(first, second)
+
     def variance(factor):
-        both = first.of_more_people(factor), second.of_more_people(factor)
-        return difference_variance(*both).item()
+        return difference_variance(with_more_people(pair, factor)).item()
 
     def comparisons(factor):
         return spread / variance(factor)
@@ -235,7 +236,7 @@ def _ratio(evaluation, size, level):
     truth = np.exp(direction * np.log(effect if size is None else size))
 
     def numbers(factor):
-        return effective_number(groups.of_more_people(factor), level).values.ravel()
+        return effective_number(with_more_people(groups, factor), level).values.ravel()
 
     def comparisons(factor):
         return numbers(factor).sum()
